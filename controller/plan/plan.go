@@ -1,0 +1,37 @@
+// Package plan decides what nginx needs to be told. It stands between the
+// model of the wanted configuration and apply, which performs the steps. Its
+// one rule: decide by the bytes that nginx would read, never by fields.
+package plan
+
+// State is what nginx reads, as bytes: the running one and the wanted one are
+// compared as they are. Checksums and times do not belong in it.
+type State struct {
+	Conf      []byte // nginx.conf
+	LuaConfig []byte // lua/cfg.json, read by Lua at start: a change needs a reload
+	Backends  []byte // body of POST /configuration/backends
+}
+
+// StepKind says what a step does.
+type StepKind string
+
+// The kinds of step, in the order they are performed: the reload first, as
+// ingress-nginx does it, so that a backend is known when its location is.
+const (
+	Reload       StepKind = "reload"        // write the files, nginx -t, signal
+	PostBackends StepKind = "post-backends" // POST /configuration/backends
+)
+
+// Step is one thing to do, with what it needs and why it is needed.
+type Step struct {
+	Kind StepKind
+	Next State // what holds after the step
+	Why  []Why
+}
+
+// Why is one reason for a step, in the words of nginx.conf: the server, the
+// location and the line that changed. Fields that say nothing are empty.
+type Why struct {
+	Server   string
+	Location string
+	Old, New string
+}

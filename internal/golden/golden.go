@@ -1,0 +1,40 @@
+// Package golden compares what a test got with a file in testdata, and
+// rewrites the file on request. Its one rule: commit a rewritten file only when
+// you understand why it changed.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
+
+// Update says whether golden files are being rewritten in this run.
+func Update() bool { return *update }
+
+// Check fails the test when got differs from the file at path; with -update it
+// writes the file instead.
+func Check(t testing.TB, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run the test with -update to write it)", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got); if the change is meant, run the test with -update:\n%s", path, diff)
+	}
+}

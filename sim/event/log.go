@@ -1,0 +1,78 @@
+package event
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+	"time"
+)
+
+// Log writes events as JSON lines. It is safe for use by many goroutines; the
+// lines are in the order of the calls, which is not always the order of At.
+type Log struct {
+	start time.Time
+
+	mu  sync.Mutex
+	buf *bufio.Writer
+	err error
+}
+
+// NewLog returns a log that writes to w. Start is the run's start, the zero of
+// every At; it must carry a monotonic clock reading, as time.Now does.
+func NewLog(w io.Writer, start time.Time) *Log {
+	return &Log{start: start, buf: bufio.NewWriterSize(w, 1<<16)}
+}
+
+// Now is the time since the start of the run.
+func (l *Log) Now() time.Duration { return l.At(time.Now()) }
+
+// At is the time from the start of the run to t.
+func (l *Log) At(t time.Time) time.Duration { return t.Sub(l.start) }
+
+// Write appends e as it is. The first error stays and is returned by Close.
+func (l *Log) Write(e Event) {
+	line, err := json.Marshal(e)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return
+	}
+	if err == nil {
+		_, err = l.buf.Write(append(line, '\n'))
+	}
+	l.err = err
+}
+
+// Close flushes and returns the first error of all writes. It does not close
+// the writer beneath.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return errors.Join(l.err, l.buf.Flush())
+}
+
+// Read yields the events of a log in its order. A line that does not parse is
+// yielded as an error that names the line, and ends the sequence.
+func Read(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, 16<<20)
+		for n := 1; lines.Scan(); n++ {
+			var e Event
+			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+				yield(Event{}, fmt.Errorf("event log line %d: %w", n, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(Event{}, fmt.Errorf("event log: %w", err))
+		}
+	}
+}

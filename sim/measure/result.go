@@ -1,0 +1,130 @@
+// Package measure turns the log of a run into numbers. It stands between the
+// event log and the reports, one file a measurement. Its one rule: it is pure,
+// and knows of a run only what the log says.
+package measure
+
+import (
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// Schema names the version of result.json.
+const Schema = "windtunnel.dev/result/v1"
+
+// Result is what one run measured, subjects in the order of the scenario.
+type Result struct {
+	Schema   string    `json:"schema"`
+	Run      event.Run `json:"run"`
+	Cut      bool      `json:"cut"` // interrupted: the figures are of what was seen
+	Subjects []Subject `json:"subjects"`
+}
+
+// Subject is what one subject cost its clients. Only what lies inside its
+// rounds counts. The json names are the names that expectations use.
+type Subject struct {
+	Name     string        `json:"name"`
+	Rounds   int           `json:"rounds"`
+	Measured time.Duration `json:"measured"` // sum of its rounds
+
+	Valid   bool     `json:"valid"`
+	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
+
+	Changes  Changes  `json:"changes"`
+	Reloads  int      `json:"reloads"` // seen from outside: new generations of workers
+	Posts    Posts    `json:"posts"`
+	Syncs    Syncs    `json:"syncs"`
+	Converge Converge `json:"converge"`
+	Requests Requests `json:"requests"`        // all lanes
+	Lanes    []Lane   `json:"lanes,omitempty"` // each lane
+	Workers  Workers  `json:"workers"`
+	Memory   Memory   `json:"memory"`
+	CPU      CPU      `json:"cpu"`
+	Trouble  []string `json:"trouble,omitempty"`
+}
+
+// Changes counts the changes of the cluster by what became of them.
+type Changes struct {
+	Made        int `json:"made"`
+	Failed      int `json:"failed"`      // the API refused them
+	Converged   int `json:"converged"`   // every live worker came to serve them
+	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
+	Unconverged int `json:"unconverged"` // not served by every worker when the round ended
+}
+
+// Posts counts dynamic updates. Visible is false for a controller that does
+// not tell: then the zeros mean nothing.
+type Posts struct {
+	Visible bool  `json:"visible"`
+	Count   int   `json:"count"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// Syncs counts a controller's passes, if it tells.
+type Syncs struct {
+	Count  int `json:"count"`
+	Failed int `json:"failed"`
+}
+
+// Converge is how long a change took from intent until the first worker, and
+// until the last of all workers, served it (new pods answer, old ones no longer do).
+type Converge struct {
+	First Durations `json:"first"`
+	Last  Durations `json:"last"`
+	// Granularity is the gap between two looks of a probe at the same worker
+	// for the same change: no time above is finer than this.
+	Granularity Durations `json:"granularity"`
+	Flaps       int       `json:"flaps"` // old answers from a worker after a new one
+}
+
+// Durations summarises a set of durations. N is the size of the set; the rest is zero when N is.
+type Durations struct {
+	N   int           `json:"n"`
+	P50 time.Duration `json:"p50"`
+	P90 time.Duration `json:"p90"`
+	P99 time.Duration `json:"p99"`
+	Max time.Duration `json:"max"`
+}
+
+// Requests counts requests by what became of them.
+type Requests struct {
+	Sent   int            `json:"sent"`
+	Failed int            `json:"failed"`
+	Causes map[string]int `json:"causes"` // failed, by cause
+	// Bound is the upper bound of the failure rate, 0 to 1, at 95 % confidence
+	// when none failed: the rule of three, 3/Sent. It is the observed rate otherwise.
+	Bound       float64   `json:"bound"`
+	Unexplained int       `json:"unexplained"` // failed without a known cause
+	Retries     int       `json:"retries"`     // hidden by the HTTP client
+	Sockets     int       `json:"sockets"`     // opened
+	Latency     Durations `json:"latency"`     // from the intended send time, of answered requests
+	Lag         Durations `json:"lag"`         // the generator's own
+}
+
+// Lane is Requests of one lane.
+type Lane struct {
+	Name string `json:"name"`
+	Requests
+}
+
+// Workers is what became of nginx's worker processes.
+type Workers struct {
+	Generations int   `json:"generations"`     // seen in the rounds
+	Alive       int   `json:"alive"`           // most generations alive at once
+	Most        int   `json:"most"`            // most workers alive at once
+	Replaced    int   `json:"replaced"`        // workers of the first moment that were not there at the last
+	First       []int `json:"first,omitempty"` // PIDs
+	Last        []int `json:"last,omitempty"`
+}
+
+// Memory is the peak over the rounds, in bytes, summed over all nginx processes of the subject.
+type Memory struct {
+	PeakRSS int64 `json:"peakRSS"`
+	PeakPSS int64 `json:"peakPSS,omitempty"`
+}
+
+// CPU is what was used in the rounds.
+type CPU struct {
+	Nginx      time.Duration `json:"nginx"` // all nginx processes, nginx -t included
+	Controller time.Duration `json:"controller"`
+}
