@@ -1,0 +1,179 @@
+// Package doctor examines the machine. It stands between what Windtunnel can
+// use and what is there. Its one rule: it changes nothing, and every finding
+// says what its absence switches off.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/controller/nginx"
+)
+
+// Finding is one thing that was looked for.
+type Finding struct {
+	What    string
+	OK      bool
+	Needed  bool   // a local run cannot start without it
+	Found   string // what is there, or why it does not count
+	Without string // what its absence switches off
+}
+
+// Examine looks for everything. It takes a second or two at most.
+func Examine(ctx context.Context) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	findings := examineNginx()
+	return append(findings,
+		examineProc(),
+		examineFiles(),
+		examineLoopback(),
+		examineProcessors(),
+		examineTool(ctx, "docker engine", "the container driver", "docker", "version", "--format", "{{.Server.Version}}"),
+		examineTool(ctx, "kind", "the kind driver", "kind", "version"),
+		examineTool(ctx, "kubectl", "looking into the simulated cluster by hand, and the tests that use it", "kubectl", "version", "--client"),
+	)
+}
+
+// modules are the dynamic modules that matter, with what each is for.
+var modules = []struct {
+	name    string
+	needed  bool
+	without string
+}{
+	{"http_lua", true, "every run: endpoints are balanced in Lua"},
+	{"ndk_http", true, "every run: the Lua module needs it"},
+	{"stream", false, "TCP and UDP services"},
+	{"stream_lua", false, "dynamic TCP and UDP endpoints: they change by reload instead"},
+	{"http_set_misc", false, "a third-party template that uses set_escape_uri"},
+	{"http_headers_more_filter", false, "a third-party template that uses more_set_headers"},
+}
+
+func examineNginx() []Finding {
+	found, err := nginx.Find("")
+	if err != nil {
+		return []Finding{{What: "nginx", Needed: true, Found: err.Error(), Without: "every local run"}}
+	}
+	findings := []Finding{{What: "nginx", OK: true, Found: found.Version + " at " + found.Binary, Without: "every local run"}}
+	for _, module := range modules {
+		finding := Finding{What: "nginx module " + module.name, OK: found.Has(module.name), Needed: module.needed, Found: "not found", Without: module.without}
+		if finding.OK {
+			finding.Found = "linked in"
+			if paths, err := found.Load(module.name); err == nil && len(paths) > 0 {
+				finding.Found = paths[len(paths)-1]
+			}
+		} else if _, err := found.Load(module.name); err != nil {
+			finding.Found = err.Error()
+		}
+		findings = append(findings, finding)
+	}
+	return append(findings, examineCJSON())
+}
+
+func examineCJSON() Finding {
+	finding := Finding{What: "Lua module cjson", Needed: true, Found: "not found: apt-get install lua-cjson", Without: "every run: Lua reads the backends as JSON"}
+	for _, pattern := range []string{"/usr/lib/*/lua/5.1/cjson.so", "/usr/local/lib/lua/5.1/cjson.so", "/usr/local/openresty/lualib/cjson.so"} {
+		if paths, _ := filepath.Glob(pattern); len(paths) > 0 {
+			finding.OK, finding.Found = true, paths[0]
+		}
+	}
+	return finding
+}
+
+// examineProc asks for what the probes read of processes that run as another
+// user: nginx's workers, when its master is root.
+func examineProc() Finding {
+	finding := Finding{What: "/proc of other processes", Without: "memory of nginx; which worker owns a connection"}
+	switch _, err := os.ReadDir("/proc/1/fd"); {
+	case err == nil:
+		finding.OK, finding.Found = true, "readable"
+	case os.Geteuid() != 0:
+		// nginx then runs as the same user, whose processes are readable.
+		finding.OK, finding.Found = true, "own processes only, which is enough: nginx runs as this user"
+	default:
+		finding.Found = err.Error()
+	}
+	return finding
+}
+
+// wantFiles is room for 10,000 pods and the connections to them.
+const wantFiles = 16384
+
+func examineFiles() Finding {
+	finding := Finding{What: "open files", Without: fmt.Sprintf("populations of thousands of pods (each is a socket; %d wanted)", wantFiles)}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		finding.Found = err.Error()
+		return finding
+	}
+	finding.OK = limit.Max >= wantFiles
+	finding.Found = "limit " + strconv.FormatUint(limit.Max, 10)
+	return finding
+}
+
+func examineLoopback() Finding {
+	finding := Finding{What: "ephemeral ports", Without: "high rates of fresh connections"}
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		finding.Found = err.Error()
+		return finding
+	}
+	finding.OK, finding.Found = true, strings.Join(strings.Fields(string(text)), " to ")
+	return finding
+}
+
+func examineProcessors() Finding {
+	n := runtime.NumCPU()
+	return Finding{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: load and subject would fight for one processor"}
+}
+
+func examineTool(ctx context.Context, what, without string, command ...string) Finding {
+	finding := Finding{What: what, Without: without}
+	out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	switch {
+	case err == nil:
+		finding.OK, finding.Found = true, first
+	case first != "":
+		finding.Found = first
+	default:
+		finding.Found = "not found"
+	}
+	return finding
+}
+
+// Fit is nil when a local run can start on this machine; otherwise it says what
+// is missing and how to get it.
+func Fit() error {
+	for _, finding := range examineNginx() {
+		if finding.Needed && !finding.OK {
+			return fmt.Errorf("%s: %s", finding.What, finding.Found)
+		}
+	}
+	return nil
+}
+
+// Environment is what a report says of the machine.
+func Environment() map[string]string {
+	environment := map[string]string{
+		"go":         runtime.Version(),
+		"processors": strconv.Itoa(runtime.NumCPU()),
+	}
+	if found, err := nginx.Find(""); err == nil {
+		environment["nginx"] = found.Version
+	}
+	var name unix.Utsname
+	if err := unix.Uname(&name); err == nil {
+		environment["kernel"] = unix.ByteSliceToString(name.Release[:])
+	}
+	return environment
+}
