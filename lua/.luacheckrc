@@ -1,0 +1,6 @@
+-- luacheck lua
+std = "ngx_lua"
+max_line_length = 100
+-- ngx_conf_init.lua sets them for the other entry scripts.
+globals = { "lua_ingress", "configuration", "balancer" }
+files["lua_ingress.lua"] = { globals = { "math.randomseed" } }

@@ -1,0 +1,35 @@
+-- The base of algorithms that leave the choice to a lua-resty-balancer object
+-- (field instance) which takes a set of nodes.
+
+local util = require("util")
+
+local setmetatable = setmetatable
+
+local _M = {}
+
+function _M.new(self, o)
+  o = o or {}
+  self.__index = self
+  return setmetatable(o, self)
+end
+
+-- Takes over what the backend says now. The nodes are set again only when they
+-- changed: doing so starts the choice anew.
+function _M.sync(self, backend)
+  self.traffic_shaping_policy = backend.trafficShapingPolicy
+  self.alternative_backends = backend.alternativeBackends
+
+  local nodes = util.get_nodes(backend.endpoints)
+  if util.deep_compare(self.nodes, nodes) then
+    return
+  end
+  self.nodes = nodes
+  self.instance:reinit(nodes)
+end
+
+-- Whether the client of this request is bound to this backend.
+function _M.is_affinitized()
+  return false
+end
+
+return _M

@@ -1,0 +1,241 @@
+package lua_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/controller/nginx"
+)
+
+// tally counts which pods answer n requests for the upstream "shop".
+func tally(t *testing.T, w *worker, n int) map[string]int {
+	t.Helper()
+	answers := map[string]int{}
+	for range n {
+		a := w.get("X-Upstream", "shop")
+		if a.status != http.StatusOK {
+			t.Fatalf("status %d from worker %d", a.status, w.pid)
+		}
+		answers[a.pod]++
+	}
+	return answers
+}
+
+func (e endpoint) String() string { return net.JoinHostPort(e.Address, e.Port) }
+
+func wantEven(t *testing.T, answers map[string]int, endpoints []endpoint, each int) {
+	t.Helper()
+	if len(answers) != len(endpoints) {
+		t.Errorf("pods %v answered, want those of %v", answers, endpoints)
+	}
+	for _, e := range endpoints {
+		if answers[e.String()] != each {
+			t.Errorf("pod %v answered %d times, want %d", e, answers[e.String()], each)
+		}
+	}
+}
+
+func TestEveryWorkerGoesRoundAllEndpoints(t *testing.T) {
+	s := start(t, setup{})
+	endpoints := pods(t, 5)
+	for _, w := range s.serve(backend{Name: "shop", Endpoints: endpoints}) {
+		wantEven(t, tally(t, w, 50), endpoints, 10)
+	}
+}
+
+func TestRemovedEndpointIsNotAskedAgain(t *testing.T) {
+	s := start(t, setup{})
+	endpoints := pods(t, 3)
+	workers := s.serve(backend{Name: "shop", Endpoints: endpoints})
+	s.awaitMark(workers, s.post(backend{Name: "shop", Endpoints: endpoints[:2]}))
+	for _, w := range workers {
+		wantEven(t, tally(t, w, 20), endpoints[:2], 10)
+	}
+}
+
+func TestUnchangedEndpointsKeepTheirTurn(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	endpoints := pods(t, 7)
+	shop := backend{Name: "shop", Endpoints: endpoints}
+	w := s.serve(shop)[0]
+	before := tally(t, w, 3)
+	slices.Reverse(endpoints)
+	s.awaitMark([]*worker{w}, s.post(shop))
+	for pod, n := range tally(t, w, 4) {
+		before[pod] += n
+	}
+	wantEven(t, before, endpoints, 1)
+}
+
+func TestNoEndpointsIs503(t *testing.T) {
+	s := start(t, setup{})
+	shop := backend{Name: "shop", Endpoints: pods(t, 1)}
+	workers := s.serve(shop)
+	gone := func(why string) {
+		t.Helper()
+		for _, w := range workers {
+			if got := w.get("X-Upstream", "shop").status; got != http.StatusServiceUnavailable {
+				t.Errorf("%s: status %d, want 503", why, got)
+			}
+		}
+	}
+	s.awaitMark(workers, s.post(backend{Name: "shop"}))
+	gone("no endpoints")
+	s.awaitMark(workers, s.post(shop))
+	tally(t, workers[0], 1)
+	s.awaitMark(workers, s.post())
+	gone("no such backend")
+}
+
+func TestNoPostYetIs503(t *testing.T) {
+	s := start(t, setup{})
+	for _, w := range s.workers("shop") {
+		if w.first.status != http.StatusServiceUnavailable {
+			t.Errorf("status %d, want 503", w.first.status)
+		}
+	}
+}
+
+func TestBadDataKeepsTheOld(t *testing.T) {
+	s := start(t, setup{})
+	endpoints := pods(t, 2)
+	workers := s.serve(backend{Name: "shop", Endpoints: endpoints})
+	const complaint = "could not parse backends data"
+	s.expectLog(complaint)
+	for _, bad := range []string{`[{"name":`, `7`, `null`} {
+		seen := len(s.log())
+		if status, _ := s.call(http.MethodPost, "/configuration/backends", bad); status != http.StatusCreated {
+			t.Errorf("POST: %d, want 201: the data is not read there", status)
+		}
+		for _, w := range workers {
+			line := fmt.Sprintf(" [error] %d#", w.pid)
+			s.await("the complaint of each worker about "+bad, func() bool {
+				log := s.log()[seen:]
+				return strings.Contains(log, line) && strings.Contains(log, complaint)
+			})
+			wantEven(t, tally(t, w, 10), endpoints, 5)
+		}
+	}
+	s.awaitMark(workers, s.post(backend{Name: "shop", Endpoints: endpoints[:1]}))
+}
+
+func TestABackendThatCannotBeTakenDoesNotHoldUpOthers(t *testing.T) {
+	s := start(t, setup{})
+	s.expectLog("backend odd could not be synced")
+	workers := s.serve(backend{Name: "odd", Endpoints: []endpoint{{}}, Service: 1}, backend{Name: "shop", Endpoints: pods(t, 1)})
+	tally(t, workers[0], 1)
+}
+
+// With stamps of whole seconds, a worker that polls between two POSTs of one
+// second would miss the second. Here the clock of the stamps stands still.
+func TestTwoPostsInOneSecondAreBothApplied(t *testing.T) {
+	s := start(t, setup{Configuration: `rewrite_by_lua_block { ngx.time = function() return 1700000000 end }`})
+	endpoints := pods(t, 2)
+	workers := s.serve(backend{Name: "shop", Endpoints: endpoints[:1]})
+	s.awaitMark(workers, s.post(backend{Name: "shop", Endpoints: endpoints[1:]}))
+	for _, w := range workers {
+		wantEven(t, tally(t, w, 3), endpoints[1:], 3)
+	}
+}
+
+func TestWorkersOfAReloadServeFromTheirFirstRequestOn(t *testing.T) {
+	s := start(t, setup{})
+	old := map[int]bool{}
+	for _, w := range s.serve(backend{Name: "shop", Endpoints: pods(t, 2)}) {
+		old[w.pid] = true
+		w.client.CloseIdleConnections()
+	}
+	if err := s.process.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitWorkers("new ones only", func(now []nginx.Worker) bool {
+		return len(now) == s.Workers && !slices.ContainsFunc(now, func(w nginx.Worker) bool { return old[w.PID] })
+	})
+	for _, w := range s.workers("shop") {
+		if w.first.status != http.StatusOK {
+			t.Errorf("the first answer of worker %d is %d", w.pid, w.first.status)
+		}
+	}
+}
+
+func TestARefusedConnectionIsTriedAtTheNextEndpoint(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	s.expectLog("Connection refused")
+	alive := pods(t, 1)
+	host, port, _ := net.SplitHostPort(freeAddress(t))
+	w := s.serve(backend{Name: "shop", Endpoints: append([]endpoint{{host, port}}, alive...)})[0]
+	wantEven(t, tally(t, w, 10), alive, 10)
+	if !strings.Contains(s.log(), "Connection refused") {
+		t.Error("the endpoint that refuses was never tried")
+	}
+}
+
+func TestTheConfigurationIsNoEndpoint(t *testing.T) {
+	s := start(t, setup{})
+	s.expectLog("attempted to proxy to self")
+	s.expectLog("no live upstreams while connecting to upstream")
+	host, port, _ := net.SplitHostPort(s.Status)
+	for _, w := range s.serve(backend{Name: "shop", Endpoints: []endpoint{{host, port}}}) {
+		if got := w.getPath("/configuration/backends", "X-Upstream", "shop"); got.status != http.StatusBadGateway {
+			t.Errorf("status %d, want 502; the answer: %s", got.status, got.body)
+		}
+	}
+}
+
+func TestUnknownAlgorithmIsRoundRobinWithAWarning(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	s.expectLog("no load balancing algorithm least_luck")
+	endpoints := pods(t, 2)
+	w := s.serve(backend{Name: "shop", LoadBalance: "least_luck", Endpoints: endpoints})[0]
+	wantEven(t, tally(t, w, 10), endpoints, 5)
+	s.awaitMark([]*worker{w}, s.post(backend{Name: "shop", LoadBalance: "least_luck", Endpoints: endpoints}))
+	if n := strings.Count(s.log(), "least_luck"); n != 1 {
+		t.Errorf("warned %d times, want once", n)
+	}
+}
+
+func TestIPv6Endpoint(t *testing.T) {
+	listener, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skip("needs IPv6 loopback: ", err)
+	}
+	s := start(t, setup{Workers: 1})
+	endpoints := []endpoint{servePod(t, listener)}
+	wantEven(t, tally(t, s.serve(backend{Name: "shop", Endpoints: endpoints})[0], 3), endpoints, 3)
+}
+
+func TestExternalNameIs503AndSaysSo(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	s.expectLog("backend shop: ExternalName services are not supported")
+	service := map[string]any{"spec": map[string]any{"type": "ExternalName", "externalName": "db.example"}}
+	w := s.serve(backend{Name: "shop", Service: service, Endpoints: []endpoint{{"db.example", "80"}}})[0]
+	if got := w.get("X-Upstream", "shop").status; got != http.StatusServiceUnavailable {
+		t.Errorf("status %d, want 503", got)
+	}
+}
+
+func TestARealRoundRobinLibraryWins(t *testing.T) {
+	dir := folder(t)
+	if err := os.Mkdir(dir+"/resty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	library := `
+local _M = {}
+function _M.new(_, nodes) return setmetatable({ nodes = nodes }, { __index = _M }) end
+function _M.find(self) return (next(self.nodes)) end -- always the same one
+return _M
+`
+	if err := os.WriteFile(dir+"/resty/roundrobin.lua", []byte(library), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, setup{Workers: 1, LuaPath: dir + "/?.lua;"})
+	w := s.serve(backend{Name: "shop", Endpoints: pods(t, 3)})[0]
+	if got := tally(t, w, 6); len(got) != 1 {
+		t.Errorf("pods %v answered: the fallback was loaded though there is a library", got)
+	}
+}

@@ -1,0 +1,76 @@
+package lua_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func (s *site) wantCall(method, uri, body string, wantStatus int, wantText string) {
+	s.t.Helper()
+	status, text := s.call(method, uri, body)
+	if status != wantStatus || text != wantText {
+		s.t.Errorf("%s %s: %d %.80q, want %d %.80q", method, uri, status, text, wantStatus, wantText)
+	}
+}
+
+func TestReadyOnceBackendsWerePosted(t *testing.T) {
+	s := start(t, setup{})
+	if status, _ := s.call("GET", "/is-dynamic-lb-initialized", ""); status != http.StatusInternalServerError {
+		t.Errorf("status %d before the first POST, want 500", status)
+	}
+	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, "nil")
+	s.wantCall("POST", "/configuration/backends", "[]", http.StatusCreated, "")
+	s.wantCall("GET", "/is-dynamic-lb-initialized", "", http.StatusOK, "OK\n")
+}
+
+func TestGetReturnsWhatWasPosted(t *testing.T) {
+	s := start(t, setup{})
+	for _, path := range []string{"/configuration/backends", "/configuration/general"} {
+		for _, body := range []string{`[ {"name": "ü\u0000"} ]`, "not JSON \x00\xff"} {
+			s.expectLog("could not parse backends data")
+			s.wantCall("POST", path, body, http.StatusCreated, "")
+			s.wantCall("GET", path, "", http.StatusOK, body)
+		}
+	}
+}
+
+// nginx keeps a body of up to client_body_buffer_size in memory, a larger one in a file.
+func TestBodiesAroundTheBuffersSize(t *testing.T) {
+	s := start(t, setup{})
+	s.expectLog("a client request body is buffered to a temporary file")
+	const buffer = 16 << 10
+	for _, size := range []int{1, buffer - 1, buffer, buffer + 1, 2 * buffer, 3 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			body := "[" + strings.Repeat(" ", max(size-2, 0)) + "]"
+			body = body[len(body)-size:]
+			if size == 1 {
+				body = "7"
+				s.expectLog("could not parse backends data")
+			}
+			s.wantCall("POST", "/configuration/backends", body, http.StatusCreated, "")
+			s.wantCall("GET", "/configuration/backends", "", http.StatusOK, body)
+		})
+	}
+}
+
+func TestWhatTheAPIRefuses(t *testing.T) {
+	s := start(t, setup{})
+	s.expectLog("dynamic-configuration: unable to read valid request body")
+	s.wantCall("POST", "/configuration/backends", "[]", http.StatusCreated, "")
+	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
+		s.wantCall(method, "/configuration/backends", "", http.StatusBadRequest, "Only POST and GET requests are allowed!")
+	}
+	s.wantCall("POST", "/configuration/backends", "", http.StatusBadRequest, "")
+	s.wantCall("GET", "/configuration/other", "", http.StatusNotFound, "Not found!")
+	s.wantCall("GET", "/configuration/backends?x=1", "", http.StatusNotFound, "Not found!")
+	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, "[]")
+}
+
+func TestBackendsThatDoNotFitAreRefused(t *testing.T) {
+	s := start(t, setup{})
+	s.expectLog("a client request body is buffered to a temporary file")
+	s.expectLog("dynamic-configuration: error updating configuration: no memory")
+	s.wantCall("POST", "/configuration/backends", strings.Repeat(" ", 20<<20)+"[]", http.StatusBadRequest, "")
+}

@@ -1,0 +1,142 @@
+-- What a request needs before and after it is proxied, whatever backend it
+-- goes to: who the client says it talked to, redirects to https, HSTS.
+
+local io = io
+local math = math
+local string = string
+local tonumber = tonumber
+local tostring = tostring
+local ngx = ngx
+
+local re_split = require("ngx.re").split
+
+local _M = {}
+
+local config -- cfg.json
+
+local seed_random = math.randomseed
+local seeded_worker
+
+-- Third-party modules seed from the clock when they are loaded, in all workers
+-- alike: workers would then pick the same nodes at the same time.
+math.randomseed = function(seed)
+  local pid = ngx.worker.pid()
+  if seeded_worker == pid then
+    ngx.log(ngx.WARN, string.format(
+      "ignoring math.randomseed(%s) since PRNG is already seeded for worker %d",
+      tostring(seed), pid))
+    return
+  end
+  seeded_worker = pid
+  seed_random(seed)
+end
+
+local function random_seed()
+  local file, err = io.open("/dev/urandom", "rb")
+  if not file then
+    return nil, err
+  end
+  local bytes = file:read(4)
+  file:close()
+  if not bytes or #bytes < 4 then
+    return nil, "/dev/urandom ended"
+  end
+
+  local a, b, c, d = bytes:byte(1, 4)
+  return ((a * 256 + b) * 256 + c) * 256 + d
+end
+
+function _M.init_worker()
+  local seed, err = random_seed()
+  if not seed then
+    ngx.log(ngx.WARN, "no random seed, using the clock and the PID: ", err)
+    seed = ngx.now() * 1000 + ngx.worker.pid()
+  end
+  math.randomseed(seed)
+end
+
+function _M.set_config(new_config)
+  config = new_config
+end
+
+-- The host without its port; the colons inside an IPv6 literal's brackets stay.
+local function without_port(host)
+  return (host:gsub(":%d+$", ""))
+end
+
+-- Where the client believes it sent the request; nginx passes it on to the backend.
+local function note_origin()
+  local var = ngx.var
+  var.pass_access_scheme = var.scheme
+  var.best_http_host = var.http_host or var.host
+
+  if config.use_forwarded_headers then
+    var.pass_access_scheme = var.http_x_forwarded_proto or var.pass_access_scheme
+    var.pass_server_port = var.http_x_forwarded_port or var.pass_server_port
+    local hosts = var.http_x_forwarded_host
+    if hosts then
+      -- A chain of proxies makes a list; the first is what the client used.
+      var.best_http_host = re_split(hosts, "\\s*,\\s*", "jo")[1]
+    end
+  end
+
+  if config.use_proxy_protocol and var.proxy_protocol_server_port == "443" then
+    var.pass_access_scheme = "https"
+  end
+
+  local port, listen = var.pass_server_port, config.listen_ports
+  if port == listen.https or (config.is_ssl_passthrough_enabled and port == listen.ssl_proxy) then
+    port = "443" -- what is listened on may be another port than the one clients see
+  end
+  var.pass_port = port
+end
+
+local function wants_https()
+  local var = ngx.var
+  if var.force_no_ssl_redirect == "true" or var.pass_access_scheme ~= "http" then
+    return false
+  end
+  -- $ssl_redirect also asks for a certificate of the host; the fallback
+  -- certificate is nobody's.
+  return var.force_ssl_redirect == "true"
+end
+
+local function https_url()
+  local var = ngx.var
+  local host = without_port(var.best_http_host)
+  if var.use_port_in_redirects == "true" then
+    host = host .. ":" .. config.listen_ports.https
+  end
+
+  local uri = var.request_uri
+  if var.preserve_trailing_slash ~= "true" and uri:sub(-1) == "/" then
+    uri = uri:sub(1, -2)
+  end
+  return "https://" .. host .. uri
+end
+
+function _M.rewrite()
+  note_origin()
+  if wants_https() then
+    return ngx.redirect(https_url(), tonumber(config.http_redirect_code))
+  end
+end
+
+local function hsts_value()
+  local value = "max-age=" .. config.hsts_max_age
+  if config.hsts_include_subdomains then
+    value = value .. "; includeSubDomains"
+  end
+  if config.hsts_preload then
+    value = value .. "; preload"
+  end
+  return value
+end
+
+function _M.header()
+  if config.hsts and ngx.var.scheme == "https" then
+    ngx.header["Strict-Transport-Security"] = hsts_value()
+  end
+end
+
+return _M

@@ -1,0 +1,2 @@
+-- content_by_lua of /configuration on the status server.
+configuration.call()

@@ -1,0 +1,2 @@
+-- log_by_lua of a location: the algorithm may learn from the answer.
+balancer.log()

@@ -1,0 +1,307 @@
+package lua_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"text/template"
+	"time"
+
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/lua"
+)
+
+// patience bounds every wait; it is long because it only passes when something is broken.
+const patience = 20 * time.Second
+
+// setup is what a test wants to be different in its nginx.
+type setup struct {
+	Workers       int            // 2 if not set
+	Config        map[string]any // over the defaults of cfg.json
+	LuaPath       string         // more of lua_package_path, after the lua folder
+	Server        string         // more lines of the server that proxies
+	Configuration string         // more lines of the location /configuration
+}
+
+// site is an nginx that runs our Lua with a configuration like the
+// controller's. Only that the upstream comes from the header X-Upstream is the
+// tests' own, and that the answer names the worker.
+type site struct {
+	setup
+	t         *testing.T
+	Root      string // what the file system's root is for ingress-nginx
+	HTTP      string // address of the server that proxies
+	Status    string // address of the status server
+	Modules   []string
+	process   *nginx.Process
+	unchecked []string // parts of log lines that the test expects
+	posts     int
+}
+
+var conf = template.Must(template.New("nginx.conf").Parse(`
+daemon off;
+worker_processes {{.Workers}};
+pid {{.Root}}/nginx.pid;
+error_log {{.Root}}/error.log info;
+{{range .Modules}}load_module {{.}};
+{{end}}
+events {}
+http {
+access_log off;
+client_body_temp_path {{.Root}}/body;
+proxy_temp_path {{.Root}}/proxy;
+fastcgi_temp_path {{.Root}}/fastcgi;
+uwsgi_temp_path {{.Root}}/uwsgi;
+scgi_temp_path {{.Root}}/scgi;
+keepalive_requests 1000000;
+lua_package_path "{{.Root}}/etc/nginx/lua/?.lua;{{.LuaPath}};";
+lua_shared_dict luaconfig 5m;
+lua_shared_dict configuration_data 20M;
+init_by_lua_file {{.Root}}/etc/nginx/lua/ngx_conf_init.lua;
+init_worker_by_lua_file {{.Root}}/etc/nginx/lua/ngx_conf_init_worker.lua;
+upstream upstream_balancer {
+server 0.0.0.1;
+balancer_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_balancer.lua;
+keepalive 320;
+}
+server {
+listen {{.HTTP}} reuseport;
+add_header X-Worker $pid always;
+{{.Server}}
+location / {
+set $force_ssl_redirect $http_x_force_ssl_redirect;
+set $force_no_ssl_redirect $http_x_force_no_ssl_redirect;
+set $ssl_redirect true;
+set $preserve_trailing_slash $http_x_preserve_trailing_slash;
+set $use_port_in_redirects $http_x_use_port_in_redirects;
+set $proxy_upstream_name $http_x_upstream;
+set $proxy_alternative_upstream_name "";
+set $pass_access_scheme $scheme;
+set $pass_server_port $server_port;
+set $pass_port $server_port;
+set $best_http_host $http_host;
+rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_rewrite.lua;
+header_filter_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_srv_hdr_filter.lua;
+log_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_log_block.lua;
+proxy_http_version 1.1;
+proxy_set_header Connection "";
+proxy_set_header X-Forwarded-Host $best_http_host;
+proxy_set_header X-Forwarded-Port $pass_port;
+proxy_set_header X-Forwarded-Proto $pass_access_scheme;
+proxy_next_upstream error timeout;
+proxy_next_upstream_tries 3;
+proxy_connect_timeout 5s;
+proxy_pass http://upstream_balancer;
+}
+}
+server {
+listen {{.Status}};
+location /is-dynamic-lb-initialized {
+content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_is_dynamic_lb_initialized.lua;
+}
+location /configuration {
+client_max_body_size 21m;
+client_body_buffer_size 16k;
+{{.Configuration}}
+content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_configuration.lua;
+}
+}
+}
+`))
+
+// start runs nginx with our Lua until the end of the test, which fails when
+// nginx has logged a problem that it did not expect. Without nginx or its Lua
+// module the test is skipped. The test goes on beside others, as it mostly
+// waits for workers to poll.
+func start(t *testing.T, with setup) *site {
+	t.Helper()
+	t.Parallel()
+	program, err := nginx.Find("")
+	if err != nil {
+		t.Skip("needs nginx: ", err)
+	}
+	modules, err := program.Load("http_lua")
+	if err != nil {
+		t.Skip("needs nginx with Lua: ", err)
+	}
+	if with.Workers == 0 {
+		with.Workers = 2
+	}
+	s := &site{setup: with, t: t, Root: folder(t), HTTP: freeAddress(t), Status: freeAddress(t), Modules: modules}
+	s.install()
+
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if s.process, err = program.Start(ctx, s.Root+"/nginx.conf"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.end)
+	s.awaitWorkers("all of them", func(w []nginx.Worker) bool { return len(w) == s.Workers })
+	return s
+}
+
+func (s *site) install() {
+	s.t.Helper()
+	luaFolder := s.Root + "/etc/nginx/lua"
+	if err := lua.Write(luaFolder); err != nil {
+		s.t.Fatal(err)
+	}
+	_, statusPort, _ := net.SplitHostPort(s.Status)
+	config := map[string]any{
+		"enable_metrics": false, "use_forwarded_headers": false, "use_proxy_protocol": false,
+		"is_ssl_passthrough_enabled": false, "http_redirect_code": 308, "enable_ocsp": false,
+		"listen_ports":           map[string]string{"https": "8443", "status_port": statusPort, "ssl_proxy": "442"},
+		"monitor_batch_max_size": 10000, "hsts": true, "hsts_max_age": "31536000",
+		"hsts_include_subdomains": true, "hsts_preload": false,
+	}
+	maps.Copy(config, s.Config)
+	text, err := json.Marshal(config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write(luaFolder+"/cfg.json", text)
+
+	var nginxConf bytes.Buffer
+	if err := conf.Execute(&nginxConf, s); err != nil {
+		s.t.Fatal(err)
+	}
+	s.write(s.Root+"/nginx.conf", nginxConf.Bytes())
+}
+
+func (s *site) write(path string, text []byte) {
+	s.t.Helper()
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// expectLog says that log lines with this part are no surprise.
+func (s *site) expectLog(part string) { s.unchecked = append(s.unchecked, part) }
+
+var problem = regexp.MustCompile(`(?m)^.*\[(?:warn|error|crit|alert|emerg)\].*$`)
+
+func (s *site) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.process.Quit(ctx); err != nil {
+		s.t.Error(err)
+	}
+	for _, line := range problem.FindAllString(s.log(), -1) {
+		expected := func(part string) bool { return strings.Contains(line, part) }
+		if !slices.ContainsFunc(s.unchecked, expected) {
+			s.t.Errorf("nginx logged: %s", line)
+		}
+	}
+}
+
+func (s *site) log() string {
+	s.t.Helper()
+	text, err := os.ReadFile(s.Root + "/error.log")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// await polls until the condition holds.
+func (s *site) await(what string, holds func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !holds(); <-tick.C {
+		if time.Now().After(end) {
+			s.t.Fatalf("waited in vain for %s; the log:\n%s", what, s.log())
+		}
+	}
+}
+
+func (s *site) awaitWorkers(what string, hold func([]nginx.Worker) bool) {
+	s.t.Helper()
+	s.await("workers: "+what, func() bool {
+		workers, err := s.process.Workers()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return hold(workers)
+	})
+}
+
+// call sends a request to the status server.
+func (s *site) call(method, uri, body string) (status int, text string) {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.Status+uri, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Close = true // any worker may answer the next one
+	got := do(s.t, http.DefaultClient, request)
+	return got.status, got.body
+}
+
+// backend is what the controller POSTs, as far as the tests go.
+type backend struct {
+	Name        string     `json:"name"`
+	Service     any        `json:"service,omitempty"`
+	LoadBalance string     `json:"load-balance,omitempty"`
+	Endpoints   []endpoint `json:"endpoints,omitempty"`
+}
+
+type endpoint struct {
+	Address string `json:"address"`
+	Port    string `json:"port"`
+}
+
+// post hands over backends and one more by which await can tell that a worker has them.
+func (s *site) post(backends ...backend) (mark string) {
+	s.t.Helper()
+	s.posts++
+	mark = fmt.Sprint("mark-", s.posts)
+	body, err := json.Marshal(append(backends, backend{Name: mark, Endpoints: pods(s.t, 1)}))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if status, text := s.call(http.MethodPost, "/configuration/backends", string(body)); status != http.StatusCreated {
+		s.t.Fatalf("POST of backends: %d %s", status, text)
+	}
+	return mark
+}
+
+// serve posts backends and waits until every worker has them.
+func (s *site) serve(backends ...backend) []*worker {
+	s.t.Helper()
+	mark := s.post(backends...)
+	workers := s.workers(mark)
+	s.awaitMark(workers, mark)
+	return workers
+}
+
+func (s *site) awaitMark(workers []*worker, mark string) {
+	s.t.Helper()
+	for _, w := range workers {
+		s.await(fmt.Sprintf("%s at worker %d", mark, w.pid), func() bool {
+			return w.get("X-Upstream", mark).status == http.StatusOK
+		})
+	}
+}
+
+// folder is a temporary one that nginx's workers, another user, can get into.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for d := dir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
