@@ -1,0 +1,113 @@
+package nginx
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// found is the nginx of this machine; without one the test is skipped.
+func found(t *testing.T) *Nginx {
+	t.Helper()
+	n, err := Find("")
+	if err != nil {
+		t.Skip("needs nginx: ", err)
+	}
+	return n
+}
+
+// fake writes a program that answers -V like an nginx with these arguments.
+func fake(t *testing.T, version, arguments string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nginx")
+	script := "#!/bin/sh\necho >&2 'nginx version: " + version + "'\necho >&2 \"configure arguments: " + arguments + "\"\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func mustFind(t *testing.T, binary string) *Nginx {
+	t.Helper()
+	n, err := Find(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error; want one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q\nlacks %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("error has several lines: %q", err)
+	}
+}
+
+func TestFindPrefersTheBinaryAskedForToTheVariable(t *testing.T) {
+	asked, named := fake(t, "nginx/1.25.1", ""), fake(t, "nginx/1.19.0", "")
+	t.Setenv(BinaryVariable, named)
+	if got := mustFind(t, asked).Binary; got != asked {
+		t.Errorf("found %s, want %s", got, asked)
+	}
+	if got := mustFind(t, "").Binary; got != named {
+		t.Errorf("found %s, want %s", got, named)
+	}
+}
+
+func TestFindSaysWhatIsWrong(t *testing.T) {
+	t.Setenv(BinaryVariable, "/nowhere/nginx")
+	_, err := Find("")
+	wantError(t, err, "$NGINX_BINARY", "/nowhere/nginx")
+	_, err = Find("/bin/echo")
+	wantError(t, err, "/bin/echo", "is this nginx?")
+}
+
+func TestVersionsCompareByNumber(t *testing.T) {
+	for version, want := range map[string]bool{
+		"nginx/1.25.1": true, "nginx/1.26": true, "nginx/1.100.0 (Ubuntu)": true, "openresty/1.25.3.2": true,
+		"nginx/1.25": false, "nginx/1.9.15": false, "openresty/1.21.4.1": false,
+	} {
+		if got := mustFind(t, fake(t, version, "")).AtLeast("1.25.1"); got != want {
+			t.Errorf("%s is at least 1.25.1: %v, want %v", version, got, want)
+		}
+	}
+}
+
+func TestModulesPath(t *testing.T) {
+	for arguments, want := range map[string]string{
+		"":                               "/usr/local/nginx/modules",
+		"--prefix=/opt/n":                "/opt/n/modules",
+		"--prefix=/opt --modules-path=m": "/opt/m",
+		"--with-cc-opt='-O2 --modules-path=/no' --modules-path=/usr/lib/nginx/modules": "/usr/lib/nginx/modules",
+	} {
+		if got := mustFind(t, fake(t, "nginx/1.25.1", arguments)).ModulesPath; got != want {
+			t.Errorf("%s: modules in %s, want %s", arguments, got, want)
+		}
+	}
+}
+
+func FuzzParseBuild(f *testing.F) {
+	f.Add("nginx version: nginx/1.22.1\nconfigure arguments: --with-cc-opt='-g -O2' --with-stream=dynamic")
+	f.Add("nginx version: openresty/1.21.4.1\nconfigure arguments: --prefix='")
+	f.Fuzz(func(t *testing.T, text string) {
+		b, err := parseBuild(text)
+		if err != nil {
+			return
+		}
+		if compareVersions(b.version, b.version) != 0 {
+			t.Errorf("%s differs from itself", b.version)
+		}
+		if !filepath.IsAbs(b.modulesPath()) && !strings.Contains(text, "--prefix=") {
+			t.Errorf("modules path %q is not absolute", b.modulesPath())
+		}
+	})
+}

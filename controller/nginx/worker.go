@@ -1,0 +1,116 @@
+package nginx
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Worker is a worker process of a master, as /proc shows it.
+type Worker struct {
+	PID int
+	// Draining says that it has stopped accepting and only finishes what it has.
+	Draining bool
+	// Started is when the master forked it, to 10 ms.
+	Started time.Time
+}
+
+// The titles that nginx gives its worker processes. It sets the first one when
+// a worker has finished its initialisation, init_worker_by_lua included.
+const (
+	workerTitle   = "nginx: worker process"
+	drainingTitle = workerTitle + " is shutting down"
+)
+
+// clockTick is the unit of a process's start time in /proc: USER_HZ, which is
+// 100 on every architecture that Go runs Linux on.
+const clockTick = time.Second / 100
+
+// Workers returns the worker processes of a master, by PID: those that have
+// finished their initialisation and have not exited. A master that does not
+// exist is an error that wraps fs.ErrNotExist.
+func Workers(master int) ([]Worker, error) {
+	children, err := children(master)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the workers of nginx master %d: %w", master, err)
+	}
+	boot, err := bootTime()
+	if err != nil {
+		return nil, fmt.Errorf("looking for the workers of nginx master %d: %w", master, err)
+	}
+	var workers []Worker
+	for _, pid := range children {
+		title, start, err := inspect(pid)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking at process %d: %w", pid, err)
+		}
+		if title == workerTitle || title == drainingTitle {
+			workers = append(workers, Worker{PID: pid, Draining: title == drainingTitle, Started: boot.Add(start)})
+		}
+	}
+	return workers, nil
+}
+
+// children reads the kernel's list of a process's children, in ascending
+// order of birth. The master has one thread.
+func children(pid int) ([]int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, field := range strings.Fields(string(text)) {
+		child, err := strconv.Atoi(field)
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, child)
+	}
+	return pids, nil
+}
+
+// inspect returns the title of a process ("" for a zombie) and its start,
+// counted from the boot of the machine.
+func inspect(pid int) (title string, start time.Duration, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return "", 0, err
+	}
+	title = string(bytes.TrimRight(text, "\x00 "))
+	if !strings.HasPrefix(title, workerTitle) {
+		return title, 0, nil
+	}
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return "", 0, err
+	}
+	stat, err := process.Stat()
+	if err != nil {
+		return "", 0, err
+	}
+	return title, time.Duration(stat.Starttime) * clockTick, nil
+}
+
+func bootTime() (time.Time, error) {
+	var up unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &up); err != nil {
+		return time.Time{}, err
+	}
+	return time.Now().Add(-time.Duration(up.Nano())), nil
+}
+
+// gone says that a process ended while we looked at it.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
+}
