@@ -25,11 +25,13 @@ const (
 type Step struct {
 	Kind StepKind
 	Next State // what holds after the step
-	Why  []Why
+	Why  []Why // at least one, and at most 21: the last then says how many more
 }
 
 // Why is one reason for a step, in the words of nginx.conf: the server, the
-// location and the line that changed. Fields that say nothing are empty.
+// location and the line that changed; of cfg.json and of backends, which have
+// neither server nor location, the setting or endpoint that changed. Fields
+// that say nothing are empty: without Old something came, without New it went.
 type Why struct {
 	Server   string
 	Location string

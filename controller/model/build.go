@@ -1,0 +1,55 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Build works out the model, in the order of ingress-nginx: the default
+// backend, all backends, the servers with what each answers by default, then
+// the paths. The findings are in that order, too.
+func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
+	b := &builder{
+		Snapshot: cluster,
+		options:  opts,
+		backends: make(map[string]*Backend),
+		servers:  make(map[string]*Server),
+	}
+	b.addDefaultBackend()
+	b.addBackends()
+	b.addServers()
+	b.addPaths()
+	return &Model{
+		Backends: b.sortedBackends(),
+		Servers:  b.sortedServers(),
+		DefaultSSLCertificate: SSLCert{
+			PemFileName: opts.DefaultCertificate.PemFile,
+			PemSHA:      opts.DefaultCertificate.SHA,
+		},
+	}, b.findings
+}
+
+// builder is what Build has worked out so far.
+type builder struct {
+	snapshot.Snapshot
+	options  options.Options
+	backends map[string]*Backend
+	servers  map[string]*Server
+	findings []Finding
+}
+
+func (b *builder) sortedBackends() Backends {
+	return slices.SortedFunc(maps.Values(b.backends), func(x, y *Backend) int { return cmp.Compare(x.Name, y.Name) })
+}
+
+func (b *builder) sortedServers() []*Server {
+	for _, server := range b.servers {
+		sortLocations(server.Locations)
+		server.Locations = splitPrefixes(server.Locations)
+	}
+	return slices.SortedFunc(maps.Values(b.servers), func(x, y *Server) int { return cmp.Compare(x.Hostname, y.Hostname) })
+}

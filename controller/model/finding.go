@@ -1,0 +1,38 @@
+package model
+
+import (
+	"fmt"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Finding is an object of the user that could not be followed to the letter.
+type Finding struct {
+	Object string // kind namespace/name
+	Key    string // where in the object
+	Reason string // what is wrong and what was done instead
+}
+
+func (f Finding) String() string {
+	if f.Key == "" {
+		return fmt.Sprintf("%s: %s", f.Object, f.Reason)
+	}
+	return fmt.Sprintf("%s: %s: %s", f.Object, f.Key, f.Reason)
+}
+
+// find notes a finding about an ingress.
+func (b *builder) find(ingress *networkingv1.Ingress, key, reason string, args ...any) {
+	b.findings = append(b.findings, Finding{
+		Object: "Ingress " + snapshot.NameOf(ingress).String(),
+		Key:    key,
+		Reason: fmt.Sprintf(reason, args...),
+	})
+}
+
+// findService notes a finding about a service.
+func (b *builder) findService(name types.NamespacedName, reason string) {
+	b.findings = append(b.findings, Finding{Object: "Service " + name.String(), Reason: reason})
+}

@@ -1,0 +1,106 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// addServers adds the server for all names and one for each host, each with a
+// location "/" until an ingress claims that path.
+func (b *builder) addServers() {
+	catchAll := b.location("/", prefix(), nil, DefaultBackendName)
+	catchAll.IsDefBackend = true
+	catchAll.Logs.Access = b.options.Config.EnableAccessLogForDefaultBackend
+	b.servers[DefaultServerName] = &Server{Hostname: DefaultServerName, Locations: []*Location{catchAll}}
+
+	for _, ingress := range b.Ingresses {
+		b.claimCatchAll(ingress)
+		for i := range ingress.Spec.Rules {
+			b.addServer(ingress, i)
+		}
+	}
+}
+
+// claimCatchAll gives "/" of the server for all names to an ingress that has a
+// default backend and no rules. The oldest such ingress wins.
+func (b *builder) claimCatchAll(ingress *networkingv1.Ingress) {
+	if ingress.Spec.DefaultBackend == nil || ingress.Spec.DefaultBackend.Service == nil || len(ingress.Spec.Rules) > 0 {
+		return
+	}
+	server := b.servers[DefaultServerName]
+	if holder := server.Locations[0]; !holder.IsDefBackend {
+		b.find(ingress, "spec.defaultBackend", "%s is older and has the default backend; this one is ignored", holder.owner())
+		return
+	}
+	server.Locations[0] = b.location("/", prefix(), ingress, b.defaultBackendOf(ingress))
+}
+
+func (b *builder) addServer(ingress *networkingv1.Ingress, rule int) {
+	host := ingress.Spec.Rules[rule].Host
+	if host == "" || b.servers[host] != nil {
+		return
+	}
+	if reason := invalidHost(host); reason != "" {
+		b.find(ingress, ruleKey(rule)+".host", "%q: %s; the rule is left out", host, reason)
+		return
+	}
+	root := b.location("/", prefix(), ingress, b.defaultBackendOf(ingress))
+	root.IsDefBackend = true
+	b.servers[host] = &Server{Hostname: host, Locations: []*Location{root}}
+}
+
+// defaultBackendOf is the name of what answers on an ingress's hosts where no path does.
+func (b *builder) defaultBackendOf(ingress *networkingv1.Ingress) string {
+	if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil {
+		return backendName(ingress.Namespace, wanted.Service)
+	}
+	return DefaultBackendName
+}
+
+// invalidHost says what keeps a host out of nginx.conf, as the Kubernetes API
+// does; files of a cluster's manifests have not been through it.
+func invalidHost(host string) string {
+	check := validation.IsDNS1123Subdomain
+	if strings.HasPrefix(host, "*.") {
+		check = validation.IsWildcardDNS1123Subdomain
+	}
+	if len(check(host)) > 0 {
+		return "not a DNS name, of lower case letters, digits, - and . (RFC 1123)"
+	}
+	return ""
+}
+
+// location is a location with everything that the options say of all.
+func (b *builder) location(path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) *Location {
+	config := b.options.Config
+	return &Location{
+		Path:                 path,
+		PathType:             pathType,
+		Backend:              backend,
+		Ingress:              ingress,
+		ClientBodyBufferSize: config.ClientBodyBufferSize,
+		UsePortInRedirects:   config.UsePortInRedirects,
+		Logs:                 Logs{Access: true},
+		Proxy:                proxyOf(config),
+		Rewrite: Rewrite{
+			SSLRedirect:           config.SSLRedirect,
+			ForceSSLRedirect:      config.ForceSSLRedirect,
+			PreserveTrailingSlash: config.PreserveTrailingSlash,
+		},
+	}
+}
+
+// owner names the ingress behind a location.
+func (l *Location) owner() types.NamespacedName {
+	return types.NamespacedName{Namespace: l.Ingress.Namespace, Name: l.Ingress.Name}
+}
+
+// find is the location of exactly this path and type. ingress-nginx looks at
+// the path alone, and so can end up with two equal locations.
+func (s *Server) find(path string, pathType networkingv1.PathType) int {
+	return slices.IndexFunc(s.Locations, func(l *Location) bool { return l.Path == path && *l.PathType == pathType })
+}

@@ -1,0 +1,48 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Bounds of ingress-nginx on Lua's shared dictionaries.
+const (
+	maxDictKB = 204800
+	maxDicts  = 100
+)
+
+var dictEntry = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(\d{1,9})([kKmM]?)$`)
+
+// sharedDicts reads "name: size, …" into sizes in KB. A size without unit is
+// in MB.
+func sharedDicts(text string) (map[string]int, error) {
+	sizes := make(map[string]int)
+	for entry := range strings.SplitSeq(text, ",") {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
+			continue
+		}
+		parts := dictEntry.FindStringSubmatch(entry)
+		if parts == nil {
+			return nil, fmt.Errorf("%q: want name: size, with the size in MB or as 512k, 20M", entry)
+		}
+		kb, err := strconv.Atoi(parts[2])
+		if err != nil {
+			return nil, fmt.Errorf("%q: want a whole number", entry)
+		}
+		if !strings.EqualFold(parts[3], "k") {
+			kb *= 1024
+		}
+		if kb < 1 || kb > maxDictKB {
+			return nil, fmt.Errorf("%q: want a size from 1k to %dM", entry, maxDictKB/1024)
+		}
+		sizes[parts[1]] = kb
+	}
+	if len(sizes) > maxDicts {
+		return nil, errors.New("want at most 100 dictionaries")
+	}
+	return sizes, nil
+}

@@ -1,0 +1,131 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kinds are the checks behind the kind tag: what a text may look like so that
+// nginx reads it as one value. Texts without a kind are taken as they are.
+var kinds = map[string]struct {
+	ok   func(string) bool
+	want string
+}{
+	"word":    {matches(`[^\s;{}"'\\]*`), "want one word without quotes, ; { }"},
+	"words":   {matches(`[^;{}\n\r]*`), "want words without ; { }"},
+	"quoted":  {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
+	"header":  {matches(`[A-Za-z0-9_-]+`), "want a header name"},
+	"size":    {matches(`(\d+[kKmMgG]?)?`), "want a size such as 512, 8k, 1m"},
+	"time":    {matches(`\d+(ms|[smhdwMy])?`), "want a time such as 10s, 5m, 1h"},
+	"workers": {matches(`auto|[1-9]\d{0,3}`), "want a number from 1, or auto"},
+	"ip":      {isAddress, "want an IP address"},
+	"cidr":    {isNetwork, "want an IP address or network"},
+	"regexes": {matches(`[^\s"{}]+`), `want a pattern without spaces, " { }`},
+}
+
+func matches(pattern string) func(string) bool {
+	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
+}
+
+func isAddress(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
+}
+
+func isNetwork(s string) bool {
+	_, err := netip.ParsePrefix(s)
+	return err == nil || isAddress(s)
+}
+
+func typeName(field reflect.StructField) string {
+	kind := field.Tag.Get("kind")
+	switch field.Type.Kind() {
+	case reflect.Bool:
+		return "bool"
+	case reflect.Int:
+		return "number"
+	case reflect.Slice:
+		return "list of " + kind
+	}
+	if field.Tag.Get("one") != "" {
+		return "choice"
+	}
+	if kind == "" {
+		return "text"
+	}
+	return kind
+}
+
+// parse reads a value of the key's type.
+func (k Key) parse(text string) (any, error) {
+	switch {
+	case k.Type == "bool":
+		value, err := strconv.ParseBool(text)
+		return value, because(err, "want true or false")
+	case k.Type == "number":
+		return k.number(text)
+	case k.Type == "dicts":
+		return sharedDicts(text)
+	case strings.HasPrefix(k.Type, "list of "):
+		return k.list(text)
+	}
+	return text, k.check(text)
+}
+
+func (k Key) number(text string) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, errors.New("want a whole number")
+	}
+	least, most := bound(k.tags.Get("min"), 0), bound(k.tags.Get("max"), 1<<31-1)
+	if value < least || value > most {
+		return 0, fmt.Errorf("want a number from %d to %d", least, most)
+	}
+	return value, k.check(text)
+}
+
+func bound(tag string, otherwise int) int {
+	if value, err := strconv.Atoi(tag); err == nil {
+		return value
+	}
+	return otherwise
+}
+
+// list splits at commas; empty items vanish, as ingress-nginx has it.
+func (k Key) list(text string) ([]string, error) {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		if err := k.check(item); err != nil {
+			return nil, fmt.Errorf("%q: %w", item, err)
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+func (k Key) check(text string) error {
+	if choices := strings.Fields(k.tags.Get("one")); len(choices) > 0 && text != k.Default && !slices.Contains(choices, text) {
+		return fmt.Errorf("want one of %s", strings.Join(choices, ", "))
+	}
+	if kind, ok := kinds[k.tags.Get("kind")]; ok && !kind.ok(text) {
+		return errors.New(kind.want)
+	}
+	return nil
+}
+
+func because(err error, reason string) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(reason)
+}

@@ -1,0 +1,62 @@
+// Package options holds what the user asked of the controller as a whole: its
+// ConfigMap and those flags that the pure stages need. It stands between those
+// texts and the model, which sees typed values only. Its one rule: a bad value
+// never stops us; it is a finding, and the default holds.
+package options
+
+import (
+	"path"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Options is the ConfigMap and the flags.
+type Options struct {
+	Config Config
+
+	// DefaultBackendService answers what no ingress takes; empty is none.
+	DefaultBackendService types.NamespacedName
+	// DynamicConfiguration sends endpoints to Lua. Without it they are rendered
+	// into upstream blocks, and each change of theirs is a reload.
+	DynamicConfiguration bool
+	Ports                Ports
+	// Root is put before the folders that ingress-nginx's image has; empty is
+	// as in the image. See Path.
+	Root string
+	// DefaultCertificate is served for hosts that have none of their own.
+	DefaultCertificate Certificate
+	EnableMetrics      bool
+}
+
+// Ports are the TCP ports that nginx and the controller listen on.
+type Ports struct {
+	HTTP, HTTPS int
+	Default     int // answers 404; the default backend when no service is named
+	Status      int // nginx's own status and configuration server, on 127.0.0.1
+	Stream      int // configuration of TCP and UDP services, on 127.0.0.1
+	Health      int // the controller's /healthz and /metrics
+}
+
+// DefaultPorts are ingress-nginx's.
+var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254}
+
+// Certificate is a certificate and its key on disk.
+type Certificate struct {
+	PemFile string // where the file really is: Path is not applied to it
+	SHA     string // hex SHA-1 of the certificate, so that a new one is a change of nginx.conf
+}
+
+// rebased are the folders that move with Root.
+var rebased = []string{"/etc/nginx", "/tmp/nginx", "/etc/ingress-controller", "/var/log/nginx"}
+
+// Path is where a file of ingress-nginx's image is here: below Root, if it
+// lies in one of the folders that nginx and the controller own; else as it is.
+func (o Options) Path(file string) string {
+	for _, folder := range rebased {
+		if file == folder || strings.HasPrefix(file, folder+"/") {
+			return path.Join(o.Root, file)
+		}
+	}
+	return file
+}

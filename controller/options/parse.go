@@ -1,0 +1,104 @@
+package options
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Key is one row of the table.
+type Key struct {
+	Name    string
+	Type    string // as a user would call it: bool, number, size, list of header …
+	Default string
+	Doc     string
+	field   int
+	tags    reflect.StructTag
+}
+
+// Keys is the table, in its order.
+func Keys() []Key { return slices.Clone(table) }
+
+var table = readTable()
+
+func readTable() []Key {
+	var keys []Key
+	config := reflect.TypeFor[Config]()
+	for i := range config.NumField() {
+		field := config.Field(i)
+		keys = append(keys, Key{
+			Name: field.Tag.Get("key"), Type: typeName(field), Default: field.Tag.Get("default"),
+			Doc: field.Tag.Get("doc"), field: i, tags: field.Tag,
+		})
+	}
+	return keys
+}
+
+// Defaults are the values of an empty ConfigMap. Two depend on the machine:
+// cpus is the number of workers to start (0 leaves it to nginx), and ipv6 says
+// whether the machine has an IPv6 address.
+func Defaults(cpus int, ipv6 bool) Config {
+	var config Config
+	for _, key := range table {
+		if err := key.set(&config, key.Default); err != nil {
+			panic(fmt.Sprintf("options: default of %s: %v", key.Name, err)) // a defect of the table, met by any test
+		}
+	}
+	if cpus > 0 {
+		config.WorkerProcesses = fmt.Sprint(cpus)
+	}
+	config.DisableIpv6DNS = !ipv6
+	return config
+}
+
+// Parse reads the data of the ConfigMap over defaults. A value that is bad and
+// a key that is not known are findings, in the order of the keys.
+func Parse(data map[string]string, defaults Config) (Config, []Finding) {
+	config := defaults
+	var findings []Finding
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		i := slices.IndexFunc(table, func(k Key) bool { return k.Name == name })
+		if i < 0 {
+			findings = append(findings, Finding{Key: name, Value: data[name], Reason: "this controller has no such key; ignored"})
+			continue
+		}
+		if err := table[i].set(&config, data[name]); err != nil {
+			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: table[i].show(defaults)})
+		}
+	}
+	return config, findings
+}
+
+// set gives the key's field the value of text, or leaves it and says why not.
+func (k Key) set(config *Config, text string) error {
+	value, err := k.parse(strings.TrimSpace(text))
+	if err != nil {
+		return err
+	}
+	field := reflect.ValueOf(config).Elem().Field(k.field)
+	if sizes, ok := value.(map[string]int); ok {
+		merged := maps.Clone(sizes)
+		for name, size := range field.Interface().(map[string]int) {
+			if _, given := merged[name]; !given {
+				merged[name] = size // Lua fails without the dictionaries of the defaults
+			}
+		}
+		value = merged
+	}
+	field.Set(reflect.ValueOf(value))
+	return nil
+}
+
+// show is the key's value as a user would write it.
+func (k Key) show(config Config) string {
+	switch value := reflect.ValueOf(config).Field(k.field).Interface().(type) {
+	case map[string]int:
+		return k.Default
+	case []string:
+		return strings.Join(value, ",")
+	default:
+		return fmt.Sprint(value)
+	}
+}

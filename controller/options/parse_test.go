@@ -1,0 +1,159 @@
+package options_test
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/controller/options"
+)
+
+func TestAnEmptyConfigMapIsTheDefaults(t *testing.T) {
+	defaults := options.Defaults(4, true)
+	config, findings := options.Parse(nil, defaults)
+	if diff := cmp.Diff(defaults, config); diff != "" || len(findings) > 0 {
+		t.Errorf("findings %v, difference %s", findings, diff)
+	}
+	if config.WorkerProcesses != "4" || config.KeepAlive != 75 || config.ProxyNextUpstream != "error timeout" {
+		t.Errorf("workers %q, keep-alive %d, next upstream %q", config.WorkerProcesses, config.KeepAlive, config.ProxyNextUpstream)
+	}
+	if got := config.LuaSharedDicts["configuration_data"]; got != 20*1024 {
+		t.Errorf("configuration_data has %d KB, want 20 MB", got)
+	}
+}
+
+func TestIPv6DecidesWhetherDNSIsAskedForIt(t *testing.T) {
+	if options.Defaults(0, true).DisableIpv6DNS || !options.Defaults(0, false).DisableIpv6DNS {
+		t.Error("disable-ipv6-dns does not follow the machine")
+	}
+}
+
+func TestEveryRowOfTheTableIsWhole(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	seen := make(map[string]bool)
+	for _, key := range options.Keys() {
+		if !name.MatchString(key.Name) || seen[key.Name] {
+			t.Errorf("key %q is no name or there twice", key.Name)
+		}
+		seen[key.Name] = true
+		if key.Doc == "" || !strings.HasSuffix(key.Doc, ".") {
+			t.Errorf("%s: doc %q is not a sentence", key.Name, key.Doc)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	defaults := options.Defaults(2, true)
+	for name, test := range map[string]struct {
+		key, value string
+		want       func(*options.Config)
+		reason     string // of the finding
+	}{
+		"bool":                 {"use-gzip", "true", func(c *options.Config) { c.UseGzip = true }, ""},
+		"bool, not one":        {"use-gzip", "on", nil, "want true or false"},
+		"number":               {"keep-alive", " 10 ", func(c *options.Config) { c.KeepAlive = 10 }, ""},
+		"number, negative":     {"keep-alive", "-1", nil, "want a number from 0 to 2147483647"},
+		"number, too high":     {"gzip-level", "10", nil, "want a number from 1 to 9"},
+		"number, empty":        {"keep-alive", "", nil, "want a whole number"},
+		"choice":               {"http-redirect-code", "301", func(c *options.Config) { c.HTTPRedirectCode = 301 }, ""},
+		"choice, not one":      {"http-redirect-code", "303", nil, "want one of 301, 302, 307, 308"},
+		"size":                 {"proxy-body-size", "2G", func(c *options.Config) { c.ProxyBodySize = "2G" }, ""},
+		"size, none":           {"proxy-body-size", "", func(c *options.Config) { c.ProxyBodySize = "" }, ""},
+		"size, not one":        {"proxy-body-size", "2 m", nil, "want a size such as 512, 8k, 1m"},
+		"time":                 {"worker-shutdown-timeout", "10s", func(c *options.Config) { c.WorkerShutdownTimeout = "10s" }, ""},
+		"words, ending a line": {"proxy-next-upstream", "error; evil", nil, "want words without ; { }"},
+		"workers, auto":        {"worker-processes", "auto", func(c *options.Config) { c.WorkerProcesses = "auto" }, ""},
+		"workers, none":        {"worker-processes", "0", nil, "want a number from 1, or auto"},
+		"log format":           {"log-format-upstream", `{"a": "$b\'"}`, func(c *options.Config) { c.LogFormatUpstream = `{"a": "$b\'"}` }, ""},
+		"log format, unquoted": {"log-format-upstream", `it's`, nil, `want text with \' for each '`},
+		"list":                 {"hide-headers", "A, ,B-C,", func(c *options.Config) { c.HideHeaders = []string{"A", "B-C"} }, ""},
+		"list, empty":          {"proxy-real-ip-cidr", "", func(c *options.Config) { c.ProxyRealIPCIDR = nil }, ""},
+		"list, bad item":       {"hide-headers", "A,b c", nil, `"b c": want a header name`},
+		"addresses":            {"bind-address", "127.0.0.1,::1", func(c *options.Config) { c.BindAddress = []string{"127.0.0.1", "::1"} }, ""},
+		"networks":             {"proxy-real-ip-cidr", "10.0.0.0/8,::1", func(c *options.Config) { c.ProxyRealIPCIDR = []string{"10.0.0.0/8", "::1"} }, ""},
+		"dictionary in MB":     {"lua-shared-dicts", "configuration_data: 5", dict("configuration_data", 5*1024), ""},
+		"dictionary in KB":     {"lua-shared-dicts", "own: 512k", dict("own", 512), ""},
+		"dictionary, too big":  {"lua-shared-dicts", "own: 201", nil, `"own: 201": want a size from 1k to 200M`},
+		"dictionary, no size":  {"lua-shared-dicts", "own", nil, `"own": want name: size, with the size in MB or as 512k, 20M`},
+		"unknown key":          {"use-gzp", "true", nil, "this controller has no such key; ignored"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, _ := options.Parse(nil, options.Defaults(2, true))
+			if test.want != nil {
+				test.want(&want)
+			}
+			got, findings := options.Parse(map[string]string{test.key: test.value}, defaults)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("config (-want +got):\n%s", diff)
+			}
+			switch {
+			case test.reason == "" && len(findings) > 0:
+				t.Errorf("finding %v", findings)
+			case test.reason != "" && (len(findings) != 1 || findings[0].Reason != test.reason):
+				t.Errorf("findings %v, want %q", findings, test.reason)
+			}
+		})
+	}
+	if diff := cmp.Diff(options.Defaults(2, true), defaults); diff != "" {
+		t.Errorf("parsing changed the defaults: %s", diff)
+	}
+}
+
+func dict(name string, kb int) func(*options.Config) {
+	return func(c *options.Config) { c.LuaSharedDicts[name] = kb }
+}
+
+func TestBindAddressesByFamily(t *testing.T) {
+	config := options.Config{BindAddress: []string{"10.0.0.1", "fd00::1", "127.0.0.1"}}
+	if got, want := config.BindAddressIpv4(), []string{"10.0.0.1", "127.0.0.1"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("IPv4 %v, want %v", got, want)
+	}
+	if got, want := config.BindAddressIpv6(), []string{"[fd00::1]"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("IPv6 %v, want %v", got, want)
+	}
+}
+
+func TestRootMovesOnlyOurFolders(t *testing.T) {
+	opts := options.Options{Root: "/srv/a"}
+	for file, want := range map[string]string{
+		"/etc/nginx/nginx.conf":     "/srv/a/etc/nginx/nginx.conf",
+		"/tmp/nginx":                "/srv/a/tmp/nginx",
+		"/var/log/nginx/access.log": "/srv/a/var/log/nginx/access.log",
+		"/var/log/nginxes/x":        "/var/log/nginxes/x",
+		"/dev/stdout":               "/dev/stdout",
+		"":                          "",
+	} {
+		if got := opts.Path(file); got != want {
+			t.Errorf("Path(%q) = %q, want %q", file, got, want)
+		}
+	}
+	if got := (options.Options{}).Path("/etc/nginx/lua"); got != "/etc/nginx/lua" {
+		t.Errorf("without a root %q moved", got)
+	}
+}
+
+// Whatever a ConfigMap says, each key has its value or a finding, and parsing
+// again what a good value was shown as changes nothing.
+func FuzzParse(f *testing.F) {
+	for _, key := range options.Keys() {
+		f.Add(key.Name, key.Default)
+	}
+	f.Add("keep-alive", "99999999999999999999")
+	f.Add("lua-shared-dicts", "a:1,b:2k,:3")
+	f.Add("bind-address", "[::1],fe80::1%eth0")
+	f.Add("no-such-key", "x")
+	f.Fuzz(func(t *testing.T, key, value string) {
+		defaults := options.Defaults(2, true)
+		config, findings := options.Parse(map[string]string{key: value}, defaults)
+		if len(findings) > 0 && !reflect.DeepEqual(config, defaults) {
+			t.Errorf("%s: %q is bad and still used", key, value)
+		}
+		again, same := options.Parse(map[string]string{key: value}, config)
+		if !reflect.DeepEqual(config, again) || len(same) != len(findings) {
+			t.Errorf("%s: %q twice is not %q once", key, value, value)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package options
+
+// Config is the controller's ConfigMap as typed values, and at the same time
+// its table: one row a key. The tags of a row are the key, its default, what
+// kind of value it is where the Go type does not say (see kinds), the range of
+// a number, the choices of a choice, and what it does. Keys and defaults are
+// those of ingress-nginx; field names are those its template reads (.Cfg).
+type Config struct {
+	// Processes and connections.
+	WorkerProcesses       string   `key:"worker-processes" kind:"workers" default:"auto" doc:"Number of worker processes; auto lets nginx count the CPUs."`
+	WorkerCPUAffinity     string   `key:"worker-cpu-affinity" kind:"words" default:"" doc:"Binds workers to CPUs (worker_cpu_affinity)."`
+	WorkerShutdownTimeout string   `key:"worker-shutdown-timeout" kind:"time" default:"240s" doc:"How long an old worker may finish its connections after a reload."`
+	MaxWorkerConnections  int      `key:"max-worker-connections" default:"16384" doc:"Connections a worker; 0 is three quarters of max-worker-open-files."`
+	MaxWorkerOpenFiles    int      `key:"max-worker-open-files" default:"0" doc:"Files a worker; 0 is the hard limit less 1024."`
+	EnableMultiAccept     bool     `key:"enable-multi-accept" default:"true" doc:"A worker accepts all waiting connections at once."`
+	BindAddress           []string `key:"bind-address" kind:"ip" default:"" doc:"Addresses to listen on; empty is all."`
+	ReusePort             bool     `key:"reuse-port" default:"true" doc:"Each worker has its own listening socket (SO_REUSEPORT)."`
+	DisableIpv6           bool     `key:"disable-ipv6" default:"false" doc:"Do not listen on IPv6."`
+	DisableIpv6DNS        bool     `key:"disable-ipv6-dns" default:"false" doc:"Do not ask DNS for IPv6 addresses."`
+
+	// Clients.
+	KeepAlive                  int    `key:"keep-alive" default:"75" doc:"Seconds a client's idle connection stays open; 0 turns keep-alive off."`
+	KeepAliveRequests          int    `key:"keep-alive-requests" default:"1000" doc:"Requests a client's connection may carry."`
+	ClientHeaderBufferSize     string `key:"client-header-buffer-size" kind:"size" default:"1k" doc:"Buffer for a request's header."`
+	ClientHeaderTimeout        int    `key:"client-header-timeout" default:"60" doc:"Seconds a client may take over its header."`
+	ClientBodyBufferSize       string `key:"client-body-buffer-size" kind:"size" default:"8k" doc:"Bodies above it go to a file."`
+	ClientBodyTimeout          int    `key:"client-body-timeout" default:"60" doc:"Seconds between two reads of a body."`
+	LargeClientHeaderBuffers   string `key:"large-client-header-buffers" kind:"words" default:"4 8k" doc:"Number and size of the buffers for large headers."`
+	IgnoreInvalidHeaders       bool   `key:"ignore-invalid-headers" default:"true" doc:"Drop header fields with invalid names."`
+	EnableUnderscoresInHeaders bool   `key:"enable-underscores-in-headers" default:"false" doc:"Allow underscores in header names."`
+	UseHTTP2                   bool   `key:"use-http2" default:"true" doc:"HTTP/2 on TLS listeners."`
+	HTTP2MaxConcurrentStreams  int    `key:"http2-max-concurrent-streams" default:"128" doc:"Streams a connection."`
+	ShowServerTokens           bool   `key:"server-tokens" default:"false" doc:"Show nginx's version to clients."`
+	DefaultType                string `key:"default-type" kind:"word" default:"text/html" doc:"MIME type of answers that have none."`
+	GenerateRequestID          bool   `key:"generate-request-id" default:"true" doc:"Give a request an X-Request-ID when it has none."`
+
+	// Hash tables.
+	MapHashBucketSize          int `key:"map-hash-bucket-size" min:"1" default:"64" doc:"map_hash_bucket_size."`
+	ServerNameHashMaxSize      int `key:"server-name-hash-max-size" min:"1" default:"1024" doc:"Least server_names_hash_max_size; raised when the hosts need it."`
+	ServerNameHashBucketSize   int `key:"server-name-hash-bucket-size" default:"0" doc:"Least server_names_hash_bucket_size; raised when the hosts need it."`
+	ProxyHeadersHashMaxSize    int `key:"proxy-headers-hash-max-size" min:"1" default:"512" doc:"proxy_headers_hash_max_size."`
+	ProxyHeadersHashBucketSize int `key:"proxy-headers-hash-bucket-size" min:"1" default:"64" doc:"proxy_headers_hash_bucket_size."`
+	VariablesHashBucketSize    int `key:"variables-hash-bucket-size" min:"1" default:"256" doc:"variables_hash_bucket_size."`
+	VariablesHashMaxSize       int `key:"variables-hash-max-size" min:"1" default:"2048" doc:"variables_hash_max_size."`
+
+	// Logs.
+	AccessLogPath                    string   `key:"access-log-path" kind:"word" default:"/var/log/nginx/access.log" doc:"Where requests are logged."`
+	HTTPAccessLogPath                string   `key:"http-access-log-path" kind:"word" default:"" doc:"Goes before access-log-path for HTTP."`
+	AccessLogParams                  string   `key:"access-log-params" kind:"words" default:"" doc:"Further parameters of access_log, such as buffer=16k."`
+	DisableAccessLog                 bool     `key:"disable-access-log" default:"false" doc:"No access log at all."`
+	DisableHTTPAccessLog             bool     `key:"disable-http-access-log" default:"false" doc:"No access log of HTTP."`
+	EnableAccessLogForDefaultBackend bool     `key:"enable-access-log-for-default-backend" default:"false" doc:"Log requests that no ingress takes."`
+	SkipAccessLogURLs                []string `key:"skip-access-log-urls" kind:"regexes" default:"" doc:"Request URIs that are not logged."`
+	ErrorLogPath                     string   `key:"error-log-path" kind:"word" default:"/var/log/nginx/error.log" doc:"Where nginx logs errors."`
+	ErrorLogLevel                    string   `key:"error-log-level" one:"debug info notice warn error crit alert emerg" default:"notice" doc:"Least severity logged."`
+	LogFormatEscapeJSON              bool     `key:"log-format-escape-json" default:"false" doc:"Escape values for JSON."`
+	LogFormatEscapeNone              bool     `key:"log-format-escape-none" default:"false" doc:"Do not escape values."`
+	LogFormatUpstream                string   `key:"log-format-upstream" kind:"quoted" default:"$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id" doc:"Format of the access log."`
+
+	// Compression.
+	UseGzip       bool   `key:"use-gzip" default:"false" doc:"Compress answers."`
+	GzipLevel     int    `key:"gzip-level" min:"1" max:"9" default:"1" doc:"Compression level."`
+	GzipMinLength int    `key:"gzip-min-length" default:"256" doc:"Shortest answer compressed, in bytes."`
+	GzipDisable   string `key:"gzip-disable" kind:"words" default:"" doc:"User agents whose answers are not compressed."`
+	GzipTypes     string `key:"gzip-types" kind:"words" default:"application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component" doc:"MIME types compressed besides text/html."`
+
+	// TLS.
+	SSLProtocols           string   `key:"ssl-protocols" kind:"words" default:"TLSv1.2 TLSv1.3" doc:"TLS versions."`
+	SSLCiphers             string   `key:"ssl-ciphers" kind:"word" default:"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256" doc:"Cipher suites up to TLS 1.2."`
+	SSLECDHCurve           string   `key:"ssl-ecdh-curve" kind:"word" default:"auto" doc:"Curves for ECDHE."`
+	SSLBufferSize          string   `key:"ssl-buffer-size" kind:"size" default:"4k" doc:"Size of a TLS record."`
+	SSLSessionCache        bool     `key:"ssl-session-cache" default:"true" doc:"Share a session cache among workers."`
+	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" kind:"size" default:"10m" doc:"Its size."`
+	SSLSessionTickets      bool     `key:"ssl-session-tickets" default:"false" doc:"Resume sessions by tickets."`
+	SSLSessionTimeout      string   `key:"ssl-session-timeout" kind:"time" default:"10m" doc:"How long a session may be resumed."`
+	SSLRedirect            bool     `key:"ssl-redirect" default:"true" doc:"Redirect HTTP to HTTPS on hosts with a certificate."`
+	ForceSSLRedirect       bool     `key:"force-ssl-redirect" default:"false" doc:"Redirect HTTP to HTTPS on every host."`
+	PreserveTrailingSlash  bool     `key:"preserve-trailing-slash" default:"false" doc:"Keep a trailing slash in that redirect."`
+	UsePortInRedirects     bool     `key:"use-port-in-redirects" default:"false" doc:"Name the port in redirects."`
+	HTTPRedirectCode       int      `key:"http-redirect-code" one:"301 302 307 308" default:"308" doc:"Status of redirects to HTTPS."`
+	NoTLSRedirectLocations []string `key:"no-tls-redirect-locations" kind:"word" default:"/.well-known/acme-challenge" doc:"Path prefixes never redirected to HTTPS."`
+	HSTS                   bool     `key:"hsts" default:"true" doc:"Send Strict-Transport-Security over TLS."`
+	HSTSIncludeSubdomains  bool     `key:"hsts-include-subdomains" default:"true" doc:"Its includeSubDomains."`
+	HSTSMaxAge             int      `key:"hsts-max-age" default:"31536000" doc:"Its max-age, in seconds."`
+	HSTSPreload            bool     `key:"hsts-preload" default:"false" doc:"Its preload."`
+
+	// Who the client is.
+	UseForwardedHeaders       bool     `key:"use-forwarded-headers" default:"false" doc:"Believe X-Forwarded-* of the client."`
+	ComputeFullForwardedFor   bool     `key:"compute-full-forwarded-for" default:"false" doc:"Append to X-Forwarded-For instead of replacing it."`
+	ForwardedForHeader        string   `key:"forwarded-for-header" kind:"header" default:"X-Forwarded-For" doc:"Header with the client's address."`
+	EnableRealIP              bool     `key:"enable-real-ip" default:"false" doc:"Take the client's address from forwarded-for-header."`
+	UseProxyProtocol          bool     `key:"use-proxy-protocol" default:"false" doc:"Listeners speak the PROXY protocol."`
+	ProxyRealIPCIDR           []string `key:"proxy-real-ip-cidr" kind:"cidr" default:"0.0.0.0/0" doc:"Proxies whose word on the client's address is believed."`
+	ProxyAddOriginalURIHeader bool     `key:"proxy-add-original-uri-header" default:"false" doc:"Send X-Original-URI to pods."`
+
+	// Upstream connections.
+	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`
+	UpstreamKeepaliveTime        string `key:"upstream-keepalive-time" kind:"time" default:"1h" doc:"How long one may serve."`
+	UpstreamKeepaliveTimeout     int    `key:"upstream-keepalive-timeout" default:"60" doc:"Seconds one may be idle."`
+	UpstreamKeepaliveRequests    int    `key:"upstream-keepalive-requests" min:"1" default:"10000" doc:"Requests one may carry."`
+	LoadBalance                  string `key:"load-balance" one:"round_robin ewma" default:"" doc:"How a pod is chosen; empty is round_robin."`
+
+	// Proxying; an ingress's annotations go before these.
+	ProxyBodySize            string   `key:"proxy-body-size" kind:"size" default:"1m" doc:"Largest request body."`
+	ProxyConnectTimeout      int      `key:"proxy-connect-timeout" default:"5" doc:"Seconds to connect to a pod."`
+	ProxyReadTimeout         int      `key:"proxy-read-timeout" default:"60" doc:"Seconds between two reads from a pod."`
+	ProxySendTimeout         int      `key:"proxy-send-timeout" default:"60" doc:"Seconds between two writes to a pod."`
+	ProxyBuffersNumber       int      `key:"proxy-buffers-number" min:"1" default:"4" doc:"Buffers for a pod's answer."`
+	ProxyBufferSize          string   `key:"proxy-buffer-size" kind:"size" default:"4k" doc:"Size of one."`
+	ProxyBusyBuffersSize     string   `key:"proxy-busy-buffers-size" kind:"size" default:"" doc:"proxy_busy_buffers_size; empty leaves nginx's own."`
+	ProxyBuffering           string   `key:"proxy-buffering" one:"on off" default:"off" doc:"Buffer answers."`
+	ProxyRequestBuffering    string   `key:"proxy-request-buffering" one:"on off" default:"on" doc:"Read the body before a pod is asked."`
+	ProxyMaxTempFileSize     string   `key:"proxy-max-temp-file-size" kind:"size" default:"1024m" doc:"Largest file for a buffered answer."`
+	ProxyHTTPVersion         string   `key:"proxy-http-version" one:"1.0 1.1" default:"1.1" doc:"HTTP version spoken to pods."`
+	ProxyCookieDomain        string   `key:"proxy-cookie-domain" kind:"words" default:"off" doc:"proxy_cookie_domain."`
+	ProxyCookiePath          string   `key:"proxy-cookie-path" kind:"words" default:"off" doc:"proxy_cookie_path."`
+	ProxyRedirectFrom        string   `key:"proxy-redirect-from" kind:"word" default:"off" doc:"First parameter of proxy_redirect."`
+	ProxyRedirectTo          string   `key:"proxy-redirect-to" kind:"word" default:"off" doc:"Second parameter of proxy_redirect."`
+	ProxyNextUpstream        string   `key:"proxy-next-upstream" kind:"words" default:"error timeout" doc:"When the next pod is asked."`
+	ProxyNextUpstreamTimeout int      `key:"proxy-next-upstream-timeout" default:"0" doc:"Seconds in which it may be; 0 is no limit."`
+	ProxyNextUpstreamTries   int      `key:"proxy-next-upstream-tries" default:"3" doc:"Pods asked at most; 0 is no limit."`
+	RetryNonIdempotent       bool     `key:"retry-non-idempotent" default:"false" doc:"Ask the next pod for POST, LOCK and PATCH, too."`
+	HideHeaders              []string `key:"hide-headers" kind:"header" default:"" doc:"Headers of pods that clients do not see."`
+	AllowBackendServerHeader bool     `key:"allow-backend-server-header" default:"false" doc:"Show the pod's Server header."`
+
+	// Our own servers, Lua, and text put in as it is.
+	NginxStatusIpv4Whitelist []string       `key:"nginx-status-ipv4-whitelist" kind:"cidr" default:"127.0.0.1" doc:"Who may read /nginx_status over IPv4."`
+	NginxStatusIpv6Whitelist []string       `key:"nginx-status-ipv6-whitelist" kind:"cidr" default:"::1" doc:"Who may read /nginx_status over IPv6."`
+	LuaSharedDicts           map[string]int `key:"lua-shared-dicts" kind:"dicts" default:"configuration_data: 20M, certificate_data: 20M, certificate_servers: 5M, ocsp_response_cache: 5M, balancer_ewma: 10M, balancer_ewma_last_touched_at: 10M, balancer_ewma_locks: 1M" doc:"Sizes of Lua's shared dictionaries, over the defaults; a plain number is in MB."`
+	MainSnippet              string         `key:"main-snippet" default:"" doc:"Put into nginx.conf's main block."`
+	HTTPSnippet              string         `key:"http-snippet" default:"" doc:"Put into the http block."`
+	ServerSnippet            string         `key:"server-snippet" default:"" doc:"Put into every server."`
+	LocationSnippet          string         `key:"location-snippet" default:"" doc:"Put into every location."`
+}

@@ -1,0 +1,126 @@
+package plan_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// flags are those that a rule may set.
+type flags struct {
+	DynamicConfiguration  *bool  `json:"dynamic-configuration"`
+	DefaultBackendService string `json:"default-backend-service"`
+}
+
+type parsed struct {
+	options.Options
+	findings []options.Finding
+}
+
+func parse(f flags, data map[string]string) parsed {
+	config, findings := options.Parse(data, options.Defaults(2, false))
+	namespace, name, _ := strings.Cut(f.DefaultBackendService, "/")
+	return parsed{options.Options{
+		Config:                config,
+		DynamicConfiguration:  f.DynamicConfiguration == nil || *f.DynamicConfiguration,
+		DefaultBackendService: types.NamespacedName{Namespace: namespace, Name: name},
+		Ports:                 options.DefaultPorts,
+		DefaultCertificate: options.Certificate{
+			PemFile: "/etc/ingress-controller/ssl/default-fake-certificate.pem",
+			SHA:     "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+		},
+	}, findings}
+}
+
+// overlay is the first source with the objects of the second instead of those
+// of the same kind and name.
+type overlay struct{ under, over snapshot.Source }
+
+func (o overlay) Ingresses() []*networkingv1.Ingress {
+	return merge(o.under.Ingresses(), o.over.Ingresses())
+}
+func (o overlay) Services() []*corev1.Service { return merge(o.under.Services(), o.over.Services()) }
+func (o overlay) EndpointSlices() []*discoveryv1.EndpointSlice {
+	return merge(o.under.EndpointSlices(), o.over.EndpointSlices())
+}
+func (o overlay) Secrets() []*corev1.Secret { return merge(o.under.Secrets(), o.over.Secrets()) }
+func (o overlay) ConfigMaps() []*corev1.ConfigMap {
+	return merge(o.under.ConfigMaps(), o.over.ConfigMaps())
+}
+
+func merge[T metav1.Object](under, over []T) []T {
+	byName := make(map[types.NamespacedName]T)
+	for _, object := range append(slices.Clone(under), over...) {
+		byName[snapshot.NameOf(object)] = object
+	}
+	return slices.Collect(maps.Values(byName)) // in any order: a source has none
+}
+
+func summary(m *model.Model) string {
+	var text strings.Builder
+	for _, b := range m.Backends {
+		fmt.Fprintf(&text, "backend %s ->", b.Name)
+		for _, e := range b.Endpoints {
+			fmt.Fprintf(&text, " %s", e.HostPort())
+		}
+		fmt.Fprintln(&text)
+	}
+	for _, s := range m.Servers {
+		fmt.Fprintf(&text, "server %s\n", s.Hostname)
+		for _, l := range s.Locations {
+			of := "nobody"
+			if l.Ingress != nil {
+				of = snapshot.NameOf(l.Ingress).String()
+			}
+			fmt.Fprintf(&text, "  %s %s -> %s (of %s)\n", *l.PathType, l.Path, l.Backend, of)
+		}
+	}
+	return text.String()
+}
+
+// outline is who answers what: the upstream blocks, and the locations of the
+// hosts with where they pass requests to.
+func outline(conf []byte) string {
+	var kept []string
+	for line := range strings.Lines(string(conf)) {
+		line = strings.TrimSpace(line)
+		directive, value, _ := strings.Cut(strings.TrimRight(line, " {;"), " ")
+		switch {
+		case directive == "upstream", directive == "server_name", directive == "server" && value != "":
+			kept = append(kept, line)
+		case directive == "location" && strings.Contains(line, `"`):
+			kept = append(kept, "  "+line)
+		case directive == "proxy_pass", line == "return 503;":
+			kept = append(kept, "    "+line)
+		case directive == "set" && (strings.HasPrefix(value, "$location_path") || strings.HasPrefix(value, "$proxy_upstream_name") && strings.Contains(value, "-") && !strings.Contains(value, `"-"`)):
+			kept = append(kept, "    "+line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+func describe(steps []plan.Step) string {
+	if len(steps) == 0 {
+		return "nothing to do\n"
+	}
+	var text strings.Builder
+	for _, step := range steps {
+		fmt.Fprintf(&text, "%s\n", step.Kind)
+		for _, why := range step.Why {
+			fmt.Fprintf(&text, "  %s\n", why)
+		}
+	}
+	return text.String()
+}

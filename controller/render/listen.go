@@ -1,0 +1,67 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel.dev/controller/model"
+)
+
+// buildHTTPListener is the listen lines of a host for plain HTTP.
+func buildHTTPListener(r root, host string) string {
+	return listeners(r, host, r.ListenPorts.HTTP, "")
+}
+
+// buildHTTPSListener is the listen lines of a host for TLS.
+func buildHTTPSListener(r root, host string) string {
+	tls := " ssl"
+	if r.Cfg.UseHTTP2 && !r.HTTP2Directive {
+		tls += " http2"
+	}
+	return listeners(r, host, r.ListenPorts.HTTPS, tls)
+}
+
+func listeners(r root, host string, port int, protocol string) string {
+	var lines []string
+	for _, address := range listenAddresses(r) {
+		line := fmt.Sprintf("listen %s%d", address, port)
+		if r.Cfg.UseProxyProtocol {
+			line += " proxy_protocol"
+		}
+		if host == model.DefaultServerName {
+			line += socketOptions(r) // of the socket: once for each address and port
+		}
+		lines = append(lines, line+protocol+";")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func socketOptions(r root) string {
+	options := " default_server"
+	if r.Cfg.ReusePort {
+		options += " reuseport"
+	}
+	return fmt.Sprintf("%s backlog=%d", options, r.BacklogSize)
+}
+
+// listenAddresses are what comes before the port: all addresses of the machine
+// unless some are given for either family.
+func listenAddresses(r root) []string {
+	v4, v6 := r.Cfg.BindAddressIpv4(), r.Cfg.BindAddressIpv6()
+	if len(v4)+len(v6) == 0 {
+		v4, v6 = []string{""}, []string{"[::]"}
+	}
+	var addresses []string
+	for _, address := range v4 {
+		if address != "" {
+			address += ":"
+		}
+		addresses = append(addresses, address)
+	}
+	if r.IsIPV6Enabled {
+		for _, address := range v6 {
+			addresses = append(addresses, address+":")
+		}
+	}
+	return addresses
+}

@@ -1,0 +1,85 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/model"
+)
+
+// information says which ingress a location is of, for logs and Lua.
+type information struct {
+	Namespace   string
+	Rule        string // name of the ingress
+	Service     string
+	ServicePort string
+	Path        string
+	Annotations map[string]string
+}
+
+// getIngressInformation looks up the service that an ingress names for a host
+// and path: that of the path, else its default backend.
+func getIngressInformation(ingress *networkingv1.Ingress, host, path string) information {
+	if path == "" {
+		path = "/"
+	}
+	if ingress == nil {
+		return information{Path: path}
+	}
+	info := information{Namespace: ingress.Namespace, Rule: ingress.Name, Path: path, Annotations: ingress.Annotations}
+	service := serviceOf(ingress, host, path)
+	if service == nil && ingress.Spec.DefaultBackend != nil {
+		service = ingress.Spec.DefaultBackend.Service
+	}
+	if service != nil {
+		port := model.ServicePort(service)
+		info.Service, info.ServicePort = service.Name, port.String()
+	}
+	return info
+}
+
+func serviceOf(ingress *networkingv1.Ingress, host, path string) *networkingv1.IngressServiceBackend {
+	if host == model.DefaultServerName {
+		host = ""
+	}
+	for _, rule := range ingress.Spec.Rules {
+		if rule.Host != host || rule.HTTP == nil {
+			continue
+		}
+		for _, p := range rule.HTTP.Paths {
+			if p.Path == path || p.Path == "" && path == "/" {
+				return p.Backend.Service
+			}
+		}
+	}
+	return nil
+}
+
+// locationConfigForLua sets the variables by which Lua decides on redirects.
+func locationConfigForLua(location *model.Location, all root) string {
+	var lines strings.Builder
+	for _, flag := range []struct {
+		name string
+		on   bool
+	}{
+		{"force_ssl_redirect", location.Rewrite.ForceSSLRedirect},
+		{"ssl_redirect", location.Rewrite.SSLRedirect},
+		{"force_no_ssl_redirect", isInside(location, all.Cfg.NoTLSRedirectLocations)},
+		{"preserve_trailing_slash", location.Rewrite.PreserveTrailingSlash},
+		{"use_port_in_redirects", location.UsePortInRedirects},
+	} {
+		fmt.Fprintf(&lines, "set $%s \"%t\";\n", flag.name, flag.on)
+	}
+	return lines.String()
+}
+
+func isInside(location *model.Location, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(location.Path, prefix) {
+			return true
+		}
+	}
+	return false
+}

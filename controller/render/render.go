@@ -1,0 +1,45 @@
+// Package render writes nginx.conf. It stands between the model and the text
+// that nginx reads. Its one rule: equal models give equal bytes; checksums,
+// times and random names have no place in them.
+package render
+
+import (
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+)
+
+// Input is what the configuration depends on besides the model.
+type Input struct {
+	Options options.Options
+	// Template is the user's own; nil is ours.
+	Template *Template
+	// Modules are files for load_module, in their order.
+	Modules []string
+	// HTTP2Directive says that nginx knows `http2 on;` (1.25.1 and later);
+	// older ones take it as a parameter of listen.
+	HTTP2Directive bool
+	// IPv6 says that the machine has IPv6, so that nginx can listen on it.
+	IPv6 bool
+	// Resolvers are the IP addresses of name servers; without any, nginx
+	// cannot look up names while it runs.
+	Resolvers []string
+	// Backlog is the length of the queue of connections not accepted yet.
+	Backlog int
+	// FileLimit is the hard limit of open files (RLIMIT_NOFILE), from which
+	// max-worker-open-files 0 is worked out.
+	FileLimit int
+}
+
+// Render writes nginx.conf for m. An error is one of the template:
+// "file:line: what".
+func Render(m *model.Model, in Input) ([]byte, error) {
+	template := in.Template
+	if template == nil {
+		template = ours
+	}
+	text, err := template.execute(newRoot(m, in))
+	if err != nil {
+		return nil, err
+	}
+	return indent(text), nil
+}

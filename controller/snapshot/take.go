@@ -1,0 +1,62 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Take reads what source holds now. Slices without the label that names their
+// service belong to none and are left out, as the Kubernetes API has it
+// (kubernetes.io/service-name).
+func Take(source Source) Snapshot {
+	return Snapshot{
+		Ingresses:      oldestFirst(source.Ingresses()),
+		Services:       byName(source.Services()),
+		EndpointSlices: byService(source.EndpointSlices()),
+		Secrets:        byName(source.Secrets()),
+		ConfigMaps:     byName(source.ConfigMaps()),
+	}
+}
+
+// NameOf is the namespace and name of an object.
+func NameOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+func oldestFirst(ingresses []*networkingv1.Ingress) []*networkingv1.Ingress {
+	return slices.SortedFunc(slices.Values(ingresses), func(a, b *networkingv1.Ingress) int {
+		return cmp.Or(
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(NameOf(b).String(), NameOf(a).String()),
+		)
+	})
+}
+
+func byName[T metav1.Object](objects []T) map[types.NamespacedName]T {
+	named := make(map[types.NamespacedName]T, len(objects))
+	for _, object := range objects {
+		named[NameOf(object)] = object
+	}
+	return named
+}
+
+func byService(all []*discoveryv1.EndpointSlice) map[types.NamespacedName][]*discoveryv1.EndpointSlice {
+	grouped := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice)
+	for _, slice := range all {
+		service := slice.Labels[discoveryv1.LabelServiceName]
+		if service == "" {
+			continue
+		}
+		key := types.NamespacedName{Namespace: slice.Namespace, Name: service}
+		grouped[key] = append(grouped[key], slice)
+	}
+	for _, group := range grouped {
+		slices.SortFunc(group, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return grouped
+}

@@ -1,0 +1,102 @@
+package snapshot_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+func read(t *testing.T, text string) *snapshot.Manifests {
+	t.Helper()
+	manifests, err := snapshot.FromYAML(snapshot.File{Name: "cluster.yaml", Data: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return manifests
+}
+
+const cluster = `# a comment before the first object
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: a, creationTimestamp: "2026-01-02T00:00:00Z"}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: b, creationTimestamp: "2026-01-01T00:00:00Z"}
+---
+# Deployments are not for the controller.
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+--- # a List as kubectl get writes it
+apiVersion: v1
+kind: List
+items:
+- apiVersion: networking.k8s.io/v1
+  kind: Ingress
+  metadata: {name: c, namespace: x, creationTimestamp: "2026-01-02T00:00:00Z"}
+- {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: w-2, labels: {kubernetes.io/service-name: w}}, addressType: IPv4, endpoints: []}
+- {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: w-1, labels: {kubernetes.io/service-name: w}}, addressType: IPv4, endpoints: []}
+- {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: nobodys}, addressType: IPv4, endpoints: []}
+- {apiVersion: v1, kind: Service, metadata: {name: w}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {keep-alive: "10"}}
+- {apiVersion: v1, kind: Secret, metadata: {name: tls}, data: {tls.crt: YQ==}}
+`
+
+func TestTakeOrdersByAgeThenNameDescending(t *testing.T) {
+	var names []string
+	for _, ingress := range snapshot.Take(read(t, cluster)).Ingresses {
+		names = append(names, snapshot.NameOf(ingress).String())
+	}
+	if got, want := strings.Join(names, " "), "default/b x/c default/a"; got != want {
+		t.Errorf("order %s, want %s", got, want)
+	}
+}
+
+func TestTakeGroupsSlicesByService(t *testing.T) {
+	taken := snapshot.Take(read(t, cluster))
+	w := types.NamespacedName{Namespace: "default", Name: "w"}
+	slices := taken.EndpointSlices[w]
+	if len(taken.EndpointSlices) != 1 || len(slices) != 2 || slices[0].Name != "w-1" {
+		t.Errorf("slices %v, want w-1 and w-2 of %s alone", taken.EndpointSlices, w)
+	}
+	if taken.Services[w] == nil || len(taken.Secrets) != 1 || len(taken.ConfigMaps) != 1 {
+		t.Errorf("services %v, %d secrets, %d config maps", taken.Services, len(taken.Secrets), len(taken.ConfigMaps))
+	}
+}
+
+func TestFromYAMLNamesFileAndLine(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"no kind":       {"\n\nmetadata: {name: a}\n", "f.yaml:3: no kind: a manifest says apiVersion and kind"},
+		"no name":       {"apiVersion: v1\nkind: Service\n", "f.yaml:1: no metadata.name"},
+		"unknown field": {"---\n# c\napiVersion: v1\nkind: Service\nmetadata: {name: a}\nspecs: {}\n", `f.yaml:3: error unmarshaling JSON: while decoding JSON: json: unknown field "specs"`},
+		"not YAML":      {"---\na: b\nc: d: e\n", "f.yaml:2: error converting YAML to JSON: yaml: line 3: mapping values are not allowed in this context"},
+		"old API":       {"apiVersion: extensions/v1beta1\nkind: Ingress\n", "f.yaml:1: Kubernetes has no extensions/v1beta1 since 1.22: write networking.k8s.io/v1"},
+		"in a list":     {"apiVersion: v1\nkind: List\nitems:\n- {kind: Service, apiVersion: v1}\n", "f.yaml:1: item 1: no metadata.name"},
+		"two":           {"kind: Service\napiVersion: v1\n---\na: b\n", "f.yaml:1: no metadata.name\nf.yaml:4: no kind: a manifest says apiVersion and kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := snapshot.FromYAML(snapshot.File{Name: "f.yaml", Data: []byte(test.text)})
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error %v\nwant  %s", err, test.want)
+			}
+		})
+	}
+}
+
+func FuzzFromYAML(f *testing.F) {
+	f.Add(cluster)
+	f.Add("---\n---\n--- x\nkind: List\nitems: [1]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		manifests, err := snapshot.FromYAML(snapshot.File{Name: "f", Data: []byte(text)})
+		if err == nil {
+			snapshot.Take(manifests)
+		} else if !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("error does not say where: %v", err)
+		}
+	})
+}

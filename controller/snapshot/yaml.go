@@ -1,0 +1,157 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// File is a text of Kubernetes manifests, and its name for errors.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Manifests is a Source of objects from files.
+type Manifests struct {
+	ingresses      []*networkingv1.Ingress
+	services       []*corev1.Service
+	endpointSlices []*discoveryv1.EndpointSlice
+	secrets        []*corev1.Secret
+	configMaps     []*corev1.ConfigMap
+}
+
+// Ingresses are all that the files hold: they count as accepted.
+func (m *Manifests) Ingresses() []*networkingv1.Ingress { return m.ingresses }
+
+// Services are all that the files hold.
+func (m *Manifests) Services() []*corev1.Service { return m.services }
+
+// EndpointSlices are all that the files hold.
+func (m *Manifests) EndpointSlices() []*discoveryv1.EndpointSlice { return m.endpointSlices }
+
+// Secrets are all that the files hold.
+func (m *Manifests) Secrets() []*corev1.Secret { return m.secrets }
+
+// ConfigMaps are all that the files hold.
+func (m *Manifests) ConfigMaps() []*corev1.ConfigMap { return m.configMaps }
+
+// FromYAML reads manifests, YAML or JSON, several to a file and Lists, too. An
+// object without a namespace is in "default"; kinds that the controller does
+// not read are left out. An error says "file:line: what" of every document
+// that is wrong, the line being the document's first.
+func FromYAML(files ...File) (*Manifests, error) {
+	manifests := new(Manifests)
+	var all []error
+	for _, file := range files {
+		for line, document := range documents(file.Data) {
+			if err := manifests.add(document); err != nil {
+				all = append(all, fmt.Errorf("%s:%d: %w", file.Name, line, err))
+			}
+		}
+	}
+	if len(all) > 0 {
+		return nil, errors.Join(all...)
+	}
+	return manifests, nil
+}
+
+// documents are the YAML documents of a text, each with the number of its
+// first line that says something. Empty ones are left out.
+func documents(text []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		var document []byte
+		number, first := 0, 0
+		for line := range bytes.Lines(text) {
+			number++
+			if isSeparator(line) {
+				if first > 0 && !yield(first, document) {
+					return
+				}
+				// The lines before it stay as empty ones, for the line numbers in YAML's own errors.
+				document, first = bytes.Repeat([]byte("\n"), number), 0
+				continue
+			}
+			document = append(document, line...)
+			if content := bytes.TrimSpace(line); first == 0 && len(content) > 0 && content[0] != '#' {
+				first = number
+			}
+		}
+		if first > 0 {
+			yield(first, document)
+		}
+	}
+}
+
+func isSeparator(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte("---"))
+	return found && (len(bytes.TrimSpace(rest)) == 0 || rest[0] == ' ')
+}
+
+func (m *Manifests) add(document []byte) error {
+	var head struct {
+		metav1.TypeMeta
+		Items []json.RawMessage
+	}
+	if err := yaml.Unmarshal(document, &head); err != nil {
+		return err
+	}
+	switch {
+	case head.Kind == "":
+		return errors.New("no kind: a manifest says apiVersion and kind")
+	case head.APIVersion == "v1" && head.Kind == "List":
+		for i, item := range head.Items {
+			if err := m.add(item); err != nil {
+				return fmt.Errorf("item %d: %w", i+1, err)
+			}
+		}
+		return nil
+	}
+	return m.addObject(head.TypeMeta, document)
+}
+
+func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
+	switch kind.APIVersion + " " + kind.Kind {
+	case "networking.k8s.io/v1 Ingress":
+		return decode(document, &m.ingresses)
+	case "v1 Service":
+		return decode(document, &m.services)
+	case "discovery.k8s.io/v1 EndpointSlice":
+		return decode(document, &m.endpointSlices)
+	case "v1 Secret":
+		return decode(document, &m.secrets)
+	case "v1 ConfigMap":
+		return decode(document, &m.configMaps)
+	case "extensions/v1beta1 Ingress", "networking.k8s.io/v1beta1 Ingress":
+		return fmt.Errorf("Kubernetes has no %s since 1.22: write networking.k8s.io/v1", kind.APIVersion)
+	}
+	return nil
+}
+
+// decode appends the object of a document to list. A field that the kind does
+// not have is an error, as for kubectl apply.
+func decode[T any, P interface {
+	*T
+	metav1.Object
+}](document []byte, list *[]P) error {
+	object := P(new(T))
+	if err := yaml.UnmarshalStrict(document, object); err != nil {
+		return err
+	}
+	if object.GetName() == "" {
+		return errors.New("no metadata.name")
+	}
+	if object.GetNamespace() == "" {
+		object.SetNamespace(metav1.NamespaceDefault)
+	}
+	*list = append(*list, object)
+	return nil
+}

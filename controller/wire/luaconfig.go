@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"windtunnel.dev/controller/options"
+)
+
+// luaConfig is cfg.json; the ports and max age are strings there.
+type luaConfig struct {
+	EnableMetrics           bool     `json:"enable_metrics"`
+	ListenPorts             luaPorts `json:"listen_ports"`
+	UseForwardedHeaders     bool     `json:"use_forwarded_headers"`
+	UseProxyProtocol        bool     `json:"use_proxy_protocol"`
+	IsSSLPassthroughEnabled bool     `json:"is_ssl_passthrough_enabled"`
+	HTTPRedirectCode        int      `json:"http_redirect_code"`
+	EnableOCSP              bool     `json:"enable_ocsp"`
+	MonitorBatchMaxSize     int      `json:"monitor_batch_max_size"`
+	HSTS                    bool     `json:"hsts"`
+	HSTSMaxAge              string   `json:"hsts_max_age"`
+	HSTSIncludeSubdomains   bool     `json:"hsts_include_subdomains"`
+	HSTSPreload             bool     `json:"hsts_preload"`
+}
+
+type luaPorts struct {
+	HTTPS      string `json:"https"`
+	StatusPort string `json:"status_port"`
+	SSLProxy   string `json:"ssl_proxy"`
+}
+
+// Defaults of ingress-nginx for what has no flag here.
+const (
+	sslProxyPort        = "442"
+	monitorBatchMaxSize = 10000
+)
+
+// LuaConfig is lua/cfg.json, which Lua reads when nginx starts or reloads.
+func LuaConfig(opts options.Options) ([]byte, error) {
+	c := opts.Config
+	text, err := json.MarshalIndent(luaConfig{
+		EnableMetrics: opts.EnableMetrics,
+		ListenPorts: luaPorts{
+			HTTPS:      strconv.Itoa(opts.Ports.HTTPS),
+			StatusPort: strconv.Itoa(opts.Ports.Status),
+			SSLProxy:   sslProxyPort,
+		},
+		UseForwardedHeaders:   c.UseForwardedHeaders,
+		UseProxyProtocol:      c.UseProxyProtocol,
+		HTTPRedirectCode:      c.HTTPRedirectCode,
+		MonitorBatchMaxSize:   monitorBatchMaxSize,
+		HSTS:                  c.HSTS,
+		HSTSMaxAge:            strconv.Itoa(c.HSTSMaxAge),
+		HSTSIncludeSubdomains: c.HSTSIncludeSubdomains,
+		HSTSPreload:           c.HSTSPreload,
+	}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding cfg.json: %w", err)
+	}
+	return append(text, '\n'), nil
+}

@@ -1,0 +1,81 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/wire"
+)
+
+func backends(t *testing.T, dynamic bool, list ...*model.Backend) string {
+	t.Helper()
+	text, err := wire.Backends(&model.Model{Backends: list}, options.Options{DynamicConfiguration: dynamic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const rest = `"sessionAffinityConfig":{"name":"","mode":"","cookieSessionAffinity":{"name":""}},"upstreamHashByConfig":{"upstream-hash-by-subset-size":3},%"noServer":false,"trafficShapingPolicy":{"weight":0,"weightTotal":0,"header":"","headerValue":"","headerPattern":"","cookie":""}}]`
+
+func TestBackends(t *testing.T) {
+	service := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.7"}}
+	service.Name, service.Labels = "not on the wire", map[string]string{"nor": "this"}
+	for name, test := range map[string]struct {
+		backend model.Backend
+		want    string
+	}{
+		"with everything": {
+			model.Backend{Name: "a", Service: service, Port: intstr.FromString("http"), LoadBalance: "ewma", Endpoints: []model.Endpoint{{Address: "fd00::1", Port: "80"}}},
+			`[{"name":"a","service":{"metadata":{},"spec":{"clusterIP":"10.96.0.7"},"status":{"loadBalancer":{}}},"port":"http","sslPassthrough":false,"endpoints":[{"address":"fd00::1","port":"80"}],` + strings.Replace(rest, "%", `"load-balance":"ewma",`, 1)},
+		"with nothing": {
+			model.Backend{Name: "a"},
+			`[{"name":"a","port":0,"sslPassthrough":false,` + strings.Replace(rest, "%", "", 1)},
+		"of the default backend": {
+			model.Backend{Name: model.DefaultBackendName},
+			`[{"name":"upstream-default-backend","port":0,"sslPassthrough":false,` + strings.Replace(strings.Replace(rest, "%", "", 1), `"upstream-hash-by-subset-size":3`, "", 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := backends(t, true, &test.backend); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLuaIsToldOfNoBackendInReloadMode(t *testing.T) {
+	if got := backends(t, false, &model.Backend{Name: "a"}); got != "[]" {
+		t.Errorf("got %s, want an empty list", got)
+	}
+}
+
+func TestLuaConfigHasTheKeysAndTypesThatLuaReads(t *testing.T) {
+	opts := options.Options{Config: options.Defaults(1, true), Ports: options.DefaultPorts}
+	text, err := wire.LuaConfig(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	ports, ok := got["listen_ports"].(map[string]any)
+	if !ok || ports["https"] != "443" || ports["status_port"] != "10246" {
+		t.Errorf("listen_ports %v, want strings", got["listen_ports"])
+	}
+	if got["hsts_max_age"] != "31536000" || got["http_redirect_code"] != 308.0 || got["hsts"] != true {
+		t.Errorf("got %s", text)
+	}
+	for _, key := range []string{"enable_metrics", "use_forwarded_headers", "use_proxy_protocol", "is_ssl_passthrough_enabled",
+		"enable_ocsp", "monitor_batch_max_size", "hsts_include_subdomains", "hsts_preload"} {
+		if _, ok := got[key]; !ok {
+			t.Errorf("no %s", key)
+		}
+	}
+}
