@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// contentTypes: protobuf is a third of the work of JSON; a server that does
+// not speak it answers in JSON.
+const contentTypes = "application/vnd.kubernetes.protobuf,application/json"
+
+// client is a client of the API server that the flags name. No request is sent.
+func (f *flags) client() (kubernetes.Interface, error) {
+	config, err := f.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = contentTypes
+	config.UserAgent = fmt.Sprintf("nginx-ingress-controller/%s windtunnel/%s", build().Release, build().Commit)
+	config.QPS = -1 // the API server's own limits are enough
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("API server %s: %w", config.Host, err)
+	}
+	return client, nil
+}
+
+func (f *flags) restConfig() (*rest.Config, error) {
+	if f.apiServer == "" && f.kubeconfig == "" {
+		config, err := rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("not in a pod (%w): name the API server by --kubeconfig or --apiserver-host", err)
+		}
+		return config, nil
+	}
+	if f.kubeconfig != "" {
+		if _, err := os.Stat(f.kubeconfig); err != nil {
+			return nil, fmt.Errorf("--kubeconfig: %w", err)
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags(f.apiServer, f.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("--kubeconfig %s: %w", f.kubeconfig, err)
+	}
+	if f.certificateAuthority != "" {
+		if _, err := os.Stat(f.certificateAuthority); err != nil {
+			return nil, fmt.Errorf("--certificate-authority: %w", err)
+		}
+		config.CAFile = f.certificateAuthority
+	}
+	return config, nil
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"windtunnel.dev/controller"
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/watch"
+	"windtunnel.dev/lua"
+)
+
+// config turns the command line into what the controller works with. What is
+// quick to check comes first, the API server last. Errors are for the user.
+func (f *flags) config(ctx context.Context, env func(string) string, stderr io.Writer) (config controller.Config, err error) {
+	log := f.logger(stderr)
+	klog.SetSlogLogger(log) // client-go's
+	warn(f.set, log)
+
+	pod := types.NamespacedName{Namespace: env("POD_NAMESPACE"), Name: env("POD_NAME")}
+	if pod.Namespace == "" || pod.Name == "" {
+		return config, errors.New("$POD_NAMESPACE and $POD_NAME must both be set, to namespace and name of the controller's own pod")
+	}
+	root, err := f.rootDirectory()
+	if err != nil {
+		return config, err
+	}
+	program, err := findNginx()
+	if err != nil {
+		return config, err
+	}
+	template, err := f.userTemplate()
+	if err != nil {
+		return config, err
+	}
+	code, err := f.luaCode(root)
+	if err != nil {
+		return config, err
+	}
+	client, err := f.client()
+	if err != nil {
+		return config, err
+	}
+	healthListener, err := f.listen()
+	if err != nil {
+		return config, err
+	}
+	defer func() {
+		if err != nil {
+			healthListener.Close()
+		}
+	}()
+	log.Info("starting", "version", banner(), "nginx", program.Version, "binary", program.Binary, "dynamic", f.dynamic)
+	if err := watch.AwaitServer(ctx, client, log); err != nil {
+		return config, err
+	}
+	f.watch.ConfigMap = types.NamespacedName(f.configMap)
+	watched, own, err := watch.Check(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
+	if err != nil {
+		return config, err
+	}
+	return controller.Config{
+		Client:    client,
+		Watch:     watched,
+		Pod:       own,
+		ConfigMap: types.NamespacedName(f.configMap),
+		Options: options.Options{
+			DefaultBackendService: types.NamespacedName(f.defaultBackend),
+			DynamicConfiguration:  f.dynamic,
+			Ports:                 f.ports,
+			Root:                  root,
+		},
+		Nginx:             program,
+		Template:          template,
+		Lua:               code,
+		SyncRate:          f.syncRate,
+		Retry:             apply.Retry(f.retries),
+		Health:            healthListener,
+		HealthPath:        f.healthPath,
+		Metrics:           metrics.New(metrics.Identity{Namespace: pod.Namespace, Class: f.watch.ControllerClass, Pod: pod.Name}, build(), f.enableMetrics),
+		ShutdownGrace:     seconds(f.shutdownGrace),
+		PostShutdownGrace: seconds(f.postShutdownGrace),
+		Log:               log,
+		Stderr:            stderr,
+	}, nil
+}
+
+func (f *flags) logger(w io.Writer) *slog.Logger {
+	level := slog.LevelInfo
+	if klog.V(2).Enabled() { // ingress-nginx's -v=2 and more
+		level = slog.LevelDebug
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if f.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// rootDirectory makes --nginx-root absolute and sure that nginx's workers, who
+// are not root, can get into it.
+func (f *flags) rootDirectory() (string, error) {
+	if f.root == "" {
+		return "", nil
+	}
+	root, err := filepath.Abs(f.root)
+	if err != nil {
+		return "", fmt.Errorf("--nginx-root %s: %w", f.root, err)
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", fmt.Errorf("--nginx-root %s: %w", f.root, err)
+	}
+	if os.Geteuid() != 0 {
+		return root, nil // the workers run as we do
+	}
+	for dir := root; dir != "/"; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return "", fmt.Errorf("--nginx-root %s: %w", f.root, err)
+		}
+		if info.Mode()&0o001 == 0 {
+			return "", fmt.Errorf("--nginx-root %s: nginx's workers, who are not root, cannot enter %s: chmod o+x %s", f.root, dir, dir)
+		}
+	}
+	return root, nil
+}
+
+// findNginx finds an nginx that can run Lua.
+func findNginx() (*nginx.Nginx, error) {
+	program, err := nginx.Find("")
+	if err != nil {
+		return nil, err
+	}
+	_, err = program.Load("ndk_http", "http_lua")
+	return program, err
+}
+
+func (f *flags) userTemplate() (*render.Template, error) {
+	if f.template == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.template)
+	if err != nil {
+		return nil, fmt.Errorf("--nginx-template: %w", err)
+	}
+	template, err := render.Parse(f.template, text)
+	if err != nil {
+		return nil, fmt.Errorf("--nginx-template: %w", err)
+	}
+	return template, nil
+}
+
+// luaCode is the code to put in place: none if the user's is there already.
+func (f *flags) luaCode(root string) (fs.FS, error) {
+	if f.luaDir == "" {
+		return lua.FS, nil
+	}
+	dir, err := filepath.Abs(f.luaDir)
+	if err != nil {
+		return nil, fmt.Errorf("--lua-dir %s: %w", f.luaDir, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "balancer.lua")); err != nil {
+		return nil, fmt.Errorf("--lua-dir %s: not the Lua code of an ingress-nginx: %w", f.luaDir, err)
+	}
+	if dir == (apply.Layout{Root: root}).Lua() {
+		return nil, nil
+	}
+	return os.DirFS(dir), nil
+}
+
+func splitName(text string) (types.NamespacedName, error) {
+	namespace, name, err := cache.SplitMetaNamespaceKey(text)
+	if err != nil || namespace == "" || name == "" {
+		return types.NamespacedName{}, fmt.Errorf("%q is not of the form namespace/name", text)
+	}
+	return types.NamespacedName{Namespace: namespace, Name: name}, nil
+}

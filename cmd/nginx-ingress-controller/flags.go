@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/watch"
+)
+
+// flags are the command line: ingress-nginx's flags that work here, with its
+// names and defaults, and our own.
+type flags struct {
+	set *pflag.FlagSet
+
+	apiServer, certificateAuthority, kubeconfig string
+
+	watch             watch.Options
+	configMap         name
+	defaultBackend    name
+	namespaceSelector string
+
+	ports               options.Ports
+	healthHost          string
+	healthPath          string
+	enableMetrics       bool
+	syncRate            float64
+	retries             int
+	shutdownGrace       int
+	postShutdownGrace   int
+	unusedHealthTimeout int
+	version             bool
+
+	dynamic   bool
+	root      string
+	template  string
+	luaDir    string
+	logFormat string
+}
+
+func parseFlags(args []string) (*flags, error) {
+	f := &flags{set: pflag.NewFlagSet("nginx-ingress-controller", pflag.ContinueOnError), ports: options.DefaultPorts}
+	f.set.SetOutput(io.Discard) // errors are returned
+	f.set.SortFlags = true
+	f.addCluster()
+	f.addNginx()
+	f.addOurs()
+	for _, u := range unsupported {
+		u.add(f.set)
+	}
+	logging := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logging)
+	f.set.AddGoFlagSet(logging)
+	if err := f.set.Parse(args); err != nil {
+		return f, err
+	}
+	return f, f.validate()
+}
+
+func (f *flags) usage() string { return f.set.FlagUsages() }
+
+func (f *flags) addCluster() {
+	s, w := f.set, &f.watch
+	s.StringVar(&f.apiServer, "apiserver-host", "", "URL of the API server; empty: from the kubeconfig, or the pod's service account")
+	s.StringVar(&f.certificateAuthority, "certificate-authority", "", "file with the CA of the API server, with --apiserver-host")
+	s.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file")
+	s.Var(&f.configMap, "configmap", "namespace/name of the ConfigMap with the global configuration")
+	s.StringVar(&w.ControllerClass, "controller-class", "k8s.io/ingress-nginx", "spec.controller of the IngressClasses to serve")
+	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "refuse ingresses whose hosts, paths or Secret names look like nginx directives")
+	s.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the service for requests that no ingress takes")
+	s.BoolVar(&w.DisableCatchAll, "disable-catch-all", false, "ignore ingresses with spec.defaultBackend")
+	s.BoolVar(&w.DisableSyncEvents, "disable-sync-events", false, "record no Event on an ingress that is accepted")
+	s.StringVar(&w.IngressClass, "ingress-class", "nginx", "value of the annotation kubernetes.io/ingress.class to serve")
+	s.BoolVar(&w.ClassByName, "ingress-class-by-name", false, "serve the IngressClass named by --ingress-class, too")
+	s.DurationVar(&w.Resync, "sync-period", 0, "how often to look at all objects again; 0: never")
+	s.BoolVar(&w.WithoutClass, "watch-ingress-without-class", false, "serve ingresses that name no class")
+	s.StringVar(&w.Namespace, "watch-namespace", "", "the only namespace to serve; empty: all")
+	s.StringVar(&f.namespaceSelector, "watch-namespace-selector", "", "labels of the namespaces to serve")
+}
+
+func (f *flags) addNginx() {
+	s, p := f.set, &f.ports
+	s.IntVar(&p.HTTP, "http-port", p.HTTP, "port for HTTP")
+	s.IntVar(&p.HTTPS, "https-port", p.HTTPS, "port for HTTPS")
+	s.IntVar(&p.Default, "default-server-port", p.Default, "port of the server that answers 404")
+	s.IntVar(&p.Status, "status-port", p.Status, "port on 127.0.0.1 by which nginx is told of endpoints")
+	s.IntVar(&p.Stream, "stream-port", p.Stream, "port on 127.0.0.1 for TCP and UDP services; nothing listens there yet")
+	s.IntVar(&p.Health, "healthz-port", p.Health, "port of the health check and of /metrics")
+	s.StringVar(&f.healthHost, "healthz-host", "", "address of the health check; empty: all")
+	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")
+	s.IntVar(&f.unusedHealthTimeout, "health-check-timeout", 10, "without effect, as in ingress-nginx")
+	s.BoolVar(&f.enableMetrics, "enable-metrics", false, "serve the controller's metrics; those of requests are not supported yet")
+	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "syncs a second at most")
+	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "how often to repeat what nginx did not take")
+	s.IntVar(&f.shutdownGrace, "shutdown-grace-period", 0, "seconds from the signal to end until nginx quits")
+	s.IntVar(&f.postShutdownGrace, "post-shutdown-grace-period", 10, "seconds from nginx's end until the controller's")
+	s.BoolVar(&f.version, "version", false, "say which version this is")
+}
+
+func (f *flags) addOurs() {
+	s := f.set
+	s.BoolVar(&f.dynamic, "dynamic-configuration", true, "tell nginx of endpoints without a reload; false: render them into nginx.conf")
+	s.StringVar(&f.root, "nginx-root", "", "directory that /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx are made in")
+	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
+	s.StringVar(&f.luaDir, "lua-dir", "", "directory of the Lua code to use instead of ours")
+	s.StringVar(&f.logFormat, "log-format", "text", "text or json")
+}
+
+func (f *flags) validate() error {
+	if f.syncRate <= 0 {
+		return fmt.Errorf("--sync-rate-limit %v: must be more than 0", f.syncRate)
+	}
+	if f.retries < 0 {
+		return fmt.Errorf("--dynamic-configuration-retries %d: must not be negative", f.retries)
+	}
+	if f.logFormat != "text" && f.logFormat != "json" {
+		return fmt.Errorf("--log-format %q: must be text or json", f.logFormat)
+	}
+	if f.healthPath == "" || f.healthPath[0] != '/' || f.healthPath == "/metrics" {
+		return fmt.Errorf("--health-check-path %q: must begin with / and not be /metrics", f.healthPath)
+	}
+	if f.certificateAuthority != "" && f.apiServer == "" {
+		return errors.New("--certificate-authority goes with --apiserver-host only; a kubeconfig has its own")
+	}
+	if f.namespaceSelector == "" {
+		return nil
+	}
+	if f.watch.Namespace != "" {
+		return errors.New("--watch-namespace and --watch-namespace-selector exclude each other: give one")
+	}
+	selector, err := labels.Parse(f.namespaceSelector)
+	if err != nil {
+		return fmt.Errorf("--watch-namespace-selector %q: %w", f.namespaceSelector, err)
+	}
+	f.watch.NamespaceSelector = selector
+	return nil
+}
+
+// name is a flag's value of the form namespace/name.
+type name types.NamespacedName
+
+// String is empty for no name.
+func (n *name) String() string {
+	if n.Name == "" {
+		return ""
+	}
+	return types.NamespacedName(*n).String()
+}
+
+// Set reads the form.
+func (n *name) Set(text string) error {
+	if text == "" {
+		*n = name{}
+		return nil
+	}
+	parsed, err := splitName(text)
+	*n = name(parsed)
+	return err
+}
+
+// Type names the form in the usage.
+func (n *name) Type() string { return "namespace/name" }
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/pflag"
+)
+
+// foreign is a flag of ingress-nginx that has no effect here yet. A value
+// that asks for nothing we lack needs no warning.
+type foreign struct {
+	name     string
+	boolean  bool   // may stand without a value
+	harmless string // the value that asks for what we do anyway; "" is one, too
+}
+
+// unsupported are ingress-nginx's flags that are accepted, so that its command
+// lines can be used as they are.
+var unsupported = []foreign{
+	{name: "annotations-prefix", harmless: "nginx.ingress.kubernetes.io"},
+	{name: "bucket-factor", harmless: "0"},
+	{name: "default-ssl-certificate"},
+	{name: "disable-full-test", boolean: true, harmless: "false"},
+	{name: "disable-leader-election", boolean: true, harmless: "true"},
+	{name: "disable-svc-external-name", boolean: true, harmless: "false"},
+	{name: "election-id"},
+	{name: "election-ttl"},
+	{name: "enable-annotation-validation", boolean: true, harmless: "true"},
+	{name: "enable-ssl-chain-completion", boolean: true, harmless: "false"},
+	{name: "enable-ssl-passthrough", boolean: true, harmless: "false"},
+	{name: "enable-topology-aware-routing", boolean: true, harmless: "false"},
+	{name: "exclude-socket-metrics"},
+	{name: "internal-logger-address"},
+	{name: "length-buckets"},
+	{name: "max-buckets"},
+	{name: "maxmind-edition-ids"},
+	{name: "maxmind-license-key"},
+	{name: "maxmind-mirror"},
+	{name: "maxmind-retries-count"},
+	{name: "maxmind-retries-timeout"},
+	{name: "metrics-per-host", boolean: true},
+	{name: "metrics-per-undefined-host", boolean: true, harmless: "false"},
+	{name: "monitor-max-batch-size"},
+	{name: "profiler-address"},
+	{name: "profiler-port"},
+	{name: "profiling", boolean: true, harmless: "false"},
+	{name: "publish-service"},
+	{name: "publish-status-address"},
+	{name: "report-node-internal-ip-address", boolean: true, harmless: "false"},
+	{name: "report-status-classes", boolean: true, harmless: "false"},
+	{name: "size-buckets"},
+	{name: "ssl-passthrough-proxy-port"},
+	{name: "status-update-interval"},
+	{name: "tcp-services-configmap"},
+	{name: "time-buckets"},
+	{name: "udp-services-configmap"},
+	{name: "update-status", boolean: true, harmless: "false"},
+	{name: "update-status-on-shutdown", boolean: true, harmless: "false"},
+	{name: "validating-webhook"},
+	{name: "validating-webhook-certificate"},
+	{name: "validating-webhook-key"},
+}
+
+func (u foreign) add(set *pflag.FlagSet) {
+	set.String(u.name, "", "of ingress-nginx; not supported yet")
+	if u.boolean {
+		set.Lookup(u.name).NoOptDefVal = "true"
+	}
+}
+
+// warn logs a line for each flag that was given and asks for what we lack.
+func warn(set *pflag.FlagSet, log *slog.Logger) {
+	for _, u := range unsupported {
+		given := set.Lookup(u.name)
+		if value := given.Value.String(); given.Changed && value != "" && value != u.harmless {
+			log.Warn(fmt.Sprintf("--%s=%s is not supported yet and has no effect", u.name, value))
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/plan"
+)
+
+// fixture is a target with a real nginx. The status server is not nginx's but
+// the test's, which answers POSTs as it is told.
+type fixture struct {
+	*testing.T
+	target *Target
+	layout Layout
+	port   int          // that nginx listens on
+	refuse atomic.Int32 // POSTs to refuse from now on
+	posted []string     // the bodies taken
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	program, err := nginx.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	root := t.TempDir()
+	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // for nginx's workers
+		t.Fatal(err)
+	}
+	f := &fixture{T: t, layout: Layout{Root: root}, port: freePort(t)}
+	status := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if f.refuse.Add(-1) >= 0 {
+			http.Error(w, "dictionary is full", http.StatusInternalServerError)
+			return
+		}
+		f.posted = append(f.posted, r.URL.Path+" "+string(body))
+		w.WriteHeader(http.StatusCreated)
+	}))
+	t.Cleanup(status.Close)
+	f.target = New(Options{
+		Nginx:      program,
+		Layout:     f.layout,
+		StatusPort: status.Listener.Addr().(*net.TCPAddr).Port,
+		Retry:      wait.Backoff{Steps: 3, Duration: time.Millisecond, Factor: 1.3},
+		Stderr:     t.Output(),
+	})
+	if err := f.layout.Make(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.target.Quit(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// state is one in which nginx answers with the text and has been posted
+// backends.
+func (f *fixture) state(answer, backends string) plan.State {
+	root := f.layout.Root
+	return plan.State{
+		Conf: fmt.Appendf(nil, `daemon off;
+worker_processes 2;
+pid %[1]s/tmp/nginx/nginx.pid;
+error_log %[1]s/var/log/nginx/error.log;
+events {}
+http {
+	access_log off;
+	client_body_temp_path %[1]s/tmp/nginx/body;
+	proxy_temp_path %[1]s/tmp/nginx/proxy;
+	fastcgi_temp_path %[1]s/tmp/nginx/fastcgi;
+	uwsgi_temp_path %[1]s/tmp/nginx/uwsgi;
+	scgi_temp_path %[1]s/tmp/nginx/scgi;
+	server {
+		listen 127.0.0.1:%[2]d;
+		return 200 %[3]s;
+	}
+}
+`, root, f.port, answer),
+		LuaConfig: []byte(`{"answer": "` + answer + `"}`),
+		Backends:  []byte(backends),
+	}
+}
+
+// reach does what a sync does.
+func (f *fixture) reach(next plan.State) (Report, error) {
+	return f.target.Do(f.Context(), plan.Diff(f.target.Running(), next))
+}
+
+func (f *fixture) must(report Report, err error) Report {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+	return report
+}
+
+func (f *fixture) wantAnswer(want string) {
+	f.Helper()
+	// A connection of its own: an idle one belongs to an old worker.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/", f.port))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || string(body) != want {
+		f.Fatalf("nginx answers %q (%v), want %q", body, err, want)
+	}
+}
+
+func TestStartThenReload(t *testing.T) {
+	f := newFixture(t)
+	report := f.must(f.reach(f.state("one", "[]")))
+	if !report.Started || report.Reloaded || len(report.Posts) != 1 {
+		t.Errorf("report of the start: %+v", report)
+	}
+	f.wantAnswer("one")
+
+	report = f.must(f.reach(f.state("two", "[]")))
+	if p := report.Phases; report.Started || !report.Reloaded || p.Test <= 0 || p.Signal <= 0 || p.FirstWorker <= 0 {
+		t.Errorf("report of the reload: %+v", report)
+	}
+	// At once: a reload is done when no old worker accepts any more.
+	for range 20 {
+		f.wantAnswer("two")
+	}
+	if report := f.must(f.reach(f.state("two", "[]"))); report.Reloaded || report.Posts != nil {
+		t.Errorf("report of no change: %+v", report)
+	}
+}
+
+func TestHalfFailedApplyIsCompleted(t *testing.T) {
+	f := newFixture(t)
+	f.must(f.reach(f.state("one", "[1]")))
+
+	f.refuse.Store(3) // as often as it is tried
+	next := f.state("two", "[2]")
+	report, err := f.reach(next)
+	if err == nil || !strings.Contains(err.Error(), "dictionary is full") || !report.Reloaded || len(report.Posts) > 0 {
+		t.Fatalf("a refused POST: %+v, %v", report, err)
+	}
+	f.wantAnswer("two")
+	if running := f.target.Running(); string(running.Conf) != string(next.Conf) || string(running.Backends) != "[1]" {
+		t.Errorf("the running state is not what nginx has: backends %s", running.Backends)
+	}
+
+	report = f.must(f.reach(next))
+	if report.Reloaded || len(report.Posts) != 1 {
+		t.Errorf("the rest: %+v, want one POST and no second reload", report)
+	}
+	if got, want := strings.Join(f.posted, ", "), "/configuration/backends [1], /configuration/backends [2]"; got != want {
+		t.Errorf("posted %s, want %s", got, want)
+	}
+}
+
+func TestPostIsRetried(t *testing.T) {
+	f := newFixture(t)
+	f.refuse.Store(2)
+	report := f.must(f.reach(f.state("one", "[1]")))
+	if len(report.Posts) != 1 || report.Posts[0].Bytes != len("[1]") || report.Posts[0].Took < 2*time.Millisecond {
+		t.Errorf("posts: %+v, want one that took two pauses", report.Posts)
+	}
+}
+
+func TestPostEndsWithTheContext(t *testing.T) {
+	f := newFixture(t)
+	f.must(f.reach(f.state("one", "[1]")))
+	f.refuse.Store(1 << 30)
+	f.target.retry = Retry(15) // would take minutes
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := f.target.Do(ctx, plan.Diff(f.target.Running(), f.state("one", "[2]"))); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestInvalidConfigurationChangesNothing(t *testing.T) {
+	f := newFixture(t)
+	good := f.state("one", "[]")
+	f.must(f.reach(good))
+	bad := f.state("two", "[2]")
+	bad.Conf = append(bad.Conf, "nonsense;\n"...)
+
+	report, err := f.reach(bad)
+	candidate := f.layout.Conf() + ".next"
+	if err == nil || !strings.Contains(err.Error(), `"nonsense"`) || !strings.Contains(err.Error(), candidate) {
+		t.Errorf("error %v, want one that names the directive and %s", err, candidate)
+	}
+	if report.Reloaded || len(report.Posts) > 0 {
+		t.Errorf("report: %+v", report)
+	}
+	f.wantAnswer("one")
+	f.wantFile(f.layout.Conf(), good.Conf)
+	f.wantFile(f.layout.LuaConfig(), good.LuaConfig)
+	f.wantFile(candidate, bad.Conf)
+
+	f.must(f.reach(f.state("three", "[]")))
+	f.wantAnswer("three")
+	if _, err := os.Stat(candidate); err == nil {
+		t.Errorf("%s is left", candidate)
+	}
+}
+
+func TestInvalidFirstConfiguration(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.reach(plan.State{Conf: []byte("nonsense;\n"), LuaConfig: []byte("{}")}); err == nil {
+		t.Fatal("no error")
+	}
+	f.must(f.reach(f.state("one", "[]")))
+	f.wantAnswer("one")
+}
+
+func (f *fixture) wantFile(path string, want []byte) {
+	f.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != string(want) {
+		f.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+	}
+}
+
+func TestEnded(t *testing.T) {
+	f := newFixture(t)
+	f.must(f.reach(f.state("one", "[]")))
+	select {
+	case <-f.target.Ended():
+		t.Fatal("ended while it runs")
+	default:
+	}
+	if err := f.target.Quit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-f.target.Ended()
+	if _, err := f.reach(f.state("two", "[]")); err == nil {
+		t.Error("a reload of an nginx that has ended is no error")
+	}
+}

@@ -1,0 +1,141 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/plan"
+)
+
+const (
+	// workerTimeout bounds the wait for a reload's new workers. It is long
+	// because a master with many thousand locations takes its time.
+	workerTimeout = time.Minute
+	workerPoll    = 5 * time.Millisecond
+)
+
+// load brings a configuration into nginx: its files are written, tested, put
+// in place and nginx is started or reloaded. A configuration that fails the
+// test leaves all as it was, but for the file that was tested.
+func (t *Target) load(ctx context.Context, next plan.State, report *Report) error {
+	candidate := t.layout.Conf() + ".next"
+	if err := Write(candidate, next.Conf); err != nil {
+		return err
+	}
+	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
+		return err
+	}
+	began := time.Now()
+	err := t.nginx.Test(ctx, candidate)
+	report.Phases.Test = time.Since(began)
+	if err != nil {
+		// The code that runs may read it again at any time.
+		if restoreErr := t.writeLuaConfig(t.Running().LuaConfig); restoreErr != nil {
+			return fmt.Errorf("%w; then %w", err, restoreErr)
+		}
+		return fmt.Errorf("%w; nginx keeps what it has, the refused configuration is %s", err, candidate)
+	}
+	if err := os.Rename(candidate, t.layout.Conf()); err != nil {
+		return fmt.Errorf("putting the tested configuration in place: %w", err)
+	}
+	if process := t.started(); process != nil {
+		return t.reload(ctx, process, report)
+	}
+	return t.start(ctx, report)
+}
+
+// writeLuaConfig writes what is not there yet; no bytes stand for no file.
+func (t *Target) writeLuaConfig(content []byte) error {
+	path := t.layout.LuaConfig()
+	if content == nil {
+		return nil
+	}
+	if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
+		return nil
+	}
+	return Write(path, content)
+}
+
+// start starts nginx, which reports its first worker itself.
+func (t *Target) start(ctx context.Context, report *Report) error {
+	began := time.Now()
+	process, err := t.nginx.Start(ctx, t.layout.Conf(), nginx.Stderr(t.stderr))
+	if err != nil {
+		return err
+	}
+	report.Phases.Signal = time.Since(began)
+	report.Phases.FirstWorker = report.Phases.Signal
+	report.Started = true
+	t.mu.Lock()
+	t.process = process
+	t.mu.Unlock()
+	go func() {
+		<-process.Done()
+		close(t.ended)
+	}()
+	return nil
+}
+
+// reload signals the master and returns when the new workers serve alone.
+func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Report) error {
+	before, err := process.Workers()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := process.Reload(ctx); err != nil {
+		return err
+	}
+	signalled := time.Now()
+	report.Phases.Signal = signalled.Sub(began)
+
+	ctx, cancel := context.WithTimeoutCause(ctx, workerTimeout, fmt.Errorf("not within %v", workerTimeout))
+	defer cancel()
+	tick := time.NewTicker(workerPoll)
+	defer tick.Stop()
+	for {
+		now, err := process.Workers()
+		if err != nil {
+			return err
+		}
+		fresh, stale := compare(before, now)
+		if fresh > 0 && report.Phases.FirstWorker == 0 {
+			report.Phases.FirstWorker = time.Since(signalled)
+		}
+		if fresh > 0 && stale == 0 {
+			report.Reloaded = true
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-process.Done():
+			return fmt.Errorf("nginx ended while it was reloading: %w", process.Err())
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the workers of a reload (nginx's error log says why there are none): %w", context.Cause(ctx))
+		}
+	}
+}
+
+// compare counts the serving workers that were not there before, and those
+// that were and do not drain yet. A master drains the old ones only when it
+// has started all the new ones.
+func compare(before, now []nginx.Worker) (fresh, stale int) {
+	old := make(map[int]bool, len(before))
+	for _, worker := range before {
+		old[worker.PID] = true
+	}
+	for _, worker := range now {
+		switch {
+		case worker.Draining:
+		case old[worker.PID]:
+			stale++
+		default:
+			fresh++
+		}
+	}
+	return fresh, stale
+}

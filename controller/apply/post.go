@@ -1,0 +1,59 @@
+package apply
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// control talks to nginx's status server. Connections are not kept: the one
+// that is idle belongs to a worker that the next reload ends.
+var control = &http.Client{
+	Timeout:   10 * time.Second,
+	Transport: &http.Transport{DisableKeepAlives: true},
+}
+
+// post sends a body until nginx takes it or the retries are used up.
+func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) error {
+	began := time.Now()
+	var last error
+	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
+		last = post(ctx, t.control+path, body)
+		return last == nil, nil
+	})
+	if err != nil && last == nil {
+		last = err
+	}
+	if last != nil {
+		return fmt.Errorf("sending %d bytes to %s: %w", len(body), path, last)
+	}
+	report.Posts = append(report.Posts, Post{Path: path, Bytes: len(body), Took: time.Since(began)})
+	return nil
+}
+
+func post(ctx context.Context, url string, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := control.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(response.Body, 256))
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusCreated {
+		return fmt.Errorf("nginx answered %s instead of 201: %s", response.Status, strings.TrimSpace(string(said)))
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package controller
+
+import (
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/watch"
+)
+
+// Config is all that Run works with. The command fills it in from its flags.
+type Config struct {
+	Client    kubernetes.Interface
+	Watch     watch.Options
+	Pod       *corev1.Pod          // the controller's own, for Events
+	ConfigMap types.NamespacedName // empty is none
+
+	Options  options.Options  // its Config and DefaultCertificate are Run's to fill in
+	Nginx    *nginx.Nginx     // the program to run
+	Template *render.Template // the user's nginx.tmpl; nil is ours
+	Lua      fs.FS            // the code nginx runs; nil leaves what is in its place
+
+	SyncRate float64      // syncs a second at most
+	Retry    wait.Backoff // of what is sent to nginx
+
+	Health     net.Listener // for /healthz and /metrics; Run closes it
+	HealthPath string
+	Metrics    *metrics.Metrics
+
+	ShutdownGrace     time.Duration // from the signal to nginx's quitting
+	PostShutdownGrace time.Duration // from nginx's end to Run's
+
+	Log    *slog.Logger
+	Stderr io.Writer // for what nginx writes to its standard error
+}

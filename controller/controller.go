@@ -1,0 +1,202 @@
+// Package controller is ingress-nginx, the clean version. It stands between
+// the cluster and nginx, and calls the stages in their order: watch says that
+// something changed, snapshot.Take, model.Build, plan.Next and plan.Diff,
+// apply. Its one rule: the order is here and nowhere else, the work is in the
+// stages.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/health"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/watch"
+)
+
+// controller is a running one.
+type controller struct {
+	Config
+	store    *watch.Store
+	target   *apply.Target
+	input    render.Input // but for what the ConfigMap says
+	limit    *rate.Limiter
+	events   record.EventRecorder
+	known    map[string]bool // findings of the last sync
+	ready    bool            // the first full configuration is in nginx
+	stopping atomic.Bool
+}
+
+// Run runs the controller and its nginx until ctx is done, then ends nginx
+// gracefully: its workers finish their requests until hurry is done. It
+// returns when no process is left. An error is one of the start, or nginx not
+// having ended by itself.
+func Run(ctx, hurry context.Context, config Config) error {
+	defer config.Health.Close()
+	input, err := prepare(&config)
+	if err != nil {
+		return err
+	}
+	broadcaster := record.NewBroadcaster()
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: config.Client.CoreV1().Events("")})
+	events := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "nginx-ingress-controller"})
+
+	c := &controller{
+		Config: config,
+		store:  watch.New(config.Client, config.Watch, events, config.Log),
+		target: apply.New(apply.Options{
+			Nginx:      config.Nginx,
+			Layout:     layout(config),
+			StatusPort: config.Options.Ports.Status,
+			Retry:      config.Retry,
+			Stderr:     config.Stderr,
+		}),
+		input:  input,
+		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
+		events: events,
+	}
+	server := &http.Server{Handler: health.Handler(config.HealthPath, c.check, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(config.Health) // ends with Close
+	defer server.Close()
+
+	// The work goes on through the grace period, after ctx has ended.
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	worked := make(chan error, 1)
+	go func() { worked <- c.work(working) }()
+	select {
+	case <-ctx.Done():
+		c.stopping.Store(true)
+		pause(hurry, c.ShutdownGrace)
+		stop()
+		err = <-worked
+	case err = <-worked:
+	}
+	return errors.Join(err, c.quit(hurry))
+}
+
+// work follows the cluster and syncs until ctx is done. When nginx ends by
+// itself, it stops to sync but does not return: the kubelet's probe will see.
+func (c *controller) work(ctx context.Context) error {
+	if err := c.store.Start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	syncing, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-c.target.Ended():
+			if ctx.Err() == nil {
+				c.Log.Error("nginx ended by itself; it is not started again, /healthz says so")
+			}
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	queue := watch.NewQueue(c.sync)
+	queue.Force("initial-sync")
+	go c.store.Changes().Each(func(change watch.Change) {
+		if change.Always {
+			queue.Force(change.What)
+		} else {
+			queue.Add(change.What)
+		}
+	})
+	queue.Run(syncing)
+	<-ctx.Done()
+	return nil
+}
+
+// sync brings nginx to what the cluster says now.
+func (c *controller) sync(ctx context.Context) error {
+	if err := c.limit.Wait(ctx); err != nil {
+		return nil // shutting down
+	}
+	done := pass{began: time.Now(), change: c.store.Changes().Newest()}
+
+	cluster := snapshot.Take(c.store)
+	opts, optionFindings := c.options(cluster)
+	wanted, modelFindings := model.Build(cluster, opts)
+	c.tellFindings(optionFindings, modelFindings)
+
+	input := c.input
+	input.Options = opts
+	rendering := time.Now()
+	next, err := plan.Next(wanted, input)
+	rendered := time.Since(rendering)
+	if err == nil {
+		done.steps = plan.Diff(c.target.Running(), next)
+		done.report, err = c.target.Do(ctx, done.steps)
+	}
+	done.report.Phases.Render = rendered
+	done.err = err
+	c.tell(done)
+	if err == nil && !c.ready {
+		c.ready = true
+		timer := time.AfterFunc(luaPoll, func() { c.Log.Info("ready") })
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	}
+	return err
+}
+
+// luaPoll is how often each worker's Lua looks for what it was sent: after one
+// more period all of them have the first configuration.
+const luaPoll = time.Second
+
+// options are the flags' options with what the ConfigMap says now.
+func (c *controller) options(cluster snapshot.Snapshot) (options.Options, []options.Finding) {
+	opts := c.Options
+	var data map[string]string
+	if config := cluster.ConfigMaps[c.ConfigMap]; config != nil {
+		data = config.Data
+	}
+	var findings []options.Finding
+	opts.Config, findings = options.Parse(data, c.Options.Config)
+	return opts, findings
+}
+
+// check says what keeps the controller from being healthy.
+func (c *controller) check(ctx context.Context) error {
+	if c.stopping.Load() {
+		return errors.New("the controller is shutting down")
+	}
+	return c.target.Check(ctx)
+}
+
+// quit ends nginx and waits as long as ingress-nginx does, for load balancers
+// to notice.
+func (c *controller) quit(hurry context.Context) error {
+	c.Log.Info("quitting nginx")
+	if err := c.target.Quit(hurry); err != nil {
+		return fmt.Errorf("ending nginx: %w", err)
+	}
+	pause(hurry, c.PostShutdownGrace)
+	return nil
+}
+
+// pause waits for d or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

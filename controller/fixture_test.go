@@ -1,0 +1,343 @@
+package controller_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/controller"
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/watch"
+	"windtunnel.dev/lua"
+	"windtunnel.dev/sim/kubeapi"
+)
+
+// limit bounds each wait of these tests; it is only reached when they fail.
+const limit = 30 * time.Second
+
+// record is a log record, as the harness reads it.
+type record struct {
+	Msg    string
+	Took   time.Duration
+	Reload bool
+	Why    []string
+	Posts  []apply.Post
+	Phases apply.Phases
+	Error  string
+	Change uint64
+	What   string
+}
+
+// records are the lines of a log, as they are written.
+type records struct {
+	t     *testing.T
+	lines chan record
+}
+
+func (r records) Write(line []byte) (int, error) {
+	var parsed record
+	if err := json.Unmarshal(line, &parsed); err != nil {
+		return 0, err
+	}
+	r.lines <- parsed
+	return r.t.Output().Write(line)
+}
+
+// next returns the next record with that msg.
+func (r records) next(msg string) record {
+	r.t.Helper()
+	timeout := time.After(limit)
+	for {
+		select {
+		case line := <-r.lines:
+			if line.Msg == msg {
+				return line
+			}
+		case <-timeout:
+			r.t.Fatalf("no record %q", msg)
+		}
+	}
+}
+
+// running is a controller with its nginx, its API server and its pods.
+type running struct {
+	*testing.T
+	api    *kubeapi.Server
+	client kubernetes.Interface
+	root   string
+	ports  options.Ports
+	log    records
+	stop   func() error
+}
+
+func launch(t *testing.T, dynamic bool) *running {
+	t.Helper()
+	program, err := nginx.Find("")
+	if err == nil {
+		_, err = program.Load("http_lua")
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close(context.Background()) })
+	client, err := kubernetes.NewForConfig(api.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // for nginx's workers
+		t.Fatal(err)
+	}
+	health, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{T: t, api: api, client: client, root: root, ports: freePorts(t), log: records{t, make(chan record, 1000)}}
+	r.ports.Health = health.Addr().(*net.TCPAddr).Port
+	r.describeController()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- controller.Run(ctx, context.Background(), controller.Config{
+			Client:     client,
+			Watch:      watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMap: configMap, DeepInspect: true},
+			Pod:        &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
+			ConfigMap:  configMap,
+			Options:    options.Options{DynamicConfiguration: dynamic, Ports: r.ports, Root: root},
+			Nginx:      program,
+			Lua:        lua.FS,
+			SyncRate:   1000,
+			Retry:      apply.Retry(3),
+			Health:     health,
+			HealthPath: "/healthz",
+			Metrics:    metrics.New(metrics.Identity{Namespace: "default", Pod: "controller"}, metrics.Build{}, true),
+			Log:        slog.New(slog.NewJSONHandler(r.log, nil)),
+			Stderr:     t.Output(),
+		})
+	}()
+	stopped := false
+	r.stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+var configMap = types.NamespacedName{Namespace: "default", Name: "controller"}
+
+func (r *running) describeController() {
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}, Spec: networkingv1.IngressClassSpec{Controller: "k8s.io/ingress-nginx"}}
+	_, err := r.client.NetworkingV1().IngressClasses().Create(r.Context(), class, metav1.CreateOptions{})
+	r.must(err)
+	r.configure(map[string]string{}, r.client.CoreV1().ConfigMaps("default").Create)
+}
+
+// configure writes the ConfigMap: data over what every test needs.
+func (r *running) configure(data map[string]string, write any) {
+	r.Helper()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "controller"}, Data: map[string]string{
+		"worker-processes": "2", "bind-address": "127.0.0.1",
+	}}
+	for key, value := range data {
+		object.Data[key] = value
+	}
+	var err error
+	switch write := write.(type) {
+	case func(context.Context, *corev1.ConfigMap, metav1.CreateOptions) (*corev1.ConfigMap, error):
+		_, err = write(r.Context(), object, metav1.CreateOptions{})
+	case func(context.Context, *corev1.ConfigMap, metav1.UpdateOptions) (*corev1.ConfigMap, error):
+		_, err = write(r.Context(), object, metav1.UpdateOptions{})
+	}
+	r.must(err)
+}
+
+func (r *running) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func freePorts(t *testing.T) options.Ports {
+	t.Helper()
+	var listeners []net.Listener
+	port := func() int {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners = append(listeners, listener) // held, so that none is chosen twice
+		return listener.Addr().(*net.TCPAddr).Port
+	}
+	ports := options.Ports{HTTP: port(), HTTPS: port(), Default: port(), Status: port(), Stream: port()}
+	for _, listener := range listeners {
+		listener.Close()
+	}
+	return ports
+}
+
+// pod starts a server on an address of its own that answers with its name.
+// A change of the port alone would not be noticed, as in ingress-nginx.
+func pod(t *testing.T, address, name string) *net.TCPAddr {
+	t.Helper()
+	listener, err := net.Listen("tcp", address+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, name)
+	})}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return listener.Addr().(*net.TCPAddr)
+}
+
+// service creates a Service, its EndpointSlice and an ingress for host
+// web.example.
+func (r *running) service(pod *net.TCPAddr) {
+	r.Helper()
+	meta := metav1.ObjectMeta{Namespace: "default", Name: "web"}
+	class, prefix := "nginx", networkingv1.PathTypePrefix
+	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt(8080)}}}}
+	ingress := &networkingv1.Ingress{ObjectMeta: meta, Spec: networkingv1.IngressSpec{IngressClassName: &class, Rules: []networkingv1.IngressRule{{
+		Host: "web.example",
+		IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+			Path: "/", PathType: &prefix,
+			Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web", Port: networkingv1.ServiceBackendPort{Number: 80}}},
+		}}}},
+	}}}}
+	_, err := r.client.CoreV1().Services("default").Create(r.Context(), service, metav1.CreateOptions{})
+	r.must(err)
+	_, err = r.client.DiscoveryV1().EndpointSlices("default").Create(r.Context(), slice(pod), metav1.CreateOptions{})
+	r.must(err)
+	_, err = r.client.NetworkingV1().Ingresses("default").Create(r.Context(), ingress, metav1.CreateOptions{})
+	r.must(err)
+}
+
+func slice(pod *net.TCPAddr) *discoveryv1.EndpointSlice {
+	port, name := int32(pod.Port), ""
+	return &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: "default", Name: "web", Labels: map[string]string{discoveryv1.LabelServiceName: "web"}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{pod.IP.String()}}},
+		Ports:       []discoveryv1.EndpointPort{{Name: &name, Port: &port}},
+	}
+}
+
+// move makes another pod the only one of the service.
+func (r *running) move(pod *net.TCPAddr) {
+	r.Helper()
+	_, err := r.client.DiscoveryV1().EndpointSlices("default").Update(r.Context(), slice(pod), metav1.UpdateOptions{})
+	r.must(err)
+}
+
+// awaitAnswer asks nginx for the host until it answers that.
+func (r *running) awaitAnswer(want string) {
+	r.Helper()
+	var got string
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if got = r.get(r.ports.HTTP, "web.example", "/"); got == want {
+			return
+		}
+	}
+	r.Fatalf("nginx answers %q, want %q", got, want)
+}
+
+func (r *running) get(port int, host, path string) string {
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), nil)
+	r.must(err)
+	request.Host = host
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Sprintf("%d %s", response.StatusCode, body)
+	}
+	return string(body)
+}
+
+func (r *running) master() int {
+	r.Helper()
+	text, err := os.ReadFile(filepath.Join(r.root, "tmp/nginx/nginx.pid"))
+	r.must(err)
+	var pid int
+	_, err = fmt.Fscan(bytes.NewReader(text), &pid)
+	r.must(err)
+	return pid
+}
+
+// workers are the PIDs of those that do not drain.
+func (r *running) workers() []int {
+	r.Helper()
+	all, err := nginx.Workers(r.master())
+	r.must(err)
+	var pids []int
+	for _, worker := range all {
+		if !worker.Draining {
+			pids = append(pids, worker.PID)
+		}
+	}
+	return pids
+}
+
+// alive says that a process runs: one that has ended and waits for its new
+// parent, as a dead master's worker may, does not.
+func alive(pid int) bool {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return false
+	}
+	stat, err := process.Stat()
+	return err == nil && stat.State != "Z"
+}
+
+// awaitSync returns the next sync that is as wanted.
+func (r *running) awaitSync(ok func(record) bool) record {
+	r.Helper()
+	for {
+		if sync := r.log.next("sync"); ok(sync) {
+			return sync
+		}
+	}
+}

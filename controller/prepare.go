@@ -1,0 +1,110 @@
+package controller
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/tls"
+)
+
+func layout(c Config) apply.Layout { return apply.Layout{Root: c.Options.Root} }
+
+// prepare makes nginx's directories, code and default certificate, completes
+// the options by what the machine is like, and returns what rendering needs to
+// know of it.
+func prepare(c *Config) (render.Input, error) {
+	files := layout(*c)
+	if err := files.Make(); err != nil {
+		return render.Input{}, err
+	}
+	if c.Lua != nil {
+		if err := apply.Copy(files.Lua(), c.Lua); err != nil {
+			return render.Input{}, fmt.Errorf("writing the Lua code for nginx: %w", err)
+		}
+	}
+	modules, err := c.Nginx.Load("ndk_http", "http_lua")
+	if err != nil {
+		return render.Input{}, err
+	}
+	certificate, err := tls.FakeCertificate()
+	if err != nil {
+		return render.Input{}, err
+	}
+	c.Options.DefaultCertificate.PemFile = files.DefaultCertificate()
+	if c.Options.DefaultCertificate.SHA, err = tls.SHA(certificate); err != nil {
+		return render.Input{}, err
+	}
+	if err := apply.WriteSecret(files.DefaultCertificate(), certificate); err != nil {
+		return render.Input{}, err
+	}
+	ipv6 := hasIPv6()
+	c.Options.Config = options.Defaults(runtime.GOMAXPROCS(0), ipv6)
+	return render.Input{
+		Template:       c.Template,
+		Modules:        modules,
+		HTTP2Directive: c.Nginx.AtLeast("1.25.1"),
+		IPv6:           ipv6,
+		Resolvers:      nameservers("/etc/resolv.conf"),
+		Backlog:        backlog("/proc/sys/net/core/somaxconn"),
+		FileLimit:      fileLimit(),
+	}, nil
+}
+
+// hasIPv6 says whether this machine can listen on IPv6.
+func hasIPv6() bool {
+	listener, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		return false
+	}
+	listener.Close()
+	return true
+}
+
+// nameservers are the addresses that a resolv.conf(5) names. A machine without
+// the file has none.
+func nameservers(path string) []string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "nameserver" {
+			found = append(found, fields[1])
+		}
+	}
+	return found
+}
+
+// backlog is the kernel's bound on a listen queue, or nginx's own default of
+// 511 where that is less or unknown, as in ingress-nginx.
+func backlog(path string) int {
+	const least = 511
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return least
+	}
+	bound, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return least
+	}
+	return max(least, bound)
+}
+
+// fileLimit is how many files a process may have open at most.
+func fileLimit() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(limit.Max, 1<<31-1))
+}

@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+)
+
+// pass is one sync, for those who want to know of it.
+type pass struct {
+	began  time.Time
+	change uint64 // the newest that it contained
+	steps  []plan.Step
+	report apply.Report
+	err    error
+}
+
+// tell logs a sync that did something or failed, counts it and records a
+// Kubernetes Event when it came to a reload. The log record is a contract: the
+// harness reads it.
+func (c *controller) tell(p pass) {
+	if len(p.steps) == 0 && p.err == nil {
+		c.Metrics.Current()
+		return
+	}
+	problem := ""
+	if p.err != nil {
+		problem = p.err.Error()
+	}
+	c.Log.Info("sync",
+		"took", time.Since(p.began),
+		"reload", p.report.Reloaded,
+		"why", why(p),
+		"posts", append([]apply.Post{}, p.report.Posts...), // [] and not null
+		"phases", p.report.Phases,
+		"error", problem,
+		"change", p.change)
+	switch {
+	case p.report.Started || p.report.Reloaded:
+		c.Metrics.Loaded(c.target.Running().Conf, time.Now())
+		c.events.Event(c.Pod, corev1.EventTypeNormal, "RELOAD", "nginx took a new configuration: "+why(p)[0])
+	case p.err != nil && (p.steps == nil || p.steps[0].Kind == plan.Reload):
+		c.Metrics.LoadFailed()
+		c.events.Event(c.Pod, corev1.EventTypeWarning, "RELOAD", "nginx keeps its configuration: "+problem)
+	}
+}
+
+// why says in human lines what the reload, or else the POST, was for.
+func why(p pass) []string {
+	lines := []string{}
+	if p.report.Started {
+		lines = append(lines, "nginx was started")
+	}
+	for _, step := range p.steps {
+		if step.Kind == plan.Reload || len(p.steps) == 1 {
+			for _, reason := range step.Why {
+				lines = append(lines, fmt.Sprint(reason))
+			}
+		}
+	}
+	return lines
+}
+
+// tellFindings logs the findings that the last sync did not have.
+func (c *controller) tellFindings(ofOptions []options.Finding, ofModel []model.Finding) {
+	now := make(map[string]bool)
+	tell := func(finding string) {
+		if !c.known[finding] && !now[finding] {
+			c.Log.Warn("finding", "what", finding)
+		}
+		now[finding] = true
+	}
+	for _, finding := range ofOptions {
+		tell("ConfigMap " + c.ConfigMap.String() + ": " + finding.String())
+	}
+	for _, finding := range ofModel {
+		tell(finding.String())
+	}
+	c.known = now
+}

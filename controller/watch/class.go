@@ -1,0 +1,30 @@
+package watch
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+// classAnnotation is the deprecated way to name a class, from before
+// spec.ingressClassName.
+const classAnnotation = "kubernetes.io/ingress.class"
+
+// ours says whether an ingress is of a class that this controller serves.
+// spec.ingressClassName goes before the annotation and must name an
+// IngressClass that exists now: one that appears later is noticed at the next
+// event of the ingress, as in ingress-nginx.
+func (s *Store) ours(ingress *networkingv1.Ingress) bool {
+	if name := ingress.Spec.IngressClassName; name != nil && !s.options.IgnoreClasses {
+		class, exists, err := s.classes.GetIndexer().GetByKey(*name)
+		return err == nil && exists && s.servesClass(class.(*networkingv1.IngressClass))
+	}
+	if name, given := ingress.Annotations[classAnnotation]; given {
+		return name == s.options.IngressClass
+	}
+	return s.options.WithoutClass
+}
+
+// servesClass says whether this controller serves a class.
+func (s *Store) servesClass(class *networkingv1.IngressClass) bool {
+	return class.Spec.Controller == s.options.ControllerClass ||
+		s.options.ClassByName && class.Name == s.options.IngressClass
+}

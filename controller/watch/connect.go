@@ -1,0 +1,74 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// oldest is the first Kubernetes with networking.k8s.io/v1 Ingresses.
+var oldest = version.MustParseGeneric("1.19.0")
+
+// patience is how ingress-nginx waits for an API server that does not answer
+// at start: ten attempts over about two minutes.
+var patience = wait.Backoff{Steps: 10, Duration: time.Second, Factor: 1.5, Jitter: 0.1}
+
+// AwaitServer returns when the API server answers and is new enough.
+func AwaitServer(ctx context.Context, client kubernetes.Interface, log *slog.Logger) error {
+	var last error
+	err := wait.ExponentialBackoffWithContext(ctx, patience, func(context.Context) (bool, error) {
+		info, err := client.Discovery().ServerVersion()
+		if last = err; err != nil {
+			log.Warn("the API server does not answer, trying again", "error", err.Error())
+			return false, nil
+		}
+		is, err := version.ParseGeneric(info.GitVersion)
+		if err != nil {
+			return false, fmt.Errorf("the API server's version %q: %w", info.GitVersion, err)
+		}
+		if is.LessThan(oldest) {
+			return false, fmt.Errorf("the API server is Kubernetes %s: %s or newer is needed", is, oldest)
+		}
+		return true, nil
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("the API server does not answer: %w", last)
+	}
+	return err
+}
+
+// Check asks the API server for what the options name, so that a wrong name
+// is an error at start and not silence, and finds out whether IngressClasses
+// may be read. It returns the options to use and the controller's own pod.
+func Check(ctx context.Context, client kubernetes.Interface, options Options, pod, defaultBackend types.NamespacedName) (Options, *corev1.Pod, error) {
+	if name := defaultBackend; name.Name != "" {
+		if _, err := client.CoreV1().Services(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}); err != nil {
+			return options, nil, fmt.Errorf("--default-backend-service %s: %w", name, err)
+		}
+	}
+	if name := options.Namespace; name != "" {
+		if _, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{}); err != nil {
+			return options, nil, fmt.Errorf("--watch-namespace %s: %w", name, err)
+		}
+	}
+	_, err := client.NetworkingV1().IngressClasses().List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		options.IgnoreClasses = true
+	} else if err != nil {
+		return options, nil, fmt.Errorf("listing IngressClasses: %w", err)
+	}
+	own, err := client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	if err != nil {
+		return options, nil, fmt.Errorf("the controller's own pod %s, as $POD_NAMESPACE and $POD_NAME call it: %w", pod, err)
+	}
+	return options, own, nil
+}

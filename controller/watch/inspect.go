@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"fmt"
+	"regexp"
+
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+// suspicious is what has no business in a host, a path or a Secret's name: a
+// directive that would serve files, a file that holds secrets, Lua. The list
+// is that of ingress-nginx's --deep-inspect.
+var suspicious = regexp.MustCompile(`(?i)\b(alias|root)\s+[^;]*;` +
+	`|/etc/(passwd|shadow|group|nginx|ingress-controller)` +
+	`|/var/run/secrets` +
+	`|_by_lua`)
+
+// inspect refuses an ingress whose fields look like an attempt to write into
+// nginx.conf.
+func inspect(ingress *networkingv1.Ingress) error {
+	for i, rule := range ingress.Spec.Rules {
+		if err := look(rule.Host, "spec.rules[%d].host", i); err != nil {
+			return err
+		}
+		if rule.HTTP == nil {
+			continue
+		}
+		for j, path := range rule.HTTP.Paths {
+			if err := look(path.Path, "spec.rules[%d].http.paths[%d].path", i, j); err != nil {
+				return err
+			}
+		}
+	}
+	for i, tls := range ingress.Spec.TLS {
+		if err := look(tls.SecretName, "spec.tls[%d].secretName", i); err != nil {
+			return err
+		}
+		for j, host := range tls.Hosts {
+			if err := look(host, "spec.tls[%d].hosts[%d]", i, j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func look(value, field string, indexes ...any) error {
+	if found := suspicious.FindString(value); found != "" {
+		return fmt.Errorf("%s holds %q, which --deep-inspect forbids", fmt.Sprintf(field, indexes...), found)
+	}
+	return nil
+}

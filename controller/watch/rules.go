@@ -1,0 +1,131 @@
+package watch
+
+import (
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// rule says which events of a kind are changes. The rules are those of
+// ingress-nginx's event handlers.
+type rule[T any] struct {
+	created func(*T) bool
+	updated func(old, new *T) bool
+	deleted func(*T) bool
+	always  bool // each change has a sync of its own
+}
+
+// handle puts the events that a rule calls changes into the ring.
+func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler {
+	put := func(verb string, object any) {
+		name, err := cache.MetaNamespaceKeyFunc(object)
+		if err != nil {
+			name = err.Error() // not an API object; the change is one all the same
+		}
+		s.changes.Put(verb+" "+kind+" "+name, r.always)
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) {
+			if r.created(object.(*T)) {
+				put("create", object)
+			}
+		},
+		UpdateFunc: func(old, new any) {
+			if r.updated(old.(*T), new.(*T)) {
+				put("update", new)
+			}
+		},
+		DeleteFunc: func(object any) {
+			// The informer missed the deletion itself and knows the last
+			// state that it saw.
+			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = unknown.Obj
+			}
+			if r.deleted(object.(*T)) {
+				put("delete", object)
+			}
+		},
+	}
+}
+
+func always[T any](*T) bool { return true }
+func never[T any](*T) bool  { return false }
+
+// sliceRule: an update counts only when the endpoints differ; ports and labels
+// alone do not.
+func sliceRule() rule[discoveryv1.EndpointSlice] {
+	return rule[discoveryv1.EndpointSlice]{
+		created: always[discoveryv1.EndpointSlice],
+		updated: func(old, new *discoveryv1.EndpointSlice) bool {
+			return !reflect.DeepEqual(old.Endpoints, new.Endpoints)
+		},
+		deleted: always[discoveryv1.EndpointSlice],
+	}
+}
+
+// serviceRule: a Service comes and goes with its EndpointSlices, but one of
+// type ExternalName has none.
+func serviceRule() rule[corev1.Service] {
+	external := func(service *corev1.Service) bool { return service.Spec.Type == corev1.ServiceTypeExternalName }
+	return rule[corev1.Service]{
+		created: external,
+		updated: func(old, new *corev1.Service) bool { return !reflect.DeepEqual(old, new) },
+		deleted: external,
+	}
+}
+
+// classRule: a class that changes its controller is not noticed, nor are the
+// ingresses that were refused for the lack of it.
+func (s *Store) classRule() rule[networkingv1.IngressClass] {
+	return rule[networkingv1.IngressClass]{
+		created: s.servesClass,
+		updated: func(old, new *networkingv1.IngressClass) bool {
+			return s.servesClass(new) && !reflect.DeepEqual(old.Spec.Parameters, new.Spec.Parameters)
+		},
+		deleted: s.servesClass,
+	}
+}
+
+// secretRule: only Secrets that an accepted ingress names.
+func (s *Store) secretRule() rule[corev1.Secret] {
+	return rule[corev1.Secret]{
+		created: s.names,
+		updated: func(old, new *corev1.Secret) bool { return s.names(new) && !reflect.DeepEqual(old, new) },
+		deleted: s.names,
+	}
+}
+
+// names says whether an accepted ingress names the secret.
+func (s *Store) names(secret *corev1.Secret) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for key, ingress := range s.accepted {
+		if key.Namespace != secret.Namespace {
+			continue
+		}
+		for _, tls := range ingress.Spec.TLS {
+			if tls.SecretName == secret.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// configMapRule: the controller's own; its deletion leaves the configuration
+// as it was until something else changes.
+func (s *Store) configMapRule() rule[corev1.ConfigMap] {
+	own := func(config *corev1.ConfigMap) bool {
+		return types.NamespacedName{Namespace: config.Namespace, Name: config.Name} == s.options.ConfigMap
+	}
+	return rule[corev1.ConfigMap]{
+		created: own,
+		updated: func(old, new *corev1.ConfigMap) bool { return own(new) && !reflect.DeepEqual(old, new) },
+		deleted: never[corev1.ConfigMap],
+		always:  true,
+	}
+}

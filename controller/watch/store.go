@@ -1,0 +1,137 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+)
+
+// Store holds what the cluster holds, as far as it is this controller's
+// business. It is a snapshot.Source. The objects it returns belong to the
+// informers and are never written to.
+type Store struct {
+	options Options
+	events  record.EventRecorder
+	log     *slog.Logger
+	changes *Ring
+	informers
+
+	mu       sync.RWMutex
+	accepted map[types.NamespacedName]*networkingv1.Ingress
+}
+
+// New returns an empty Store. Start fills it. Events on ingresses go to
+// events.
+func New(client kubernetes.Interface, options Options, events record.EventRecorder, log *slog.Logger) *Store {
+	return &Store{
+		options:   options,
+		events:    events,
+		log:       log,
+		changes:   NewRing(ringSize),
+		informers: newInformers(client, options),
+		accepted:  map[types.NamespacedName]*networkingv1.Ingress{},
+	}
+}
+
+// Start follows the cluster until ctx is done, and returns when the store is
+// complete. Ingresses come last, because whether one is ours is decided when
+// it is first seen.
+func (s *Store) Start(ctx context.Context) error {
+	context.AfterFunc(ctx, s.changes.Close)
+	first := []feed{
+		{"Secret", s.secrets, handle(s, "Secret", s.secretRule())},
+		{"EndpointSlice", s.slices, handle(s, "EndpointSlice", sliceRule())},
+		{"IngressClass", s.classes, handle(s, "IngressClass", s.classRule())},
+		{"Service", s.services, handle(s, "Service", serviceRule())},
+		{"ConfigMap", s.configMaps, handle(s, "ConfigMap", s.configMapRule())},
+	}
+	if s.ownConfigMap != nil {
+		first = append(first, feed{"ConfigMap", s.ownConfigMap, handle(s, "ConfigMap", s.configMapRule())})
+	}
+	if s.namespaces != nil {
+		first = append(first, feed{"Namespace", s.namespaces, cache.ResourceEventHandlerFuncs{}})
+	}
+	if s.options.IgnoreClasses {
+		first = slices.DeleteFunc(first, func(f feed) bool { return f.kind == "IngressClass" })
+	}
+	if err := follow(ctx, first...); err != nil {
+		return err
+	}
+	return follow(ctx, feed{"Ingress", s.ingresses, handle(s, "Ingress", s.ingressRule())})
+}
+
+// feed is an informer and what its events are given to.
+type feed struct {
+	kind     string
+	informer cache.SharedIndexInformer
+	handler  cache.ResourceEventHandler
+}
+
+// follow starts the feeds and returns when all have handled their first list.
+func follow(ctx context.Context, feeds ...feed) error {
+	synced := make([]cache.InformerSynced, len(feeds))
+	for i, f := range feeds {
+		registration, err := f.informer.AddEventHandler(f.handler)
+		if err != nil {
+			return fmt.Errorf("following %ss: %w", f.kind, err)
+		}
+		synced[i] = registration.HasSynced
+		go f.informer.RunWithContext(ctx)
+	}
+	for i, f := range feeds {
+		if !cache.WaitForCacheSync(ctx.Done(), synced[i]) {
+			return fmt.Errorf("waiting for the first list of %ss: %w", f.kind, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// Changes are the numbered changes of the store.
+func (s *Store) Changes() *Ring { return s.changes }
+
+// Ingresses are the accepted ones.
+func (s *Store) Ingresses() []*networkingv1.Ingress {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Collect(maps.Values(s.accepted))
+}
+
+// Services are all of the namespaces that are followed.
+func (s *Store) Services() []*corev1.Service { return list[corev1.Service](s.services) }
+
+// EndpointSlices are all of the namespaces that are followed.
+func (s *Store) EndpointSlices() []*discoveryv1.EndpointSlice {
+	return list[discoveryv1.EndpointSlice](s.slices)
+}
+
+// Secrets are all but Helm's.
+func (s *Store) Secrets() []*corev1.Secret { return list[corev1.Secret](s.secrets) }
+
+// ConfigMaps are all but Helm's, and the controller's own wherever it is.
+func (s *Store) ConfigMaps() []*corev1.ConfigMap {
+	all := list[corev1.ConfigMap](s.configMaps)
+	if s.ownConfigMap != nil {
+		all = append(all, list[corev1.ConfigMap](s.ownConfigMap)...)
+	}
+	return all
+}
+
+func list[T any](informer cache.SharedIndexInformer) []*T {
+	objects := informer.GetStore().List()
+	typed := make([]*T, len(objects))
+	for i, object := range objects {
+		typed[i] = object.(*T)
+	}
+	return typed
+}

@@ -1,0 +1,324 @@
+package watch
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+)
+
+// cluster is a fake API server with a store that follows it.
+type cluster struct {
+	*testing.T
+	*fake.Clientset
+	store   *Store
+	events  *record.FakeRecorder
+	changes chan string
+}
+
+func standard() Options {
+	return Options{
+		IngressClass:    "nginx",
+		ControllerClass: "k8s.io/ingress-nginx",
+		ConfigMap:       types.NamespacedName{Namespace: "system", Name: "controller"},
+		DeepInspect:     true,
+	}
+}
+
+// followed is a store that follows objects. With them come the class nginx, which is
+// ours, and the class other, which is not.
+func followed(t *testing.T, options Options, objects ...runtime.Object) *cluster {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	objects = append(objects, class("nginx", "k8s.io/ingress-nginx"), class("other", "example.com/other"))
+	c := &cluster{
+		T:         t,
+		Clientset: fake.NewClientset(objects...),
+		events:    record.NewFakeRecorder(100),
+		changes:   make(chan string, 100),
+	}
+	watched := make(chan string, 20)
+	c.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
+		stream, err := c.Tracker().Watch(action.GetResource(), action.GetNamespace())
+		watched <- action.GetResource().Resource
+		return true, stream, err
+	})
+	c.store = New(c.Clientset, options, c.events, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err := c.store.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	// The fake server loses what happens between a list and its watch.
+	kinds := 6
+	if c.store.namespaces != nil {
+		kinds++
+	}
+	for range kinds {
+		<-watched
+	}
+	go c.store.Changes().Each(func(change Change) { c.changes <- change.What })
+	return c
+}
+
+// next checks the next change, but for the class that is always there. What
+// was not meant to be a change would come before it, if it is of the same kind.
+func (c *cluster) next(want string) {
+	c.Helper()
+	got := <-c.changes
+	if got == "create IngressClass nginx" {
+		got = <-c.changes
+	}
+	if got != want {
+		c.Fatalf("change %q, want %q", got, want)
+	}
+}
+
+func (c *cluster) must(_ any, err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *cluster) accepted() []string {
+	var names []string
+	for _, ingress := range c.store.Ingresses() {
+		names = append(names, ingress.Namespace+"/"+ingress.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func class(name, controller string) *networkingv1.IngressClass {
+	return &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: controller}}
+}
+
+func ingress(name, class string) *networkingv1.Ingress {
+	i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name}}
+	if class != "" {
+		i.Spec.IngressClassName = &class
+	}
+	i.Spec.Rules = []networkingv1.IngressRule{{Host: name + ".example"}}
+	return i
+}
+
+func annotated(name, class string) *networkingv1.Ingress {
+	i := ingress(name, "")
+	i.Annotations = map[string]string{classAnnotation: class}
+	return i
+}
+
+var (
+	create = metav1.CreateOptions{}
+	update = metav1.UpdateOptions{}
+	remove = metav1.DeleteOptions{}
+)
+
+func TestWhichIngressesAreOurs(t *testing.T) {
+	catchAll := ingress("catch-all", "nginx")
+	catchAll.Spec.DefaultBackend = &networkingv1.IngressBackend{}
+	all := []runtime.Object{
+		ingress("by-class", "nginx"),
+		ingress("of-other-class", "other"),
+		ingress("of-no-such-class", "none"),
+		annotated("by-annotation", "nginx"),
+		annotated("of-other-annotation", "other"),
+		ingress("without-class", ""),
+		ingress("suspicious", "nginx"),
+		catchAll,
+	}
+	all[6].(*networkingv1.Ingress).Spec.Rules[0].Host = "x_by_lua"
+
+	for name, test := range map[string]struct {
+		change func(*Options)
+		want   []string
+	}{
+		"standard":          {func(*Options) {}, []string{"demo/by-annotation", "demo/by-class", "demo/catch-all"}},
+		"without class":     {func(o *Options) { o.WithoutClass = true }, []string{"demo/by-annotation", "demo/by-class", "demo/catch-all", "demo/without-class"}},
+		"no catch-all":      {func(o *Options) { o.DisableCatchAll = true }, []string{"demo/by-annotation", "demo/by-class"}},
+		"no inspection":     {func(o *Options) { o.DeepInspect = false }, []string{"demo/by-annotation", "demo/by-class", "demo/catch-all", "demo/suspicious"}},
+		"other controller":  {func(o *Options) { o.ControllerClass = "example.com/other" }, []string{"demo/by-annotation", "demo/of-other-class"}},
+		"class by name":     {func(o *Options) { o.ControllerClass, o.ClassByName = "x", true }, []string{"demo/by-annotation", "demo/by-class", "demo/catch-all"}},
+		"another namespace": {func(o *Options) { o.Namespace = "elsewhere" }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := standard()
+			test.change(&options)
+			if options.Namespace != "" {
+				options.ConfigMap.Namespace = options.Namespace // as many informers as ever
+			}
+			if got := followed(t, options, all...).accepted(); !slices.Equal(got, test.want) {
+				t.Errorf("accepted %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNamespaceSelector(t *testing.T) {
+	options := standard()
+	options.NamespaceSelector = labels.SelectorFromSet(labels.Set{"team": "a"})
+	matching := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{"team": "a"}}}
+	elsewhere := ingress("web", "nginx")
+	elsewhere.Namespace = "elsewhere"
+	c := followed(t, options, matching, ingress("web", "nginx"), elsewhere)
+	if got, want := c.accepted(), []string{"demo/web"}; !slices.Equal(got, want) {
+		t.Errorf("accepted %q, want %q", got, want)
+	}
+}
+
+func TestIngressEvents(t *testing.T) {
+	c := followed(t, standard())
+	ingresses := c.NetworkingV1().Ingresses("demo")
+
+	c.must(ingresses.Create(t.Context(), ingress("web", "nginx"), create))
+	c.next("create Ingress demo/web")
+	if got, want := <-c.events.Events, "Normal Sync Scheduled for sync"; got != want {
+		t.Errorf("recorded %q, want %q", got, want)
+	}
+	c.must(ingresses.Create(t.Context(), ingress("foreign", "other"), create))
+	refused := ingress("web", "nginx")
+	refused.Spec.Rules[0].Host = "x_by_lua"
+	c.must(ingresses.Update(t.Context(), refused, update))
+	changed := ingress("web", "nginx")
+	changed.Spec.Rules[0].Host = "other.example"
+	c.must(ingresses.Update(t.Context(), changed, update))
+	c.next("update Ingress demo/web")
+
+	c.must(ingresses.Update(t.Context(), ingress("foreign", "nginx"), update)) // now ours
+	c.next("update Ingress demo/foreign")
+	c.must(ingresses.Update(t.Context(), ingress("web", "other"), update)) // no longer ours
+	c.next("update Ingress demo/web")
+	if got, want := c.accepted(), []string{"demo/foreign"}; !slices.Equal(got, want) {
+		t.Errorf("accepted %q, want %q", got, want)
+	}
+	c.must(nil, ingresses.Delete(t.Context(), "web", remove)) // was not ours any more
+	c.must(nil, ingresses.Delete(t.Context(), "foreign", remove))
+	c.next("delete Ingress demo/foreign")
+	if got := c.accepted(); len(got) > 0 {
+		t.Errorf("accepted %q, want none", got)
+	}
+}
+
+func TestRefusedUpdateKeepsTheEarlierVersion(t *testing.T) {
+	c := followed(t, standard(), ingress("web", "nginx"))
+	ingresses := c.NetworkingV1().Ingresses("demo")
+	refused := ingress("web", "nginx")
+	refused.Spec.Rules[0].Host = "x_by_lua"
+	c.must(ingresses.Update(t.Context(), refused, update))
+	c.must(ingresses.Create(t.Context(), ingress("later", "nginx"), create))
+	c.next("create Ingress demo/web")
+	c.next("create Ingress demo/later")
+	for _, stored := range c.store.Ingresses() {
+		if stored.Name == "web" && stored.Spec.Rules[0].Host != "web.example" {
+			t.Errorf("host %q was stored", stored.Spec.Rules[0].Host)
+		}
+	}
+}
+
+func TestEndpointSliceEvents(t *testing.T) {
+	c := followed(t, standard())
+	endpointSlices := c.DiscoveryV1().EndpointSlices("demo")
+	slice := func(address string, port int32) *discoveryv1.EndpointSlice {
+		return &discoveryv1.EndpointSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"},
+			Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{address}}},
+			Ports:      []discoveryv1.EndpointPort{{Port: &port}},
+		}
+	}
+	c.must(endpointSlices.Create(t.Context(), slice("127.0.0.1", 80), create))
+	c.next("create EndpointSlice demo/web")
+	c.must(endpointSlices.Update(t.Context(), slice("127.0.0.1", 81), update)) // ports alone
+	c.must(endpointSlices.Update(t.Context(), slice("127.0.0.2", 81), update))
+	c.next("update EndpointSlice demo/web")
+	c.must(nil, endpointSlices.Delete(t.Context(), "web", remove))
+	c.next("delete EndpointSlice demo/web")
+}
+
+func TestServiceEvents(t *testing.T) {
+	c := followed(t, standard())
+	services := c.CoreV1().Services("demo")
+	service := func(name string, kind corev1.ServiceType, port int32) *corev1.Service {
+		return &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name},
+			Spec:       corev1.ServiceSpec{Type: kind, Ports: []corev1.ServicePort{{Port: port}}},
+		}
+	}
+	c.must(services.Create(t.Context(), service("web", corev1.ServiceTypeClusterIP, 80), create))
+	c.must(services.Update(t.Context(), service("web", corev1.ServiceTypeClusterIP, 81), update))
+	c.next("update Service demo/web")
+	c.must(nil, services.Delete(t.Context(), "web", remove))
+	c.must(services.Create(t.Context(), service("out", corev1.ServiceTypeExternalName, 80), create))
+	c.next("create Service demo/out")
+	c.must(nil, services.Delete(t.Context(), "out", remove))
+	c.next("delete Service demo/out")
+}
+
+func TestSecretEvents(t *testing.T) {
+	named := ingress("web", "nginx")
+	named.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "web-tls"}}
+	c := followed(t, standard(), named)
+	c.next("create Ingress demo/web")
+	secret := func(namespace, name, content string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"x": []byte(content)}}
+	}
+	for _, other := range []*corev1.Secret{secret("demo", "other", "1"), secret("elsewhere", "web-tls", "1")} {
+		c.must(c.CoreV1().Secrets(other.Namespace).Create(t.Context(), other, create))
+	}
+	secrets := c.CoreV1().Secrets("demo")
+	c.must(secrets.Create(t.Context(), secret("demo", "web-tls", "1"), create))
+	c.next("create Secret demo/web-tls")
+	c.must(nil, secrets.Delete(t.Context(), "web-tls", remove))
+	c.next("delete Secret demo/web-tls")
+}
+
+func TestConfigMapEvents(t *testing.T) {
+	c := followed(t, standard())
+	config := func(name, value string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: name}, Data: map[string]string{"x": value}}
+	}
+	configMaps := c.CoreV1().ConfigMaps("system")
+	c.must(configMaps.Create(t.Context(), config("other", "1"), create))
+	c.must(configMaps.Create(t.Context(), config("controller", "1"), create))
+	c.next("create ConfigMap system/controller")
+	c.must(configMaps.Update(t.Context(), config("controller", "2"), update))
+	c.next("update ConfigMap system/controller")
+	c.must(nil, configMaps.Delete(t.Context(), "controller", remove)) // is not noticed
+	c.must(configMaps.Create(t.Context(), config("controller", "2"), create))
+	c.next("create ConfigMap system/controller")
+}
+
+func TestOwnConfigMapOutsideOfTheWatchedNamespace(t *testing.T) {
+	options := standard()
+	options.Namespace = "demo"
+	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}}
+	c := followed(t, options, own)
+	c.next("create ConfigMap system/controller")
+	if got := c.store.ConfigMaps(); len(got) != 1 || got[0].Name != "controller" {
+		t.Errorf("the store holds %d ConfigMaps, want the controller's own", len(got))
+	}
+}
+
+func TestClassEvents(t *testing.T) {
+	c := followed(t, standard())
+	classes := c.NetworkingV1().IngressClasses()
+	c.must(classes.Create(t.Context(), class("third", "example.com/third"), create))
+	relabelled := class("nginx", "k8s.io/ingress-nginx")
+	relabelled.Labels = map[string]string{"a": "b"}
+	c.must(classes.Update(t.Context(), relabelled, update))
+	withParameters := class("nginx", "k8s.io/ingress-nginx")
+	withParameters.Spec.Parameters = &networkingv1.IngressClassParametersReference{Kind: "ConfigMap", Name: "x"}
+	c.must(classes.Update(t.Context(), withParameters, update))
+	c.next("update IngressClass nginx")
+}
