@@ -1,0 +1,135 @@
+package kubeapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// How kubectl get shows the core kinds (kube-apiserver: pkg/printers/internalversion).
+
+var configMapPrinter = print("Name Data Age", func(cm *corev1.ConfigMap, now time.Time) []any {
+	return []any{cm.Name, len(cm.Data) + len(cm.BinaryData), age(cm, now)}
+})
+
+var secretPrinter = print("Name Type Data Age", func(secret *corev1.Secret, now time.Time) []any {
+	return []any{secret.Name, string(secret.Type), len(secret.Data), age(secret, now)}
+})
+
+var namespacePrinter = print("Name Status Age", func(ns *corev1.Namespace, now time.Time) []any {
+	return []any{ns.Name, string(ns.Status.Phase), age(ns, now)}
+})
+
+var nodePrinter = print("Name Status Roles Age Version", func(node *corev1.Node, now time.Time) []any {
+	status := "Unknown"
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			status = map[bool]string{true: "Ready", false: "NotReady"}[c.Status == corev1.ConditionTrue]
+		}
+	}
+	if node.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	var roles []string
+	for label := range node.Labels {
+		if role, ok := strings.CutPrefix(label, "node-role.kubernetes.io/"); ok {
+			roles = append(roles, role)
+		}
+	}
+	slices.Sort(roles)
+	return []any{node.Name, status, joined(roles), age(node, now), node.Status.NodeInfo.KubeletVersion}
+})
+
+var podPrinter = print("Name Ready Status Restarts Age +IP +Node +Nominated_Node +Readiness_Gates", func(pod *corev1.Pod, now time.Time) []any {
+	ready, restarts, status := 0, int32(0), string(pod.Status.Phase)
+	if pod.Status.Reason != "" {
+		status = pod.Status.Reason
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts += c.RestartCount
+		if c.Ready {
+			ready++
+		}
+		if c.State.Waiting != nil && c.State.Waiting.Reason != "" {
+			status = c.State.Waiting.Reason
+		}
+	}
+	if pod.DeletionTimestamp != nil {
+		status = "Terminating"
+	}
+	return []any{pod.Name, fmt.Sprintf("%d/%d", ready, len(pod.Spec.Containers)), status, fmt.Sprint(restarts), age(pod, now),
+		orNone(pod.Status.PodIP), orNone(pod.Spec.NodeName), orNone(pod.Status.NominatedNodeName), "<none>"}
+})
+
+var servicePrinter = print("Name Type Cluster-IP External-IP Port(s) Age +Selector", func(svc *corev1.Service, now time.Time) []any {
+	return []any{svc.Name, string(svc.Spec.Type), orNone(svc.Spec.ClusterIP), externalIP(svc), orNone(servicePorts(svc)), age(svc, now),
+		orNone(metav1.FormatLabelSelector(metav1.SetAsLabelSelector(svc.Spec.Selector)))}
+})
+
+func externalIP(svc *corev1.Service) string {
+	addresses := slices.Clone(svc.Spec.ExternalIPs)
+	for _, ingress := range svc.Status.LoadBalancer.Ingress {
+		addresses = append(addresses, ingress.IP+ingress.Hostname) // one of the two is set
+	}
+	switch {
+	case svc.Spec.Type == corev1.ServiceTypeExternalName:
+		return svc.Spec.ExternalName
+	case svc.Spec.Type == corev1.ServiceTypeLoadBalancer && len(addresses) == 0:
+		return "<pending>"
+	}
+	return joined(addresses)
+}
+
+func servicePorts(svc *corev1.Service) string {
+	var ports []string
+	for _, p := range svc.Spec.Ports {
+		if p.NodePort > 0 {
+			ports = append(ports, fmt.Sprintf("%d:%d/%s", p.Port, p.NodePort, p.Protocol))
+		} else {
+			ports = append(ports, fmt.Sprintf("%d/%s", p.Port, p.Protocol))
+		}
+	}
+	return strings.Join(ports, ",")
+}
+
+var endpointsPrinter = print("Name Endpoints Age", func(ep *corev1.Endpoints, now time.Time) []any {
+	var all []string
+	for _, subset := range ep.Subsets {
+		for _, port := range subset.Ports {
+			for _, address := range subset.Addresses {
+				all = append(all, fmt.Sprintf("%s:%d", address.IP, port.Port))
+			}
+		}
+	}
+	return []any{ep.Name, firstOf(all, 3), age(ep, now)}
+})
+
+var eventPrinter = print("Last_Seen Type Reason Object Message", func(ev *corev1.Event, now time.Time) []any {
+	seen := ev.LastTimestamp
+	if seen.IsZero() {
+		seen = metav1.NewTime(ev.EventTime.Time)
+	}
+	about := strings.ToLower(ev.InvolvedObject.Kind) + "/" + ev.InvolvedObject.Name
+	return []any{since(seen, now), ev.Type, ev.Reason, about, strings.TrimSpace(ev.Message)}
+})
+
+func orNone(text string) string {
+	if text == "" {
+		return "<none>"
+	}
+	return text
+}
+
+func joined(texts []string) string { return orNone(strings.Join(texts, ",")) }
+
+// firstOf shows the first n and how many more there are.
+func firstOf(texts []string, n int) string {
+	if len(texts) <= n {
+		return joined(texts)
+	}
+	return fmt.Sprintf("%s + %d more...", joined(texts[:n]), len(texts)-n)
+}

@@ -1,0 +1,109 @@
+package kubeapi
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// Many write at once, through creates, updates and deletes. Every watcher sees
+// versions only rise, sees every object's life as one that can be, and ends with
+// what a list says.
+func TestWatchersAgree(t *testing.T) {
+	const writers, writes, names = 8, 150, 10
+	s := start(t)
+	c := client(t, s.Config())
+	jsonOnly := s.TLSConfig()
+	jsonOnly.ContentType = "application/json"
+	var watching, writing sync.WaitGroup
+	states := make([]map[string]string, 6)
+	for i := range states {
+		config := []*rest.Config{s.Config(), s.TLSConfig(), jsonOnly}[i%3]
+		w, err := client(t, config).CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "3"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		watching.Go(func() { states[i] = replay(t, w) })
+	}
+	for i := range writers {
+		writing.Go(func() { scribble(t, c, rand.New(rand.NewPCG(1, uint64(i))), writes, names) })
+	}
+	writing.Wait()
+	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("end", ""), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	watching.Wait()
+	list, err := c.CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, cm := range list.Items {
+		want[cm.Name] = cm.ResourceVersion
+	}
+	for i, got := range states {
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("watcher %d ends with %v, a list with %v", i, got, want)
+		}
+	}
+}
+
+// scribble makes random changes; being late for one is no failure.
+func scribble(t *testing.T, c *kubernetes.Clientset, random *rand.Rand, writes, names int) {
+	cms := c.CoreV1().ConfigMaps("default")
+	for range writes {
+		cm := configMap("cm-"+strconv.Itoa(random.IntN(names)), strconv.Itoa(random.Int()))
+		var err error
+		switch random.IntN(4) {
+		case 0:
+			_, err = cms.Create(context.Background(), cm, metav1.CreateOptions{})
+		case 1:
+			err = cms.Delete(context.Background(), cm.Name, metav1.DeleteOptions{})
+		default:
+			_, err = cms.Update(context.Background(), cm, metav1.UpdateOptions{})
+		}
+		if err != nil && !errors.IsNotFound(err) && !errors.IsAlreadyExists(err) && !errors.IsConflict(err) {
+			t.Error(err)
+		}
+	}
+}
+
+// replay follows a watch until it sees the object "end", and returns the versions of what there is.
+func replay(t *testing.T, w watch.Interface) map[string]string {
+	defer w.Stop()
+	state, last := map[string]string{}, uint64(0)
+	for e := range w.ResultChan() {
+		cm, ok := e.Object.(*corev1.ConfigMap)
+		if !ok {
+			t.Errorf("event %+v", e)
+			return nil
+		}
+		rv, err := strconv.ParseUint(cm.ResourceVersion, 10, 64)
+		if err != nil || rv <= last {
+			t.Errorf("version %s after %d, %v", cm.ResourceVersion, last, err)
+		}
+		last = rv
+		if _, known := state[cm.Name]; known == (e.Type == watch.Added) {
+			t.Errorf("%s of %s, which is known: %v", e.Type, cm.Name, known)
+		}
+		state[cm.Name] = cm.ResourceVersion
+		if e.Type == watch.Deleted {
+			delete(state, cm.Name)
+		}
+		if cm.Name == "end" {
+			return state
+		}
+	}
+	t.Error("the watch ended")
+	return nil
+}

@@ -1,0 +1,101 @@
+package kubeapi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// What kube-apiserver fills in (pkg/apis/<group>/<version>/defaults.go), as far as
+// ingress controllers and kubectl look at it.
+
+func defaultNamespace(ns, old *corev1.Namespace, _ *Server) {
+	if ns.Labels == nil {
+		ns.Labels = map[string]string{}
+	}
+	ns.Labels[corev1.LabelMetadataName] = ns.Name
+	if old == nil {
+		ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
+		ns.Status.Phase = corev1.NamespaceActive
+	}
+}
+
+func defaultPod(pod, old *corev1.Pod, _ *Server) {
+	setDefault(&pod.Spec.RestartPolicy, corev1.RestartPolicyAlways)
+	setDefault(&pod.Spec.DNSPolicy, corev1.DNSClusterFirst)
+	setDefault(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	if old == nil {
+		pod.Status.Phase = corev1.PodPending
+	}
+}
+
+// defaultSecret also moves stringData, which is for writing only, into data.
+func defaultSecret(secret, _ *corev1.Secret, _ *Server) {
+	setDefault(&secret.Type, corev1.SecretTypeOpaque)
+	if len(secret.StringData) > 0 && secret.Data == nil {
+		secret.Data = map[string][]byte{}
+	}
+	for key, value := range secret.StringData {
+		secret.Data[key] = []byte(value)
+	}
+	secret.StringData = nil
+}
+
+func defaultService(svc, old *corev1.Service, s *Server) {
+	spec := &svc.Spec
+	setDefault(&spec.Type, corev1.ServiceTypeClusterIP)
+	setDefault(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		setDefault(&port.Protocol, corev1.ProtocolTCP)
+		if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+			port.TargetPort = intstr.FromInt32(port.Port)
+		}
+	}
+	if spec.Type == corev1.ServiceTypeExternalName {
+		return
+	}
+	if spec.InternalTrafficPolicy == nil {
+		cluster := corev1.ServiceInternalTrafficPolicyCluster
+		spec.InternalTrafficPolicy = &cluster
+	}
+	if spec.ClusterIP == "" && old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
+		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
+	}
+	if spec.ClusterIP == "" {
+		spec.ClusterIP = s.nextClusterIP()
+	}
+	spec.ClusterIPs = []string{spec.ClusterIP}
+	if spec.IPFamilies == nil && spec.ClusterIP != corev1.ClusterIPNone {
+		single := corev1.IPFamilyPolicySingleStack
+		spec.IPFamilies, spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, &single
+	}
+}
+
+func defaultEndpoints(ep, _ *corev1.Endpoints, _ *Server) {
+	for i := range ep.Subsets {
+		for j := range ep.Subsets[i].Ports {
+			setDefault(&ep.Subsets[i].Ports[j].Protocol, corev1.ProtocolTCP)
+		}
+	}
+}
+
+func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
+	for i := range slice.Ports {
+		port := &slice.Ports[i]
+		if port.Name == nil {
+			port.Name = new("")
+		}
+		if port.Protocol == nil {
+			tcp := corev1.ProtocolTCP
+			port.Protocol = &tcp
+		}
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var unset T
+	if *field == unset {
+		*field = value
+	}
+}

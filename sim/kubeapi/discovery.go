@@ -1,0 +1,167 @@
+package kubeapi
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+
+	discoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// aggregatedType must be the answer's Content-Type to the letter for client-go
+// to take it for aggregated discovery.
+const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+var (
+	allVerbs    = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	statusVerbs = []string{"get", "patch", "update"}
+)
+
+// serveDiscovery answers /api and /apis: aggregated if asked for that, else as a list of groups.
+func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
+	core := req.URL.Path == "/api"
+	switch {
+	case wantsAggregated(req):
+		writeDiscovery(w, req, aggregatedType, aggregated(core))
+	case core:
+		writeDiscovery(w, req, "application/json", &metav1.APIVersions{
+			TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"},
+			Versions:                   []string{"v1"},
+			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: req.Host}},
+		})
+	default:
+		list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+		for _, gv := range groupVersions() {
+			if gv.Group != "" {
+				list.Groups = append(list.Groups, apiGroup(gv))
+			}
+		}
+		writeDiscovery(w, req, "application/json", list)
+	}
+}
+
+func wantsAggregated(req *http.Request) bool {
+	for clause := range strings.SplitSeq(req.Header.Get("Accept"), ",") {
+		_, params, err := mime.ParseMediaType(clause)
+		if err == nil && params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" && params["as"] == "APIGroupDiscoveryList" {
+			return true
+		}
+	}
+	return false
+}
+
+// serveGroup answers /api/v1, /apis/<group> and /apis/<group>/<version>; it is
+// false for any other path.
+func (s *Server) serveGroup(w http.ResponseWriter, req *http.Request) bool {
+	if req.Method != http.MethodGet {
+		return false
+	}
+	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	for _, gv := range groupVersions() {
+		switch strings.Join(parts, "/") {
+		case "api/" + gv.Version:
+			if gv.Group != "" {
+				continue
+			}
+			writeDiscovery(w, req, "application/json", resourceList(gv))
+		case "apis/" + gv.Group:
+			group := apiGroup(gv)
+			group.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+			writeDiscovery(w, req, "application/json", &group)
+		case "apis/" + gv.Group + "/" + gv.Version:
+			writeDiscovery(w, req, "application/json", resourceList(gv))
+		default:
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+func writeDiscovery(w http.ResponseWriter, req *http.Request, contentType string, obj runtime.Object) {
+	body, err := jsonCodec{}.value(obj)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	write(w, req, contentType, http.StatusOK, body)
+}
+
+// groupVersions are those of the table, in its order.
+func groupVersions() []schema.GroupVersion {
+	var gvs []schema.GroupVersion
+	for _, res := range resources {
+		if gv := res.groupVersion(); len(gvs) == 0 || gvs[len(gvs)-1] != gv {
+			gvs = append(gvs, gv)
+		}
+	}
+	return gvs
+}
+
+func apiGroup(gv schema.GroupVersion) metav1.APIGroup {
+	v := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
+	return metav1.APIGroup{Name: gv.Group, Versions: []metav1.GroupVersionForDiscovery{v}, PreferredVersion: v}
+}
+
+func resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
+	for _, res := range resources {
+		if res.groupVersion() != gv {
+			continue
+		}
+		list.APIResources = append(list.APIResources, metav1.APIResource{
+			Name: res.name, SingularName: res.singular(), Namespaced: !res.clusterScoped, Kind: res.kind,
+			Verbs: allVerbs, ShortNames: res.short, Categories: res.categories,
+		})
+		if res.status {
+			list.APIResources = append(list.APIResources, metav1.APIResource{
+				Name: res.name + "/status", Namespaced: !res.clusterScoped, Kind: res.kind, Verbs: statusVerbs,
+			})
+		}
+	}
+	return list
+}
+
+func (res *resource) singular() string { return strings.ToLower(res.kind) }
+
+// aggregated is the discovery of the core group, or of all others, in one document.
+func aggregated(core bool) *discoveryv2.APIGroupDiscoveryList {
+	list := &discoveryv2.APIGroupDiscoveryList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
+	}
+	for _, gv := range groupVersions() {
+		if (gv.Group == "") != core {
+			continue
+		}
+		list.Items = append(list.Items, discoveryv2.APIGroupDiscovery{
+			ObjectMeta: metav1.ObjectMeta{Name: gv.Group},
+			Versions:   []discoveryv2.APIVersionDiscovery{{Version: gv.Version, Resources: aggregatedResources(gv), Freshness: discoveryv2.DiscoveryFreshnessCurrent}},
+		})
+	}
+	return list
+}
+
+func aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
+	var found []discoveryv2.APIResourceDiscovery
+	for _, res := range resources {
+		if res.groupVersion() != gv {
+			continue
+		}
+		kind := metav1.GroupVersionKind(res.gvk())
+		d := discoveryv2.APIResourceDiscovery{
+			Resource: res.name, ResponseKind: &kind, Scope: discoveryv2.ScopeNamespace, SingularResource: res.singular(),
+			Verbs: allVerbs, ShortNames: res.short, Categories: res.categories,
+		}
+		if res.clusterScoped {
+			d.Scope = discoveryv2.ScopeCluster
+		}
+		if res.status {
+			d.Subresources = []discoveryv2.APISubresourceDiscovery{{Subresource: "status", ResponseKind: &kind, Verbs: statusVerbs}}
+		}
+		found = append(found, d)
+	}
+	return found
+}

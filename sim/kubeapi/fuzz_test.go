@@ -1,0 +1,119 @@
+package kubeapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Whatever a client sends, the server answers with a status that HTTP knows, and
+// does not panic; its own fault (a 500) is only the one that kube-apiserver has, too.
+func FuzzHTTP(f *testing.F) {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	cm.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
+	proto, err := protobufCodec{}.value(cm)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []struct{ method, url, contentType, accept, body string }{
+		{"GET", "/api/v1/pods?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhIn0", "", "", ""},
+		{"GET", "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=1", "", protobufType, ""},
+		{"GET", "/apis/networking.k8s.io/v1/ingresses?fieldSelector=metadata.name%3Da&labelSelector=a+in+(b)", "", "application/json;as=Table;v=v1;g=meta.k8s.io", ""},
+		{"GET", "/apis", "", aggregatedType, ""},
+		{"POST", cmPath, "application/json", "", `{"metadata":{"name":"a"},"data":{"k":"v"}}`},
+		{"POST", cmPath, "application/yaml", "", "metadata: {generateName: a}"},
+		{"POST", cmPath, protobufType, protobufType, string(proto)},
+		{"PUT", cmPath + "/seed", "application/json", "", `{"metadata":{"name":"seed"}}`},
+		{"PATCH", cmPath + "/seed", "application/json-patch+json", "", `[{"op":"add","path":"/data","value":{"a":"b"}},{"op":"copy","from":"/data","path":"/x"}]`},
+		{"PATCH", cmPath + "/seed", "application/merge-patch+json", "", `{"metadata":{"labels":{"a":null}}}`},
+		{"PATCH", "/api/v1/namespaces/default/services/seed", "application/strategic-merge-patch+json", "", `{"spec":{"$setElementOrder/ports":[{"port":1}],"ports":[{"port":1,"$patch":"delete"}]}}`},
+		{"PATCH", "/api/v1/namespaces/default/services/seed/status", "application/strategic-merge-patch+json", "", `{"status":{"conditions":[{"type":"a"}]}}`},
+		{"DELETE", cmPath + "/seed", "application/json", "", `{"preconditions":{"uid":"x"}}`},
+		{"DELETE", "/api/v1/namespaces/default", "", "", ""},
+	} {
+		f.Add(seed.method, seed.url, seed.contentType, seed.accept, []byte(seed.body))
+	}
+	f.Fuzz(func(t *testing.T, method, url, contentType, accept string, body []byte) {
+		req, err := http.NewRequest(method, url, bytes.NewReader(body))
+		if err != nil || req.URL.Host != "" {
+			t.Skip("not a request")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		req = req.WithContext(ctx)
+		req.Header.Set("Content-Type", contentType)
+		req.Header.Set("Accept", accept)
+		s := seeded(t)
+		w := httptest.NewRecorder()
+		s.handler().ServeHTTP(w, req)
+		if w.Code < 200 || w.Code > 599 {
+			t.Errorf("%s %s: %d", method, url, w.Code)
+		}
+		if w.Code == http.StatusInternalServerError && !bytes.Contains(w.Body.Bytes(), []byte("resourceVersion should not be set")) && ctx.Err() == nil {
+			t.Errorf("%s %s: %s", method, url, w.Body)
+		}
+	})
+}
+
+// seeded is a server that does not listen, with two objects named seed.
+func seeded(t *testing.T) *Server {
+	s, err := newServer(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, body := range map[string]string{
+		cmPath:                                `{"metadata":{"name":"seed"}}`,
+		"/api/v1/namespaces/default/services": `{"metadata":{"name":"seed"},"spec":{"ports":[{"port":1}]}}`,
+	} {
+		w := httptest.NewRecorder()
+		s.handler().ServeHTTP(w, httptest.NewRequest("POST", path, bytes.NewReader([]byte(body))))
+		if w.Code != http.StatusCreated {
+			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	return s
+}
+
+// The envelopes that the protobuf codec writes by hand are those that apimachinery reads.
+func TestProtobufEnvelope(t *testing.T) {
+	for _, size := range []int{0, 1, 100, 127, 128, 129, 20000, 1 << 21} {
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}, BinaryData: map[string][]byte{"k": make([]byte, size)}}
+		o, err := findResource(schema.GroupVersion{Version: "v1"}, "configmaps").seal(cm, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame := framed(t, o)
+		obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(frame, nil, nil)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if got := obj.(*corev1.ConfigMap); got.Name != "a" || got.ResourceVersion != "7" || len(got.BinaryData["k"]) != size {
+			t.Errorf("%d bytes came back as %d", size, len(got.BinaryData["k"]))
+		}
+	}
+}
+
+// framed puts o into a watch frame and takes it out again as apimachinery does.
+func framed(t *testing.T, o *object) []byte {
+	t.Helper()
+	body, err := protobufCodec{}.object(o, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e metav1.WatchEvent
+	if err := e.Unmarshal(protobufCodec{}.frame(nil, "ADDED", body)[4:]); err != nil {
+		t.Fatal(err)
+	}
+	if e.Type != "ADDED" {
+		t.Errorf("type %q", e.Type)
+	}
+	return e.Object.Raw
+}

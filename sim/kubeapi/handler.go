@@ -1,0 +1,96 @@
+package kubeapi
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// maxBody is the size of the largest request body taken, as kube-apiserver's.
+const maxBody = 3 << 20
+
+var errUnknownPath = errors.New("404 page not found")
+
+// handler answers everything the server serves.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+		mux.HandleFunc(path, s.serveHealth)
+		mux.HandleFunc(path+"/", s.serveHealth)
+	}
+	mux.HandleFunc("/version", s.serveVersion)
+	mux.HandleFunc("/api", s.serveDiscovery)
+	mux.HandleFunc("/apis", s.serveDiscovery)
+	mux.HandleFunc("/openapi/v3", s.serveOpenAPI)
+	mux.HandleFunc("/openapi/v3/", s.serveOpenAPI)
+	mux.HandleFunc("/", s.serve)
+	return mux
+}
+
+// serve answers a request about a resource, or the discovery of a group.
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	if s.serveGroup(w, req) {
+		return
+	}
+	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}}
+	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
+	if err := s.answer(w, r); err != nil {
+		fail(w, r, err)
+	}
+}
+
+// answer returns an error only if it has written nothing.
+func (s *Server) answer(w http.ResponseWriter, r *request) error {
+	if err := s.resolve(r); err != nil {
+		return err
+	}
+	var err error
+	if r.codec, r.form, err = negotiate(r.Request); err != nil {
+		return err
+	}
+	if _, rows := r.form.(tableForm); r.res.view != nil && !rows {
+		r.form = viewForm{r.form, r.res}
+	}
+	verb := s.verb(r)
+	if verb == nil {
+		return errMethod(r)
+	}
+	return verb(w, r)
+}
+
+// verb returns what answers a request, nil if nothing does.
+func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
+	one := r.name != ""
+	switch {
+	case r.Method == http.MethodGet && one && !watching(r):
+		return s.get
+	case r.Method == http.MethodGet && watching(r) && r.subresource == "":
+		return s.watch
+	case r.Method == http.MethodGet && !one:
+		return s.list
+	case r.Method == http.MethodPost && !one:
+		return s.create
+	case r.Method == http.MethodPut && one:
+		return s.update
+	case r.Method == http.MethodPatch && one:
+		return s.patch
+	case r.Method == http.MethodDelete && one && r.subresource == "":
+		return s.delete
+	case r.Method == http.MethodDelete && !one:
+		return s.deleteCollection
+	}
+	return nil
+}
+
+func watching(r *request) bool {
+	switch strings.ToLower(r.query.Get("watch")) {
+	case "1", "true", "t":
+		return true
+	}
+	return false
+}
+
+func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Write([]byte("ok"))
+}

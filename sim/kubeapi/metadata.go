@@ -1,0 +1,38 @@
+package kubeapi
+
+import (
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// metadataOf returns obj's ObjectMeta, to read or write.
+func metadataOf(obj runtime.Object) *metav1.ObjectMeta {
+	return obj.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+// statusOf returns obj's Status field; it is invalid for kinds without one.
+func statusOf(obj runtime.Object) reflect.Value {
+	return reflect.ValueOf(obj).Elem().FieldByName("Status")
+}
+
+// setStatus gives obj the status of from.
+func setStatus(obj, from runtime.Object) {
+	statusOf(obj).Set(statusOf(from))
+}
+
+func clearStatus(obj runtime.Object) {
+	if s := statusOf(obj); s.IsValid() {
+		s.SetZero()
+	}
+}
+
+// specOf returns the bytes of what metadata.generation counts the changes of:
+// everything but metadata and status.
+func specOf(obj runtime.Object) ([]byte, error) {
+	bare := obj.DeepCopyObject()
+	*metadataOf(bare) = metav1.ObjectMeta{}
+	clearStatus(bare)
+	return bare.(message).Marshal()
+}

@@ -1,0 +1,105 @@
+package kubeapi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// The server plays the namespace controller: it deletes what is in a namespace
+// that is deleted, and then the namespace.
+
+// endNamespace marks a namespace as terminating, deletes its contents and, if
+// nothing holds on, the namespace itself.
+func (s *Server) endNamespace(base *object) (*object, error) {
+	o := base
+	if !base.deleting {
+		obj, err := base.decode()
+		if err != nil {
+			return nil, err
+		}
+		markDeleted(obj)
+		obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+		if o, err = s.markNamespace(base, obj.(*corev1.Namespace)); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range s.collections {
+		if !c.res.clusterScoped {
+			if err := c.empty(base.name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return o, s.settleNamespace(base.name)
+}
+
+// markNamespace waits for the creations that have looked at the namespace
+// already, so that none comes after its contents were deleted.
+func (s *Server) markNamespace(base *object, terminating *corev1.Namespace) (*object, error) {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	return s.namespaces.commit(watch.Modified, base, terminating)
+}
+
+// empty ends all objects in a namespace.
+func (c *collection) empty(namespace string) error {
+	objects, _, _ := c.snapshot()
+	for _, o := range objects {
+		for o != nil && o.namespace == namespace {
+			_, err := c.end(o)
+			if err == nil {
+				break
+			}
+			if err != errMoved {
+				return err
+			}
+			o = c.get(o.key)
+		}
+	}
+	return nil
+}
+
+// settleNamespace removes a terminating namespace when nothing is left in it. The
+// empty name, of objects in no namespace, is of none.
+func (s *Server) settleNamespace(name string) error {
+	for {
+		ns := s.namespaces.get(name)
+		if ns == nil || !ns.deleting || !s.vacated(ns) {
+			return nil
+		}
+		last, err := ns.decode()
+		if err != nil {
+			return err
+		}
+		if len(metadataOf(last).Finalizers) > 0 {
+			return nil
+		}
+		if _, err := s.namespaces.commit(watch.Deleted, ns, last); err != errMoved {
+			return err
+		}
+	}
+}
+
+// vacated says whether nothing is left in o: always, unless it is a namespace.
+func (s *Server) vacated(o *object) bool {
+	if o.res != s.namespaces.res {
+		return true
+	}
+	for _, c := range s.collections {
+		if !c.res.clusterScoped && c.holdsIn(o.name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *collection) holdsIn(namespace string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, o := range c.objects {
+		if o.namespace == namespace {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package kubeapi
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// negotiate finds the first content type of the Accept header that the server
+// can write, and the form it asks for. Nothing asked for is JSON; nothing that
+// fits is 406.
+func negotiate(r *http.Request) (codec, form, error) {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	if strings.TrimSpace(accept) == "" {
+		return jsonCodec{}, jsonCodec{}, nil
+	}
+	for clause := range strings.SplitSeq(accept, ",") {
+		mediaType, params, err := mime.ParseMediaType(clause)
+		if err != nil {
+			continue // a malformed clause accepts nothing, the next may
+		}
+		c := codecFor(mediaType)
+		if c == nil {
+			continue
+		}
+		if f := formFor(c, params, r); f != nil {
+			return c, f, nil
+		}
+	}
+	return jsonCodec{}, nil, notAcceptable()
+}
+
+func codecFor(mediaType string) codec {
+	switch mediaType {
+	case "application/json", "application/*", "*/*":
+		return jsonCodec{}
+	case protobufType:
+		return protobufCodec{}
+	}
+	return nil
+}
+
+// formFor returns the form that a clause's parameters ask for, nil if the codec cannot.
+func formFor(c codec, params map[string]string, r *http.Request) form {
+	as := params["as"]
+	if as != "" && (params["g"] != "meta.k8s.io" || params["v"] != "v1") {
+		return nil
+	}
+	switch as {
+	case "":
+		return c
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
+		return partialForm{c}
+	case "Table":
+		if _, ok := c.(jsonCodec); ok {
+			return tableForm{c, r.URL.Query().Get("includeObject")}
+		}
+	}
+	return nil
+}
+
+func notAcceptable() error {
+	types := []string{"application/json", protobufType}
+	return &errors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotAcceptable,
+		Reason:  metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: " + strings.Join(types, ", "),
+	}}
+}
+
+// pretty says whether a person reads: kube-apiserver indents JSON for these clients, too.
+func pretty(r *http.Request) bool {
+	switch r.URL.Query().Get("pretty") {
+	case "":
+		agent := r.UserAgent()
+		return slices.ContainsFunc([]string{"curl", "Wget", "Mozilla/5.0"}, func(p string) bool { return strings.HasPrefix(agent, p) })
+	case "0", "false":
+		return false
+	}
+	return true
+}

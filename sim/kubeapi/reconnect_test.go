@@ -1,0 +1,90 @@
+package kubeapi
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+)
+
+// sockets are the connections that a client opened.
+type sockets struct {
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func (s *sockets) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err == nil {
+		s.mu.Lock()
+		s.open = append(s.open, conn)
+		s.mu.Unlock()
+	}
+	return conn, err
+}
+
+func (s *sockets) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.open {
+		conn.Close()
+	}
+	s.open = nil
+}
+
+// An informer whose connection is cut resumes from its last version, without a
+// new list; one that comes back too late lists again, once.
+func TestInformerReconnects(t *testing.T) {
+	s := start(t)
+	cms := client(t, s.Config()).CoreV1().ConfigMaps("default")
+	var conns sockets
+	var sent requests
+	config := sent.spy(s.Config())
+	config.Dial = conns.dial
+	informer := informers.NewSharedInformerFactory(client(t, config), 0).Core().V1().ConfigMaps().Informer()
+	handler, events := seen()
+	if _, err := informer.AddEventHandler(handler); err != nil {
+		t.Fatal(err)
+	}
+	go informer.RunWithContext(t.Context())
+	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
+		t.Fatal("never synced")
+	}
+	create := func(name string) {
+		t.Helper()
+		if _, err := cms.Create(t.Context(), configMap(name, "1"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create("a")
+	expect(t, events, "add a 1")
+	conns.cut()
+	create("b")
+	expect(t, events, "add b 1")
+	if urls := sent.all(); len(urls) != 2 || strings.Contains(urls[1], "sendInitialEvents") {
+		t.Errorf("after a cut: %v", urls)
+	}
+
+	c := configMapsOf(s)
+	c.mu.Lock()
+	conns.cut() // it cannot come back before the lock is released: by then its version is too old
+	c.history.floor, c.history.first = c.revision.Load()+1, c.history.next
+	c.revision.Add(1)
+	c.mu.Unlock()
+	create("c")
+	for got := ""; got != "add c 1"; { // the new list tells of a and b again, in any order
+		select {
+		case got = <-events:
+		case <-t.Context().Done():
+			t.Fatal("never saw c")
+		}
+	}
+	if urls := sent.all(); len(urls) > 6 {
+		t.Errorf("%d requests to recover: %v", len(urls), urls)
+	}
+}

@@ -1,0 +1,111 @@
+package kubeapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// request is one request about one resource: what the URL names, and how to answer.
+type request struct {
+	*http.Request
+	res             *resource
+	objects         *collection
+	namespace, name string // empty: all
+	subresource     string
+	query           url.Values
+	codec           codec
+	form            form
+}
+
+// path is what a URL path names.
+type path struct {
+	gv                                     schema.GroupVersion
+	namespace, resource, name, subresource string
+}
+
+// parsePath reads /api/v1/… and /apis/<group>/<version>/…, with at least a
+// resource. It is false for any other path.
+func parsePath(urlPath string) (path, bool) {
+	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
+	var p path
+	switch {
+	case len(parts) >= 3 && parts[0] == "api":
+		p.gv, parts = schema.GroupVersion{Version: parts[1]}, parts[2:]
+	case len(parts) >= 4 && parts[0] == "apis":
+		p.gv, parts = schema.GroupVersion{Group: parts[1], Version: parts[2]}, parts[3:]
+	default:
+		return p, false
+	}
+	// A namespace's own subresources look like resources in it; only these two exist.
+	if parts[0] == "namespaces" && len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
+		p.namespace, parts = parts[1], parts[2:]
+	}
+	p.resource = parts[0]
+	if len(parts) > 1 {
+		p.name = parts[1]
+	}
+	if len(parts) > 2 {
+		p.subresource = strings.Join(parts[2:], "/")
+	}
+	return p, true
+}
+
+// resolve finds the resource that the path names. Unknown ones are answered as
+// kube-apiserver does: text for a group that it does not know, else a Status.
+func (s *Server) resolve(r *request) error {
+	p, ok := parsePath(r.URL.Path)
+	if !ok || !knownGroupVersion(p.gv) {
+		return errUnknownPath
+	}
+	r.res = findResource(p.gv, p.resource)
+	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) || !r.res.has(p.subresource) {
+		return errUnknownResource(p)
+	}
+	r.objects = s.collections[r.res.base()]
+	r.namespace, r.name, r.subresource = p.namespace, p.name, p.subresource
+	if r.name != "" && r.namespace == "" && !r.res.clusterScoped {
+		return errUnknownResource(p)
+	}
+	return nil
+}
+
+func (res *resource) has(subresource string) bool {
+	return subresource == "" || (subresource == "status" && res.status)
+}
+
+func knownGroupVersion(gv schema.GroupVersion) bool {
+	for _, res := range resources {
+		if res.groupVersion() == gv {
+			return true
+		}
+	}
+	return false
+}
+
+func errUnknownResource(p path) error {
+	err := errors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{Group: p.gv.Group, Resource: p.resource}, "", "", 0, true)
+	err.ErrStatus.Message = "the server could not find the requested resource"
+	err.ErrStatus.Details = &metav1.StatusDetails{}
+	return err
+}
+
+// key is that of the object that the URL names.
+func (r *request) key() string { return keyOf(r.namespace, r.name) }
+
+func (r *request) notFound() error { return errors.NewNotFound(r.res.groupResource(), r.name) }
+
+// dryRun says whether nothing may be stored.
+func (r *request) dryRun(fromBody []string) (bool, error) {
+	values := append(append([]string(nil), r.query["dryRun"]...), fromBody...)
+	for _, v := range values {
+		if v != metav1.DryRunAll {
+			return false, errors.NewBadRequest(`invalid dryRun: only "All" is supported, not "` + v + `"`)
+		}
+	}
+	return len(values) > 0, nil
+}

@@ -1,0 +1,100 @@
+package kubeapi
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// resource is what the server knows of one kind: a row of the table. The zero
+// value of everything below kind is the common case.
+type resource struct {
+	group, version   string
+	name, kind       string // ingresses, Ingress
+	short            []string
+	categories       []string
+	clusterScoped    bool
+	status           bool                            // has a status subresource, which alone writes status
+	createsStatus    bool                            // a create may set status, too
+	generation       bool                            // counts changes of its spec in metadata.generation
+	generationLabels bool                            // … and of its labels
+	upsert           bool                            // a PUT of a missing object creates it
+	needsRV          bool                            // an update must carry the resourceVersion
+	returnsDeleted   bool                            // DELETE answers with the object instead of a Status
+	validName        validation.ValidateNameFunc     // default: a DNS subdomain
+	fields           func(runtime.Object) fields.Set // selectable fields beyond metadata's
+	// defaults fills in what the client left out; old is nil on create.
+	defaults func(obj, old runtime.Object, s *Server)
+	// validate returns what is wrong with obj beyond its metadata; old is nil on create.
+	validate func(obj, old runtime.Object) field.ErrorList
+	printer  *printer // nil: name and age
+	view     *view    // set if the objects are stored as another resource
+}
+
+func (res *resource) gvk() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: res.group, Version: res.version, Kind: res.kind}
+}
+
+func (res *resource) groupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: res.group, Version: res.version}
+}
+
+func (res *resource) groupResource() schema.GroupResource {
+	return schema.GroupResource{Group: res.group, Resource: res.name}
+}
+
+// typeMeta is the kind and apiVersion that single objects carry; with "List" as suffix, lists.
+func (res *resource) typeMeta(suffix string) metav1.TypeMeta {
+	return metav1.TypeMeta{Kind: res.kind + suffix, APIVersion: res.groupVersion().String()}
+}
+
+// empty returns a new, empty object.
+func (res *resource) empty() runtime.Object {
+	obj, err := scheme.Scheme.New(res.gvk())
+	if err != nil {
+		panic(fmt.Sprintf("kubeapi: the table of resources has a kind that client-go does not know: %v", err))
+	}
+	return obj
+}
+
+func (res *resource) nameRule() validation.ValidateNameFunc {
+	if res.validName != nil {
+		return res.validName
+	}
+	return validation.NameIsDNSSubdomain
+}
+
+// findResource returns the row of a resource, nil if there is none.
+func findResource(gv schema.GroupVersion, name string) *resource {
+	for _, res := range resources {
+		if res.groupVersion() == gv && res.name == name {
+			return res
+		}
+	}
+	return nil
+}
+
+// fieldsOf and its siblings let a row name the type that it is about.
+func fieldsOf[T runtime.Object](f func(T) fields.Set) func(runtime.Object) fields.Set {
+	return func(obj runtime.Object) fields.Set { return f(obj.(T)) }
+}
+
+func defaultsOf[T runtime.Object](f func(obj, old T, s *Server)) func(obj, old runtime.Object, s *Server) {
+	return func(obj, old runtime.Object, s *Server) {
+		before, _ := old.(T) // the zero T, nil, on create
+		f(obj.(T), before, s)
+	}
+}
+
+func validationOf[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
+	return func(obj, old runtime.Object) field.ErrorList {
+		before, _ := old.(T)
+		return f(obj.(T), before)
+	}
+}

@@ -1,0 +1,232 @@
+// Package kubeapi is a simulated Kubernetes API server: kubectl and any
+// client-go program work against it over the wire, HTTP or HTTPS, while its
+// objects live in memory. It stands between the harness, which writes a cluster into
+// it, and the controller under test, which watches. Its one rule: a client must
+// not be able to tell it from kube-apiserver by what the API promises.
+//
+// What it does not do: authentication and authorization, admission webhooks,
+// server-side apply and managedFields, garbage collection of dependents, and the
+// work of controllers and kubelets (a deleted pod is gone at once). As with
+// kube-apiserver, a pod's status is written through its status subresource only.
+package kubeapi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+// DefaultVersion is the Kubernetes version that a server claims unless told otherwise.
+const DefaultVersion = "v1.35.0"
+
+// Options say where a server listens. At least one of HTTP and HTTPS must be set.
+type Options struct {
+	HTTP    string // listen address, host:port; port 0 finds a free one; empty is off
+	HTTPS   string // the same, with a certificate of a CA made at start
+	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
+	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+}
+
+// Server is a running API server.
+type Server struct {
+	version     string
+	revision    atomic.Uint64 // the newest resourceVersion, of all resources
+	collections map[*resource]*collection
+	namespaces  *collection
+	creating    sync.RWMutex  // held shared by creations: a namespace that ends waits for them
+	clusterIPs  atomic.Uint32 // given to services so far
+
+	http, https *endpoint
+	ca          []byte // PEM
+	kubeconfig  string
+	stopping    chan struct{} // closed when watches are to end
+	stop        sync.Once
+}
+
+// endpoint is one listening socket and what serves it.
+type endpoint struct {
+	url      string
+	listener net.Listener
+	server   *http.Server
+}
+
+// Start makes an empty cluster, with the namespaces that every cluster has, and
+// serves it until Close.
+func Start(opts Options) (*Server, error) {
+	s, err := newServer(opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.listen(opts); err != nil {
+		s.abandon()
+		return nil, err
+	}
+	if opts.Dir != "" {
+		if s.kubeconfig, err = writeKubeconfig(opts.Dir, s.Config()); err != nil {
+			s.abandon()
+			return nil, err
+		}
+	}
+	for _, e := range s.endpoints() {
+		go e.server.Serve(e.listener) // returns when Close closes it
+	}
+	return s, nil
+}
+
+// newServer returns a server that does not listen yet.
+func newServer(opts Options) (*Server, error) {
+	version, err := checkVersion(opts.Version)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{version: version, collections: map[*resource]*collection{}, stopping: make(chan struct{})}
+	for _, res := range resources {
+		if res.view == nil {
+			s.collections[res] = newCollection(res, &s.revision)
+		}
+	}
+	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
+	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		s.prepareNew(s.namespaces.res, ns)
+		if _, err := s.namespaces.commit(watch.Added, nil, ns); err != nil {
+			return nil, fmt.Errorf("creating namespace %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Server) listen(opts Options) error {
+	if opts.HTTP == "" && opts.HTTPS == "" {
+		return errors.New("kubeapi: neither an HTTP nor an HTTPS address to listen on; set one, for example 127.0.0.1:0")
+	}
+	if opts.HTTP != "" {
+		l, err := listenLoopback(opts.HTTP)
+		if err != nil {
+			return err
+		}
+		s.http = &endpoint{"http://" + l.Addr().String(), l, s.newHTTPServer()}
+	}
+	if opts.HTTPS == "" {
+		return nil
+	}
+	ca, cert, err := makeCertificate()
+	if err != nil {
+		return err
+	}
+	l, err := listenLoopback(opts.HTTPS)
+	if err != nil {
+		return err
+	}
+	s.ca = ca
+	server := s.newHTTPServer()
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	server.TLSConfig = config
+	s.https = &endpoint{"https://" + l.Addr().String(), tls.NewListener(l, config), server}
+	return nil
+}
+
+func (s *Server) newHTTPServer() *http.Server {
+	return &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       3 * time.Minute,
+		ErrorLog:          log.New(io.Discard, "", 0), // of handshakes and hang-ups, which are the clients' affair
+	}
+}
+
+func (s *Server) endpoints() []*endpoint {
+	var all []*endpoint
+	for _, e := range []*endpoint{s.http, s.https} {
+		if e != nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// abandon closes what a failed start has opened.
+func (s *Server) abandon() {
+	for _, e := range s.endpoints() {
+		e.listener.Close()
+	}
+}
+
+// Close stops listening, ends all watches cleanly and waits for the requests in
+// flight. When ctx is done first it cuts them and returns ctx's error.
+func (s *Server) Close(ctx context.Context) error {
+	// The sockets close before the watches end: a client that comes back at once must be refused.
+	s.abandon()
+	s.stop.Do(func() { close(s.stopping) })
+	var errs []error
+	for _, e := range s.endpoints() {
+		if err := e.server.Shutdown(ctx); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, fmt.Errorf("stopping %s: %w", e.url, err))
+			e.server.Close()
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// URL is the base URL over HTTP, empty if that is off.
+func (s *Server) URL() string {
+	if s.http == nil {
+		return ""
+	}
+	return s.http.url
+}
+
+// TLSURL is the base URL over HTTPS, empty if that is off.
+func (s *Server) TLSURL() string {
+	if s.https == nil {
+		return ""
+	}
+	return s.https.url
+}
+
+// Kubeconfig is the path of a kubeconfig file for this server, over HTTP if that
+// is on; empty if Options.Dir was.
+func (s *Server) Kubeconfig() string { return s.kubeconfig }
+
+// Config is a client configuration for this server, over HTTP if that is on. It
+// does not limit the client's rate.
+func (s *Server) Config() *rest.Config {
+	if s.http != nil {
+		return &rest.Config{Host: s.URL(), QPS: -1}
+	}
+	return s.TLSConfig()
+}
+
+// TLSConfig is a client configuration for this server over HTTPS, nil if that is off.
+func (s *Server) TLSConfig() *rest.Config {
+	if s.https == nil {
+		return nil
+	}
+	return &rest.Config{Host: s.TLSURL(), QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: s.ca}}
+}
+
+// Holds counts the objects of each resource that has any, by its name as kubectl
+// writes it: services, ingresses.networking.k8s.io.
+func (s *Server) Holds() map[string]int {
+	counts := map[string]int{}
+	for res, c := range s.collections {
+		if n := c.len(); n > 0 {
+			counts[res.groupResource().String()] = n
+		}
+	}
+	return counts
+}

@@ -1,0 +1,197 @@
+package kubeapi
+
+import (
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// A stream reads up to readEvents at a time from the history and writes about
+// writeBytes at a time to the client.
+const (
+	readEvents = 256
+	writeBytes = 256 << 10
+)
+
+// stream is one open watch.
+type stream struct {
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	r        *request
+	sel      selector
+	opts     watchOptions
+	stopping <-chan struct{}
+	buf      []byte
+	err      error // of the connection: the client has gone
+}
+
+// open sends the response's header, also when there is no event yet.
+func (st *stream) open() {
+	writeHead(st.w, st.r.codec.streamType(), http.StatusOK)
+	st.err = st.control.Flush()
+}
+
+// initial sends all matching objects and, if bookmarks are wanted, the bookmark
+// that says that these were all. Nothing may cut the stream before that bookmark:
+// a client that saw events but not the bookmark tries again at once, for ever.
+func (st *stream) initial(objects []*object, rv uint64) error {
+	for _, o := range objects {
+		if !st.sel.matches(o) {
+			continue
+		}
+		if err := st.send(watch.Added, o, false); err != nil {
+			return err
+		}
+	}
+	if st.opts.bookmarks {
+		if err := st.bookmark(rv, map[string]string{metav1.InitialEventsAnnotationKey: "true"}); err != nil {
+			return err
+		}
+	}
+	st.flush()
+	return nil
+}
+
+// follow sends events as they come.
+func (st *stream) follow(cur *cursor) error {
+	deadline := time.NewTimer(st.opts.timeout)
+	defer deadline.Stop()
+	bookmark := time.NewTimer(min(bookmarkEvery, max(st.opts.timeout-lastBookmark, lastBookmark)))
+	defer bookmark.Stop()
+	ends := time.Now().Add(st.opts.timeout)
+	events := make([]event, 0, readEvents)
+	for st.err == nil && time.Now().Before(ends) && !closed(st.stopping) {
+		b := cur.read(events[:0], readEvents)
+		if b.lost {
+			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
+		}
+		if len(b.events) > 0 {
+			if err := st.sendAll(b.events); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-b.more:
+		case <-bookmark.C:
+			if err := st.quietBookmark(b.rv); err != nil {
+				return err
+			}
+			bookmark.Reset(nextBookmark(time.Until(ends)))
+		case <-deadline.C:
+		case <-st.stopping:
+		case <-st.r.Context().Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// nextBookmark is the time to the next bookmark of a watch that ends after left.
+func nextBookmark(left time.Duration) time.Duration {
+	if left <= lastBookmark {
+		return left + lastBookmark // none
+	}
+	return min(bookmarkEvery, left-lastBookmark)
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (st *stream) sendAll(events []event) error {
+	for i := range events {
+		kind, o, err := st.sel.view(&events[i])
+		if err != nil {
+			return err
+		}
+		if o == nil {
+			continue
+		}
+		if err := st.send(kind, o, true); err != nil {
+			return err
+		}
+	}
+	st.flush()
+	return nil
+}
+
+// view is an event as a watcher with this selector sees it, with no object when
+// it does not. An object that ceases to match is DELETED for it: in its last
+// matching state, under the new version.
+func (sel *selector) view(e *event) (watch.EventType, *object, error) {
+	is := e.kind != watch.Deleted && sel.matches(e.object)
+	was := e.prev != nil && sel.matches(e.prev)
+	switch {
+	case is && was:
+		return watch.Modified, e.object, nil
+	case is:
+		return watch.Added, e.object, nil
+	case was && e.kind == watch.Deleted && sel.matches(e.object):
+		return watch.Deleted, e.object, nil
+	case was:
+		last, err := e.prev.at(e.rv)
+		return watch.Deleted, last, err
+	}
+	return "", nil, nil
+}
+
+func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
+	body, err := st.r.form.object(o, keep)
+	if err != nil {
+		return err
+	}
+	st.buf = st.r.codec.frame(st.buf, kind, body)
+	if len(st.buf) >= writeBytes {
+		st.flush()
+	}
+	return nil
+}
+
+func (st *stream) flush() {
+	if st.err == nil && len(st.buf) > 0 {
+		if _, st.err = st.w.Write(st.buf); st.err == nil {
+			st.err = st.control.Flush()
+		}
+	}
+	st.buf = st.buf[:0]
+}
+
+func (st *stream) quietBookmark(rv uint64) error {
+	if !st.opts.bookmarks {
+		return nil
+	}
+	if err := st.bookmark(rv, nil); err != nil {
+		return err
+	}
+	st.flush()
+	return nil
+}
+
+// bookmark appends a BOOKMARK: an object that is empty but for its version.
+func (st *stream) bookmark(rv uint64, annotations map[string]string) error {
+	obj := st.r.res.empty()
+	accessor(obj).SetAnnotations(annotations)
+	o, err := st.r.res.seal(obj, rv)
+	if err != nil {
+		return err
+	}
+	return st.send(watch.Bookmark, o, false)
+}
+
+// fail ends the stream with an ERROR event.
+func (st *stream) fail(err error) {
+	body, err := st.r.codec.value(statusFor(err))
+	if err != nil {
+		panic(http.ErrAbortHandler) // a Status always encodes
+	}
+	st.buf = st.r.codec.frame(st.buf, watch.Error, body)
+	st.flush()
+}
