@@ -1,0 +1,31 @@
+package backend
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// addresses hands out each address of a prefix once, in order, but for the
+// first and the last: those are the network and its broadcast. An address is
+// never handed out again, so that an answer from it can only be of its pod.
+type addresses struct {
+	prefix netip.Prefix
+	last   netip.Addr // handed out
+}
+
+func newAddresses(p netip.Prefix) addresses {
+	p = p.Masked()
+	return addresses{prefix: p, last: p.Addr()}
+}
+
+func (a *addresses) next() (netip.Addr, error) {
+	if !a.prefix.IsValid() || !a.prefix.Addr().Is4() || !a.prefix.Addr().IsLoopback() || a.prefix.Bits() < 8 {
+		return netip.Addr{}, fmt.Errorf("the pods' prefix %v does not lie in 127.0.0.0/8", a.prefix)
+	}
+	address := a.last.Next()
+	if !a.prefix.Contains(address.Next()) {
+		return netip.Addr{}, fmt.Errorf("all addresses of %v have been used, and none is used twice in a run; give the pods a wider prefix", a.prefix)
+	}
+	a.last = address
+	return address, nil
+}

@@ -1,0 +1,10 @@
+package backend
+
+import "net/http"
+
+// behaviour is how a pod answers. Each has a file of its own and a row here.
+type behaviour func(*Pod) http.Handler
+
+var behaviours = map[string]behaviour{
+	"echo": echo,
+}

@@ -1,0 +1,192 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// State is a state of a pod's life.
+type State string
+
+// The states of a pod, in their order; a pod may skip some.
+const (
+	Starting    State = "starting"    // refuses connections
+	Ready       State = "ready"       // serves
+	Terminating State = "terminating" // asked to end; serves on until its drain is over
+	Gone        State = "gone"        // refuses connections, for ever
+)
+
+// lastAnswers is how long a pod that is gone still works on the answers it had
+// begun.
+const lastAnswers = 5 * time.Second
+
+// Pod is one simulated pod. It is safe for use by many goroutines.
+type Pod struct {
+	fleet   *Fleet
+	name    string
+	service string
+	address netip.AddrPort
+	server  *http.Server
+	done    chan struct{}
+
+	mu       sync.Mutex
+	state    State
+	listener net.Listener // nil until Ready
+	drain    *time.Timer  // nil until Terminate
+}
+
+func newPod(f *Fleet, name, service string, address netip.AddrPort) *Pod {
+	p := &Pod{fleet: f, name: name, service: service, address: address, done: make(chan struct{})}
+	p.server = &http.Server{
+		Handler:  behaviours["echo"](p),
+		ErrorLog: log.New(complaints{p}, "", 0),
+	}
+	return p
+}
+
+// Name is the pod's namespace/name.
+func (p *Pod) Name() string { return p.name }
+
+// Service is the namespace/name of the service that the pod belongs to.
+func (p *Pod) Service() string { return p.service }
+
+// Addr is where the pod listens while it serves.
+func (p *Pod) Addr() netip.AddrPort { return p.address }
+
+// Done is closed when the pod is gone and its last connection closed.
+func (p *Pod) Done() <-chan struct{} { return p.done }
+
+// State is the pod's state now.
+func (p *Pod) State() State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state
+}
+
+// Ready opens the pod's listener. It is an error unless the pod is starting,
+// and when its address cannot be listened on; the pod is as it was then.
+func (p *Pod) Ready() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != Starting {
+		return fmt.Errorf("pod %s: cannot become ready: it is %s", p.name, p.state)
+	}
+	listener, err := net.Listen("tcp4", p.address.String())
+	if err != nil {
+		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
+	}
+	p.listener = listener
+	p.enterLocked(Ready)
+	go p.serve(listener)
+	return nil
+}
+
+// Terminate asks the pod to end: it serves for the time of drain, as a pod
+// does whose preStop hook or own shutdown waits, and is gone then. Terminate
+// returns at once. A pod that terminates already, or is gone, goes on as it was.
+func (p *Pod) Terminate(drain time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == Terminating || p.state == Gone {
+		return
+	}
+	p.enterLocked(Terminating)
+	p.drain = time.AfterFunc(drain, p.Gone)
+}
+
+// Gone ends the pod now: it closes the listener and the idle connections, and
+// returns when the answers that were under way are finished, or cut because
+// they took longer than five seconds. Calling it again does nothing.
+func (p *Pod) Gone() {
+	if !p.leave() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
+	defer cancel()
+	if err := p.server.Shutdown(ctx); err != nil {
+		p.trouble(fmt.Errorf("answers were cut: not finished %v after the pod was gone: %w", lastAnswers, err))
+		p.server.Close()
+	}
+	close(p.done)
+}
+
+// cut ends the pod at once, and waits when somebody else is ending it.
+func (p *Pod) cut() {
+	first := p.leave()
+	p.server.Close()
+	if first {
+		close(p.done)
+	}
+	<-p.done
+}
+
+// leave closes the listener and enters Gone. It says whether this call did it.
+func (p *Pod) leave() bool {
+	p.mu.Lock()
+	if p.state == Gone {
+		p.mu.Unlock()
+		return false
+	}
+	if p.drain != nil {
+		p.drain.Stop()
+	}
+	if p.listener != nil {
+		p.listener.Close()
+	}
+	p.enterLocked(Gone)
+	p.mu.Unlock()
+	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the reverse
+	return true
+}
+
+func (p *Pod) serve(l net.Listener) {
+	err := p.server.Serve(l)
+	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		p.trouble(err)
+	}
+}
+
+func (p *Pod) enter(s State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.enterLocked(s)
+}
+
+// enterLocked writes the event under the lock: the log has the states of a pod
+// in their order.
+func (p *Pod) enterLocked(s State) {
+	p.state = s
+	p.fleet.log(event.Event{Pod: &event.Pod{
+		Name: p.name, Service: p.service, Address: p.address.String(), State: string(s),
+	}})
+}
+
+func (p *Pod) trouble(err error) {
+	p.fleet.log(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
+}
+
+// complaints takes what net/http has to say about a pod's connections.
+type complaints struct{ pod *Pod }
+
+func (c complaints) Write(line []byte) (int, error) {
+	c.pod.trouble(errors.New(string(line)))
+	return len(line), nil
+}
+
+// remedy says how to mend the error that a fleet of ten thousand runs into.
+func remedy(err error) string {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return "; each pod needs a file descriptor and one more for each connection: raise the limit (ulimit -n)"
+	}
+	return ""
+}

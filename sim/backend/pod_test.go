@@ -1,0 +1,287 @@
+package backend
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/event"
+)
+
+// newFleet is a fleet in a prefix that no other test uses at the same time.
+func newFleet(t *testing.T, log *event.Log) *Fleet {
+	t.Helper()
+	f := New(Options{Prefix: netip.MustParsePrefix("127.201.0.0/16"), Port: freePort(t), Log: log, Subject: "it"})
+	t.Cleanup(f.Stop)
+	return f
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.201.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func start(t *testing.T, f *Fleet, name string) *Pod {
+	t.Helper()
+	p, err := f.Start(name, "demo/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func ready(t *testing.T, f *Fleet, name string) *Pod {
+	t.Helper()
+	p := start(t, f, name)
+	if err := p.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func post(t *testing.T, p *Pod, body string) (*http.Response, []byte) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	r, err := client.Post("http://"+p.Addr().String()+"/", "text/plain", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	got, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, got
+}
+
+func mustRefuse(t *testing.T, p *Pod) {
+	t.Helper()
+	c, err := net.Dial("tcp", p.Addr().String())
+	if err == nil {
+		c.Close()
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a pod that is %s: connecting gave %v, want a refusal", p.State(), err)
+	}
+}
+
+func TestAnswerSaysWhoGaveIt(t *testing.T) {
+	p := ready(t, newFleet(t, nil), "demo/web-1")
+	response, body := post(t, p, "abc")
+	want := Identity{
+		Pod: "demo/web-1", Service: "demo/web", State: Ready,
+		Body: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", // FIPS 180-2, B.1
+	}
+	if diff := cmp.Diff(want, IdentityOf(response.Header)); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	inBody, err := ParseIdentity(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, inBody); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+	if response.ContentLength != int64(len(body)) {
+		t.Errorf("Content-Length is %d, the body has %d bytes", response.ContentLength, len(body))
+	}
+}
+
+func TestLife(t *testing.T) {
+	var out bytes.Buffer
+	log := event.NewLog(&out, time.Now())
+	f := newFleet(t, log)
+
+	p := start(t, f, "demo/web-1")
+	mustRefuse(t, p)
+	if err := p.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ready(); err == nil {
+		t.Error("a pod that was ready became ready again")
+	}
+	p.Terminate(time.Hour)
+	if r, _ := post(t, p, ""); r.Header.Get(StateHeader) != string(Terminating) {
+		t.Errorf("a terminating pod says that it is %q", r.Header.Get(StateHeader))
+	}
+	p.Gone()
+	<-p.Done()
+	mustRefuse(t, p)
+	if _, ok := f.Get("demo/web-1"); ok {
+		t.Error("a pod that is gone can still be got")
+	}
+	if err := p.Ready(); err == nil {
+		t.Error("a pod that was gone became ready")
+	}
+
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for e, err := range event.Read(&out) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Subject != "it" || e.Pod.Name != "demo/web-1" || e.Pod.Service != "demo/web" || e.Pod.Address != p.Addr().String() {
+			t.Errorf("event %+v %+v", e, e.Pod)
+		}
+		states = append(states, e.Pod.State)
+	}
+	if diff := cmp.Diff([]string{"starting", "ready", "terminating", "gone"}, states); diff != "" {
+		t.Errorf("states in the log (-want +got):\n%s", diff)
+	}
+}
+
+func TestDrainEndsByItself(t *testing.T) {
+	f := newFleet(t, nil)
+	p := ready(t, f, "demo/web-1")
+	p.Terminate(time.Millisecond)
+	<-p.Done()
+	mustRefuse(t, p)
+}
+
+func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
+	f := newFleet(t, nil)
+	p := ready(t, f, "demo/web-1")
+
+	idle := dial(t, p)
+	fmt.Fprintf(idle, "GET / HTTP/1.1\r\nHost: web\r\n\r\n")
+	if _, err := http.ReadResponse(bufio.NewReader(idle), nil); err != nil {
+		t.Fatal(err)
+	}
+
+	busy := dial(t, p)
+	fmt.Fprintf(busy, "POST / HTTP/1.1\r\nHost: web\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+	reader := bufio.NewReader(busy)
+	if line, err := reader.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("no 100 Continue: %q, %v", line, err)
+	}
+	reader.ReadString('\n')
+
+	go p.Gone()
+	// The FIN on the idle connection says that Gone is at work; by then nobody listens.
+	if n, err := io.Copy(io.Discard, idle); err != nil {
+		t.Errorf("the idle connection ended with %v after %d bytes, want a FIN", err, n)
+	}
+	mustRefuse(t, p)
+	fmt.Fprintf(busy, "abc")
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatalf("the answer under way was cut: %v", err)
+	}
+	if _, err := io.ReadAll(response.Body); err != nil {
+		t.Errorf("the answer under way was cut: %v", err)
+	}
+	<-p.Done()
+}
+
+func TestStopCuts(t *testing.T) {
+	f := newFleet(t, nil)
+	p := ready(t, f, "demo/web-1")
+	busy := dial(t, p)
+	fmt.Fprintf(busy, "POST / HTTP/1.1\r\nHost: web\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+	if _, err := bufio.NewReader(busy).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	f.Stop()
+	<-p.Done()
+	mustRefuse(t, p)
+	if _, err := f.Start("demo/web-2", "demo/web"); err == nil {
+		t.Error("a stopped fleet started a pod")
+	}
+}
+
+func dial(t *testing.T, p *Pod) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", p.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestNamesAndAddresses(t *testing.T) {
+	f := New(Options{Prefix: netip.MustParsePrefix("127.201.7.0/29"), Port: 1})
+	seen := map[netip.AddrPort]bool{}
+	for i := range 6 { // a /29 has eight addresses, two of which are not for hosts
+		p, err := f.Start("demo/web", "demo/web")
+		if err != nil {
+			t.Fatalf("pod %d: %v", i, err)
+		}
+		if seen[p.Addr()] {
+			t.Errorf("%v was given twice", p.Addr())
+		}
+		seen[p.Addr()] = true
+		if _, err := f.Start("demo/web", "demo/web"); err == nil {
+			t.Error("two living pods of one name")
+		}
+		p.Gone()
+	}
+	if _, err := f.Start("demo/web", "demo/web"); err == nil || !strings.Contains(err.Error(), "have been used") {
+		t.Errorf("with no address left: %v", err)
+	}
+	f = New(Options{Prefix: netip.MustParsePrefix("10.0.0.0/8"), Port: 1})
+	if _, err := f.Start("demo/web", "demo/web"); err == nil {
+		t.Error("a pod off the loopback")
+	}
+}
+
+func TestReadyWhereSomebodyListens(t *testing.T) {
+	f := newFleet(t, nil)
+	p := start(t, f, "demo/web-1")
+	l, err := net.Listen("tcp4", p.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ready(); !errors.Is(err, syscall.EADDRINUSE) || p.State() != Starting {
+		t.Errorf("Ready gave %v and left the pod %s", err, p.State())
+	}
+	l.Close()
+	if err := p.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Ends from all sides at once agree on one.
+func TestManyEnds(t *testing.T) {
+	f := newFleet(t, nil)
+	for i := range 50 {
+		p := ready(t, f, fmt.Sprintf("demo/web-%d", i))
+		var ends sync.WaitGroup
+		ends.Go(func() { p.Terminate(0) })
+		ends.Go(p.Gone)
+		ends.Go(func() { p.Terminate(time.Microsecond) })
+		ends.Wait()
+		<-p.Done()
+	}
+}
+
+func FuzzParseIdentity(f *testing.F) {
+	f.Add([]byte(`{"pod":"demo/web-1","service":"demo/web","state":"ready","body":"00"}`))
+	f.Add([]byte(`{"pod":1}`))
+	f.Add([]byte(``))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		identity, err := ParseIdentity(body)
+		if err != nil && identity != (Identity{}) {
+			t.Errorf("an error, and yet %+v", identity)
+		}
+	})
+}

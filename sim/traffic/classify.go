@@ -1,0 +1,138 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/event"
+)
+
+// outcome is all that is known of a request that is over.
+type outcome struct {
+	err    error // of sending, or of reading the answer to its end
+	reused bool  // the connection had served before
+	idled  bool  // … or had at least waited in the pool
+	began  bool  // at least one byte of an answer came
+	over   bool  // the server ended the connection, by FIN or RST
+
+	status   int
+	identity backend.Identity // of the headers
+	body     []byte
+
+	wantBody    string // checksum of what was sent
+	wantService string
+}
+
+// classify names the one cause of a failed request and says in a few words
+// what was seen; both are empty when the request did not fail.
+func classify(o outcome) (event.Cause, string) {
+	if o.err != nil {
+		return classifyError(o), o.err.Error()
+	}
+	return classifyAnswer(o)
+}
+
+// classifyAnswer judges an answer that is there to its last byte. Who answered
+// comes before what: the error of a pod that should not have been asked is not
+// that pod's.
+func classifyAnswer(o outcome) (event.Cause, string) {
+	aPod := o.identity.Pod != ""
+	status := fmt.Sprintf("status %d", o.status)
+	switch {
+	case aPod && o.identity.Service != o.wantService:
+		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
+	case o.status >= 500 && aPod:
+		return event.PodError, status
+	case o.status >= 500:
+		return event.NginxError, status
+	case o.status == http.StatusNotFound && !aPod:
+		return event.NotFound, status
+	case (o.status < 200 || o.status >= 300) && aPod:
+		return event.PodOther, status
+	case o.status < 200 || o.status >= 300:
+		return event.NginxOther, status
+	}
+	if flaw := flaw(o); flaw != "" {
+		return event.Corrupted, flaw
+	}
+	return "", ""
+}
+
+// flaw says what is wrong with the contents of a successful answer.
+func flaw(o outcome) string {
+	if o.identity.Pod == "" {
+		return "the answer does not say which pod gave it"
+	}
+	if o.identity.Body != o.wantBody {
+		return fmt.Sprintf("the pod got a body with checksum %s, sent was %s", o.identity.Body, o.wantBody)
+	}
+	inBody, err := backend.ParseIdentity(o.body)
+	if err != nil {
+		return err.Error()
+	}
+	if inBody != o.identity {
+		return fmt.Sprintf("the answer's headers are of %+v, its body of %+v", o.identity, inBody)
+	}
+	return ""
+}
+
+// classifyError judges a request without a whole answer.
+func classifyError(o outcome) event.Cause {
+	switch {
+	case errors.Is(o.err, errEnded), errors.Is(o.err, context.Canceled):
+		return event.OurCancel
+	case isTimeout(o.err):
+		return event.Timeout
+	case isDialing(o.err):
+		return classifyDial(o.err)
+	case o.began && o.over: // whatever the parser made of a half line
+		return event.Truncated
+	case o.began: // what came is not HTTP
+		return event.Corrupted
+	case errors.Is(o.err, syscall.ECONNRESET):
+		return event.Reset
+	case isClosed(o.err) && o.idled:
+		return event.IdleClose
+	case isClosed(o.err):
+		return event.EOF
+	}
+	return event.Unknown
+}
+
+// classifyDial judges an error of opening a connection. A reset in the
+// handshake means that the listener went while we stood in its queue.
+func classifyDial(err error) event.Cause {
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) {
+		return event.Refused
+	}
+	return event.OurDialing
+}
+
+func isDialing(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// isClosed says that the server closed the connection in good order: its FIN
+// came, read as EOF. Writing on after a FIN is answered by an RST, which Linux
+// reports as EPIPE then, and only then (tcp_reset in CLOSE_WAIT).
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
+		// http.Transport's word for a FIN on a connection that it had not yet
+		// used: an error without a name, see errServerClosedIdle.
+		strings.Contains(err.Error(), "server closed idle connection")
+}

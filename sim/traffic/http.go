@@ -1,0 +1,24 @@
+package traffic
+
+import (
+	"net/http"
+	"time"
+)
+
+// replaying is the client most programs are: GET over keep-alive connections,
+// and a request that finds its connection dead is silently sent again on
+// another. net/http does so for GET, HEAD, OPTIONS and TRACE (see
+// http.Transport); browsers and most HTTP libraries do alike. Its failures are
+// those that a retry cannot hide; what the retries hid is counted.
+var replaying = lane{
+	name:   "http",
+	method: http.MethodGet,
+	transport: func(d *dialer, idle int) transport {
+		return &http.Transport{
+			DialContext:         d.dial,
+			MaxIdleConnsPerHost: idle,
+			IdleConnTimeout:     90 * time.Second, // as http.DefaultTransport
+			DisableCompression:  true,             // the answer's bytes as the pod sent them
+		}
+	},
+}

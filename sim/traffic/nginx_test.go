@@ -1,0 +1,225 @@
+package traffic
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"windtunnel.dev/sim/event"
+)
+
+// proxy is a real nginx in front of one pod.
+type proxy struct {
+	t       *testing.T
+	command *exec.Cmd
+	address netip.AddrPort
+	seen    map[string]bool // PIDs of workers
+}
+
+const workers = 2
+
+func startNginx(t *testing.T, to netip.AddrPort) *proxy {
+	t.Helper()
+	binary, err := exec.LookPath("nginx")
+	if err != nil {
+		t.Skip("no nginx in the PATH")
+	}
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{t: t, address: l.Addr().(*net.TCPAddr).AddrPort(), seen: map[string]bool{}}
+	l.Close()
+	dir := t.TempDir()
+	user := ""
+	if os.Geteuid() == 0 {
+		user = "user root;\n" // the workers write where only we can
+	}
+	conf := fmt.Sprintf(`%sdaemon off;
+pid %[2]s/pid;
+error_log stderr crit;
+worker_processes %[3]d;
+events {}
+http {
+  access_log off;
+  client_body_temp_path %[2]s/body;
+  proxy_temp_path %[2]s/proxy;
+  fastcgi_temp_path %[2]s/fastcgi;
+  uwsgi_temp_path %[2]s/uwsgi;
+  scgi_temp_path %[2]s/scgi;
+  upstream pod { server %[4]s; keepalive 32; }
+  server {
+    listen %[5]s;
+    location / { proxy_pass http://pod; proxy_http_version 1.1; proxy_set_header Connection ""; }
+  }
+}
+`, user, dir, workers, to, p.address)
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.command = exec.Command(binary, "-e", "stderr", "-p", dir, "-c", path)
+	p.command.Stderr = os.Stderr
+	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.command.Process.Signal(syscall.SIGTERM)
+		p.command.Wait()
+	})
+	p.waitForWorkers()
+	return p
+}
+
+// reload returns when a whole new set of workers has started.
+func (p *proxy) reload() {
+	p.t.Helper()
+	if err := p.command.Process.Signal(syscall.SIGHUP); err != nil {
+		p.t.Fatal(err)
+	}
+	p.waitForWorkers()
+}
+
+// waitForWorkers waits for as many unseen workers as nginx shall have.
+func (p *proxy) waitForWorkers() {
+	p.t.Helper()
+	pid := p.command.Process.Pid
+	deadline := time.After(20 * time.Second)
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		fresh := slices.DeleteFunc(strings.Fields(string(text)), func(pid string) bool { return p.seen[pid] })
+		if len(fresh) >= workers {
+			for _, pid := range fresh {
+				p.seen[pid] = true
+			}
+			return
+		}
+		select {
+		case <-look.C:
+		case <-deadline:
+			p.t.Fatal("no new workers in 20 s")
+		}
+	}
+}
+
+// Reloads of a real nginx under both lanes: what the POST lane loses is told
+// apart to the last request, and without reloads nothing is lost.
+func TestReloadsOfNginx(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	nginx := startNginx(t, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web").Addr())
+
+	rate := vegeta.Rate{Freq: 500, Per: time.Second}
+	control := tally(t, nginx, first{rate, 500}, nil)
+	reloaded := tally(t, nginx, rate, func() {
+		for range 30 {
+			nginx.reload()
+		}
+	})
+	t.Logf("control:  %s", show(control))
+	t.Logf("reloaded: %s", show(reloaded))
+
+	for lane, c := range control {
+		if len(c.Causes) != 0 {
+			t.Errorf("%s: without a reload requests failed: %v", lane, c.Causes)
+		}
+	}
+	for lane, r := range reloaded {
+		for _, cause := range slices.Sorted(maps.Keys(r.Causes)) {
+			switch cause {
+			case event.IdleClose, event.Reset, event.EOF, event.Truncated:
+			case event.OurCancel: // on a host too busy to finish in a second
+			default:
+				t.Errorf("%s: %d requests failed by %s, which a reload does not explain: %s", lane, r.Causes[cause], cause, r.Details[cause])
+			}
+		}
+		if r.Sockets <= control[lane].Sockets {
+			t.Errorf("%s: 30 reloads, yet only %d sockets opened, without any %d", lane, r.Sockets, control[lane].Sockets)
+		}
+	}
+	if retries := reloaded["post"].Retries; retries != 0 {
+		t.Errorf("the lane that never replays replayed %d times", retries)
+	}
+}
+
+// count is what one lane met.
+type count struct {
+	Sent, Retries, Sockets int
+	Causes                 map[event.Cause]int
+	Details                map[event.Cause]string // the last
+}
+
+// tally runs both lanes for as long as act takes, or the pacer goes on.
+func tally(t *testing.T, nginx *proxy, rate vegeta.Pacer, act func()) map[string]*count {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	log := newEvents()
+	var attacks sync.WaitGroup
+	counts := map[string]*count{}
+	for _, lane := range Lanes() {
+		counts[lane] = &count{Causes: map[event.Cause]int{}, Details: map[event.Cause]string{}}
+		attacks.Go(func() {
+			err := Run(ctx, Attack{
+				Lane: lane, Rate: rate, To: nginx.address, Seed: 1,
+				Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: log.Log,
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if act != nil {
+		act()
+		cancel()
+	}
+	attacks.Wait()
+	for _, e := range log.all(t) {
+		switch {
+		case e.Request != nil:
+			c := counts[e.Request.Lane]
+			c.Sent++
+			c.Retries += e.Request.Retries
+			if cause := e.Request.Cause; cause != "" {
+				c.Causes[cause]++
+				c.Details[cause] = e.Request.Detail
+			}
+		case e.Socket != nil && e.Socket.Opened:
+			counts[e.Socket.Lane].Sockets++
+		}
+	}
+	for lane, c := range counts {
+		if c.Sent == 0 {
+			t.Errorf("%s: nothing was sent", lane)
+		}
+	}
+	return counts
+}
+
+func show(counts map[string]*count) string {
+	var text strings.Builder
+	for _, lane := range Lanes() {
+		fmt.Fprintf(&text, "%s %+v; ", lane, *counts[lane])
+	}
+	return text.String()
+}

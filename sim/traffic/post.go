@@ -1,0 +1,23 @@
+package traffic
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+	"net/http"
+)
+
+// nonReplaying is the client that cannot try again: POST over keep-alive
+// connections, each request sent once. RFC 9110, section 9.2.2, forbids to
+// repeat a POST on its own. What a reload costs shows here.
+var nonReplaying = lane{
+	name:   "post",
+	method: http.MethodPost,
+	body: func(r *rand.Rand) []byte {
+		body := make([]byte, 32)
+		for i := range body {
+			body[i] = byte(r.Uint32())
+		}
+		return hex.AppendEncode(nil, body)
+	},
+	transport: func(d *dialer, idle int) transport { return &once{dial: d.dial, pool: pool{limit: idle}} },
+}

@@ -1,0 +1,292 @@
+package traffic
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/event"
+)
+
+// events is a log that can be read while it is written.
+type events struct {
+	*event.Log
+	out *lines
+}
+
+// lines is a buffer that may be read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func newEvents() *events {
+	e := &events{out: &lines{}}
+	e.Log = event.NewLog(e.out, time.Now())
+	return e
+}
+
+// all flushes and reads what there is.
+func (e *events) all(t testing.TB) []event.Event {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e.out.mu.Lock()
+	text := e.out.text.String()
+	e.out.mu.Unlock()
+	var all []event.Event
+	for one, err := range event.Read(strings.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (e *events) requests(t testing.TB) []event.Request {
+	t.Helper()
+	var requests []event.Request
+	for _, one := range e.all(t) {
+		if one.Request != nil {
+			requests = append(requests, *one.Request)
+		}
+	}
+	return requests
+}
+
+func (e *events) opened(t testing.TB) int {
+	t.Helper()
+	opened := 0
+	for _, one := range e.all(t) {
+		if one.Socket != nil && one.Socket.Opened {
+			opened++
+		}
+	}
+	return opened
+}
+
+func (e *events) troubles(t testing.TB) []string {
+	t.Helper()
+	var troubles []string
+	for _, one := range e.all(t) {
+		if one.Trouble != nil {
+			troubles = append(troubles, one.Trouble.What+": "+one.Trouble.Detail)
+		}
+	}
+	return troubles
+}
+
+// first is a pacer that stops after n shots.
+type first struct {
+	vegeta.Pacer
+	n uint64
+}
+
+func (f first) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
+	if hits >= f.n {
+		return 0, true
+	}
+	return f.Pacer.Pace(elapsed, hits)
+}
+
+func pod(t *testing.T, prefix, name, service string) *backend.Pod {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0") // for a port that is free
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	f := backend.New(backend.Options{Prefix: netip.MustParsePrefix(prefix), Port: port})
+	t.Cleanup(f.Stop)
+	p, err := f.Start(name, service)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestRunSendsWhatWasScheduled(t *testing.T) {
+	p := pod(t, "127.202.0.0/24", "demo/web-1", "demo/web")
+	rate := vegeta.Rate{Freq: 500, Per: time.Second}
+	for _, lane := range Lanes() {
+		run := func() []event.Event {
+			log := newEvents()
+			err := Run(t.Context(), Attack{
+				Lane: lane, Rate: first{rate, 100}, To: p.Addr(), Seed: 7, Subject: "it", Log: log.Log,
+				Targets: []Target{{Host: "a", Service: "demo/web"}, {Host: "b", Path: "/b", Service: "demo/web"}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if troubles := log.troubles(t); troubles != nil {
+				t.Errorf("%s: %v", lane, troubles)
+			}
+			return log.all(t)
+		}
+		hosts := func(all []event.Event) map[time.Duration]string {
+			byTime := map[time.Duration]string{}
+			var begin time.Duration
+			for _, e := range all {
+				if e.Request != nil && (begin == 0 || e.At < begin) {
+					begin = e.At
+				}
+			}
+			for _, e := range all {
+				if e.Socket != nil && !e.Socket.Opened {
+					t.Errorf("%s: a socket was lost; only we closed any", lane)
+				}
+				if r := e.Request; r != nil {
+					byTime[e.At-begin] = r.Host
+					if r.Cause != "" || r.Pod != "demo/web-1" || r.Served != "demo/web" || r.State != "ready" || r.Status != 200 ||
+						r.Lane != lane || r.Lag < 0 || r.Took <= 0 || e.Subject != "it" {
+						t.Errorf("%+v", r)
+					}
+				}
+			}
+			return byTime
+		}
+		one, two := hosts(run()), hosts(run())
+		if len(one) != 100 {
+			t.Errorf("%s: %d different times of 100 requests", lane, len(one))
+		}
+		for at := range one {
+			if at%(2*time.Millisecond) != 0 {
+				t.Errorf("%s: a request was due %v after the first; at 500/s that is no multiple of 2 ms", lane, at)
+			}
+		}
+		if diff := cmp.Diff(one, two); diff != "" {
+			t.Errorf("%s: the same seed chose differently:\n%s", lane, diff)
+		}
+	}
+}
+
+// A stuck server does not slow the schedule down: the requests behind the
+// bound are late, and say so, and those never sent are told of.
+func TestStarvedGeneratorShows(t *testing.T) {
+	const shots = 50
+	release := make(chan struct{})
+	var asked atomic.Int32
+	scripts := make([]func(*peer), shots)
+	for i := range scripts {
+		scripts[i] = func(p *peer) {
+			for asked.Add(1); ; {
+				sum := p.read()
+				<-release
+				if sum == "" {
+					return
+				}
+				io.WriteString(p, answer(200, "demo/web-1", "demo/web", sum))
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	log := newEvents()
+	time.AfterFunc(300*time.Millisecond, func() {
+		close(release)
+		cancel()
+	})
+	err := Run(ctx, Attack{
+		Lane: "post", Rate: vegeta.Rate{Freq: 100, Per: time.Second}, To: serve(t, scripts...).address,
+		MaxInFlight: 2, Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: log.Log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var late time.Duration
+	requests := log.requests(t)
+	for _, r := range requests {
+		late = max(late, r.Lag)
+	}
+	if late < 200*time.Millisecond {
+		t.Errorf("two requests hung for 270 ms and more, yet no other was more than %v late", late)
+	}
+	troubles := log.troubles(t)
+	if len(troubles) != 1 || !strings.Contains(troubles[0], "never sent") {
+		t.Errorf("of about 30 requests due %d were sent; troubles: %q", len(requests), troubles)
+	}
+}
+
+// The end of the run is nobody's failure.
+func TestRunsEndIsOurCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	hang := func(p *peer) { p.read(); cancel(); p.untilClosed() }
+	log := newEvents()
+	err := Run(ctx, Attack{
+		Lane: "http", Rate: vegeta.Rate{Freq: 1, Per: 20 * time.Millisecond}, To: serve(t, hang, hang, hang).address,
+		Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: log.Log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := log.requests(t)
+	if len(requests) == 0 {
+		t.Error("nothing was sent")
+	}
+	for _, r := range requests {
+		if r.Cause != event.OurCancel {
+			t.Errorf("cause %q (%s)", r.Cause, r.Detail)
+		}
+	}
+}
+
+// A slow rate does not hold up the end of the run.
+func TestSlowRateEndsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	log := newEvents()
+	if err := Run(ctx, Attack{
+		Lane: "http", Rate: vegeta.Rate{Freq: 1, Per: time.Hour}, To: netip.MustParseAddrPort("127.0.0.1:1"),
+		Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: log.Log,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if all := log.all(t); len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestSenselessAttacks(t *testing.T) {
+	good := Attack{
+		Lane: "http", Rate: vegeta.Rate{Freq: 1, Per: time.Second}, To: netip.MustParseAddrPort("127.0.0.1:1"),
+		Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: newEvents().Log,
+	}
+	for want, spoil := range map[string]func(*Attack){
+		"no such lane; there are [http post]": func(a *Attack) { a.Lane = "carrier-pigeon" },
+		"no log":                              func(a *Attack) { a.Log = nil },
+		"no address":                          func(a *Attack) { a.To = netip.AddrPort{} },
+		"no targets":                          func(a *Attack) { a.Targets = nil },
+		"no rate":                             func(a *Attack) { a.Rate = nil },
+		"above zero":                          func(a *Attack) { a.Rate = vegeta.Rate{} },
+		"target web%zz":                       func(a *Attack) { a.Targets = []Target{{Host: "web", Path: "%zz"}} },
+	} {
+		bad := good
+		spoil(&bad)
+		if err := Run(t.Context(), bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
