@@ -1,0 +1,74 @@
+package probe
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// podHeader is the response header in which a simulated pod says who it is.
+const podHeader = "X-Windtunnel-Pod"
+
+// errClosed says that nginx closed a connection without a byte of an answer. A
+// keep-alive connection may be closed at any time; it says nothing about a change.
+var errClosed = errors.New("nginx closed the connection")
+
+// connection is a keep-alive connection to one worker. It is not for use by
+// several goroutines, and speaks HTTP/1.1 itself: an http.Transport would choose
+// the connection, and send again on another what failed on this.
+type connection struct {
+	net.Conn
+	read *bufio.Reader
+	stop func() bool
+}
+
+// newConnection takes over conn, and cuts whatever it waits for when ctx ends.
+func newConnection(ctx context.Context, conn net.Conn) *connection {
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	return &connection{Conn: conn, read: bufio.NewReader(conn), stop: stop}
+}
+
+func (c *connection) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
+// get asks once. After an error, or an answer that is the last, the connection
+// is of no more use.
+func (c *connection) get(host, path string, timeout time.Duration) (answer, error) {
+	if err := c.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return answer{}, fmt.Errorf("%w: %w", errClosed, err)
+	}
+	if path == "" {
+		path = "/"
+	}
+	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: windtunnel-probe\r\n\r\n", path, host); err != nil {
+		return answer{}, closedUnlessTimeout(err)
+	}
+	if _, err := c.read.Peek(1); err != nil {
+		return answer{}, closedUnlessTimeout(err)
+	}
+	response, err := http.ReadResponse(c.read, nil)
+	if err != nil {
+		return answer{}, fmt.Errorf("reading the answer's head: %w", err)
+	}
+	defer response.Body.Close()
+	a := answer{pod: response.Header.Get(podHeader), status: response.StatusCode, last: response.Close}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return a, fmt.Errorf("reading the answer's body: %w", err)
+	}
+	return a, nil
+}
+
+func closedUnlessTimeout(err error) error {
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		return fmt.Errorf("no answer: %w", err)
+	}
+	return fmt.Errorf("%w: %w", errClosed, err)
+}

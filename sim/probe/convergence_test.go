@@ -1,0 +1,248 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+func TestConvergenceOfAReload(t *testing.T) {
+	old, fresh := startPod(t, "demo/old"), startPod(t, "demo/fresh")
+	n := startNginx(t, "location / { proxy_pass http://"+old+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	first, base := r.started(w)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+
+	c.Watch(change(1, nil, "demo/old"))
+	if err := c.Settled(r.ctx); err != nil { // both workers answer from the old
+		t.Fatal(err)
+	}
+	c.Watch(change(2, []string{"demo/old"}, "demo/fresh"))
+	if c.Pending() != 1 {
+		t.Errorf("%d changes pending, want 1", c.Pending())
+	}
+	soon, cancel := context.WithTimeout(r.ctx, 50*time.Millisecond)
+	if err := c.Settled(soon); err == nil || !strings.HasPrefix(err.Error(), "changes still open: 1") {
+		t.Errorf("settled before the reload: %v", err)
+	}
+	cancel()
+	n.reload("location / { proxy_pass http://" + fresh + "; }")
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	second := r.await(w, base+1, 2)
+
+	events := r.end(w, c)
+	pods := answersOf(t, events, 2)
+	for _, worker := range first {
+		if got := pods[worker.PID]; len(got) == 0 || got[0] != "demo/old" || got[len(got)-1] != "demo/old" {
+			t.Errorf("worker %d of the old configuration answered %v, want demo/old only", worker.PID, got)
+		}
+	}
+	for _, worker := range second {
+		if got := strings.Join(pods[worker.PID], " "); got != "demo/fresh demo/fresh" {
+			t.Errorf("worker %d of the new configuration answered %q, want demo/fresh twice and no more", worker.PID, got)
+		}
+	}
+	if c.Connections() < 4 {
+		t.Errorf("%d connections for four workers", c.Connections())
+	}
+}
+
+func TestConvergenceInTheRunningWorkers(t *testing.T) {
+	pod := startSwitchPod(t, "demo/old")
+	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	workers := r.await(w, 0, 2)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address, Gap: time.Millisecond})
+
+	// Many changes are open at once, and all get their turn.
+	const changes = 20
+	for id := 1; id <= changes; id++ {
+		c.Watch(event.Change{ID: id, Service: fmt.Sprintf("demo/svc-%d", id), Host: fmt.Sprintf("svc-%d", id), Pods: 1,
+			Added: []string{"demo/fresh"}})
+	}
+	pod.awaitAnswers(r.ctx, t, 3*2*changes)
+	pod.name.Store("demo/fresh")
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	events := r.end(w, c)
+	for id := 1; id <= changes; id++ {
+		pods := answersOf(t, events, id)
+		for _, worker := range workers {
+			got := strings.Join(pods[worker.PID], " ")
+			if !strings.HasPrefix(got, "demo/old ") || !strings.HasSuffix(got, "demo/old demo/fresh demo/fresh") {
+				t.Errorf("change %d, worker %d: %s, want old ones, then fresh twice", id, worker.PID, got)
+			}
+		}
+	}
+}
+
+func TestConvergenceSurvivesKeepaliveRequests(t *testing.T) {
+	pod := startSwitchPod(t, "demo/old")
+	n := startNginx(t, "keepalive_requests 50; location / { proxy_pass http://"+pod.address+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	r.await(w, 0, 2)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address, Gap: 100 * time.Microsecond})
+	c.Watch(change(1, []string{"demo/old"}, "demo/fresh"))
+	pod.awaitAnswers(r.ctx, t, 400)
+	pod.name.Store("demo/fresh")
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	opened := c.Connections()
+	answersOf(t, r.end(w, c), 1) // none failed
+	if opened < 8 {
+		t.Errorf("%d connections for 400 answers, 50 each at most", opened)
+	}
+}
+
+func TestSupersededChange(t *testing.T) {
+	pod := startSwitchPod(t, "demo/a")
+	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	r.await(w, 0, 2)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c.Watch(change(1, []string{"demo/a"}, "demo/b"))
+	pod.awaitAnswers(r.ctx, t, 10)
+	c.Watch(change(2, []string{"demo/b"}, "demo/c"))
+	pod.name.Store("demo/c") // b never serves
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	r.end(w, c)
+}
+
+// A worker that comes while a change is open is asked, and not about what was
+// undone before it came.
+func TestNewWorkerIsAskedAboutWhatIsOpen(t *testing.T) {
+	pod := startSwitchPod(t, "demo/a")
+	server := "location / { proxy_pass http://" + pod.address + "; }"
+	n := startNginx(t, server)
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	_, base := r.started(w)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c.Watch(event.Change{ID: 1, Service: "demo/svc", Host: "a", Added: []string{"demo/b", "demo/c"}, Pods: 2})
+	c.Watch(event.Change{ID: 2, Service: "demo/svc", Host: "a", Removed: []string{"demo/b"}, Pods: 1})
+	pod.awaitAnswers(r.ctx, t, 50) // change 2 has settled, 1 waits for c
+	n.reload(server)
+	second := r.await(w, base+1, 2)
+	pod.name.Store("demo/c")
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	pods := answersOf(t, r.end(w, c), 1)
+	for _, worker := range second {
+		if got := pods[worker.PID]; len(got) == 0 || got[len(got)-1] != "demo/c" {
+			t.Errorf("new worker %d answered %v", worker.PID, got)
+		}
+	}
+}
+
+func TestConvergenceEndsAndLeavesNothing(t *testing.T) {
+	pod := startPod(t, "demo/a")
+	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	r.await(w, 0, 2)
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	ctx, cancel := context.WithCancel(r.ctx)
+	c := StartConvergence(ctx, r.Log, w, Looks{Address: n.address})
+	c.Watch(change(1, nil, "demo/a"))
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	c.Watch(change(2, nil, "demo/never"))
+	c.Watch(event.Change{ID: 3}) // no host: cannot be asked about
+	if c.Pending() != 1 {
+		t.Errorf("%d pending, want 1", c.Pending())
+	}
+	cancel()
+	<-c.Done()
+	if err := c.Settled(r.ctx); err == nil {
+		t.Error("settled, though a change was open when the probe ended")
+	}
+	// The pod's server, which is in this process too, ends its side in its own time.
+	for runtime.NumGoroutine() > goroutines || openFiles(t) > files {
+		if r.ctx.Err() != nil {
+			t.Fatalf("%d goroutines and %d files before, %d and %d after", goroutines, files, runtime.NumGoroutine(), openFiles(t))
+		}
+		runtime.Gosched()
+	}
+	r.end(w)
+}
+
+func change(id int, removed []string, added ...string) event.Change {
+	return event.Change{ID: id, Service: "demo/svc", Host: "a.example", Path: "/", Added: added, Removed: removed, Pods: 1}
+}
+
+// answersOf lists the pods that answered for a change, by worker. No look may
+// have failed.
+func answersOf(t *testing.T, events []event.Event, id int) map[int][]string {
+	t.Helper()
+	pods := map[int][]string{}
+	for _, e := range events {
+		if e.Trouble != nil {
+			t.Errorf("trouble: %+v", e.Trouble)
+		}
+		if e.Answer == nil || e.Answer.Change != id {
+			continue
+		}
+		if e.Answer.Error != "" || e.Answer.Status != 200 || e.Answer.Took <= 0 || e.Subject != "subject" {
+			t.Errorf("answer %+v", e.Answer)
+		}
+		pods[e.Answer.Worker] = append(pods[e.Answer.Worker], e.Answer.Pod)
+	}
+	return pods
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// Two changes of one route and a worker that goes round an even number of pods:
+// every answer tells about both.
+func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
+	pods := []string{startPod(t, "demo/a"), startPod(t, "demo/b")}
+	n := startNginx(t, "location / { proxy_pass http://pair; }", "upstream pair { server "+pods[0]+"; server "+pods[1]+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	r.await(w, 0, 2)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	for id := 1; id <= 2; id++ {
+		c.Watch(event.Change{ID: id, Service: "demo/svc", Host: "a", Added: []string{"demo/a", "demo/b"}, Pods: 2})
+	}
+	if err := c.Settled(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	events := r.end(w, c)
+	for id := 1; id <= 2; id++ {
+		for worker, got := range answersOf(t, events, id) {
+			if len(got) > 5 { // two to see both, and with the second four in a row
+				t.Errorf("change %d, worker %d: %v", id, worker, got)
+			}
+			for i := 1; i < len(got); i++ {
+				if got[i] == got[i-1] {
+					t.Errorf("change %d, worker %d: %v does not go round", id, worker, got)
+				}
+			}
+		}
+	}
+}

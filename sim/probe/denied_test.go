@@ -1,0 +1,91 @@
+package probe
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// Somebody else's nginx: which files its workers hold open is not ours to see.
+// The test runs itself as an unprivileged user to look at root's.
+func TestConvergenceWithoutRights(t *testing.T) {
+	if address := os.Getenv("PROBE_TEST_ADDRESS"); address != "" {
+		convergenceWithoutRights(t, address)
+		return
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can become somebody with less rights")
+	}
+	n := startNginx(t, "return 200;")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	r.await(w, 0, 2)
+	r.end(w)
+
+	cmd := exec.CommandContext(t.Context(), publicCopy(t), "-test.run=^"+t.Name()+"$", "-test.count=1")
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), "PROBE_TEST_ADDRESS="+n.address, "PROBE_TEST_MASTER="+strconv.Itoa(n.master))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func convergenceWithoutRights(t *testing.T, address string) {
+	r := newRun(t)
+	master := func() (int, error) { return strconv.Atoi(os.Getenv("PROBE_TEST_MASTER")) }
+	w := WatchWorkers(r.ctx, r.Log, "subject", master)
+	r.await(w, 0, 2)
+	u := WatchUsage(r.ctx, r.Log, w, nil)
+	u.Sample()
+	u.Sample()
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: address})
+	c.Watch(change(1, nil, "demo/a"))
+	if err := c.Settled(r.ctx); err == nil || r.ctx.Err() != nil {
+		t.Errorf("settled: %v, want an error at once", err)
+	}
+	troubles := map[string]int{}
+	samples := 0
+	for _, e := range r.end(w, u, c) {
+		if e.Trouble != nil {
+			troubles[e.Trouble.What]++
+		}
+		if e.Usage != nil {
+			samples++
+		}
+	}
+	want := map[string]int{"convergence is not measured": 1, "nginx's proportional memory is not sampled": 1}
+	for what, n := range want {
+		if troubles[what] != n {
+			t.Errorf("troubles %v, want %v", troubles, want)
+		}
+	}
+	if samples == 0 {
+		t.Error("no sample, though memory and CPU time are everybody's to see")
+	}
+}
+
+// publicCopy is this test's binary where everybody can run it.
+func publicCopy(t *testing.T) string {
+	t.Helper()
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "probe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(folder, "probe.test")
+	if err := os.WriteFile(binary, self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}

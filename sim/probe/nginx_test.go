@@ -1,0 +1,262 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// patience is how long a test waits for what must happen; it only ever passes
+// when a test fails.
+const patience = 60 * time.Second
+
+// nginx is a real nginx with a configuration of the test's own.
+type nginx struct {
+	t         *testing.T
+	folder    string
+	address   string
+	upstreams string
+	master    int
+}
+
+// startNginx starts an nginx with two workers that serves the body of a server
+// block, with upstream blocks beside it.
+func startNginx(t *testing.T, server string, upstreams ...string) *nginx {
+	t.Helper()
+	binary, err := exec.LookPath("nginx")
+	if err != nil {
+		t.Skip("no nginx on this machine: the probe is tested against the real one")
+	}
+	n := &nginx{t: t, folder: t.TempDir(), address: freeAddress(t), upstreams: strings.Join(upstreams, "\n")}
+	n.configure(server)
+	cmd := exec.Command(binary, "-p", n.folder, "-c", n.conf())
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n.master = cmd.Process.Pid
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+	})
+	return n
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (n *nginx) conf() string { return filepath.Join(n.folder, "nginx.conf") }
+
+func (n *nginx) configure(server string) {
+	n.t.Helper()
+	user := ""
+	if os.Getuid() == 0 {
+		user = "user root;\n"
+	}
+	conf := fmt.Sprintf(user+`
+daemon off;
+worker_processes 2;
+pid nginx.pid;
+error_log stderr error;
+events { worker_connections 512; }
+http {
+  access_log off;
+  client_header_timeout 1h; # so that a connection without a request keeps a draining worker, if one is left open
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  proxy_cache_path cache keys_zone=unused:1m; # brings a cache manager and a loader, which are no workers
+  %s
+  server {
+    listen %s;
+    add_header X-Pid $pid always;
+    %s
+  }
+}
+`, n.upstreams, n.address, server)
+	if err := os.WriteFile(n.conf(), []byte(conf), 0o644); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *nginx) reload(server string) {
+	n.t.Helper()
+	n.configure(server)
+	if err := syscall.Kill(n.master, syscall.SIGHUP); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// masterPID reads the pid file, as one has to with somebody else's controller.
+func (n *nginx) masterPID() (int, error) {
+	content, err := os.ReadFile(filepath.Join(n.folder, "nginx.pid"))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(content)))
+}
+
+// run is a log that a test's probes write to, and the context they live in.
+type run struct {
+	*event.Log
+	t      *testing.T
+	buf    bytes.Buffer
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func newRun(t *testing.T) *run {
+	r := &run{t: t}
+	r.Log = event.NewLog(&r.buf, time.Now())
+	r.ctx, r.cancel = context.WithTimeout(t.Context(), patience)
+	t.Cleanup(r.cancel)
+	return r
+}
+
+// end stops the probes, waits for them and returns what they logged.
+func (r *run) end(probes ...interface{ Done() <-chan struct{} }) []event.Event {
+	r.t.Helper()
+	r.cancel()
+	for _, p := range probes {
+		<-p.Done()
+	}
+	if err := r.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	var all []event.Event
+	for e, err := range event.Read(&r.buf) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// started waits until both first workers are there and have lived so long that a
+// reload makes a new generation, and returns them and the newest of their
+// generations: on a busy machine the first set may look like two.
+func (r *run) started(w *Workers) ([]Worker, int) {
+	r.t.Helper()
+	workers := r.await(w, 0, 2)
+	r.old(workers)
+	return workers, workers[1].Generation
+}
+
+// old waits until the workers have outlived the time in which a reload would
+// count as part of the master's start.
+func (r *run) old(workers []Worker) {
+	r.t.Helper()
+	for _, w := range workers {
+		started, err := startedAt(w.PID)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		<-time.After(started + overlap + 2*clockTick - sinceBoot())
+	}
+}
+
+// await waits until there are n active workers of a generation (0: of any), and
+// nothing else.
+func (r *run) await(w *Workers, generation, n int) []Worker {
+	r.t.Helper()
+	alive, err := w.Await(r.ctx, func(alive []Worker) bool {
+		for _, worker := range alive {
+			if generation != 0 && worker.Generation != generation || worker.State != event.Active {
+				return false
+			}
+		}
+		return len(alive) == n
+	})
+	if err != nil {
+		r.t.Fatalf("generation %d: %v: %+v", generation, err, alive)
+	}
+	return alive
+}
+
+// startPod starts a simulated pod that says who it is, and returns its address.
+func startPod(t *testing.T, name string) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(podHeader, name)
+		fmt.Fprintln(w, name)
+	}))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+// slowPod holds its answers back until it is released.
+type slowPod struct {
+	address string
+	asked   chan struct{}
+	release chan struct{}
+}
+
+func startSlowPod(t *testing.T) *slowPod {
+	p := &slowPod{asked: make(chan struct{}, 1), release: make(chan struct{})}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		p.asked <- struct{}{}
+		<-p.release
+	}))
+	t.Cleanup(s.Close)
+	p.address = s.Listener.Addr().String()
+	return p
+}
+
+func (p *slowPod) ask(address string) {
+	if response, err := http.Get("http://" + address + "/"); err == nil {
+		response.Body.Close()
+	}
+}
+
+// switchPod answers with the name it is told to have.
+type switchPod struct {
+	address string
+	name    atomic.Value
+	asked   chan struct{}
+}
+
+func startSwitchPod(t *testing.T, name string) *switchPod {
+	p := &switchPod{asked: make(chan struct{})}
+	p.name.Store(name)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(podHeader, p.name.Load().(string))
+		select {
+		case p.asked <- struct{}{}:
+		default:
+		}
+	}))
+	t.Cleanup(s.Close)
+	p.address = s.Listener.Addr().String()
+	return p
+}
+
+// awaitAnswers waits until the pod was asked n times.
+func (p *switchPod) awaitAnswers(ctx context.Context, t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		select {
+		case <-p.asked:
+		case <-ctx.Done():
+			t.Fatal("the pod is not asked")
+		}
+	}
+}

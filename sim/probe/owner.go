@@ -1,0 +1,123 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"github.com/prometheus/procfs"
+)
+
+// ErrNotAccepted says that no process has accepted the connection yet.
+var ErrNotAccepted = errors.New("no process has accepted the connection")
+
+// ErrNotOwned says that a process other than those asked about holds the
+// connection, or none does any more.
+var ErrNotOwned = errors.New("none of the processes holds the connection")
+
+// Owner says which of the processes holds the server's side of a TCP connection
+// that we opened to this machine. It asks the kernel for the one socket
+// (sock_diag(7)) and then looks through the files that the processes hold open;
+// without sock_diag it reads all sockets from /proc/net/tcp.
+func Owner(conn net.Conn, pids []int) (int, error) {
+	ours, err := addrPort(conn.LocalAddr())
+	if err != nil {
+		return 0, err
+	}
+	server, err := addrPort(conn.RemoteAddr())
+	if err != nil {
+		return 0, err
+	}
+	inode, err := socketInode(server, ours)
+	if err != nil {
+		return 0, fmt.Errorf("finding the socket %v that serves %v: %w", server, ours, err)
+	}
+	return holder(inode, pids)
+}
+
+func addrPort(a net.Addr) (netip.AddrPort, error) {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}, fmt.Errorf("finding the owner of a connection: %v is not a TCP address", a)
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
+}
+
+func socketInode(local, remote netip.AddrPort) (uint64, error) {
+	inode, err := diagInode(local, remote)
+	if errors.Is(err, errNoDiag) {
+		inode, err = procInode(local, remote)
+	}
+	if err == nil && inode == 0 {
+		err = ErrNotAccepted // the kernel has the connection, in a listener's queue
+	}
+	return inode, err
+}
+
+// procInode reads what diagInode asks for from /proc/net/tcp and tcp6, which
+// holds the IPv4 connections of sockets that listen on both.
+func procInode(local, remote netip.AddrPort) (uint64, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, err
+	}
+	four, err := fs.NetTCP()
+	if err != nil {
+		return 0, err
+	}
+	six, err := fs.NetTCP6()
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without IPv6
+		return 0, err
+	}
+	for _, line := range append(four, six...) {
+		if lineAddr(line.LocalAddr, line.LocalPort) == local && lineAddr(line.RemAddr, line.RemPort) == remote {
+			return line.Inode, nil
+		}
+	}
+	return 0, ErrNotOwned
+}
+
+func lineAddr(ip net.IP, port uint64) netip.AddrPort {
+	addr, _ := netip.AddrFromSlice(ip)
+	return netip.AddrPortFrom(addr.Unmap(), uint16(port))
+}
+
+// holder says which of the processes has the socket open.
+func holder(inode uint64, pids []int) (int, error) {
+	want := "socket:[" + strconv.FormatUint(inode, 10) + "]"
+	for _, pid := range pids {
+		has, err := hasOpen(pid, want)
+		switch {
+		case errors.Is(err, os.ErrNotExist): // it has ended meanwhile
+		case err != nil:
+			return 0, fmt.Errorf("looking at the files process %d holds open: %w", pid, err)
+		case has:
+			return pid, nil
+		}
+	}
+	return 0, ErrNotOwned
+}
+
+func hasOpen(pid int, file string) (bool, error) {
+	folder := fmt.Sprintf("/proc/%d/fd", pid)
+	dir, err := os.Open(folder)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		link, err := os.Readlink(folder + "/" + name)
+		if err == nil && link == file { // an error: closed meanwhile
+			return true, nil
+		}
+	}
+	return false, nil
+}

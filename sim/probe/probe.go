@@ -1,0 +1,26 @@
+// Package probe looks at a subject from outside: its nginx processes through
+// /proc, and what each worker serves through connections known to be that
+// worker's. It stands between a running subject and the event log. Its one
+// rule: it believes only what it sees itself, never a controller's log or
+// counter, and it writes down what it saw, not what that means.
+package probe
+
+import (
+	"sync"
+
+	"windtunnel.dev/sim/event"
+)
+
+// trouble logs, once, that a probe cannot look.
+type trouble struct {
+	log     *event.Log
+	subject string
+	once    sync.Once
+}
+
+func (t *trouble) report(what string, err error) {
+	t.once.Do(func() {
+		t.log.Write(event.Event{At: t.log.Now(), Subject: t.subject,
+			Trouble: &event.Trouble{What: what, Detail: err.Error()}})
+	})
+}

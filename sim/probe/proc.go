@@ -1,0 +1,102 @@
+package probe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/sim/event"
+)
+
+// clockTick is the unit of the times in /proc/PID/stat: USER_HZ is 100 on every
+// Linux that Go runs on (proc_pid_stat(5)).
+const clockTick = 10 * time.Millisecond
+
+// The titles that nginx gives its workers (ngx_setproctitle). Its cache manager
+// and loader have others, and so has a worker between fork and its first event.
+const (
+	workerTitle   = "nginx: worker process"
+	drainingTitle = "nginx: worker process is shutting down"
+)
+
+// children lists the children of a single-threaded process, zombies included.
+// The kernel may leave out some while others end, so that a child is gone only
+// when looking at the child itself says so.
+func children(pid int) ([]int, error) {
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for field := range bytes.FieldsSeq(list) {
+		child, err := strconv.Atoi(string(field))
+		if err != nil {
+			return nil, fmt.Errorf("reading the children of process %d: %w", pid, err)
+		}
+		pids = append(pids, child)
+	}
+	return pids, nil
+}
+
+// workerState tells a worker's state from the title of the process; ok is false
+// for anything that is not a live worker.
+func workerState(pid int) (state event.WorkerState, ok bool) {
+	cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return event.Exited, false
+	}
+	return titleState(string(cmdline))
+}
+
+func titleState(cmdline string) (event.WorkerState, bool) {
+	title := strings.TrimRight(cmdline, "\x00 ")
+	switch {
+	case strings.HasPrefix(title, drainingTitle):
+		return event.Draining, true
+	case strings.HasPrefix(title, workerTitle):
+		return event.Active, true
+	}
+	return event.Exited, false
+}
+
+// startedAt says when a process began, since boot, rounded down to clockTick.
+func startedAt(pid int) (time.Duration, error) {
+	stat, err := procStat(pid)
+	return time.Duration(stat.Starttime) * clockTick, err
+}
+
+func procStat(pid int) (procfs.ProcStat, error) {
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return proc.Stat()
+}
+
+// sinceBoot is now on the clock of startedAt.
+func sinceBoot() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		panic("probe: this kernel has no boot clock: " + err.Error()) // since Linux 2.6.39
+	}
+	return time.Duration(now.Nano())
+}
+
+// processExists says whether a process runs, whosever it is.
+func processExists(pid int) bool {
+	err := unix.Kill(pid, 0)
+	return err == nil || err == unix.EPERM
+}
+
+// gone says whether an error of /proc means that the process has ended: its
+// folder is not there, or (ESRCH) went while we read.
+func gone(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH)
+}

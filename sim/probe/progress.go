@@ -1,0 +1,62 @@
+package probe
+
+import (
+	"slices"
+
+	"windtunnel.dev/sim/event"
+)
+
+// progress is how far one worker has come with one change. The worker has
+// settled on it when every added pod has answered and then twice as many
+// answers in a row as the service has pods came from none of the removed ones.
+type progress struct {
+	change  event.Change
+	added   []string // not seen yet
+	removed []string
+	pods    int // ready pods of the service, by its latest change
+	clean   int // answers in a row
+}
+
+func newProgress(c event.Change) *progress {
+	return &progress{change: c, added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
+}
+
+// again is the same change, as superseded by now, for a worker that has not been
+// asked yet.
+func (p *progress) again() *progress {
+	fresh := *p
+	fresh.clean = 0
+	return &fresh
+}
+
+// supersede takes back what a later change has undone: pods that it removed need
+// not be seen, and pods that it added again may be.
+func (p *progress) supersede(later event.Change) {
+	p.added = without(p.added, later.Removed)
+	p.removed = without(p.removed, later.Added)
+	if later.Service != "" && later.Service == p.change.Service {
+		p.pods = later.Pods
+	}
+}
+
+// see takes an answer and says whether the worker has settled.
+func (p *progress) see(a answer) bool {
+	p.added = without(p.added, []string{a.pod})
+	if len(p.added) > 0 || slices.Contains(p.removed, a.pod) || p.pods > 0 && a.pod == "" {
+		p.clean = 0
+		return false
+	}
+	p.clean++
+	return p.clean >= max(1, 2*p.pods)
+}
+
+// answer is what came back for one look.
+type answer struct {
+	pod    string // who answered; empty: nginx itself
+	status int
+	last   bool // nginx closes the connection after it
+}
+
+func without(pods, gone []string) []string {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod string) bool { return slices.Contains(gone, pod) })
+}

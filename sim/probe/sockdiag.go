@@ -1,0 +1,66 @@
+package probe
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+)
+
+// errNoDiag says that sock_diag had no answer: this kernel or our rights do not
+// do it for TCP, or the socket has gone.
+var errNoDiag = errors.New("sock_diag has no answer")
+
+// diagRequest asks for the one socket with these ends: struct inet_diag_req_v2
+// of linux/inet_diag.h. The netlink library's own SocketGet asks for a dump of
+// all, which the kernel sorts out by ports alone.
+type diagRequest struct{ local, remote netip.AddrPort }
+
+const (
+	diagRequestSize = 56
+	diagReplySize   = 72 // struct inet_diag_msg
+	diagReplyRemote = 6  // offset of the remote port
+	diagReplyInode  = 68
+)
+
+func (r diagRequest) Len() int { return diagRequestSize }
+
+func (r diagRequest) Serialize() []byte {
+	b := make([]byte, diagRequestSize)
+	b[0] = unix.AF_INET
+	if r.local.Addr().Is6() {
+		b[0] = unix.AF_INET6
+	}
+	b[1] = unix.IPPROTO_TCP
+	binary.NativeEndian.PutUint32(b[4:], math.MaxUint32) // in any state
+	binary.BigEndian.PutUint16(b[8:], r.local.Port())
+	binary.BigEndian.PutUint16(b[10:], r.remote.Port())
+	copy(b[12:28], r.local.Addr().AsSlice())
+	copy(b[28:44], r.remote.Addr().AsSlice())
+	binary.NativeEndian.PutUint32(b[48:], math.MaxUint32) // INET_DIAG_NOCOOKIE
+	binary.NativeEndian.PutUint32(b[52:], math.MaxUint32)
+	return b
+}
+
+// diagInode is the inode of the socket with these ends, 0 while no process has
+// accepted it.
+func diagInode(local, remote netip.AddrPort) (uint64, error) {
+	request := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, 0)
+	request.AddData(diagRequest{local, remote})
+	replies, err := request.Execute(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY)
+	switch {
+	case err != nil: // ENOENT says either that the socket or that the kernel's tcp_diag is not there
+		return 0, fmt.Errorf("%w: %w", errNoDiag, err)
+	case len(replies) != 1 || len(replies[0]) < diagReplySize:
+		return 0, fmt.Errorf("%w: %d replies to one question", errNoDiag, len(replies))
+	}
+	reply := replies[0]
+	if binary.BigEndian.Uint16(reply[diagReplyRemote:]) != remote.Port() {
+		return 0, ErrNotAccepted // the listener: the connection has no socket of its own yet, or no longer
+	}
+	return uint64(binary.NativeEndian.Uint32(reply[diagReplyInode:])), nil
+}

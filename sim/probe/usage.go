@@ -1,0 +1,179 @@
+package probe
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"windtunnel.dev/sim/event"
+)
+
+const (
+	usageEvery = 100 * time.Millisecond
+	pssEvery   = 10 // samples: the kernel walks all pages of a process for it
+)
+
+// Usage samples what the processes of one subject use.
+type Usage struct {
+	log        *event.Log
+	workers    *Workers
+	controller func() (int, error)
+	trouble    trouble
+	pssTrouble trouble
+	done       chan struct{}
+
+	mu sync.Mutex // one sample at a time
+}
+
+// WatchUsage logs a sample each 100 ms until ctx ends, each tenth with the
+// proportional memory. Controller returns the controller's PID; nil, or while it
+// fails, the sample says nothing of a controller. CPU times come in units of
+// 10 ms; nginx's are the master's, its living children's and its ended children's.
+func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controller func() (int, error)) *Usage {
+	u := &Usage{
+		log: log, workers: workers, controller: controller,
+		trouble:    trouble{log: log, subject: workers.subject},
+		pssTrouble: trouble{log: log, subject: workers.subject},
+		done:       make(chan struct{}),
+	}
+	go u.run(ctx)
+	return u
+}
+
+// Sample logs a sample at once, proportional memory included. It may be called
+// after the watch has ended, too.
+func (u *Usage) Sample() { u.sample(true) }
+
+// Done is closed when the watch has ended.
+func (u *Usage) Done() <-chan struct{} { return u.done }
+
+func (u *Usage) run(ctx context.Context) {
+	defer close(u.done)
+	ticker := time.NewTicker(usageEvery)
+	defer ticker.Stop()
+	for n := 0; ; n++ {
+		u.sample(n%pssEvery == 0)
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (u *Usage) sample(pss bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	master := u.workers.Master()
+	if master == 0 {
+		return // nothing has started
+	}
+	var s event.Usage
+	pids, err := u.nginx(master, &s)
+	if err == nil && u.controller != nil {
+		err = u.ofController(&s)
+	}
+	if err != nil {
+		if !gone(err) {
+			u.trouble.report("usage is not sampled", err)
+		}
+		return
+	}
+	if pss {
+		s.NginxPSS = u.pss(pids)
+	}
+	s.Workers, s.Generations = count(u.workers.Alive())
+	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
+}
+
+// nginx adds up the master and its children, and returns their PIDs. A child that
+// ends meanwhile would count twice or not at all: then it looks again.
+func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
+	for {
+		before, err := procStat(master)
+		if err != nil {
+			return nil, err
+		}
+		pids, err := children(master)
+		if err != nil {
+			return nil, err
+		}
+		s.NginxRSS = int64(before.ResidentMemory())
+		s.NginxCPU = own(before) + ended(before)
+		for _, pid := range pids {
+			stat, err := procStat(pid)
+			if gone(err) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.NginxRSS += int64(stat.ResidentMemory())
+			s.NginxCPU += own(stat) + ended(stat)
+		}
+		after, err := procStat(master)
+		if err != nil {
+			return nil, err
+		}
+		if still, err := children(master); err != nil || slices.Equal(pids, still) && ended(before) == ended(after) {
+			return append(pids, master), err
+		}
+	}
+}
+
+func (u *Usage) ofController(s *event.Usage) error {
+	pid, err := u.controller()
+	if err != nil {
+		return nil // it is not running, which is its supervisor's to report
+	}
+	stat, err := procStat(pid)
+	if gone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.ControllerRSS = int64(stat.ResidentMemory())
+	s.ControllerCPU, s.ChildrenCPU = own(stat), ended(stat)
+	return nil
+}
+
+// pss adds up the proportional memory; 0 if the kernel does not tell it to us.
+func (u *Usage) pss(pids []int) int64 {
+	var sum int64
+	for _, pid := range pids {
+		proc, err := procfs.NewProc(pid)
+		if err != nil {
+			continue // it has ended
+		}
+		rollup, err := proc.ProcSMapsRollup()
+		if err != nil && processExists(pid) && !gone(err) {
+			u.pssTrouble.report("nginx's proportional memory is not sampled", err)
+			return 0
+		}
+		sum += int64(rollup.Pss)
+	}
+	return sum
+}
+
+// own is the CPU time of the process itself.
+func own(stat procfs.ProcStat) time.Duration {
+	return time.Duration(stat.UTime+stat.STime) * clockTick
+}
+
+// ended is the CPU time of its children that ended and were waited for.
+func ended(stat procfs.ProcStat) time.Duration {
+	return time.Duration(stat.CUTime+stat.CSTime) * clockTick
+}
+
+func count(alive []Worker) (workers, generations int) {
+	type generation struct{ master, number int }
+	seen := map[generation]bool{}
+	for _, w := range alive {
+		seen[generation{w.Master, w.Generation}] = true
+	}
+	return len(alive), len(seen)
+}

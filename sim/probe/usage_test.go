@@ -1,0 +1,125 @@
+package probe
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"windtunnel.dev/sim/event"
+)
+
+func TestUsage(t *testing.T) {
+	n := startNginx(t, "return 200;")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	_, base := r.started(w)
+	u := WatchUsage(r.ctx, r.Log, w, func() (int, error) { return os.Getpid(), nil })
+	u.Sample()
+	// Children of ours that end, and workers that end: their time is not lost.
+	for range 5 {
+		if err := exec.Command("nginx", "-p", n.folder, "-c", n.conf(), "-t", "-q").Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.reload("return 200;")
+	r.await(w, base+1, 2)
+	u.Sample()
+	events := r.end(w, u)
+	u.Sample() // harmless after the end
+
+	var samples []event.Usage
+	for _, e := range events {
+		if e.Trouble != nil {
+			t.Errorf("trouble: %+v", e.Trouble)
+		}
+		if e.Usage != nil {
+			samples = append(samples, *e.Usage)
+		}
+	}
+	if len(samples) < 2 {
+		t.Fatalf("%d samples, want one for each Sample at least", len(samples))
+	}
+	var before event.Usage
+	withPSS := 0
+	for _, s := range samples {
+		if s.NginxRSS < 3<<20 || s.ControllerRSS < 1<<20 || s.Workers < 2 || s.Generations < 1 {
+			t.Errorf("sample %+v: want a master, two workers and this test", s)
+		}
+		if s.NginxPSS > s.NginxRSS {
+			t.Errorf("PSS %d is more than RSS %d", s.NginxPSS, s.NginxRSS)
+		}
+		if s.NginxPSS > 0 {
+			withPSS++
+		}
+		if s.NginxCPU < before.NginxCPU || s.ControllerCPU < before.ControllerCPU || s.ChildrenCPU < before.ChildrenCPU {
+			t.Errorf("CPU time ran backwards: %+v, then %+v", before, s)
+		}
+		before = s
+	}
+	if withPSS < 2 {
+		t.Errorf("%d samples with PSS, want both of Sample at least", withPSS)
+	}
+}
+
+func TestUsageWithoutSubject(t *testing.T) {
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", func() (int, error) { return 0, os.ErrNotExist })
+	u := WatchUsage(r.ctx, r.Log, w, nil)
+	u.Sample()
+	for _, e := range r.end(w, u) {
+		if e.Usage != nil {
+			t.Errorf("a sample of nothing: %+v", e.Usage)
+		}
+	}
+}
+
+func TestHostBetween(t *testing.T) {
+	last := procfs.CPUStat{User: 10, Idle: 100, Iowait: 5}
+	for name, c := range map[string]struct {
+		now  procfs.CPUStat
+		want event.Host
+	}{
+		"idle":             {procfs.CPUStat{User: 10, Idle: 110, Iowait: 5}, event.Host{}},
+		"busy":             {procfs.CPUStat{User: 13, System: 3, SoftIRQ: 1, Idle: 101, Iowait: 7}, event.Host{Busy: 0.7}},
+		"stolen":           {procfs.CPUStat{User: 12, Idle: 106, Iowait: 5, Steal: 2}, event.Host{Busy: 0.4, Stolen: 0.2}},
+		"guests":           {procfs.CPUStat{User: 15, Guest: 5, Idle: 105, Iowait: 5}, event.Host{Busy: 0.5}},
+		"iowait goes back": {procfs.CPUStat{User: 20, Idle: 100, Iowait: 4}, event.Host{Busy: 1}},
+		"no time":          {last, event.Host{}},
+	} {
+		if got := *hostBetween(last, c.now); !near(got.Busy, c.want.Busy) || !near(got.Stolen, c.want.Stolen) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+
+func TestHostEachTick(t *testing.T) {
+	r := newRun(t)
+	ticks := make(chan time.Time)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		watchHost(r.ctx, r.Log, ticks)
+	}()
+	for range 3 {
+		ticks <- time.Time{}
+	}
+	r.cancel()
+	<-ended
+	events := r.end()
+	if len(events) < 2 || len(events) > 3 || events[0].Host == nil || events[0].Subject != "" {
+		t.Errorf("logged %+v, want a host event for each tick", events)
+	}
+}
+
+func TestWatchHostEnds(t *testing.T) {
+	r := newRun(t)
+	done := WatchHost(r.ctx, r.Log)
+	r.cancel()
+	<-done
+	r.end()
+}
