@@ -1,0 +1,107 @@
+// Package expect holds measurements against what a scenario expects of them.
+// It stands between a scenario's expect lines, written in CEL
+// (https://cel.dev), and the verdicts of a report. Its one rule: what can be
+// wrong with an expectation is said before the run, not after it.
+package expect
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/ext"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// Expectation is a condition on the measurements of one subject. Its names are
+// the json names of measure.Subject.
+type Expectation struct {
+	text    string
+	program cel.Program
+	uses    []use
+}
+
+// Verdict is what became of an expectation for one subject.
+type Verdict struct {
+	Text   string `json:"text"`
+	OK     bool   `json:"ok"`
+	Actual string `json:"actual"` // the values it is about: reloads = 7, requests.failed = 0
+}
+
+// env knows every field of measure.Subject as a typed variable.
+var env = func() *cel.Env {
+	options := []cel.EnvOption{
+		cel.CrossTypeNumericComparisons(true),
+		ext.NativeTypes(ext.ParseStructTag("json"), reflect.TypeFor[measure.Subject]()),
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[measure.Subject]()) {
+		options = append(options, cel.Variable(jsonName(field), celType(field.Type)))
+	}
+	env, err := cel.NewEnv(options...)
+	if err != nil {
+		panic(fmt.Sprintf("measure.Subject has no CEL form: %v", err))
+	}
+	return env
+}()
+
+// Compile reads an expectation. The error is one line: the column, what is
+// wrong there, and the names that exist nearby.
+func Compile(text string) (Expectation, error) {
+	parsed, checked, err := compile(text)
+	if err != nil {
+		return Expectation{}, err
+	}
+	program, err := programOf(checked)
+	if err != nil {
+		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
+	}
+	uses, err := usesOf(parsed)
+	if err != nil {
+		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
+	}
+	return Expectation{text: strings.TrimSpace(text), program: program, uses: uses}, nil
+}
+
+func compile(text string) (parsed, checked *cel.Ast, err error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, errors.New("an expectation is empty; write a condition, as in reloads == 0")
+	}
+	parsed, issues := env.Parse(text)
+	if issues.Err() == nil {
+		checked, issues = env.Check(parsed)
+	}
+	if issues.Err() != nil {
+		return nil, nil, explain(text, issues.Errors())
+	}
+	if checked.OutputType() != cel.BoolType {
+		return nil, nil, fmt.Errorf("expectation %q is of type %s and no condition; compare it with something, as in reloads == 0", text, checked.OutputType())
+	}
+	if err := checkCauses(text, parsed); err != nil {
+		return nil, nil, err
+	}
+	return parsed, checked, nil
+}
+
+// String is the expectation as it was written.
+func (e Expectation) String() string { return e.text }
+
+// Check holds a subject against the expectation. It is not met where it rests
+// on a quantile of nothing: no change converged, no request was answered (but a
+// lane's quantile of nothing is zero; lanes.all(l, l.latency.n > 0) tells). An
+// error says that it could not be evaluated: a division by zero, an index
+// beyond the end.
+func (e Expectation) Check(s measure.Subject) (Verdict, error) {
+	vars, err := variables(s)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
+	}
+	out, _, err := e.program.Eval(vars)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
+	}
+	return Verdict{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}, nil
+}

@@ -1,0 +1,131 @@
+package expect_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/measure"
+)
+
+var subject = measure.Subject{
+	Name: "reload", Reloads: 7, Valid: true,
+	Converge: measure.Converge{Last: measure.Durations{N: 3, P99: 1500 * time.Millisecond}},
+	Requests: measure.Requests{Sent: 100, Failed: 3, Bound: 0.03, Causes: map[string]int{"reset": 3}},
+	Lanes: []measure.Lane{
+		{Name: "http", Requests: measure.Requests{Sent: 50}},
+		{Name: "post", Requests: measure.Requests{Sent: 50, Failed: 3, Causes: map[string]int{"reset": 3}}},
+	},
+	Memory: measure.Memory{PeakRSS: 300 << 20},
+}
+
+func TestCheck(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		ok     bool
+		actual string
+	}{
+		{"reloads == 7", true, "reloads = 7"},
+		{"reloads == 0 && valid", false, "reloads = 7, valid = true"},
+		{`converge.last.p99 < duration("2s")`, true, "converge.last.p99 = 1.5s"},
+		{`converge.last.p99 < duration("1s") || converge.last.p99 > duration("1h")`, false, "converge.last.p99 = 1.5s"},
+		{`requests.causes["reset"] == 3`, true, `requests.causes["reset"] = 3`},
+		{`requests.causes["refused"] == 0`, true, `requests.causes["refused"] = 0`},
+		{"requests.bound < 1", true, "requests.bound = 0.03"},
+		{"requests.failed * 100 <= requests.sent", false, "requests.failed = 3, requests.sent = 100"},
+		{"memory.peakRSS < 200 * 1024 * 1024", false, "memory.peakRSS = 314572800"},
+		{`lanes.exists(l, l.name == "post" && l.failed == 3)`, true, `lanes.map(l, l.name) = ["http", "post"], lanes.map(l, l.failed) = [0, 3]`},
+		{`lanes.all(l, l.causes["timeout"] == 0 && reloads == 7)`, true, `lanes.map(l, l.causes["timeout"]) = [0, 0], reloads = 7`},
+		{`lanes.all(l, lanes.exists(m, m.sent > l.failed))`, true, `lanes.map(m, m.sent) = [50, 50], lanes.map(l, l.failed) = [0, 3]`},
+		{`lanes[1].failed == 0`, false, "lanes[1].failed = 3"},
+		{`name in ["reload", "dynamic"]`, true, `name = "reload"`},
+		{`converge.first.p99 < duration("2s")`, false, "converge.first.p99 = nothing to measure"},
+		{`converge.first.n == 0 || converge.first.p99 < duration("2s")`, true, "converge.first.n = 0, converge.first.p99 = nothing to measure"},
+		{`size(workers.first) == 0`, true, "workers.first = []"},
+	} {
+		t.Run(test.text, func(t *testing.T) {
+			e, err := expect.Compile(test.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict, err := e.Check(subject)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if verdict.OK != test.ok || verdict.Text != test.text {
+				t.Errorf("verdict %+v, want OK %v", verdict, test.ok)
+			}
+			if test.actual != "" && verdict.Actual != test.actual {
+				t.Errorf("actual %q, want %q", verdict.Actual, test.actual)
+			}
+			t.Log(verdict.Actual)
+		})
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want []string
+	}{
+		{"reload == 0", []string{"column 1", "'reload'", "there are", "reloads"}},
+		{"reloads == 0 && converge.last.p98 < duration('1s')", []string{"p98", "converge.last has", "p50", "p99"}},
+		{"reloads", []string{"no condition", "int"}},
+		{"reloads == '0'", []string{"no matching overload", "int", "string"}},
+		{"converge.last.p99 < 2", []string{"no matching overload", "duration"}},
+		{"reloads ==", []string{"column 11", "the end of the text"}},
+		{" ", []string{"is empty"}},
+		{`requests.causes["refusd"] == 0`, []string{`"refusd"`, "column 17", "refused"}},
+		{`lanes.all(l, l.causes["our-cancel"] == 0)`, []string{`"our-cancel"`}},
+		{`requests.causes[3] == 0`, []string{"no matching overload"}},
+		{"lanes.all(l, l.fail == 0)", []string{"column 15", "fail"}},
+	} {
+		t.Run(test.text, func(t *testing.T) {
+			_, err := expect.Compile(test.text)
+			if err == nil {
+				t.Fatal("compiled")
+			}
+			t.Log(err)
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %v", err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v: lacks %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckTellsWhatCannotBeEvaluated(t *testing.T) {
+	for _, text := range []string{"lanes[9].failed == 0", "requests.sent / converge.flaps > 1"} {
+		e, err := expect.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := e.Check(subject); err == nil {
+			t.Errorf("%s: %+v, want an error", text, v)
+		}
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, seed := range []string{"reloads == 0", `converge.last.p99 < duration("2s")`, `lanes.all(l, l.failed == 0)`, "requests.causes['reset'] > 1", "(", "a.b.c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := expect.Compile(text)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+			return
+		}
+		v, err := e.Check(subject)
+		if err == nil && v.Text != e.String() {
+			t.Errorf("verdict on %q is about %q", e, v.Text)
+		}
+	})
+}

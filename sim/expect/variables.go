@@ -1,0 +1,75 @@
+package expect
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"cel.dev/cel-go/cel"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// programOf makes a program that knows of values that are not known.
+func programOf(checked *cel.Ast) (cel.Program, error) {
+	return env.Program(checked, cel.EvalOptions(cel.OptPartialEval))
+}
+
+// variables are the subject's fields by json name. A cause that did not occur
+// is zero, not missing. A quantile of nothing is unknown, not zero.
+func variables(s measure.Subject) (cel.PartialActivation, error) {
+	s.Requests.Causes = everyCause(s.Requests.Causes)
+	s.Lanes = slices.Clone(s.Lanes)
+	for i := range s.Lanes {
+		s.Lanes[i].Causes = everyCause(s.Lanes[i].Causes)
+	}
+	vars := map[string]any{}
+	var unknown []*cel.AttributePatternType
+	v := reflect.ValueOf(s)
+	for i, field := range reflect.VisibleFields(v.Type()) {
+		name := jsonName(field)
+		vars[name] = v.Field(i).Interface()
+		unknown = append(unknown, quantilesOfNothing(v.Field(i), name)...)
+	}
+	return cel.PartialVars(vars, unknown...)
+}
+
+// quantilesOfNothing are the paths, from the name of a variable, of quantiles
+// of empty sets within its value. Those in lists are left out: CEL holds a list
+// with one unknown part to be unknown as a whole.
+func quantilesOfNothing(v reflect.Value, name string, path ...string) []*cel.AttributePatternType {
+	var found []*cel.AttributePatternType
+	if d, ok := v.Interface().(measure.Durations); ok {
+		for _, quantile := range []string{"p50", "p90", "p99", "max"} {
+			if d.N == 0 {
+				found = append(found, pattern(name, append(path, quantile)))
+			}
+		}
+		return found
+	}
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range v.NumField() {
+		inner := append(slices.Clone(path), jsonName(v.Type().Field(i)))
+		found = append(found, quantilesOfNothing(v.Field(i), name, inner...)...)
+	}
+	return found
+}
+
+func pattern(name string, path []string) *cel.AttributePatternType {
+	p := cel.AttributePattern(name)
+	for _, step := range path {
+		p = p.QualString(step)
+	}
+	return p
+}
+
+func everyCause(seen map[string]int) map[string]int {
+	all := map[string]int{}
+	for _, cause := range measure.Causes {
+		all[string(cause)] = 0
+	}
+	maps.Copy(all, seen)
+	return all
+}

@@ -1,0 +1,202 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// converge follows every change from intent until all workers serve it.
+type converge struct {
+	rounds  rounds
+	lives   lives
+	changes []*watched
+	byID    map[int]*watched
+	adds    map[string][]*watched // by pod
+	removes map[string][]*watched
+	gaps    *durations
+	twice   []string
+}
+
+// watched is a change and what every worker showed of it.
+type watched struct {
+	*event.Change
+	at        time.Duration
+	end       time.Duration // of its round
+	undone    time.Duration // when a later change was meant to undo it
+	failed    bool
+	sightings map[int]*sighting
+}
+
+func newConverge(r rounds) measurement {
+	return &converge{
+		rounds: r, lives: lives{}, byID: map[int]*watched{}, gaps: newDurations(),
+		adds: map[string][]*watched{}, removes: map[string][]*watched{},
+	}
+}
+
+func (m *converge) Add(e event.Event, in bool) {
+	switch {
+	case e.Worker != nil:
+		m.lives.see(*e.Worker, e.At)
+	case e.Change != nil && in:
+		m.change(e.Change, e.At)
+	case e.Written != nil && e.Written.Error != "":
+		// The write may end after the round; it is the change's, wherever it is.
+		if w := m.byID[e.Written.Change]; w != nil {
+			w.failed = true
+		}
+	case e.Answer != nil:
+		m.answer(e.Answer, e.At)
+	}
+}
+
+func (m *converge) change(c *event.Change, at time.Duration) {
+	if m.byID[c.ID] != nil {
+		m.twice = append(m.twice, fmt.Sprintf("change %d stands in the log twice; the first counts", c.ID))
+		return
+	}
+	w := &watched{Change: c, at: at, end: m.rounds[m.rounds.at(at)].End, undone: never, sightings: map[int]*sighting{}}
+	m.byID[c.ID] = w
+	m.changes = append(m.changes, w)
+	for _, pod := range c.Added {
+		m.adds[pod] = append(m.adds[pod], w)
+	}
+	for _, pod := range c.Removed {
+		m.removes[pod] = append(m.removes[pod], w)
+	}
+}
+
+func (m *converge) answer(a *event.Answer, at time.Duration) {
+	m.lives.heard(a.Worker, at)
+	w := m.byID[a.Change]
+	if w == nil || at < w.at || at > w.end {
+		return
+	}
+	s := w.sightings[a.Worker]
+	if s == nil {
+		s = newSighting()
+		w.sightings[a.Worker] = s
+	}
+	if gap := s.see(w.Change, a, at); gap != none {
+		m.gaps.add(gap)
+	}
+}
+
+func (m *converge) Result(s *Subject, t *Timeline) {
+	slices.SortStableFunc(m.changes, func(a, b *watched) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID))
+	})
+	first, last := newDurations(), newDurations()
+	for _, w := range m.changes {
+		w.undone = m.undoing(w)
+		served := w.result(m.lives)
+		if served.First != none {
+			first.add(served.First)
+		}
+		if served.Last != none {
+			last.add(served.Last)
+		}
+		s.Changes.count(served.Fate)
+		s.Converge.Flaps += served.Flaps
+		t.Changes = append(t.Changes, served)
+	}
+	s.Converge.First, s.Converge.Last, s.Converge.Granularity = first.result(), last.result(), m.gaps.result()
+	s.Trouble = append(s.Trouble, m.twice...)
+}
+
+// undoing is when a later change was meant to take a pod back that w added, or
+// to bring one back that w removed; never if none was.
+func (m *converge) undoing(w *watched) time.Duration {
+	at := never
+	look := func(pods []string, opposite map[string][]*watched) {
+		for _, pod := range pods {
+			for _, other := range opposite[pod] {
+				later := other.at > w.at || other.at == w.at && other.ID > w.ID
+				if later && !other.failed && other.at <= w.end {
+					at = min(at, other.at)
+				}
+			}
+		}
+	}
+	look(w.Added, m.removes)
+	look(w.Removed, m.adds)
+	return at
+}
+
+// result says what became of the change, given the lives of all workers.
+func (w *watched) result(lives lives) Served {
+	served := Served{ID: w.ID, At: w.at, Step: w.Step, Object: w.Object, First: none, Last: none}
+	first, last, all := w.times(lives)
+	for _, s := range w.sightings {
+		served.Flaps += s.flaps
+	}
+	if first != none {
+		served.First = first - w.at
+	}
+	switch {
+	case w.failed:
+		served.Fate, served.First = Failed, none
+	case len(w.Added)+len(w.Removed) == 0:
+		served.Fate, served.First = Unwatched, none
+	case all && last <= w.undone:
+		served.Fate, served.Last = Converged, last-w.at
+	case w.undone != never:
+		served.Fate = Superseded
+	default:
+		served.Fate = Unconverged
+	}
+	return served
+}
+
+// times are when the first worker and when the last came to serve the change,
+// and whether all did that had to.
+//
+// Those have to that are active at the end: when the round ends, or a later
+// change undoes this one. A worker that began after another already served the
+// change and was never asked does not: it says nothing, and was started from a
+// newer state. A worker that left before need not have served it, but the old
+// answers that it gave count. (The log may tell that a worker drains a little
+// after the probe knew, so the last look is no end to go by.)
+func (w *watched) times(lives lives) (first, last time.Duration, all bool) {
+	first, last = none, none
+	for _, s := range w.sightings {
+		if at := s.served(w.Change); at != none && (first == none || at < first) {
+			first = at
+		}
+	}
+	all = first != none
+	end := min(w.end, w.undone)
+	for pid, l := range lives {
+		s := w.sightings[pid]
+		has := l.activeAt(end)
+		switch {
+		case s == nil:
+			all = all && !(has && l.active <= first)
+		case s.served(w.Change) != none:
+			last = max(last, s.served(w.Change))
+		case has:
+			all = false
+		default:
+			last = max(last, s.stale)
+		}
+	}
+	return first, max(first, last), all
+}
+
+func (c *Changes) count(fate Fate) {
+	c.Made++
+	switch fate {
+	case Failed:
+		c.Failed++
+	case Converged:
+		c.Converged++
+	case Superseded:
+		c.Superseded++
+	case Unconverged:
+		c.Unconverged++
+	}
+}

@@ -1,0 +1,43 @@
+package measure
+
+import (
+	"slices"
+
+	"windtunnel.dev/sim/event"
+)
+
+// crew is the workers alive now, by PID. Draining ones live.
+type crew map[int]member
+
+type member struct {
+	generation generation
+	active     bool
+}
+
+func (c crew) see(w event.Worker) {
+	if w.State == event.Exited {
+		delete(c, w.PID)
+		return
+	}
+	c[w.PID] = member{generation{w.Master, w.Generation}, w.State == event.Active}
+}
+
+func (c crew) generations() int {
+	alive := map[generation]bool{}
+	for _, m := range c {
+		alive[m.generation] = true
+	}
+	return len(alive)
+}
+
+// active are the PIDs of those that take new connections, in their order.
+func (c crew) active() []int {
+	var pids []int
+	for pid, m := range c {
+		if m.active {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}

@@ -1,0 +1,43 @@
+package measure
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A durations collects durations for their quantiles, in a histogram of
+// microseconds with three significant digits up to an hour: a quantile is
+// exact to a microsecond or a thousandth, whichever is coarser. The maximum is
+// exact.
+type durations struct {
+	histogram *hdrhistogram.Histogram
+	n         int
+	max       time.Duration
+}
+
+const longest = time.Hour
+
+func newDurations() *durations {
+	return &durations{histogram: hdrhistogram.New(1, longest.Microseconds(), 3)}
+}
+
+// add records d; less than nothing counts as nothing, and what is longer than
+// an hour as an hour in the quantiles.
+func (ds *durations) add(d time.Duration) {
+	d = max(d, 0)
+	// The value is within the histogram's range, so that it cannot refuse it.
+	_ = ds.histogram.RecordValue(min(d, longest).Microseconds())
+	ds.n++
+	ds.max = max(ds.max, d)
+}
+
+func (ds *durations) result() Durations {
+	if ds.n == 0 {
+		return Durations{}
+	}
+	quantile := func(percent float64) time.Duration {
+		return min(time.Duration(ds.histogram.ValueAtPercentile(percent))*time.Microsecond, ds.max)
+	}
+	return Durations{N: ds.n, P50: quantile(50), P90: quantile(90), P99: quantile(99), Max: ds.max}
+}

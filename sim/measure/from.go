@@ -1,0 +1,160 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"windtunnel.dev/sim/event"
+)
+
+// measurement reduces one subject's events to its part of the result. Events
+// come in the order of At, with the events of the run as a whole among them;
+// in says whether At lies in one of the subject's rounds.
+type measurement interface {
+	Add(e event.Event, in bool)
+	Result(s *Subject, t *Timeline)
+}
+
+// measurements lists all of them. A measurement may read what those above it
+// have put into the subject; validity reads it all.
+var measurements = []func(rounds) measurement{
+	newConverge,
+	newReloads,
+	newWorkers,
+	newRequests,
+	newSyncs,
+	newMemory,
+	newCPU,
+	newBins,
+	newTrouble,
+	newValidity,
+}
+
+// From measures a run. It reads the log once, holds its events in memory and
+// puts them in the order of At, because a request is logged when it ended and
+// writers race: the order of the lines means nothing. An error says that the
+// log is not one that this version can measure.
+func From(log iter.Seq2[event.Event, error]) (Result, Series, error) {
+	run, bySubject, err := collect(log)
+	if err != nil {
+		return Result{}, Series{}, err
+	}
+	result := Result{Schema: Schema, Run: run}
+	var series Series
+	for _, name := range names(run, bySubject) {
+		events := inOrder(bySubject[name], bySubject[""])
+		rounds, err := roundsOf(events)
+		if err != nil {
+			return Result{}, Series{}, fmt.Errorf("event log, subject %q: %w", name, err)
+		}
+		s := Subject{Name: name, Rounds: len(rounds), Measured: rounds.total()}
+		t := Timeline{Name: name, Rounds: rounds}
+		reduce(events, rounds, &s, &t)
+		result.Subjects = append(result.Subjects, s)
+		series.Subjects = append(series.Subjects, t)
+	}
+	result.Cut = slices.ContainsFunc(result.Subjects, func(s Subject) bool { return slices.Contains(s.Invalid, wasCut) })
+	return result, series, nil
+}
+
+func reduce(events []event.Event, rounds rounds, s *Subject, t *Timeline) {
+	reducers := make([]measurement, len(measurements))
+	for i, begin := range measurements {
+		reducers[i] = begin(rounds)
+	}
+	for _, e := range events {
+		in := rounds.at(e.At) >= 0
+		for _, r := range reducers {
+			r.Add(e, in)
+		}
+	}
+	for _, r := range reducers {
+		r.Result(s, t)
+	}
+}
+
+// collect reads the log to its end and splits it by subject.
+func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.Event, error) {
+	var run *event.Run
+	bySubject := map[string][]event.Event{}
+	n := 0
+	for e, err := range log {
+		if err != nil {
+			return event.Run{}, nil, err
+		}
+		n++
+		if e.At < 0 {
+			return event.Run{}, nil, fmt.Errorf("event log, event %d: at is %d, before the start of the run", n, e.At)
+		}
+		if e.Run != nil {
+			if run != nil {
+				return event.Run{}, nil, fmt.Errorf("event log, event %d: a second run begins; a log holds one", n)
+			}
+			run = e.Run
+			continue
+		}
+		bySubject[e.Subject] = append(bySubject[e.Subject], e)
+	}
+	switch {
+	case run == nil:
+		return event.Run{}, nil, fmt.Errorf("event log: no run event among %d events; is it an event log?", n)
+	case run.Schema != event.Schema:
+		return event.Run{}, nil, fmt.Errorf("event log: its schema is %q, this version reads %q", run.Schema, event.Schema)
+	}
+	return *run, bySubject, nil
+}
+
+// names are the subjects in the order of the scenario, then those it does not name.
+func names(run event.Run, bySubject map[string][]event.Event) []string {
+	var all []string
+	for _, name := range run.Subjects {
+		if name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	var unnamed []string
+	for name := range bySubject {
+		if name != "" && !slices.Contains(all, name) {
+			unnamed = append(unnamed, name)
+		}
+	}
+	slices.Sort(unnamed)
+	return append(all, unnamed...)
+}
+
+// inOrder returns a subject's events and those of the whole run in the order of
+// At. Of equal At, what acts comes before what is seen of it; measurements do
+// not depend on any finer order.
+func inOrder(own, common []event.Event) []event.Event {
+	events := slices.Concat(own, common)
+	slices.SortStableFunc(events, func(a, b event.Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(rank(a), rank(b)), cmp.Compare(generationOf(a), generationOf(b)))
+	})
+	return events
+}
+
+func rank(e event.Event) int {
+	switch {
+	case e.Phase != nil:
+		return phaseRank[e.Phase.Name]
+	case e.Change != nil:
+		return 10
+	case e.Worker != nil:
+		return 20 + stateRank[e.Worker.State]
+	}
+	return 30
+}
+
+func generationOf(e event.Event) int {
+	if e.Worker == nil {
+		return 0
+	}
+	return e.Worker.Generation
+}
+
+var (
+	phaseRank = map[event.PhaseName]int{event.Ready: 0, event.RoundEnd: 1, event.RoundBegin: 2, event.ChurnEnd: 3, event.Cut: 4, event.Stopped: 5}
+	stateRank = map[event.WorkerState]int{event.Active: 0, event.Draining: 1, event.Exited: 2}
+)

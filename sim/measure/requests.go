@@ -1,0 +1,106 @@
+package measure
+
+import (
+	"slices"
+
+	"windtunnel.dev/sim/event"
+)
+
+// Causes are the causes of failure that count against a subject or, for
+// our-dialing, make its run void. our-cancel is none: such a request was
+// neither sent nor failed.
+var Causes = []event.Cause{
+	event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.Corrupted, event.Timeout,
+	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod,
+	event.OurDialing, event.Unknown,
+}
+
+// requests counts the requests that were meant to be sent in the rounds, for
+// all lanes and for each.
+type requests struct {
+	all    *tally
+	byLane map[string]*tally
+}
+
+// tally counts one set of requests.
+type tally struct {
+	Requests
+	latency, lag *durations
+}
+
+func newTally() *tally {
+	return &tally{Requests: Requests{Causes: map[string]int{}}, latency: newDurations(), lag: newDurations()}
+}
+
+func newRequests(rounds) measurement {
+	return &requests{all: newTally(), byLane: map[string]*tally{}}
+}
+
+func (m *requests) Add(e event.Event, in bool) {
+	switch {
+	case !in:
+	case e.Request != nil && e.Request.Cause != event.OurCancel:
+		m.all.request(e.Request)
+		m.lane(e.Request.Lane).request(e.Request)
+	case e.Socket != nil && e.Socket.Opened:
+		m.all.Sockets++
+		m.lane(e.Socket.Lane).Sockets++
+	}
+}
+
+func (m *requests) lane(name string) *tally {
+	if m.byLane[name] == nil {
+		m.byLane[name] = newTally()
+	}
+	return m.byLane[name]
+}
+
+func (t *tally) request(r *event.Request) {
+	t.Sent++
+	t.Retries += r.Retries
+	t.lag.add(r.Lag)
+	if r.Status != 0 {
+		t.latency.add(r.Lag + r.Took)
+	}
+	if r.Cause == "" {
+		return
+	}
+	t.Failed++
+	t.Causes[string(r.Cause)]++
+	if r.Cause == event.Unknown || !slices.Contains(Causes, r.Cause) {
+		t.Unexplained++
+	}
+}
+
+func (m *requests) Result(s *Subject, _ *Timeline) {
+	s.Requests = m.all.result()
+	for name, t := range m.byLane {
+		s.Lanes = append(s.Lanes, Lane{Name: name, Requests: t.result()})
+	}
+	slices.SortFunc(s.Lanes, func(a, b Lane) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+}
+
+func (t *tally) result() Requests {
+	r := t.Requests
+	r.Bound = failureBound(r.Failed, r.Sent)
+	r.Latency, r.Lag = t.latency.result(), t.lag.result()
+	return r
+}
+
+// failureBound is the observed failure rate, or, where none of n failed, the
+// upper end of its 95 % confidence interval: the rule of three, 3/n. Of nothing
+// sent nothing is known.
+func failureBound(failed, n int) float64 {
+	switch {
+	case n == 0:
+		return 1
+	case failed == 0:
+		return min(1, 3/float64(n))
+	}
+	return float64(failed) / float64(n)
+}

@@ -1,0 +1,63 @@
+package measure
+
+import "time"
+
+// Series is what the plots of a report need, subjects in the order of Result.
+type Series struct {
+	Subjects []Timeline `json:"subjects"`
+}
+
+// Timeline is one subject's run over time. All times are since the start of
+// the run.
+type Timeline struct {
+	Name    string        `json:"name"`
+	Rounds  []Round       `json:"rounds"`
+	Width   time.Duration `json:"width"` // of a bin
+	Bins    []Bin         `json:"bins"`  // the rounds' bins in order, empty ones too; none outside of rounds
+	Reloads []Reload      `json:"reloads"`
+	Changes []Served      `json:"changes"` // in the order of intent
+}
+
+// Bin is what happened from At for the width of a bin, or until the round's end.
+type Bin struct {
+	At          time.Duration  `json:"at"`
+	Requests    int            `json:"requests"`           // meant to be sent in it
+	Failures    map[string]int `json:"failures,omitempty"` // of those, by cause
+	P50         time.Duration  `json:"p50"`                // latency from the intended send time of those that were answered
+	P99         time.Duration  `json:"p99"`
+	Max         time.Duration  `json:"max"`
+	Changes     int            `json:"changes"`
+	Generations int            `json:"generations"`   // most alive at once
+	RSS         int64          `json:"rss,omitempty"` // bytes, the most sampled; 0: no sample
+}
+
+// Reload is a new generation of workers, when it was first seen.
+type Reload struct {
+	At         time.Duration `json:"at"`
+	Generation int           `json:"generation"`
+}
+
+// Fate is what became of a change.
+type Fate string
+
+// The fates of a change.
+const (
+	Failed      Fate = "failed"      // the API refused it
+	Converged   Fate = "converged"   // every worker serves it
+	Superseded  Fate = "superseded"  // a later change undid it before that
+	Unconverged Fate = "unconverged" // its round ended before that
+	Unwatched   Fate = "unwatched"   // it moves no pod: there is nothing to look for
+)
+
+// Served is one change and when it was served. First and Last count from
+// intent; they are -1 where no worker, or not every worker, came to serve it.
+type Served struct {
+	ID     int           `json:"id"`
+	At     time.Duration `json:"at"` // of intent
+	Step   string        `json:"step"`
+	Object string        `json:"object"`
+	Fate   Fate          `json:"fate"`
+	First  time.Duration `json:"first"`
+	Last   time.Duration `json:"last"`
+	Flaps  int           `json:"flaps,omitempty"`
+}

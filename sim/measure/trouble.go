@@ -1,0 +1,37 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+
+	"windtunnel.dev/sim/event"
+)
+
+// trouble hands on what went wrong, in the rounds and outside of them, each
+// sentence once with how often it came.
+type trouble struct{ times map[string]int }
+
+func newTrouble(rounds) measurement { return &trouble{map[string]int{}} }
+
+func (m *trouble) Add(e event.Event, _ bool) {
+	if e.Trouble == nil {
+		return
+	}
+	text := e.Trouble.What
+	if e.Trouble.Detail != "" {
+		text += ": " + e.Trouble.Detail
+	}
+	m.times[text]++
+}
+
+func (m *trouble) Result(s *Subject, _ *Timeline) {
+	var lines []string
+	for text, n := range m.times {
+		if n > 1 {
+			text = fmt.Sprintf("%s (%d times)", text, n)
+		}
+		lines = append(lines, text)
+	}
+	slices.Sort(lines)
+	s.Trouble = append(s.Trouble, lines...)
+}

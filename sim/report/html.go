@@ -1,0 +1,100 @@
+package report
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel.dev/sim/measure"
+)
+
+//go:embed assets
+var assets embed.FS
+
+var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"duration": duration,
+	"count":    count,
+	"join":     strings.Join,
+	"script":   func(name string) template.JS { return template.JS(asset(name)) },
+	"style":    func(name string) template.CSS { return template.CSS(asset(name)) },
+	"cells":    cells,
+	"seconds":  func(d time.Duration) string { return digits(d.Seconds()) + " s" },
+}).ParseFS(assets, "assets/page.html"))
+
+func asset(name string) string {
+	data, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // it is embedded, or this does not build
+	}
+	return string(data)
+}
+
+// HTML writes one page that needs nothing else: no network, no other file.
+func HTML(w io.Writer, result measure.Result, series measure.Series, outcomes []Outcome) error {
+	err := page.Execute(w, map[string]any{
+		"Result":      result,
+		"Series":      series,
+		"Outcomes":    outcomes,
+		"Passed":      passed(outcomes),
+		"Rows":        rows,
+		"Worst":       worst(series),
+		"Environment": environment(result.Run.Environment),
+	})
+	if err != nil {
+		return fmt.Errorf("writing the page: %w", err)
+	}
+	return nil
+}
+
+func cells(r row, subjects []measure.Subject) [][]string {
+	var all [][]string
+	for _, s := range subjects {
+		all = append(all, r.cell(s))
+	}
+	return all
+}
+
+func passed(outcomes []Outcome) int {
+	n := 0
+	for _, o := range outcomes {
+		if o.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// listed is how many of the worst changes a page lists for each subject.
+const listed = 10
+
+// worst are the changes that took longest, by subject: first those that never
+// came to be served by every worker, then by their last convergence.
+func worst(series measure.Series) map[string][]measure.Served {
+	all := map[string][]measure.Served{}
+	for _, t := range series.Subjects {
+		changes := slices.DeleteFunc(slices.Clone(t.Changes), func(c measure.Served) bool { return c.Fate == measure.Unwatched })
+		slices.SortStableFunc(changes, func(a, b measure.Served) int {
+			if (a.Last < 0) != (b.Last < 0) {
+				return cmp.Compare(a.Last, b.Last)
+			}
+			return cmp.Compare(b.Last, a.Last)
+		})
+		all[t.Name] = changes[:min(listed, len(changes))]
+	}
+	return all
+}
+
+// environment is in the order of its names.
+func environment(env map[string]string) [][2]string {
+	var all [][2]string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		all = append(all, [2]string{name, env[name]})
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// duration writes d with three significant digits, in µs, ms or s.
+func duration(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0 s"
+	case d.Abs() < time.Millisecond:
+		return digits(float64(d)/float64(time.Microsecond)) + " µs"
+	case d.Abs() < time.Second:
+		return digits(float64(d)/float64(time.Millisecond)) + " ms"
+	}
+	return digits(d.Seconds()) + " s"
+}
+
+// digits writes x with three significant digits, or all of its whole part.
+func digits(x float64) string {
+	switch {
+	case x >= 100 || x <= -100:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case x >= 10 || x <= -10:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// size writes n bytes in binary units.
+func size(n int64) string {
+	x := float64(n)
+	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
+		if x < 1024 && unit == "B" {
+			return fmt.Sprintf("%d B", n)
+		}
+		if x < 1024 {
+			return digits(x) + " " + unit
+		}
+		x /= 1024
+	}
+	return digits(x) + " TiB"
+}
+
+// count writes n with its thousands apart.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	var groups []string
+	for len(s) > 3 && s[len(s)-4] != '-' {
+		groups = append([]string{s[len(s)-3:]}, groups...)
+		s = s[:len(s)-3]
+	}
+	return strings.Join(append([]string{s}, groups...), ",")
+}
+
+// percent writes a rate of 0 to 1 with two significant digits.
+func percent(rate float64) string {
+	return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %"
+}

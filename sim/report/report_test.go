@@ -1,0 +1,101 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/measure/measuretest"
+	"windtunnel.dev/sim/report"
+)
+
+// measured is a realistic run with expectations that pass and fail.
+func measured(t testing.TB, more ...event.Event) (measure.Result, measure.Series, []report.Outcome) {
+	t.Helper()
+	events := append(measuretest.Log(1, 6*time.Second), more...)
+	result, series, err := measure.From(measuretest.Seq(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outcomes []report.Outcome
+	for _, text := range []string{"reloads == 0", `converge.last.p99 < duration("1500ms")`, "requests.failed == 0 && requests.unexplained == 0"} {
+		e, err := expect.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range result.Subjects {
+			verdict, err := e.Check(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			outcomes = append(outcomes, report.Outcome{Subject: s.Name, Verdict: verdict})
+		}
+	}
+	return result, series, outcomes
+}
+
+// void are events that make a run void and troubled.
+var void = []event.Event{
+	{At: 2 * time.Second, Subject: measuretest.Reload, Trouble: &event.Trouble{What: "nginx wrote an alert", Detail: "worker process 7 exited on signal 11"}},
+	{At: 3 * time.Second, Phase: &event.Phase{Name: event.Cut}},
+}
+
+func TestTable(t *testing.T) {
+	for name, more := range map[string][]event.Event{"table": nil, "table-void": void} {
+		t.Run(name, func(t *testing.T) {
+			result, _, outcomes := measured(t, more...)
+			var out bytes.Buffer
+			if err := report.Table(&out, result, outcomes); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(out.String(), "\x1b") {
+				t.Error("colours, and this is no terminal")
+			}
+			for line := range strings.Lines(out.String()) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+			golden.Check(t, "testdata/"+name+".txt", out.Bytes())
+		})
+	}
+}
+
+func TestTableOfNothing(t *testing.T) {
+	var out bytes.Buffer
+	result := measure.Result{Subjects: []measure.Subject{{Name: "empty"}}}
+	if err := report.Table(&out, result, nil); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/table-nothing.txt", out.Bytes())
+}
+
+func TestJSONIsRead(t *testing.T) {
+	result, _, outcomes := measured(t)
+	var out bytes.Buffer
+	if err := report.JSON(&out, result, outcomes); err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		measure.Result
+		Outcomes []report.Outcome `json:"outcomes"`
+	}
+	lines := json.NewDecoder(&out)
+	lines.DisallowUnknownFields()
+	if err := lines.Decode(&read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Schema != measure.Schema || len(read.Subjects) != 2 || read.Subjects[1].Reloads != result.Subjects[1].Reloads {
+		t.Errorf("read back %+v", read.Result)
+	}
+	if len(read.Outcomes) != len(outcomes) || read.Outcomes[0] != outcomes[0] {
+		t.Errorf("read back %+v", read.Outcomes)
+	}
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// row is one figure of the summary: what it is, and for each subject its
+// lines.
+type row struct {
+	Label string
+	Note  string // what it means, in a sentence
+	cell  func(measure.Subject) []string
+}
+
+// rows are the summary, in order; the terminal and the page show the same.
+var rows = []row{
+	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and what became of them.", changes},
+	{"reloads", "New generations of nginx workers, seen from outside.", func(s measure.Subject) []string { return []string{count(s.Reloads)} }},
+	{"POSTs", "Dynamic updates that the controller sent to nginx, and their size.", posts},
+	{"first convergence p50 / p99 / max", "From the intent of a change until the first worker served it.",
+		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes.Made) }},
+	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that never got there are not in it.",
+		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes.Made) }},
+	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
+		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
+	{"requests failed, by cause", "Where none failed, the rate below which the true one lies at 95 % confidence (the rule of three).", failures},
+	{"hidden retries", "Requests that the HTTP client sent again without telling its caller.",
+		func(s measure.Subject) []string { return []string{count(s.Requests.Retries)} }},
+	{"sockets opened", "Connections that the lanes opened: many, where nginx closes them.",
+		func(s measure.Subject) []string { return []string{count(s.Requests.Sockets)} }},
+	{"request latency p50 / p99", "From the moment a request was meant to be sent until its answer's last byte.", latency},
+	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
+		func(s measure.Subject) []string { return []string{count(s.Workers.Alive)} }},
+	{"peak memory, all nginx processes", "Resident memory summed over all processes; shared pages count in each.", memory},
+	{"CPU, controller", "CPU seconds that the controller used in the measured rounds.",
+		func(s measure.Subject) []string { return []string{duration(s.CPU.Controller)} }},
+	{"CPU, nginx", "CPU seconds that all nginx processes used in the measured rounds, nginx -t included.",
+		func(s measure.Subject) []string { return []string{duration(s.CPU.Nginx)} }},
+	{"run is valid", "Whether the run can say anything about the subject.", valid},
+}
+
+func changes(s measure.Subject) []string {
+	lines := []string{count(s.Changes.Made)}
+	for _, part := range []struct {
+		n    int
+		fate measure.Fate
+	}{
+		{s.Changes.Failed, measure.Failed}, {s.Changes.Superseded, measure.Superseded}, {s.Changes.Unconverged, measure.Unconverged},
+	} {
+		if part.n > 0 {
+			lines = append(lines, fmt.Sprintf("%s %s", count(part.n), part.fate))
+		}
+	}
+	return lines
+}
+
+func posts(s measure.Subject) []string {
+	if !s.Posts.Visible {
+		return []string{"the controller does not tell"}
+	}
+	if s.Posts.Count == 0 {
+		return []string{"0"}
+	}
+	return []string{count(s.Posts.Count) + ", " + size(s.Posts.Bytes)}
+}
+
+// times says of how many changes it speaks where that is not all of them.
+func times(d measure.Durations, of int) []string {
+	if d.N == 0 {
+		return []string{"none did"}
+	}
+	lines := []string{duration(d.P50) + " / " + duration(d.P99) + " / " + duration(d.Max)}
+	if d.N < of {
+		lines = append(lines, fmt.Sprintf("of %s of %s changes", count(d.N), count(of)))
+	}
+	return lines
+}
+
+func failures(s measure.Subject) []string {
+	r := s.Requests
+	switch {
+	case r.Sent == 0:
+		return []string{"none sent"}
+	case r.Failed == 0:
+		return []string{"0", "rate < " + percent(r.Bound) + " (95 %)"}
+	}
+	lines := []string{count(r.Failed) + " (" + percent(r.Bound) + ")"}
+	causes := slices.SortedFunc(maps.Keys(r.Causes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.Causes[b], r.Causes[a]), strings.Compare(a, b))
+	})
+	for _, cause := range causes {
+		lines = append(lines, count(r.Causes[cause])+" "+cause)
+	}
+	return lines
+}
+
+func latency(s measure.Subject) []string {
+	if s.Requests.Latency.N == 0 {
+		return []string{"none answered"}
+	}
+	return []string{duration(s.Requests.Latency.P50) + " / " + duration(s.Requests.Latency.P99)}
+}
+
+func memory(s measure.Subject) []string {
+	if s.Memory.PeakRSS == 0 {
+		return []string{"not sampled"}
+	}
+	return []string{size(s.Memory.PeakRSS)}
+}
+
+func valid(s measure.Subject) []string {
+	if s.Valid {
+		return []string{"yes"}
+	}
+	return []string{"NO, see below"}
+}

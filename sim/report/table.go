@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// Table writes the result for a terminal of 100 columns: the summary with the
+// subjects as columns, why a run is not valid, and the expectations. It has
+// colours only where w is a terminal and NO_COLOR (https://no-color.org) is not set.
+func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
+	paint := painter(w)
+	parts := []string{summaryTable(result, paint)}
+	if notes := remarks(result); notes != "" {
+		parts = append(parts, notes)
+	}
+	if len(outcomes) > 0 {
+		parts = append(parts, outcomeTable(outcomes, paint))
+	}
+	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
+		return fmt.Errorf("writing the table: %w", err)
+	}
+	return nil
+}
+
+// painter colours text for w, or leaves it.
+func painter(w io.Writer) func(text.Color, string) string {
+	file, isFile := w.(*os.File)
+	if isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
+		return func(c text.Color, s string) string { return c.EscapeSeq() + s + text.EscapeReset }
+	}
+	return func(_ text.Color, s string) string { return s }
+}
+
+func summaryTable(result measure.Result, paint func(text.Color, string) string) string {
+	t := newTable()
+	header := table.Row{result.Run.Scenario}
+	columns := []table.ColumnConfig{{Number: 1, WidthMax: 36}}
+	for i, s := range result.Subjects {
+		header = append(header, s.Name)
+		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight, WidthMax: 34})
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(columns)
+	for _, r := range rows {
+		line := table.Row{r.Label}
+		for _, s := range result.Subjects {
+			cell := strings.Join(r.cell(s), "\n")
+			if r.Label == "run is valid" && !s.Valid {
+				cell = paint(text.FgRed, cell)
+			}
+			line = append(line, cell)
+		}
+		t.AppendRow(line)
+	}
+	return t.Render()
+}
+
+// remarks are why a run is not valid and what went wrong in it, a line each.
+func remarks(result measure.Result) string {
+	var lines []string
+	for _, s := range result.Subjects {
+		for _, reason := range s.Invalid {
+			lines = append(lines, fmt.Sprintf("%s is not valid: %s", s.Name, reason))
+		}
+		for _, trouble := range s.Trouble {
+			lines = append(lines, fmt.Sprintf("%s had trouble: %s", s.Name, trouble))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func outcomeTable(outcomes []Outcome, paint func(text.Color, string) string) string {
+	t := newTable()
+	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 14}, {Number: 3, WidthMax: 38, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 34, WidthMaxEnforcer: text.WrapSoft}})
+	for _, o := range outcomes {
+		mark := paint(text.FgGreen, "pass")
+		if !o.OK {
+			mark = paint(text.FgRed, "FAIL")
+		}
+		t.AppendRow(table.Row{mark, o.Subject, o.Text, o.Actual})
+	}
+	return t.Render()
+}
+
+func newTable() table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.Style().Options.DrawBorder = false
+	t.Style().Options.SeparateColumns = false
+	t.SuppressTrailingSpaces()
+	return t
+}
