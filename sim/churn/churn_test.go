@@ -1,0 +1,178 @@
+package churn_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
+)
+
+func population(services, pods int) corpus.Population {
+	return corpus.Generate(corpus.Shape{Namespace: "demo", Services: services, Pods: pods, Ingresses: services, Seed: 1})
+}
+
+// shapes are populations and churns of many proportions: less than one roll,
+// several turns over all services, one pod a service, many changes at once.
+var shapes = []struct {
+	services, pods int
+	options        churn.Options
+}{
+	{100, 5, churn.Options{Seed: 1, Rate: 5, For: 20 * time.Second}},
+	{3, 4, churn.Options{Seed: 2, Rate: 10, For: 7 * time.Second, Start: 3 * time.Second}},
+	{1, 1, churn.Options{Seed: 3, Rate: 0.5, For: time.Minute}},
+	{20, 1, churn.Options{Seed: 4, Rate: 2000, For: 5 * time.Second}},
+	{2, 30, churn.Options{Seed: 5, Rate: 1.0 / 3, For: 100 * time.Second}},
+}
+
+func eachShape(t *testing.T, check func(*testing.T, corpus.Population, churn.Options, churn.Stream)) {
+	for _, s := range shapes {
+		t.Run(fmt.Sprintf("%dx%d", s.services, s.pods), func(t *testing.T) {
+			p := population(s.services, s.pods)
+			check(t, p, s.options, churn.RollingUpdate(p, s.options))
+		})
+	}
+}
+
+func TestSeedDecides(t *testing.T) {
+	eachShape(t, func(t *testing.T, p corpus.Population, o churn.Options, s churn.Stream) {
+		if diff := cmp.Diff(s, churn.RollingUpdate(p, o)); diff != "" {
+			t.Errorf("the same seed gave another stream:\n%s", diff)
+		}
+		o.Seed += 100
+		if reflect.DeepEqual(s, churn.RollingUpdate(p, o)) {
+			t.Error("another seed gave the same stream")
+		}
+	})
+}
+
+func TestPopulationIsLeftAlone(t *testing.T) {
+	p := population(3, 3)
+	churn.RollingUpdate(p, churn.Options{Seed: 1, Rate: 10, For: 10 * time.Second})
+	if diff := cmp.Diff(population(3, 3), p); diff != "" {
+		t.Errorf("-before +after:\n%s", diff)
+	}
+}
+
+// TestEvenly: exactly as many changes as asked for, one in each slot of time.
+func TestEvenly(t *testing.T) {
+	eachShape(t, func(t *testing.T, _ corpus.Population, o churn.Options, s churn.Stream) {
+		want := int(o.Rate*o.For.Seconds() + 0.5)
+		if len(s.Changes) != want {
+			t.Fatalf("%d changes, want %d", len(s.Changes), want)
+		}
+		slot := o.For.Seconds() / float64(want)
+		offsets := map[time.Duration]bool{}
+		for i, c := range s.Changes {
+			if c.ID != i+1 {
+				t.Fatalf("change %d has ID %d", i+1, c.ID)
+			}
+			since := (c.At - o.Start).Seconds() - float64(i)*slot
+			if since < -1e-6 || since > slot+1e-6 {
+				t.Fatalf("change %d at %v is %.6f s into its slot of %.6f s", c.ID, c.At, since, slot)
+			}
+			offsets[c.At-o.Start-time.Duration(float64(i)*slot*1e9)] = true
+		}
+		if len(s.Changes) > 10 && len(offsets) < len(s.Changes)/2 {
+			t.Errorf("%d changes lie in only %d places of their slots: no jitter", len(s.Changes), len(offsets))
+		}
+	})
+}
+
+// TestMembership follows who is in each service.
+func TestMembership(t *testing.T) {
+	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
+		members, seen := map[string][]string{}, map[string]bool{}
+		for _, service := range p.Services {
+			members[service.Key()] = slices.Clone(service.Pods)
+			for _, pod := range service.Pods {
+				seen[pod] = true
+			}
+		}
+		for _, c := range s.Changes {
+			now := members[c.Service]
+			i := slices.Index(now, c.Remove)
+			if i < 0 {
+				t.Fatalf("change %d removes %s, which is not in %s", c.ID, c.Remove, c.Service)
+			}
+			if seen[c.Add] {
+				t.Fatalf("change %d adds %s, which has been there before", c.ID, c.Add)
+			}
+			seen[c.Add] = true
+			now[i] = c.Add
+		}
+	})
+}
+
+// TestOneAfterAnother: a roll begun is carried on until every pod that the
+// service had is gone, and no service rolls again before all others have.
+func TestOneAfterAnother(t *testing.T) {
+	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
+		pods := len(p.Services[0].Pods)
+		rolls := slices.Collect(slices.Chunk(s.Changes, pods))
+		for i, roll := range rolls {
+			added := map[string]bool{}
+			for _, c := range roll {
+				if c.Service != roll[0].Service {
+					t.Fatalf("change %d is of %s, while %s is being rolled", c.ID, c.Service, roll[0].Service)
+				}
+				if added[c.Remove] {
+					t.Fatalf("change %d removes %s, which this roll has added", c.ID, c.Remove)
+				}
+				added[c.Add] = true
+			}
+			turn := rolls[i-i%len(p.Services) : i]
+			if slices.ContainsFunc(turn, func(r []churn.Change) bool { return r[0].Service == roll[0].Service }) {
+				t.Fatalf("roll %d is of %s, which had its turn", i, roll[0].Service)
+			}
+		}
+	})
+}
+
+func TestNothingToRoll(t *testing.T) {
+	for _, p := range []corpus.Population{population(0, 0), population(3, 0)} {
+		s := churn.RollingUpdate(p, churn.Options{Seed: 1, Rate: 5, For: time.Second})
+		if len(s.Changes) != 0 || s.Length != time.Second {
+			t.Errorf("got %+v, want no change in 1s", s)
+		}
+	}
+}
+
+func TestRounds(t *testing.T) {
+	eachShape(t, func(t *testing.T, _ corpus.Population, _ churn.Options, s churn.Stream) {
+		for _, n := range []int{1, 2, 3, 7} {
+			var begin time.Duration
+			var joined []churn.Change
+			for _, round := range s.Rounds(n) {
+				for _, c := range round.Changes {
+					if c.At < 0 || c.At > round.Length {
+						t.Fatalf("change %d at %v of a round of %v", c.ID, c.At, round.Length)
+					}
+					c.At += begin
+					joined = append(joined, c)
+				}
+				begin += round.Length
+			}
+			if begin != s.Length {
+				t.Errorf("%d rounds last %v, want %v", n, begin, s.Length)
+			}
+			if diff := cmp.Diff(s.Changes, joined); diff != "" {
+				t.Errorf("%d rounds joined, -want +got:\n%s", n, diff)
+			}
+		}
+	})
+}
+
+func TestRoundsAreEven(t *testing.T) {
+	s := churn.RollingUpdate(population(100, 5), churn.Options{Seed: 1, Rate: 5, For: 20 * time.Second})
+	for i, round := range s.Rounds(2) {
+		if len(round.Changes) != 50 || round.Length != 10*time.Second {
+			t.Errorf("round %d: %d changes in %v, want 50 in 10s", i+1, len(round.Changes), round.Length)
+		}
+	}
+}

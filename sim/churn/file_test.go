@@ -1,0 +1,101 @@
+package churn_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
+)
+
+func TestRecordAndReplay(t *testing.T) {
+	eachShape(t, func(t *testing.T, _ corpus.Population, _ churn.Options, s churn.Stream) {
+		var file bytes.Buffer
+		if err := churn.Write(&file, s); err != nil {
+			t.Fatal(err)
+		}
+		replayed, err := churn.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(s, replayed, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("-recorded +replayed:\n%s", diff)
+		}
+	})
+}
+
+// TestStaysTheSame guards the promise that a seed gives the same changes in
+// every version of Windtunnel.
+func TestStaysTheSame(t *testing.T) {
+	var file bytes.Buffer
+	s := churn.RollingUpdate(population(4, 2), churn.Options{Seed: 1, Rate: 2, For: 5 * time.Second, Start: time.Second})
+	if err := churn.Write(&file, s); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/rolling-update.jsonl", file.Bytes())
+}
+
+func TestBadFiles(t *testing.T) {
+	const head = `{"schema":"windtunnel.dev/churn/v1","length":10,"changes":2}` + "\n"
+	const first = `{"id":1,"at":5,"service":"demo/a","add":"a-2","remove":"a-1"}` + "\n"
+	for _, test := range []struct{ name, file, want string }{
+		{"empty", "", "line 1: the file is empty"},
+		{"another schema", `{"schema":"events"}`, `line 1: schema "events"`},
+		{"not JSON", head + first + "no\n", "line 3: invalid character"},
+		{"unknown field", head + `{"id":1,"pod":"a"}`, `line 2: json: unknown field "pod"`},
+		{"two values", head + strings.TrimSpace(first) + first, "line 2: more than one value"},
+		{"cut short", head + first, "line 2: the file ends after 1 changes, its header says 2"},
+		{"cut in a line", head + first + first[:20], "line 3: unexpected EOF"},
+		{"no ID", head + `{"at":5,"service":"demo/a","add":"a-2","remove":"a-1"}`, "line 2: change 0 after change 0"},
+		{"same ID", head + first + first, "line 3: change 1 after change 1"},
+		{"out of order", head + first + strings.NewReplacer(`"id":1`, `"id":2`, `"at":5`, `"at":4`).Replace(first), "line 3: change 2 at 4ns, before"},
+		{"too late", head + strings.Replace(first, `"at":5`, `"at":11`, 1), "line 2: change 1 at 11ns, after the end"},
+		{"no service", head + `{"id":1,"at":5,"add":"a-2","remove":"a-1"}`, "line 2: change 1 without a service"},
+		{"no pod", head + `{"id":1,"at":5,"service":"demo/a","add":"a-2"}`, `line 2: change 1 replaces pod "" by "a-2"`},
+		{"long line", head + strings.Repeat(" ", 2<<20), "line 2: bufio.Scanner: token too long"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := churn.Read(strings.NewReader(test.file))
+			if err == nil {
+				t.Fatalf("read as %+v", s)
+			}
+			if !strings.HasPrefix(err.Error(), "read churn: "+test.want) {
+				t.Errorf("got  %v\nwant read churn: %s…", err, test.want)
+			}
+		})
+	}
+}
+
+// FuzzRead: whatever is accepted can be recorded and read again to the same.
+func FuzzRead(f *testing.F) {
+	var file bytes.Buffer
+	if err := churn.Write(&file, churn.RollingUpdate(population(2, 2), churn.Options{Seed: 1, Rate: 1, For: 3 * time.Second})); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add([]byte(`{"schema":"windtunnel.dev/churn/v1","length":10,"changes":0}`))
+	f.Add([]byte(`{}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := churn.Read(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := churn.Write(&again, s); err != nil {
+			t.Fatal(err)
+		}
+		replayed, err := churn.Read(&again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(s, replayed); diff != "" {
+			t.Errorf("-read +read again:\n%s", diff)
+		}
+	})
+}

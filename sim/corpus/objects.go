@@ -1,0 +1,98 @@
+package corpus
+
+import (
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// IngressClass is the class of the ingresses, and ControllerName the controller
+// that it is for: those which ingress-nginx has without any flags.
+const (
+	IngressClass   = "nginx"
+	ControllerName = "k8s.io/ingress-nginx"
+)
+
+const (
+	portName    = "http"
+	servicePort = 80
+)
+
+// Objects are the population as Kubernetes objects, in an order in which they
+// can be created. The address of each pod, by its name without the namespace,
+// is for the caller to give.
+func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Object {
+	objects := []runtime.Object{
+		&corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{Name: p.Namespace},
+		},
+		&networkingv1.IngressClass{
+			TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "IngressClass"},
+			ObjectMeta: metav1.ObjectMeta{Name: IngressClass},
+			Spec:       networkingv1.IngressClassSpec{Controller: ControllerName},
+		},
+	}
+	for _, s := range p.Services {
+		objects = append(objects, s.object())
+	}
+	for _, s := range p.Services {
+		var members []Member
+		for _, pod := range s.Pods {
+			members = append(members, Member{Pod: pod, Address: address(pod), Serving: true})
+		}
+		for _, slice := range Slices(s, members) {
+			objects = append(objects, slice)
+		}
+	}
+	for _, ingress := range p.Ingresses {
+		objects = append(objects, ingress.object(p.Namespace))
+	}
+	return objects
+}
+
+func (s Service) object() *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
+		Spec: corev1.ServiceSpec{
+			Type:     corev1.ServiceTypeClusterIP,
+			Selector: map[string]string{"app": s.Name},
+			Ports: []corev1.ServicePort{{
+				Name:       portName,
+				Port:       servicePort,
+				TargetPort: intstr.FromInt32(s.Port),
+				Protocol:   corev1.ProtocolTCP,
+			}},
+		},
+	}
+}
+
+func (i Ingress) object(namespace string) *networkingv1.Ingress {
+	rule := &networkingv1.HTTPIngressRuleValue{}
+	for _, path := range i.Paths {
+		rule.Paths = append(rule.Paths, networkingv1.HTTPIngressPath{
+			Path:     path.Prefix,
+			PathType: new(networkingv1.PathTypePrefix),
+			Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+				Name: path.Service,
+				Port: networkingv1.ServiceBackendPort{Number: servicePort},
+			}},
+		})
+	}
+	return &networkingv1.Ingress{
+		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "Ingress"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: i.Name},
+		Spec: networkingv1.IngressSpec{
+			IngressClassName: new(IngressClass),
+			Rules: []networkingv1.IngressRule{{
+				Host:             i.Host,
+				IngressRuleValue: networkingv1.IngressRuleValue{HTTP: rule},
+			}},
+		},
+	}
+}

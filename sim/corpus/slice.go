@@ -1,0 +1,102 @@
+package corpus
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ManagedBy is who the EndpointSlices say they are written by. It is not the
+// name of Kubernetes' own controller, which would mend them to its taste.
+const ManagedBy = "windtunnel.dev"
+
+// SliceSize is how many endpoints a slice has at most: the default of
+// kube-controller-manager --max-endpoints-per-slice.
+const SliceSize = 100
+
+// Member is a pod of a service, as an EndpointSlice tells of it.
+type Member struct {
+	Pod         string // name, without the namespace
+	Address     netip.Addr
+	Serving     bool // its readiness probe succeeds
+	Terminating bool // it is being deleted
+}
+
+// Slices are the EndpointSlices of a service with these members, in their
+// order, SliceSize of them each. A service without members has one empty slice,
+// as it has in Kubernetes.
+func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
+	chunks := slices.Collect(slices.Chunk(members, SliceSize))
+	if len(chunks) == 0 {
+		return []*discoveryv1.EndpointSlice{slice(service, 0, nil)}
+	}
+	var all []*discoveryv1.EndpointSlice
+	for i, chunk := range chunks {
+		all = append(all, slice(service, i, chunk))
+	}
+	return all
+}
+
+// Slice is the first of Slices, of a service that is known to need no second.
+// It holds all members: the API allows for 1000.
+func Slice(service Service, members []Member) *discoveryv1.EndpointSlice {
+	return slice(service, 0, members)
+}
+
+// SliceName is the name of a service's slice, by its place among them. It is
+// always the same, so that a slice can be updated, and looks like a generated one.
+func SliceName(service Service, index int) string {
+	hash := fnv.New64a()
+	hash.Write([]byte(service.Key()))
+	return service.Name + "-" + suffix(hash.Sum64()%suffixes+uint64(index))
+}
+
+func slice(service Service, index int, members []Member) *discoveryv1.EndpointSlice {
+	s := &discoveryv1.EndpointSlice{
+		TypeMeta: metav1.TypeMeta{APIVersion: discoveryv1.SchemeGroupVersion.String(), Kind: "EndpointSlice"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: service.Namespace,
+			Name:      SliceName(service, index),
+			Labels: map[string]string{
+				discoveryv1.LabelServiceName: service.Name,
+				discoveryv1.LabelManagedBy:   ManagedBy,
+			},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   make([]discoveryv1.Endpoint, 0, len(members)),
+		Ports: []discoveryv1.EndpointPort{{
+			Name:     new(portName),
+			Port:     new(service.Port),
+			Protocol: new(corev1.ProtocolTCP),
+		}},
+	}
+	if len(members) > 0 && members[0].Address.Is6() {
+		s.AddressType = discoveryv1.AddressTypeIPv6
+	}
+	for _, m := range members {
+		s.Endpoints = append(s.Endpoints, endpoint(service, m))
+	}
+	return s
+}
+
+// endpoint tells of a member. Ready is serving and not terminating, as the
+// EndpointSlice API defines it.
+func endpoint(service Service, m Member) discoveryv1.Endpoint {
+	if !m.Address.IsValid() {
+		panic(fmt.Sprintf("corpus: pod %s/%s has no address", service.Namespace, m.Pod))
+	}
+	return discoveryv1.Endpoint{
+		Addresses: []string{m.Address.String()},
+		Conditions: discoveryv1.EndpointConditions{
+			Ready:       new(m.Serving && !m.Terminating),
+			Serving:     new(m.Serving),
+			Terminating: new(m.Terminating),
+		},
+		TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: service.Namespace, Name: m.Pod},
+	}
+}

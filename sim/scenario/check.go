@@ -1,0 +1,145 @@
+package scenario
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// checker looks for what a file says that decodes but makes no sense.
+type checker struct {
+	*Scenario
+	at       place
+	known    Known
+	problems *problems
+	broken   map[int]bool // lines that did not decode: more about them would be guesses
+}
+
+func check(s *Scenario, at place, known Known, found *problems) {
+	c := &checker{Scenario: s, at: at, known: known, problems: found, broken: map[int]bool{}}
+	for _, problem := range found.found {
+		c.broken[problem.Line] = true
+	}
+	c.name("scenario", s.Name, "metadata", "name")
+	c.numbers()
+	c.subjects()
+	c.population()
+	c.traffic()
+	c.timeline()
+	c.manifests()
+	c.expectations(s.Expect)
+}
+
+// wrong adds a problem with what the path leads to.
+func (c *checker) wrong(what, mend string, path ...any) {
+	if line := c.at.line(path...); !c.broken[line] {
+		c.problems.add(line, what, mend)
+	}
+}
+
+// name checks a name that becomes part of file names and of rows of reports.
+func (c *checker) name(kind, name string, path ...any) {
+	const shape = "use lower-case letters, digits and dashes, 63 at most"
+	switch {
+	case name == "":
+		c.wrong("a "+kind+" without a name", shape, path...)
+	case len(validation.IsDNS1123Label(name)) > 0:
+		c.wrong(fmt.Sprintf("%q cannot be the name of a %s", name, kind), shape, path...)
+	}
+}
+
+func (c *checker) numbers() {
+	if c.Rounds < 1 {
+		c.wrong(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
+	}
+	c.notNegative(c.Settle, "spec", "settle")
+}
+
+func (c *checker) notNegative(d time.Duration, path ...any) {
+	if d < 0 {
+		c.wrong(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
+	}
+}
+
+func (c *checker) subjects() {
+	first := map[string]int{}
+	for i, s := range c.Subjects {
+		path := []any{"spec", "subjects", i}
+		c.name("subject", s.Name, append(path, "name")...)
+		if line, again := first[s.Name]; again && s.Name != "" {
+			c.wrong(fmt.Sprintf("a second subject named %s; the first is at line %d", s.Name, line), "give it another name", append(path, "name")...)
+		} else {
+			first[s.Name] = s.Line
+		}
+		for flag := range s.Flags {
+			if strings.HasPrefix(flag, "-") {
+				c.wrong("flag "+flag+" with its dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
+			}
+		}
+		c.expectations(s.Expect)
+	}
+}
+
+func (c *checker) population() {
+	p := c.Population
+	if p.IsZero() {
+		return
+	}
+	c.name("namespace", p.Namespace, "spec", "population", "namespace")
+	for _, count := range []struct {
+		key string
+		n   int
+	}{{"services", p.Services}, {"pods", p.Pods}, {"ingresses", p.Ingresses}} {
+		if count.n < 1 && (count.key != "ingresses" || p.Services >= 1) {
+			c.wrong(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
+		}
+	}
+}
+
+func (c *checker) traffic() {
+	for i, t := range c.Traffic {
+		path := []any{"spec", "traffic", i}
+		switch {
+		case t.Lane == "":
+			c.wrong("traffic without a lane", "add lane: NAME", path...)
+		case c.known.Lanes != nil && !slices.Contains(c.known.Lanes, t.Lane):
+			c.wrong("unknown lane "+t.Lane, choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
+		}
+		if t.Rate == 0 {
+			c.wrong("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
+		}
+		if t.Host == "" && c.Population.IsZero() {
+			c.wrong("traffic that has no host to go to", "add host: NAME, or a population", path...)
+		}
+		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
+			c.wrong(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
+		}
+	}
+}
+
+func (c *checker) expectations(list []Expectation) {
+	for _, e := range list {
+		if c.broken[e.Line] {
+			continue
+		}
+		if e.Expression == "" {
+			c.problems.add(e.Line, "an empty expectation", "write one, such as reloads == 0")
+		} else if c.known.CheckExpression != nil {
+			if err := c.known.CheckExpression(e.Expression); err != nil {
+				c.problems.add(e.Line, words(err), "docs/scenarios.md lists what is measured")
+			}
+		}
+	}
+}
+
+// marked is a line in which CEL shows the source again, or points at it.
+var marked = regexp.MustCompile(`(?m)^\s*\|.*$`)
+
+// words is what an error says, without the drawing that CEL puts below it.
+func words(err error) string {
+	return strings.Join(strings.Fields(marked.ReplaceAllString(err.Error(), "")), " ")
+}

@@ -1,0 +1,143 @@
+package scenario
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Known is what only other packages know, and a scenario is checked against. A
+// nil field is not checked.
+type Known struct {
+	Lanes           []string           // the traffic lanes there are
+	CheckExpression func(string) error // says which expectation does not compile, and why
+}
+
+// heading is how a scenario starts.
+const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
+
+// Load reads and checks the scenario file at path. Its error holds a Problem
+// for each thing that is wrong, sorted by line.
+func Load(path string, known Known) (*Scenario, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read scenario: %w", err)
+	}
+	return Parse(path, data, known)
+}
+
+// Parse is Load of a file already read; name is what its errors call it.
+func Parse(name string, data []byte, known Known) (*Scenario, error) {
+	found := &problems{file: name}
+	documents := split(data, found)
+	if len(documents) == 0 {
+		if len(found.found) == 0 {
+			found.add(1, "the file is empty", "start it with "+heading)
+		}
+		return nil, found.err()
+	}
+	s := &Scenario{File: name}
+	for _, document := range documents[1:] {
+		if m, ok := readManifest(document, found); ok {
+			s.Manifests = append(s.Manifests, m)
+		} else {
+			s.Manifests = append(s.Manifests, unusable(document))
+		}
+	}
+	readSpec(s, data, place{documents[0]}, known, found)
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(s.Timeline, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return s, nil
+}
+
+// unusable stands for a manifest that did not decode, so that steps which name
+// it are not called wrong, too.
+func unusable(node *yaml.Node) Manifest {
+	at := place{node}
+	return Manifest{Name: cmp.Or(at.text("metadata", "annotations", NameAnnotation), at.text("metadata", "name")), Line: at.line()}
+}
+
+// split reads the documents of a file as nodes, which know their lines, and
+// leaves empty ones out.
+func split(data []byte, found *problems) []*yaml.Node {
+	var documents []*yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		node := &yaml.Node{}
+		err := decoder.Decode(node)
+		if errors.Is(err, io.EOF) {
+			return documents
+		}
+		if err != nil {
+			found.yaml(err, 1)
+			return documents
+		}
+		if root := resolve(node); root.Kind == yaml.MappingNode || root.Kind == yaml.SequenceNode || root.Value != "" {
+			documents = append(documents, node)
+		}
+	}
+}
+
+// readSpec decodes and checks the first document.
+func readSpec(s *Scenario, data []byte, at place, known Known, found *problems) {
+	if kind, version := at.text("kind"), at.text("apiVersion"); kind != Kind || version != APIVersion {
+		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, apiVersion %q", kind, version), "start it with "+heading)
+		return
+	}
+	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second}}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&d); err != nil {
+		found.yaml(err, at.line())
+	}
+	for _, line := range emptyItems(at.root) {
+		found.add(line, "an empty item of a list", "write it, or take its dash away")
+	}
+	s.Name, s.Spec = d.Metadata.Name, d.Spec
+	fill(s, at)
+	check(s, at, known, found)
+}
+
+// fill sets the lines, and the defaults that depend on other fields.
+func fill(s *Scenario, at place) {
+	whole(&s.Subjects, at, "subjects")
+	whole(&s.Traffic, at, "traffic")
+	whole(&s.Timeline, at, "timeline")
+	for i := range s.Subjects {
+		s.Subjects[i].Line = at.line("spec", "subjects", i)
+	}
+	for i := range s.Traffic {
+		s.Traffic[i].Line = at.line("spec", "traffic", i)
+	}
+	for i := range s.Timeline {
+		s.Timeline[i].Line = at.line("spec", "timeline", i)
+	}
+	if len(s.Subjects) == 0 {
+		s.Subjects = []Subject{{Name: Bundled, Line: at.line("spec")}}
+	}
+	for i := range s.Subjects {
+		s.Subjects[i].Controller = cmp.Or(s.Subjects[i].Controller, Bundled)
+	}
+	if p := &s.Population; !p.IsZero() {
+		p.Namespace = cmp.Or(p.Namespace, "demo")
+		p.Pods = cmp.Or(p.Pods, 1)
+		p.Ingresses = cmp.Or(p.Ingresses, p.Services)
+	}
+}
+
+// whole empties a list of which the decoder dropped items: it has said what is
+// wrong with them, and the lines of the others can no longer be told.
+func whole[T any](list *[]T, at place, key string) {
+	if _, node := at.find("spec", key); node.Kind == yaml.SequenceNode && len(node.Content) != len(*list) {
+		*list = nil
+	}
+}

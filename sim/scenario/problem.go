@@ -1,0 +1,93 @@
+package scenario
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Problem is one thing that is wrong with a scenario file.
+type Problem struct {
+	File string
+	Line int    // from 1
+	What string // what is wrong
+	Mend string // how to mend it
+}
+
+// Error is one line: file:line: what; how to mend it.
+func (p Problem) Error() string {
+	return fmt.Sprintf("%s:%d: %s; %s", p.File, p.Line, oneLine(p.What), oneLine(p.Mend))
+}
+
+// problems gathers what is wrong with one file.
+type problems struct {
+	file  string
+	found []Problem
+}
+
+func (p *problems) add(line int, what, mend string) {
+	p.found = append(p.found, Problem{File: p.file, Line: max(line, 1), What: what, Mend: mend})
+}
+
+// err joins the problems, sorted by line; nil when there are none.
+func (p *problems) err() error {
+	slices.SortStableFunc(p.found, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	all := make([]error, len(p.found))
+	for i, problem := range p.found {
+		all[i] = problem
+	}
+	return errors.Join(all...)
+}
+
+// oneLine keeps what a file holds from breaking a message into several lines.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// choose says what could have been meant: the nearest of the known words, if
+// one is near, and all of them.
+func choose(word, kind string, known []string) string {
+	sorted := slices.Sorted(slices.Values(known))
+	if len(sorted) == 0 {
+		return "there are no " + kind
+	}
+	all := fmt.Sprintf("the %s are %s", kind, strings.Join(sorted, ", "))
+	if len(sorted) == 1 {
+		all = "there is only " + sorted[0]
+	}
+	near := slices.MinFunc(sorted, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
+	if distance(word, near) <= max(1, len(near)/3) {
+		return fmt.Sprintf("did you mean %s? (%s)", near, all)
+	}
+	return all
+}
+
+// distance is the number of letters to insert, delete or exchange to make b of
+// a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			exchange := diagonal
+			if a[i] != b[j] {
+				exchange++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(exchange, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,69 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Rate is a number of things a second. In a file it is written 5/s, 300/m or
+// 18000/h.
+type Rate float64
+
+var perSecond = map[string]float64{"s": 1, "m": 60, "h": 3600}
+
+// ParseRate reads a rate as a file writes it.
+func ParseRate(text string) (Rate, error) {
+	count, unit, _ := strings.Cut(text, "/")
+	seconds, known := perSecond[unit]
+	number, err := strconv.ParseFloat(count, 64)
+	rate := number / seconds
+	if !known || err != nil || !(rate > 0) || math.IsInf(rate, 1) {
+		return 0, fmt.Errorf("%q is not a rate; write a number above 0 and a unit, such as 5/s, 300/m or 10/h", text)
+	}
+	return Rate(rate), nil
+}
+
+// String is the rate as a file writes it.
+func (r Rate) String() string {
+	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "/s"
+}
+
+// UnmarshalYAML reads a rate; a bad one does not keep the rest of the file from
+// being looked at.
+func (r *Rate) UnmarshalYAML(node *yaml.Node) error {
+	rate, err := ParseRate(node.Value)
+	if err != nil {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", node.Line, err)}}
+	}
+	*r = rate
+	return nil
+}
+
+// MarshalYAML writes the rate as a file does.
+func (r Rate) MarshalYAML() (any, error) { return r.String(), nil }
+
+// Expectation is a condition over the measurements, in CEL.
+type Expectation struct {
+	Expression string
+	Line       int // in the file, from 1
+}
+
+// String is the condition as the file has it.
+func (e Expectation) String() string { return e.Expression }
+
+// UnmarshalYAML reads an expectation and keeps where it stands.
+func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.ScalarNode {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf(
+			"line %d: an expectation is one expression; write it as text, in quotes if it has a colon or a brace", node.Line)}}
+	}
+	*e = Expectation{Expression: strings.TrimSpace(node.Value), Line: node.Line}
+	return nil
+}
+
+// MarshalYAML writes the expectation as a file does.
+func (e Expectation) MarshalYAML() (any, error) { return e.Expression, nil }

@@ -1,0 +1,79 @@
+// Package scenario reads scenario files. It stands between the file that a
+// person wrote and the harness that runs it. Its one rule: whatever it hands on
+// is complete and makes sense, defaults filled in; whatever is wrong with a
+// file is told all at once, a line each, with where it is and how to mend it.
+package scenario
+
+import (
+	"slices"
+	"time"
+)
+
+// APIVersion and Kind are what a scenario file's first document starts with.
+const (
+	APIVersion = "windtunnel.dev/v1"
+	Kind       = "Scenario"
+)
+
+// Bundled is the controller that a subject runs unless it says otherwise: ours.
+const Bundled = "bundled"
+
+// RollingUpdate is the churn that replaces the pods of one service after
+// another, each new pod coming as an old one leaves.
+const RollingUpdate = "rolling-update"
+
+// Churns are the kinds of churn that a step can ask for.
+var Churns = []string{RollingUpdate}
+
+// Scenario is one story: subjects, what happens to them, what is expected.
+type Scenario struct {
+	Name string
+	File string // as it was given to Load or Parse; errors start with it
+	Spec
+	Manifests []Manifest // in the order of the file
+}
+
+// Named returns the manifests that a step means by name, in the order in which
+// they are to be applied.
+func (s *Scenario) Named(name string) []Manifest {
+	var named []Manifest
+	for _, m := range s.Manifests {
+		if m.Name == name {
+			named = append(named, m)
+		}
+	}
+	return named
+}
+
+// Length is when the last step of the timeline is over. The rounds of a run
+// divide it among themselves.
+func (s *Scenario) Length() time.Duration {
+	var end time.Duration
+	for _, step := range s.Timeline {
+		end = max(end, step.At+step.For)
+	}
+	return end
+}
+
+// Lanes are the names of the traffic lanes that the scenario uses, sorted.
+func (s *Scenario) Lanes() []string {
+	var lanes []string
+	for _, t := range s.Traffic {
+		lanes = append(lanes, t.Lane)
+	}
+	slices.Sort(lanes)
+	return slices.Compact(lanes)
+}
+
+// document is the first document of a scenario file.
+type document struct {
+	APIVersion string   `yaml:"apiVersion" jsonschema:"required,enum=windtunnel.dev/v1"`
+	Kind       string   `yaml:"kind" jsonschema:"required,enum=Scenario"`
+	Metadata   metadata `yaml:"metadata" jsonschema:"required"`
+	Spec       Spec     `yaml:"spec"`
+}
+
+type metadata struct {
+	// What the scenario is called: lower-case letters, digits and dashes.
+	Name string `yaml:"name" jsonschema:"required"`
+}

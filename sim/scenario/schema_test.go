@@ -1,0 +1,57 @@
+package scenario
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/invopop/jsonschema"
+
+	"windtunnel.dev/internal/golden"
+)
+
+// TestSchema keeps the JSON Schema that editors use the same as the types that
+// files are read into. Descriptions are the comments of the fields.
+func TestSchema(t *testing.T) {
+	reflector := jsonschema.Reflector{
+		FieldNameTag:               "yaml",
+		RequiredFromJSONSchemaTags: true,
+		Mapper:                     scalarSchema,
+	}
+	if err := reflector.AddGoComments("windtunnel.dev/sim/scenario", "."); err != nil {
+		t.Fatal(err)
+	}
+	schema := reflector.Reflect(&document{})
+	schema.ID = "https://windtunnel.dev/scenario.schema.json"
+	schema.Title = "Windtunnel scenario"
+	// Editors hold each document of a file against the schema, and all but the
+	// first are Kubernetes manifests.
+	properties := jsonschema.NewProperties()
+	properties.Set("apiVersion", &jsonschema.Schema{Const: APIVersion})
+	schema.If = &jsonschema.Schema{Properties: properties, Required: []string{"apiVersion"}}
+	schema.Then = &jsonschema.Schema{Ref: schema.Ref}
+	schema.Ref = ""
+	text, err := json.MarshalIndent(schema, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "../../docs/scenario.schema.json", append(text, '\n'))
+}
+
+// scalarSchema describes the types that are written as text in a file.
+func scalarSchema(t reflect.Type) *jsonschema.Schema {
+	switch t {
+	case reflect.TypeFor[time.Duration]():
+		return &jsonschema.Schema{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	case reflect.TypeFor[Rate]():
+		return &jsonschema.Schema{Type: "string", Pattern: `^[0-9]+(\.[0-9]+)?/[smh]$`}
+	case reflect.TypeFor[Expectation]():
+		return &jsonschema.Schema{Type: "string"}
+	case reflect.TypeFor[map[string]string]():
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{
+			OneOf: []*jsonschema.Schema{{Type: "string"}, {Type: "boolean"}, {Type: "number"}},
+		}}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package scenario
+
+import "time"
+
+// Spec is what a scenario says. Its field comments are the descriptions that
+// editors show, through docs/scenario.schema.json.
+type Spec struct {
+	// One sentence: what the scenario shows.
+	Summary string `yaml:"summary,omitempty"`
+	// Where all chance comes from: the same seed gives the same population, churn and traffic.
+	Seed uint64 `yaml:"seed" jsonschema:"default=1"`
+	// What is under test. Without any: one subject named bundled, our controller.
+	Subjects []Subject `yaml:"subjects,omitempty"`
+	// How many stretches the timeline is dealt out over. In each, the subjects take turns: A B, B A, A B.
+	Rounds int `yaml:"rounds" jsonschema:"default=1,minimum=1"`
+	// How long a round may take to converge after its last change.
+	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
+	// Keys of the controller's ConfigMap, for every subject.
+	Config map[string]string `yaml:"config,omitempty"`
+	// Services, pods and ingresses that are there before the timeline begins.
+	Population Population `yaml:"population,omitempty"`
+	// Streams of requests that run for as long as a round does.
+	Traffic []Traffic `yaml:"traffic,omitempty"`
+	// What happens, and when.
+	Timeline []Step `yaml:"timeline,omitempty"`
+	// What must be true of every subject: CEL over the measurements, such as reloads == 0.
+	Expect []Expectation `yaml:"expect,omitempty"`
+}
+
+// Subject is a thing under test.
+type Subject struct {
+	// What the subject is called: lower-case letters, digits and dashes.
+	Name string `yaml:"name" jsonschema:"required"`
+	// What runs: bundled, which is ours, or the path of a controller's binary.
+	Controller string `yaml:"controller,omitempty" jsonschema:"default=bundled"`
+	// Flags of the controller, without their dashes.
+	Flags map[string]string `yaml:"flags,omitempty"`
+	// Keys of the controller's ConfigMap, for this subject; they win over the scenario's.
+	Config map[string]string `yaml:"config,omitempty"`
+	// What must be true of this subject only: CEL over the measurements.
+	Expect []Expectation `yaml:"expect,omitempty"`
+
+	Line int `yaml:"-"` // in the file, from 1
+}
+
+// Population is the shape of what is in the cluster at first; see sim/corpus.
+type Population struct {
+	// The namespace that all of it is in.
+	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=demo"`
+	// How many services.
+	Services int `yaml:"services" jsonschema:"required,minimum=1"`
+	// How many pods each service has.
+	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
+	// How many ingresses, dealt out over the services. Without it: one a service.
+	Ingresses int `yaml:"ingresses,omitempty" jsonschema:"minimum=1"`
+}
+
+// IsZero says that there is no population.
+func (p Population) IsZero() bool { return p == Population{} }
+
+// Traffic is one stream of requests.
+type Traffic struct {
+	// The kind of client, such as http or post.
+	Lane string `yaml:"lane" jsonschema:"required"`
+	// Requests a second, minute or hour: 200/s, 90/m, 10/h.
+	Rate Rate `yaml:"rate" jsonschema:"required"`
+	// The one host to ask. Without it: all hosts of the population, in a seeded order.
+	Host string `yaml:"host,omitempty"`
+
+	Line int `yaml:"-"` // in the file, from 1
+}
+
+// Step is one line of the timeline. It has exactly one action: churn, apply or delete.
+type Step struct {
+	// When the step begins, since the beginning of the timeline.
+	At time.Duration `yaml:"at"`
+	// A stream of changes over the population.
+	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update"`
+	// Changes a second, minute or hour, of a churn.
+	Rate Rate `yaml:"rate,omitempty"`
+	// How long a churn lasts.
+	For time.Duration `yaml:"for,omitempty"`
+	// How long a pod that a churn has taken out of its service goes on serving.
+	Drain time.Duration `yaml:"drain,omitempty"`
+	// Creates or updates the manifests of this name, in the order of the file.
+	Apply string `yaml:"apply,omitempty"`
+	// Deletes the manifests of this name, the last of the file first.
+	Delete string `yaml:"delete,omitempty"`
+
+	Line int `yaml:"-"` // in the file, from 1
+}
+
+// actions are the actions that the step names, by their keys in the file.
+func (s Step) actions() []string {
+	var named []string
+	for _, a := range []struct{ key, value string }{{"churn", s.Churn}, {"apply", s.Apply}, {"delete", s.Delete}} {
+		if a.value != "" {
+			named = append(named, a.key)
+		}
+	}
+	return named
+}

@@ -1,0 +1,130 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mostChanges bounds a churn: all of its changes are made before a run begins,
+// and held in memory.
+const mostChanges = 10_000_000
+
+// timeline checks each step, and that what is deleted was applied before.
+func (c *checker) timeline() {
+	for i, step := range c.Timeline {
+		path := []any{"spec", "timeline", i}
+		c.notNegative(step.At, append(path, "at")...)
+		switch actions := step.actions(); len(actions) {
+		case 0:
+			c.wrong("a step without an action", "add churn:, apply: or delete:", path...)
+		case 1:
+			c.churn(step, path)
+			c.names(step, path)
+		default:
+			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "make a step of each", path...)
+		}
+	}
+	c.deletions()
+	c.oneChurn()
+}
+
+// oneChurn refuses a second churn: each begins with the pods of the
+// population, which the first has replaced.
+func (c *checker) oneChurn() {
+	first := 0
+	for _, step := range c.Timeline {
+		switch {
+		case step.Churn == "" || c.broken[step.Line]:
+		case first == 0:
+			first = step.Line
+		default:
+			c.problems.add(step.Line, fmt.Sprintf("a second churn of one population; the first is at line %d", first),
+				"make one step of the two")
+		}
+	}
+}
+
+func (c *checker) churn(step Step, path []any) {
+	if step.Churn == "" {
+		for _, given := range []struct {
+			key string
+			set bool
+		}{{"rate", step.Rate != 0}, {"for", step.For != 0}, {"drain", step.Drain != 0}} {
+			if given.set {
+				c.wrong(given.key+": belongs to a churn", "take it away", append(path, given.key)...)
+			}
+		}
+		return
+	}
+	if !slices.Contains(Churns, step.Churn) {
+		c.wrong("unknown churn "+step.Churn, choose(step.Churn, "churns", Churns), append(path, "churn")...)
+	}
+	if c.Population.IsZero() {
+		c.wrong("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
+	}
+	if step.Rate == 0 {
+		c.wrong("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
+	}
+	if step.For <= 0 {
+		c.wrong("a churn that does not say for how long", "add for: 20s", append(path, "for")...)
+	}
+	if changes := float64(step.Rate) * step.For.Seconds(); changes > mostChanges {
+		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
+	}
+	c.notNegative(step.Drain, append(path, "drain")...)
+}
+
+// names checks that the manifests which a step names are in the file.
+func (c *checker) names(step Step, path []any) {
+	for key, name := range map[string]string{"apply": step.Apply, "delete": step.Delete} {
+		if name == "" || len(c.Named(name)) > 0 {
+			continue
+		}
+		var known []string
+		for _, m := range c.Manifests {
+			known = append(known, m.Name)
+		}
+		slices.Sort(known)
+		c.wrong(fmt.Sprintf("%s: no manifest %s in this file", key, name),
+			choose(name, "manifests", slices.Compact(known)), append(path, key)...)
+	}
+}
+
+// deletions checks that each step that deletes comes after one that applied.
+func (c *checker) deletions() {
+	steps := slices.Clone(c.Timeline)
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	there := map[string]bool{}
+	for _, step := range steps {
+		switch {
+		case step.Apply != "":
+			there[step.Apply] = true
+		case step.Delete != "" && !there[step.Delete] && len(c.Named(step.Delete)) > 0:
+			if !c.broken[step.Line] {
+				c.problems.add(step.Line, fmt.Sprintf("delete: %s at %v, but nothing has applied it by then", step.Delete, step.At),
+					"add an earlier step with apply: "+step.Delete)
+			}
+		default:
+			delete(there, step.Delete)
+		}
+	}
+}
+
+// manifests checks that no step would write the same object twice.
+func (c *checker) manifests() {
+	first := map[string]Manifest{}
+	for _, m := range c.Manifests {
+		if m.Object == nil {
+			continue
+		}
+		key := m.Name + "\n" + m.identity()
+		if before, again := first[key]; again {
+			c.problems.add(m.Line, fmt.Sprintf("a second %s; the first is at line %d", m.identity(), before.Line),
+				fmt.Sprintf("give one of them a name of its own with the annotation %s", NameAnnotation))
+			continue
+		}
+		first[key] = m
+	}
+}
