@@ -116,12 +116,14 @@ const (
 	Reset      Cause = "reset"       // RST while the request was in flight
 	Refused    Cause = "refused"     // nobody listened
 	EOF        Cause = "eof"         // a fresh connection closed before the answer began
-	Truncated  Cause = "truncated"   // the answer ended early
+	Truncated  Cause = "truncated"   // the answer ended early, by FIN or RST after its first byte
 	Corrupted  Cause = "corrupted"   // the answer is whole but not what was sent
 	Timeout    Cause = "timeout"     // no answer in time
 	NginxError Cause = "nginx-5xx"   // nginx made the 5xx itself (no pod answered)
 	PodError   Cause = "pod-5xx"     // a pod made the 5xx
 	NotFound   Cause = "not-found"   // 404 by nginx: no such host or path
+	NginxOther Cause = "nginx-other" // nginx made another answer that is not a success: 3xx, 4xx
+	PodOther   Cause = "pod-other"   // a pod did
 	WrongPod   Cause = "wrong-pod"   // a pod of another service answered
 	GonePod    Cause = "gone-pod"    // an address that belongs to another pod by now answered
 	OurDialing Cause = "our-dialing" // the generator could not open a socket: its own fault

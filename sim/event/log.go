@@ -19,6 +19,7 @@ type Log struct {
 	mu  sync.Mutex
 	buf *bufio.Writer
 	err error
+	tap func(Event)
 }
 
 // NewLog returns a log that writes to w. Start is the run's start, the zero of
@@ -33,6 +34,14 @@ func (l *Log) Now() time.Duration { return l.At(time.Now()) }
 // At is the time from the start of the run to t.
 func (l *Log) At(t time.Time) time.Duration { return t.Sub(l.start) }
 
+// Tap has see called with every event that is written from now on, one at a
+// time, in the order of the log. It must be quick, and must not write events.
+func (l *Log) Tap(see func(Event)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tap = see
+}
+
 // Write appends e as it is. The first error stays and is returned by Close.
 func (l *Log) Write(e Event) {
 	line, err := json.Marshal(e)
@@ -45,6 +54,9 @@ func (l *Log) Write(e Event) {
 		_, err = l.buf.Write(append(line, '\n'))
 	}
 	l.err = err
+	if l.tap != nil {
+		l.tap(e)
+	}
 }
 
 // Close flushes and returns the first error of all writes. It does not close

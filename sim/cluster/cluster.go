@@ -1,0 +1,149 @@
+// Package cluster writes objects to a Kubernetes API server, simulated or
+// real. It stands between the steps of a scenario and the API. Its one rule:
+// it knows no kind of object; the server's discovery tells it what it needs.
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+)
+
+// Client writes objects of any kind.
+type Client struct {
+	dynamic dynamic.Interface
+	mapper  meta.RESTMapper
+}
+
+// New asks the server which resources it serves.
+func New(config *rest.Config) (*Client, error) {
+	// The rate of the writes is the scenario's business.
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	writer, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	finder, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := restmapper.GetAPIGroupResources(finder)
+	if err != nil {
+		return nil, fmt.Errorf("asking the API server for its resources: %w", err)
+	}
+	return &Client{dynamic: writer, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
+}
+
+// Object turns a typed object into what a Client writes, kind and version
+// filled in from client-go's scheme.
+func Object(typed runtime.Object) (*unstructured.Unstructured, error) {
+	kinds, _, err := scheme.Scheme.ObjectKinds(typed)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{Object: fields}
+	object.SetGroupVersionKind(kinds[0])
+	return object, nil
+}
+
+// Put creates the object or, when it exists, replaces it whatever its version.
+// It returns the resourceVersion of the write.
+func (c *Client) Put(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+	resource, err := c.resource(object)
+	if err != nil {
+		return "", err
+	}
+	object = object.DeepCopy()
+	object.SetResourceVersion("")
+	written, err := resource.Update(ctx, object, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		written, err = resource.Create(ctx, object, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return "", fmt.Errorf("writing %s: %w", Name(object), err)
+	}
+	return written.GetResourceVersion(), nil
+}
+
+// Delete deletes the object. One that is not there is an error.
+func (c *Client) Delete(ctx context.Context, object *unstructured.Unstructured) error {
+	resource, err := c.resource(object)
+	if err != nil {
+		return err
+	}
+	if err := resource.Delete(ctx, object.GetName(), metav1.DeleteOptions{}); err != nil {
+		return fmt.Errorf("deleting %s: %w", Name(object), err)
+	}
+	return nil
+}
+
+// CreateAll creates many objects: namespaces first, the others at once, a few
+// at a time. It stops at the first error.
+func (c *Client) CreateAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, first := range []bool{true, false} {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(8)
+		for _, object := range objects {
+			if (object.GetKind() == "Namespace") != first {
+				continue
+			}
+			group.Go(func() error { return c.create(ctx, object) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) create(ctx context.Context, object *unstructured.Unstructured) error {
+	resource, err := c.resource(object)
+	if err != nil {
+		return err
+	}
+	if _, err := resource.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("creating %s: %w", Name(object), err)
+	}
+	return nil
+}
+
+func (c *Client) resource(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+	kind := object.GroupVersionKind()
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the API server does not serve %s: %w", Name(object), kind, err)
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return c.dynamic.Resource(mapping.Resource), nil
+	}
+	namespace := object.GetNamespace()
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	return c.dynamic.Resource(mapping.Resource).Namespace(namespace), nil
+}
+
+// Name is how messages and the event log name an object: kind, then
+// namespace/name.
+func Name(object *unstructured.Unstructured) string {
+	if namespace := object.GetNamespace(); namespace != "" {
+		return object.GetKind() + " " + namespace + "/" + object.GetName()
+	}
+	return object.GetKind() + " " + object.GetName()
+}

@@ -1,0 +1,141 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/subject"
+)
+
+type instance struct {
+	driver  Driver
+	subject subject.Subject
+	room    driver.Room
+	root    string
+	ports   map[string]string
+	api     *kubeapi.Server
+	block   block
+	pods    *backend.Fleet
+
+	command *exec.Cmd
+	died    chan struct{}
+	err     error // set before died is closed
+	tail    tail
+	stop    sync.Once
+}
+
+func (i *instance) API() *rest.Config    { return i.api.Config() }
+func (i *instance) Pods() *backend.Fleet { return i.pods }
+func (i *instance) Controller() int      { return i.command.Process.Pid }
+
+func (i *instance) Died() <-chan struct{} { return i.died }
+func (i *instance) Err() error            { return i.err }
+
+func (i *instance) Address() netip.AddrPort {
+	return netip.MustParseAddrPort("127.0.0.1:" + i.ports["http-port"])
+}
+
+func (i *instance) Master() (int, error) {
+	path := filepath.Join(i.root, "tmp/nginx/nginx.pid")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("finding the nginx master: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("finding the nginx master: %s: %w", path, err)
+	}
+	return pid, nil
+}
+
+// Launch prepares what the controller looks for in its cluster, starts it and
+// waits for its health endpoint.
+func (i *instance) Launch(ctx context.Context) error {
+	if err := i.describeController(ctx); err != nil {
+		return err
+	}
+	logFile, err := os.Create(filepath.Join(i.room.Dir, "controller.log"))
+	if err != nil {
+		return err
+	}
+	i.command = i.controllerCommand()
+	output, input := io.Pipe()
+	i.command.Stdout, i.command.Stderr = input, input
+	if err := start(i.command); err != nil {
+		logFile.Close()
+		return fmt.Errorf("starting the controller of subject %s: %w", i.subject.Name, err)
+	}
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		defer logFile.Close()
+		subject.FollowLog(output, io.MultiWriter(logFile, &i.tail), i.room.Log, i.subject.Name)
+	}()
+	go func() {
+		err := i.command.Wait()
+		input.Close()
+		<-followed
+		i.err = i.ended(err)
+		close(i.died)
+	}()
+	return i.waitHealthy(ctx)
+}
+
+// ended says in one line how the controller ended.
+func (i *instance) ended(err error) error {
+	how := "ended"
+	if err != nil {
+		how = err.Error()
+	}
+	last := i.tail.Last()
+	if last == "" {
+		return fmt.Errorf("the controller of subject %s: %s", i.subject.Name, how)
+	}
+	return fmt.Errorf("the controller of subject %s: %s: %s", i.subject.Name, how, last)
+}
+
+// Stop ends the controller, which ends nginx, then the pods and the API
+// server, and removes the root directory, whose last files it keeps.
+func (i *instance) Stop(ctx context.Context) error {
+	var err error
+	i.stop.Do(func() {
+		if i.command != nil && i.command.Process != nil {
+			err = i.endProcesses(ctx)
+		}
+		i.pods.Stop()
+		i.block.release()
+		err = errors.Join(err, i.api.Close(ctx), i.keep(), os.RemoveAll(i.root))
+	})
+	return err
+}
+
+// keep copies what a reader of the run wants from the root directory.
+func (i *instance) keep() error {
+	for _, name := range []string{"etc/nginx/nginx.conf", "var/log/nginx/error.log"} {
+		content, err := os.ReadFile(filepath.Join(i.root, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it never came that far
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(i.room.Dir, filepath.Base(name)), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/step"
+	"windtunnel.dev/sim/traffic"
+)
+
+// round is one turn of a subject: its share of the timeline under traffic,
+// until every worker serves the last change or the scenario's patience ends.
+func (s *side) round(ctx context.Context, o Options, number int, length time.Duration, beats []step.Beat) error {
+	acting, stopActing := context.WithCancel(ctx)
+	defer stopActing()
+	converge := probe.StartConvergence(acting, s.log, s.workers, probe.Looks{Address: s.instance.Address().String()})
+	s.cluster.Watch = converge.Watch
+
+	s.usage.Sample()
+	s.phase(event.RoundBegin, number)
+	var running sync.WaitGroup
+	failures := make(chan error, len(o.Scenario.Traffic))
+	for i, attack := range s.attacks(o) {
+		attack.Seed = o.Seed + uint64(number)<<32 + uint64(i)
+		running.Go(func() {
+			if err := traffic.Run(acting, attack); err != nil {
+				failures <- fmt.Errorf("subject %s, lane %s: %w", s.name, attack.Lane, err)
+				stopActing()
+			}
+		})
+	}
+
+	err := s.play(acting, length, beats)
+	if err == nil {
+		s.phase(event.ChurnEnd, number)
+		settle(acting, converge, o.Scenario.Settle)
+	}
+	s.phase(event.RoundEnd, number)
+	s.usage.Sample()
+	stopActing()
+	running.Wait()
+	<-converge.Done()
+	close(failures)
+	for failure := range failures {
+		err = errors.Join(err, failure)
+	}
+	if cut := context.Cause(ctx); cut != nil {
+		return cut
+	}
+	return err
+}
+
+// play does each beat at its time and returns when the stretch is over.
+func (s *side) play(ctx context.Context, length time.Duration, beats []step.Beat) error {
+	begin := time.Now()
+	for _, beat := range beats {
+		if err := waitUntil(ctx, begin.Add(beat.At)); err != nil {
+			return err
+		}
+		if err := beat.Do(ctx, s.cluster); err != nil {
+			return fmt.Errorf("subject %s: %w", s.name, err)
+		}
+	}
+	return waitUntil(ctx, begin.Add(length))
+}
+
+// settle waits until every worker serves every change. Not to get there is a
+// result, not an error: the log shows which change never arrived.
+func settle(ctx context.Context, converge *probe.Convergence, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	converge.Settled(ctx)
+}
+
+func (s *side) attacks(o Options) []traffic.Attack {
+	var attacks []traffic.Attack
+	for _, lane := range o.Scenario.Traffic {
+		attack := traffic.Attack{
+			Lane: lane.Lane, Rate: rate(lane.Rate), To: s.instance.Address(), Subject: s.name, Log: s.log,
+		}
+		for _, target := range s.population.Targets() {
+			if lane.Host == "" || lane.Host == target.Host {
+				attack.Targets = append(attack.Targets, traffic.Target{Host: target.Host, Path: target.Path, Service: target.Service})
+			}
+		}
+		attacks = append(attacks, attack)
+	}
+	return attacks
+}
+
+// rate is a pacer of that many requests a second, evenly spaced.
+func rate(r scenario.Rate) vegeta.Pacer {
+	return vegeta.Rate{Freq: int(math.Round(float64(r) * 3600)), Per: time.Hour}
+}
+
+func waitUntil(ctx context.Context, t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

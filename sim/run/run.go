@@ -1,0 +1,150 @@
+// Package run conducts a scenario: it starts the subjects, gives each its
+// turns, and writes the event log. It stands between the scenario and all that
+// acts or looks. Its one rule: it decides when things happen, never what they
+// mean; that is read from the log later.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/step"
+	"windtunnel.dev/sim/subject"
+)
+
+// Options say what to run and where.
+type Options struct {
+	Scenario    *scenario.Scenario
+	Seed        uint64
+	Driver      driver.Driver
+	Dir         string // for what the subjects leave behind, a folder each
+	Log         *event.Log
+	Start       time.Time         // the start of Log
+	Environment map[string]string // of the report
+}
+
+// stopPatience is how long subjects may take to end by themselves.
+const stopPatience = 20 * time.Second
+
+// Do runs the scenario to its end, or until ctx is done or a subject dies.
+// Nothing it started is left when it returns. The error says why the run could
+// not be finished; what was seen until then is in the log.
+func Do(ctx context.Context, o Options) (err error) {
+	o.Log.Write(event.Event{Run: header(o)})
+	population := corpus.Generate(corpus.Shape{
+		Namespace: o.Scenario.Population.Namespace,
+		Services:  o.Scenario.Population.Services,
+		Pods:      o.Scenario.Population.Pods,
+		Ingresses: o.Scenario.Population.Ingresses,
+		Seed:      o.Seed,
+	})
+	beats, err := step.Beats(o.Scenario, population, o.Seed)
+	if err != nil {
+		return err
+	}
+
+	sides := make([]*side, 0, len(o.Scenario.Subjects))
+	defer func() { err = errors.Join(err, stop(ctx, sides, o.Log)) }()
+	for i, s := range subject.Of(o.Scenario) {
+		side, err := prepare(ctx, o, i, s)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, side)
+	}
+	// Looking ends before the subjects do: their end is not part of the run.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := launch(ctx, sides, population); err != nil {
+		return err
+	}
+	for _, side := range sides {
+		go side.abortOnDeath(ctx, cancel)
+	}
+	host := probe.WatchHost(ctx, o.Log)
+	defer func() { cancel(nil); <-host }()
+
+	err = rounds(ctx, o, sides, step.Deal(beats, o.Scenario.Length(), o.Scenario.Rounds))
+	if err != nil {
+		o.Log.Write(event.Event{At: o.Log.Now(), Phase: &event.Phase{Name: event.Cut}})
+	}
+	return err
+}
+
+// rounds lets the subjects take turns, in an order that is turned round each
+// time (A B, B A), so that neither always comes first.
+func rounds(ctx context.Context, o Options, sides []*side, deals [][]step.Beat) error {
+	slice := o.Scenario.Length() / time.Duration(len(deals))
+	for i, beats := range deals {
+		for turn := range sides {
+			if i%2 == 1 {
+				turn = len(sides) - 1 - turn
+			}
+			if err := sides[turn].round(ctx, o, i+1, slice, beats); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func header(o Options) *event.Run {
+	run := &event.Run{
+		Schema:      event.Schema,
+		Scenario:    o.Scenario.Name,
+		Summary:     o.Scenario.Summary,
+		Seed:        o.Seed,
+		Driver:      o.Driver.Name(),
+		Start:       o.Start,
+		Environment: o.Environment,
+	}
+	for _, s := range o.Scenario.Subjects {
+		run.Subjects = append(run.Subjects, s.Name)
+	}
+	return run
+}
+
+func prepare(ctx context.Context, o Options, index int, s subject.Subject) (*side, error) {
+	dir := filepath.Join(o.Dir, s.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	instance, err := o.Driver.Prepare(ctx, s, driver.Room{Index: index, Dir: dir, Log: o.Log})
+	if err != nil {
+		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
+	}
+	return &side{name: s.Name, instance: instance, log: o.Log}, nil
+}
+
+// launch gives all subjects their population and starts them, at the same time.
+func launch(ctx context.Context, sides []*side, population corpus.Population) error {
+	group, launching := errgroup.WithContext(ctx)
+	for _, side := range sides {
+		group.Go(func() error { return side.launch(launching, ctx, population) })
+	}
+	return group.Wait()
+}
+
+// stop ends everything, also after an interrupt.
+func stop(ctx context.Context, sides []*side, log *event.Log) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+	defer cancel()
+	errs := make([]error, len(sides))
+	var group errgroup.Group
+	for i, side := range sides {
+		group.Go(func() error { errs[i] = side.stop(ctx); return nil })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,98 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/step"
+)
+
+// readyPatience is how long a subject may take to serve its population.
+const readyPatience = 2 * time.Minute
+
+// side is one subject of the comparison, with all that acts on it and looks at it.
+type side struct {
+	name     string
+	instance driver.Instance
+	log      *event.Log
+
+	population corpus.Population
+	cluster    *step.Cluster
+	workers    *probe.Workers
+	usage      *probe.Usage
+}
+
+// launch loads the population and starts the subject; it returns when every
+// host of the population is served. What looks at the subject goes on until
+// run is done.
+func (s *side) launch(ctx, run context.Context, population corpus.Population) error {
+	s.population = population
+	ctx, cancel := context.WithTimeoutCause(ctx, readyPatience, fmt.Errorf("not within %v", readyPatience))
+	defer cancel()
+	client, err := cluster.New(s.instance.API())
+	if err != nil {
+		return fmt.Errorf("subject %s: %w", s.name, err)
+	}
+	s.cluster = step.NewCluster(s.name, client, s.instance.Pods(), population, s.log)
+	if err := s.populate(ctx, client); err != nil {
+		return fmt.Errorf("subject %s: loading the population: %w", s.name, err)
+	}
+	if err := s.instance.Launch(ctx); err != nil {
+		return err
+	}
+	s.workers = probe.WatchWorkers(run, s.log, s.name, s.instance.Master)
+	s.usage = probe.WatchUsage(run, s.log, s.workers, func() (int, error) { return s.instance.Controller(), nil })
+	if err := s.awaitServed(ctx); err != nil {
+		return err
+	}
+	s.phase(event.Ready, 0)
+	return nil
+}
+
+// populate starts the pods, then writes the objects that name their addresses.
+func (s *side) populate(ctx context.Context, client *cluster.Client) error {
+	if err := s.cluster.StartPods(); err != nil {
+		return err
+	}
+	var objects []*unstructured.Unstructured
+	for _, typed := range s.population.Objects(s.cluster.Address) {
+		object, err := cluster.Object(typed)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, object)
+	}
+	return client.CreateAll(ctx, objects)
+}
+
+func (s *side) phase(name event.PhaseName, round int) {
+	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Phase: &event.Phase{Name: name, Round: round}})
+}
+
+// abortOnDeath ends the run when the subject's controller ends by itself.
+func (s *side) abortOnDeath(ctx context.Context, abort context.CancelCauseFunc) {
+	select {
+	case <-ctx.Done():
+	case <-s.instance.Died():
+		s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Trouble: &event.Trouble{
+			What: "the controller ended by itself", Detail: s.instance.Err().Error(),
+		}})
+		abort(s.instance.Err())
+	}
+}
+
+func (s *side) stop(ctx context.Context) error {
+	if err := s.instance.Stop(ctx); err != nil {
+		return fmt.Errorf("stopping subject %s: %w", s.name, err)
+	}
+	s.phase(event.Stopped, 0)
+	return nil
+}
