@@ -1,0 +1,61 @@
+// Command windtunnel measures what changes of a cluster cost the clients of an
+// ingress controller, on a real nginx. One file a command.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes, the same for every command.
+const (
+	exitOK       = 0
+	exitFailed   = 1   // the subject did not do what was expected, or the run is void
+	exitBadInput = 2   // the command could not do its work with what it was given
+	exitCut      = 130 // interrupted, as shells count it
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// verdict is the error of a command that did its work and has bad news: it has
+// been told already.
+type verdict int
+
+func (v verdict) Error() string { return fmt.Sprintf("exit code %d", int(v)) }
+
+// Main is the command with its surroundings as arguments. It returns the exit code.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "windtunnel",
+		Short:         "A wind tunnel for ingress-nginx: what does a change cost its clients?",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(runCommand(), reportCommand(), apiserverCommand(), doctorCommand())
+
+	err := root.ExecuteContext(ctx)
+	var code verdict
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	default:
+		fmt.Fprintln(stderr, "windtunnel:", err)
+		return exitBadInput
+	}
+}

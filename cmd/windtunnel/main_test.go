@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/internal/golden"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"windtunnel": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+		},
+	})
+}
+
+// TestScripts runs testdata/*.txtar: what a user types, and what they get.
+func TestScripts(t *testing.T) {
+	controller := filepath.Join(t.TempDir(), "nginx-ingress-controller")
+	build := exec.Command("go", "build", "-o", controller, "windtunnel.dev/cmd/nginx-ingress-controller")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the controller: %v\n%s", err, out)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata",
+		UpdateScripts: golden.Update(),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("CONTROLLER", controller)
+			// As root, nginx's workers are another user, who must get in.
+			for _, dir := range []string{filepath.Dir(env.WorkDir), env.WorkDir, env.Getenv("TMPDIR")} {
+				if err := os.Chmod(dir, 0o755); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "nginx" {
+				return doctor.Fit() == nil, nil
+			}
+			return false, errors.New("unknown condition")
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":        exits,
+			"oneline":      oneline,
+			"occupied":     occupied,
+			"nothing-left": nothingLeft,
+			"interrupted":  interrupted,
+			"same-changes": sameChanges,
+		},
+	})
+}
+
+// exits runs a command and checks its exit code: exits CODE COMMAND…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// oneline checks that the last command wrote exactly one line to stderr.
+func oneline(ts *testscript.TestScript, neg bool, args []string) {
+	if text := strings.TrimSpace(ts.ReadFile("stderr")); text == "" || strings.Contains(text, "\n") {
+		ts.Fatalf("want one line on stderr, got:\n%s", text)
+	}
+}
+
+// occupied listens on a free loopback port until the script ends and puts its
+// number into a variable: occupied NAME
+func occupied(ts *testscript.TestScript, neg bool, args []string) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { listener.Close() })
+	ts.Setenv(args[0], strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
+}
+
+// nothingLeft checks that no process is left whose command line names the
+// script's own folder, in which every run of it has its temporary files.
+func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	work := ts.Getenv("WORK")
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	ts.Check(err)
+	for _, path := range lines {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		if strings.Contains(string(text), work) {
+			ts.Fatalf("left running: %s", strings.ReplaceAll(string(text), "\x00", " "))
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/scenario"
+)
+
+// The files of a run's folder.
+const (
+	eventsFile   = "events.jsonl"
+	scenarioFile = "scenario.yaml"
+	resultFile   = "result.json"
+	pageFile     = "report.html"
+)
+
+func reportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "report RUN-FOLDER",
+		Short: "Make the reports of an earlier run again from its event log",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := loadScenario(filepath.Join(args[0], scenarioFile))
+			if err != nil {
+				return err
+			}
+			return writeReport(args[0], s, cmd.OutOrStdout())
+		},
+	}
+}
+
+// writeReport measures the log in dir, writes the result and the page beside it
+// and the table to stdout. The error is a verdict when the news are bad.
+func writeReport(dir string, s *scenario.Scenario, stdout io.Writer) error {
+	file, err := os.Open(filepath.Join(dir, eventsFile))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	result, series, err := measure.From(event.Read(file))
+	if err != nil {
+		return err
+	}
+	outcomes, err := judge(s, result)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, resultFile), func(w io.Writer) error { return report.JSON(w, result, outcomes) }); err != nil {
+		return err
+	}
+	page := filepath.Join(dir, pageFile)
+	if err := writeFile(page, func(w io.Writer) error { return report.HTML(w, result, series, outcomes) }); err != nil {
+		return err
+	}
+	if err := report.Table(stdout, result, outcomes); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "\n%s\n", page)
+	return verdictOf(result, outcomes)
+}
+
+// judge checks every expectation that holds for a subject against it.
+func judge(s *scenario.Scenario, result measure.Result) ([]report.Outcome, error) {
+	var outcomes []report.Outcome
+	for i, subject := range result.Subjects {
+		all := s.Expect
+		if i < len(s.Subjects) {
+			all = append(all[:len(all):len(all)], s.Subjects[i].Expect...)
+		}
+		for _, written := range all {
+			compiled, err := expect.Compile(written.Expression)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", s.File, written.Line, err)
+			}
+			verdict, err := compiled.Check(subject)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", s.File, written.Line, err)
+			}
+			outcomes = append(outcomes, report.Outcome{Subject: subject.Name, Verdict: verdict})
+		}
+	}
+	return outcomes, nil
+}
+
+func verdictOf(result measure.Result, outcomes []report.Outcome) error {
+	for _, outcome := range outcomes {
+		if !outcome.OK {
+			return verdict(exitFailed)
+		}
+	}
+	for _, subject := range result.Subjects {
+		if !subject.Valid {
+			return verdict(exitFailed)
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	if err := write(file); err != nil {
+		file.Close()
+		return err
+	}
+	if err := file.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

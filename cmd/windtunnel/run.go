@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/run"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/traffic"
+)
+
+type runOptions struct {
+	out        string
+	seed       uint64
+	seedSet    bool
+	portBase   int
+	controller string
+}
+
+func runCommand() *cobra.Command {
+	var o runOptions
+	command := &cobra.Command{
+		Use:   "run SCENARIO.yaml",
+		Short: "Run a scenario and report what it cost",
+		Long: `Run a scenario and report what it cost.
+
+Writes a folder with the event log (events.jsonl), the measurements
+(result.json), a page to look at (report.html) and the logs of what ran.
+Exit code: 0 all expectations hold, 1 one does not or the run is void, 2 the
+run could not be done, 130 interrupted (the report is of what was seen).`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.seedSet = cmd.Flags().Changed("seed")
+			return runScenario(cmd.Context(), args[0], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-TIME)")
+	command.Flags().Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
+	command.Flags().IntVar(&o.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
+	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
+	return command
+}
+
+func runScenario(ctx context.Context, path string, o runOptions, stdout, stderr io.Writer) error {
+	s, err := loadScenario(path)
+	if err != nil {
+		return err
+	}
+	if !o.seedSet {
+		o.seed = s.Seed
+	}
+	controller, err := bundledController(o.controller)
+	if err != nil {
+		return err
+	}
+	if err := doctor.Fit(); err != nil {
+		return err
+	}
+	dir, err := makeRunDir(o.out, s)
+	if err != nil {
+		return err
+	}
+	ran := conduct(ctx, dir, s, o, local.Driver{Bundled: controller, PortBase: o.portBase}, stderr)
+	if ran != nil && ctx.Err() == nil && !started(dir) {
+		return ran // nothing was measured
+	}
+	if ran != nil && ctx.Err() == nil {
+		fmt.Fprintln(stderr, "windtunnel: the run was cut short:", ran)
+	}
+	err = writeReport(dir, s, stdout)
+	switch {
+	case err != nil && !errors.As(err, new(verdict)):
+		return err
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "windtunnel: interrupted; the report is of what was seen")
+		return verdict(exitCut)
+	case ran != nil:
+		return verdict(exitFailed)
+	}
+	return err
+}
+
+func loadScenario(path string) (*scenario.Scenario, error) {
+	return scenario.Load(path, scenario.Known{
+		Lanes: traffic.Lanes(),
+		CheckExpression: func(text string) error {
+			_, err := expect.Compile(text)
+			return err
+		},
+	})
+}
+
+// conduct runs the scenario with its log in dir.
+func conduct(ctx context.Context, dir string, s *scenario.Scenario, o runOptions, d local.Driver, stderr io.Writer) (err error) {
+	file, err := os.Create(filepath.Join(dir, eventsFile))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	start := time.Now()
+	log := event.NewLog(file, start)
+	defer func() { err = errors.Join(err, log.Close()) }()
+	progress := newProgress(stderr, s)
+	log.Tap(progress.see)
+	defer progress.end()
+
+	return run.Do(ctx, run.Options{
+		Scenario: s, Seed: o.seed, Driver: d, Dir: dir,
+		Log: log, Start: start, Environment: doctor.Environment(),
+	})
+}
+
+// makeRunDir makes the folder of a run and copies the scenario into it, so
+// that a report can be made again.
+func makeRunDir(dir string, s *scenario.Scenario) (string, error) {
+	if dir == "" {
+		dir = filepath.Join("runs", s.Name+"-"+time.Now().Format("20060102-150405"))
+	}
+	if _, err := os.Stat(filepath.Join(dir, eventsFile)); err == nil {
+		return "", fmt.Errorf("%s holds a run already: choose another --out", dir)
+	}
+	text, err := os.ReadFile(s.File)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, scenarioFile), text, 0o644)
+}
+
+// bundledController finds the controller's binary: as told, or beside ours.
+func bundledController(path string) (string, error) {
+	if path == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(filepath.Dir(self), "nginx-ingress-controller")
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("the bundled controller is not at %s: build it (make build) or name it with --controller", path)
+	}
+	return path, nil
+}
+
+// started says whether a run came as far as its first round.
+func started(dir string) bool {
+	file, err := os.Open(filepath.Join(dir, eventsFile))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	for e, err := range event.Read(file) {
+		if err != nil {
+			return false
+		}
+		if e.Phase != nil && e.Phase.Name == event.RoundBegin {
+			return true
+		}
+	}
+	return false
+}

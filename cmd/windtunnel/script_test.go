@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"windtunnel.dev/sim/event"
+)
+
+// interruptPatience bounds the wait for a run's first request.
+const interruptPatience = time.Minute
+
+// interrupted starts a run with -o run, interrupts it as soon as its log shows
+// a request, and checks that it ends with the exit code of an interrupt.
+func interrupted(ts *testscript.TestScript, neg bool, args []string) {
+	path, err := exec.LookPath(filepath.Join(firstOf(ts.Getenv("PATH")), args[0]))
+	ts.Check(err)
+	var stdout, stderr bytes.Buffer
+	command := exec.Command(path, args[1:]...)
+	command.Dir, command.Stdout, command.Stderr = ts.Getenv("WORK"), &stdout, &stderr
+	command.Env = append(os.Environ(), "TMPDIR="+ts.Getenv("TMPDIR"))
+	ts.Check(command.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+
+	// The log is written in blocks: what it holds has happened.
+	log := filepath.Join(command.Dir, "run", eventsFile)
+	patience := time.After(interruptPatience)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for seen := false; !seen; {
+		select {
+		case <-look.C:
+			text, _ := os.ReadFile(log)
+			seen = bytes.Contains(text, []byte(`"request":`))
+		case err := <-ended:
+			ts.Fatalf("ended before it was interrupted: %v; stderr:\n%s", err, stderr.String())
+		case <-patience:
+			command.Process.Kill()
+			ts.Fatalf("no request within %v; stderr:\n%s", interruptPatience, stderr.String())
+		}
+	}
+	ts.Check(command.Process.Signal(syscall.SIGINT))
+	err = <-ended
+	ts.Check(os.WriteFile(filepath.Join(command.Dir, "stdout.txt"), stdout.Bytes(), 0o644))
+	ts.Check(os.WriteFile(filepath.Join(command.Dir, "stderr.txt"), stderr.Bytes(), 0o644))
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitCut {
+		ts.Fatalf("ended with %v, want exit code %d; stderr:\n%s", err, exitCut, stderr.String())
+	}
+}
+
+// sameChanges checks that two runs made the same changes to the same
+// population: everything about them but the time is equal.
+func sameChanges(ts *testscript.TestScript, neg bool, args []string) {
+	if diff := cmp.Diff(changesOf(ts, args[0]), changesOf(ts, args[1])); diff != "" {
+		ts.Fatalf("the changes differ (-%s +%s):\n%s", args[0], args[1], diff)
+	}
+}
+
+func changesOf(ts *testscript.TestScript, dir string) map[string][]event.Change {
+	text := ts.ReadFile(filepath.Join(dir, eventsFile))
+	changes := map[string][]event.Change{}
+	for e, err := range event.Read(strings.NewReader(text)) {
+		ts.Check(err)
+		if e.Change != nil {
+			changes[e.Subject] = append(changes[e.Subject], *e.Change)
+		}
+	}
+	if len(changes) == 0 {
+		ts.Fatalf("%s has no change", dir)
+	}
+	return changes
+}
+
+func firstOf(path string) string { return filepath.SplitList(path)[0] }
