@@ -1,0 +1,167 @@
+// Package windtunnel_test guards the shape of the project: who may import
+// whom, and why. Its one rule: when a rule turns out wrong, change the rule and
+// its reason here, in the open.
+package windtunnel_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "windtunnel.dev"
+
+// rules says what a layer may not import. Layer and forbidden are patterns of
+// path.Match on a package's path below the module, where a pattern also covers
+// the packages below it; a forbidden path with a dot in its first part, or of
+// the standard library, is matched as it is. Packages of ours are forbidden
+// however many steps away, others only as direct imports.
+var rules = []struct {
+	layer     string
+	forbidden []string
+	why       string
+}{
+	{"controller", []string{"sim"}, "the controller does not know that it is being tested"},
+	{"lua", []string{"sim", "controller"}, "what nginx runs depends on nothing of ours"},
+	{"controller/annotations", []string{"os", "net", "net/http", "controller/snapshot", "controller/model"}, "an annotation is parsed from its text alone"},
+	{"controller/options", []string{"os", "net", "net/http", "controller/snapshot", "controller/model"}, "options are parsed from their text alone"},
+	{"controller/snapshot", []string{"k8s.io/client-go/kubernetes", "k8s.io/client-go/rest", "k8s.io/client-go/dynamic", "controller/watch"}, "a snapshot is values; only watch, status and admission talk to Kubernetes"},
+	{"controller/model", []string{"os", "os/exec", "net/http", "controller/render", "controller/wire", "controller/plan", "controller/apply", "controller/nginx", "controller/watch", "k8s.io/client-go/kubernetes"}, "the model is a pure function of the snapshot and the options"},
+	{"controller/render", []string{"os/exec", "net/http", "controller/snapshot/", "controller/apply", "controller/nginx", "controller/watch", "k8s.io/client-go/kubernetes"}, "rendering is a pure function of the model"},
+	{"controller/wire", []string{"os", "os/exec", "net/http", "controller/apply", "controller/nginx", "controller/watch", "k8s.io/client-go/kubernetes"}, "encoding is a pure function of the model"},
+	{"controller/plan", []string{"os", "os/exec", "net/http", "controller/apply", "controller/nginx", "controller/watch", "k8s.io/client-go/kubernetes"}, "a plan is a pure function of two states"},
+	{"controller/apply", []string{"controller/watch", "controller/snapshot/", "k8s.io/client-go/kubernetes", "k8s.io/client-go/tools/cache"}, "apply performs a plan; it does not look at the cluster"},
+	{"controller/nginx", []string{"controller/model", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "the nginx process knows nothing of what it serves"},
+	{"controller/watch", []string{"controller/nginx", "controller/apply"}, "only apply talks to nginx"},
+	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
+	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "a scenario is read without anything that runs it"},
+	{"sim/corpus", []string{"net/http", "os", "sim/driver", "sim/measure"}, "a population is a pure function of its shape and seed"},
+	{"sim/churn", []string{"net/http", "net", "os", "sim/driver", "sim/measure"}, "a change stream is a pure function of its population and seed"},
+	{"sim/measure", []string{"os", "net", "net/http", "sim/run", "sim/step", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/report"}, "measurements do not know how the log was made"},
+	{"sim/expect", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "a verdict depends on the measurements alone"},
+	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be made again from an old log"},
+	{"sim/driver", []string{"controller"}, "a driver sees a subject from outside: its processes, ports and log"},
+	{"sim/run", []string{"controller", "sim/measure", "sim/report"}, "a run writes the log; what it means is for others"},
+	{"sim", []string{"cmd", "controller/watch", "controller/apply", "controller/model", "controller/plan"}, "the harness knows the controller only from outside"},
+}
+
+// noClock lists the packages in which time is an argument: they may not ask
+// for it, nor wait, nor start a goroutine.
+var noClock = []string{
+	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan",
+	"sim/scenario", "sim/corpus", "sim/churn", "sim/measure", "sim/expect",
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+	GoFiles    []string
+	Doc        string
+	Dir        string
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Deps,GoFiles,Doc,Dir", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := decoder.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, rule := range rules {
+			if !covers(rule.layer, below(p.ImportPath)) {
+				continue
+			}
+			for _, forbidden := range rule.forbidden {
+				if got := offence(p, forbidden); got != "" {
+					t.Errorf("%s imports %s: %s", below(p.ImportPath), got, rule.why)
+				}
+			}
+		}
+	}
+}
+
+// offence is the import of p that forbidden covers, empty if there is none.
+func offence(p goPackage, forbidden string) string {
+	for _, dep := range p.Deps {
+		// A trailing slash asks for direct imports of ours only.
+		if direct := strings.TrimSuffix(forbidden, "/"); direct != forbidden {
+			if below(dep) == direct && slices.Contains(p.Imports, dep) {
+				return dep
+			}
+			continue
+		}
+		if strings.HasPrefix(dep, module+"/") && covers(forbidden, below(dep)) {
+			return dep
+		}
+	}
+	if slices.Contains(p.Imports, forbidden) {
+		return forbidden
+	}
+	return ""
+}
+
+func covers(pattern, name string) bool {
+	if strings.HasPrefix(name, pattern+"/") {
+		return true
+	}
+	ok, _ := path.Match(pattern, name)
+	return ok
+}
+
+func below(importPath string) string { return strings.TrimPrefix(importPath, module+"/") }
+
+func TestPurePackagesAskForNoTime(t *testing.T) {
+	for _, p := range packages(t) {
+		if !slices.Contains(noClock, below(p.ImportPath)) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s: starts a goroutine in a pure package", fset.Position(n.Pos()))
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"}, n.Sel.Name) {
+						t.Errorf("%s: time.%s in a pure package; take the time as an argument", fset.Position(n.Pos()), n.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	for _, p := range packages(t) {
+		if len(p.GoFiles) > 0 && p.Doc == "" {
+			t.Errorf("%s has no package comment: say what it stands between, and its one rule", below(p.ImportPath))
+		}
+	}
+}
