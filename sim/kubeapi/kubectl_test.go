@@ -113,7 +113,6 @@ func TestKubectl(t *testing.T) {
 	))
 	k.fails(`ingresses.networking.k8s.io "shop" not found`, "get", "ingress", "shop")
 	k.fails(`metadata.name: Invalid value: "Team_"`, "create", "namespace", "Team_")
-	k.fails("does not do server-side apply", "apply", "--server-side", "--validate=false", "-f", file)
 	k.run("delete", "service", "shop")
 	k.run("apply", "-f", file)
 	if out := k.run("apply", "-f", file); strings.Count(out, "unchanged") != 2 {
