@@ -39,7 +39,11 @@ func (res *resource) fieldManager(subresource string) (*managedfields.FieldManag
 	if found, ok := fieldManagers.Load(scope); ok {
 		return found.(*managedfields.FieldManager), nil
 	}
-	m, err := managedfields.NewDefaultFieldManager(fieldTypes(), fieldConverter{}, res, scheme.Scheme,
+	fields := managedfields.NewDeducedTypeConverter() // enough for a Scale, which client-go has no schema for
+	if res != scales {
+		fields = fieldTypes()
+	}
+	m, err := managedfields.NewDefaultFieldManager(fields, fieldConverter{}, res, scheme.Scheme,
 		scope.kind, scope.kind.GroupVersion(), subresource, res.notOwned(subresource))
 	if err != nil {
 		return nil, fmt.Errorf("keeping account of the fields of %s: %w", scope.kind.Kind, err)
