@@ -101,7 +101,7 @@ func launch(t *testing.T, dynamic bool) *running {
 	if err != nil {
 		t.Skip(err)
 	}
-	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}

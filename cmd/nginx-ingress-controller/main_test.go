@@ -185,7 +185,7 @@ func TestLife(t *testing.T) {
 		t.Skip(err)
 	}
 	root := openDir(t)
-	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(root, "kubeapi")})
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(root, "kubeapi"), AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
