@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -112,7 +113,8 @@ func life(t *testing.T, d driver.Driver) {
 	default:
 		t.Error("Died is open after the stop")
 	}
-	if _, err := http.Get("http://" + pod.Addr().String()); err == nil {
+	if conn, err := net.Dial("tcp", pod.Addr().String()); err == nil {
+		conn.Close()
 		t.Error("a pod has outlived the stop")
 	}
 }
