@@ -5,9 +5,9 @@
 // not be able to tell it from kube-apiserver by what the API promises.
 //
 // What it does not do: authentication and authorization, admission webhooks,
-// garbage collection of dependents, and the
-// work of controllers and kubelets (a deleted pod is gone at once). As with
-// kube-apiserver, a pod's status is written through its status subresource only.
+// garbage collection of dependents, and the work of controllers and kubelets (a
+// deleted pod is gone at once). As with kube-apiserver, a pod's status is written
+// through its status subresource only.
 package kubeapi
 
 import (
