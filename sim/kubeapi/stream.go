@@ -22,6 +22,7 @@ type stream struct {
 	r        *request
 	sel      selector
 	opts     watchOptions
+	server   *Server
 	stopping <-chan struct{}
 	buf      []byte
 	err      error // of the connection: the client has gone
@@ -62,19 +63,25 @@ func (st *stream) follow(cur *cursor) error {
 	defer bookmark.Stop()
 	ends := time.Now().Add(st.opts.timeout)
 	events := make([]event, 0, readEvents)
-	for st.err == nil && time.Now().Before(ends) && !closed(st.stopping) {
+	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping); begins = false {
+		faults := st.server.faults.now.Load()
 		b := cur.read(events[:0], readEvents)
 		if b.lost {
 			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
 		}
+		next, over, err := st.disturb(faults, b.events, begins)
+		if over {
+			return err
+		}
 		if len(b.events) > 0 {
-			if err := st.sendAll(b.events); err != nil {
+			if err := st.sendAll(next); err != nil {
 				return err
 			}
 			continue
 		}
 		select {
 		case <-b.more:
+		case <-faults.changed:
 		case <-bookmark.C:
 			if err := st.quietBookmark(b.rv); err != nil {
 				return err

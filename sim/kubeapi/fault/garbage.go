@@ -1,0 +1,8 @@
+package fault
+
+// Garbage sends a proxy's page of HTML into an open watch, which then ends.
+func Garbage() Fault {
+	return Fault{Name: "garbage", Stream: func(*Call) Step {
+		return Step{Bytes: func([]byte) []byte { return []byte(page) }}
+	}}
+}
