@@ -28,7 +28,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/openapi/v3", s.serveOpenAPI)
 	mux.HandleFunc("/openapi/v3/", s.serveOpenAPI)
 	mux.HandleFunc("/", s.serve)
-	return plainPaths(s.authenticated(s.disturbed(mux)))
+	return plainPaths(s.whileUp(s.authenticated(s.disturbed(mux))))
 }
 
 // serve answers a request about a resource, or the discovery of a group.

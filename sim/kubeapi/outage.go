@@ -3,6 +3,10 @@ package kubeapi
 import (
 	"context"
 	"errors"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/kubeapi/fault"
 )
@@ -39,6 +43,22 @@ func (t target) Stop(reset bool) {
 		}
 		e.shutdown(ctx)
 	}
+}
+
+// whileUp sends away the requests that still come in over open connections
+// while the server stops. A watch among them must not be taken and ended at once,
+// which would tell its client that something is wrong with it.
+func (s *Server) whileUp(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !closed(s.ending()) {
+			next.ServeHTTP(w, req)
+			return
+		}
+		w.Header().Set("Connection", "close")
+		err := apierrors.NewServiceUnavailable("apiserver is shutting down")
+		err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+		refuse(w, req, err)
+	})
 }
 
 // Start begins another life, unless the server was closed for good. A failure is logged.

@@ -1,6 +1,7 @@
 package fault
 
-// TruncatedFrame sends the first half of the next event and resets the connection.
+// TruncatedFrame sends the first half of the next event and resets the connection:
+// client-go resumes. Over HTTP/2 only the stream is reset, and client-go lists again.
 func TruncatedFrame() Fault {
 	return Fault{
 		Name:    "truncated-frame",
