@@ -80,7 +80,7 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 		return s.patch
 	case r.Method == http.MethodDelete && one && r.subresource == "":
 		return s.delete
-	case r.Method == http.MethodDelete && !one:
+	case r.Method == http.MethodDelete && !one && (r.namespace != "" || r.res.clusterScoped):
 		return s.deleteCollection
 	}
 	return nil
