@@ -60,11 +60,13 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func(), err erro
 	}
 	in := &injection{Fault: f, scope: scope, healed: make(chan struct{})}
 	o := &outbreak{s: s, in: in}
-	if scope.After > 0 {
-		o.timer = time.AfterFunc(scope.After, func() { o.begin() })
-		return o.end, nil
+	if scope.After == 0 {
+		return o.end, o.begin()
 	}
-	return o.end, o.begin()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.timer = time.AfterFunc(scope.After, func() { o.begin() }) // an error is in the log
+	return o.end, nil
 }
 
 // outbreak is the life of an injection: it begins at most once, and ends at most once.
