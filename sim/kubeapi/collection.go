@@ -6,9 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // errMoved says that another writer was first.
@@ -26,6 +23,7 @@ type collection struct {
 	objects map[string]*object
 	history history
 	changed chan struct{} // closed at the next event; nil while nobody waits
+	cold    atomic.Uint64 // version of the newest event that no longer keeps its JSON
 }
 
 func newCollection(res *resource, revision *atomic.Uint64) *collection {
@@ -39,37 +37,13 @@ func (c *collection) get(key string) *object {
 	return c.objects[key]
 }
 
+// fresh says whether o is new enough to keep its JSON for the watchers.
+func (c *collection) fresh(o *object) bool { return o.rv > c.cold.Load() }
+
 func (c *collection) len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.objects)
-}
-
-// commit replaces base, the state that next was made from (nil: there must be
-// none), and appends the event. It fails with errMoved if base is no longer current.
-func (c *collection) commit(kind watch.EventType, base *object, next runtime.Object) (*object, error) {
-	m := accessor(next)
-	key := keyOf(m.GetNamespace(), m.GetName())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.objects[key] != base {
-		return nil, errMoved
-	}
-	o, err := c.res.seal(next, c.revision.Add(1))
-	if err != nil {
-		return nil, err
-	}
-	if kind == watch.Deleted {
-		delete(c.objects, key)
-	} else {
-		c.objects[key] = o
-	}
-	c.history.append(event{rv: o.rv, kind: kind, object: o, prev: base})
-	if c.changed != nil {
-		close(c.changed)
-		c.changed = nil
-	}
-	return o, nil
 }
 
 // snapshot returns all objects in the order of their keys, the version they are

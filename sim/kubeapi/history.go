@@ -43,7 +43,8 @@ func (h *history) at(seq uint64) *event { return &h.ring[seq&uint64(len(h.ring)-
 
 func (h *history) len() int { return int(h.next - h.first) }
 
-func (h *history) append(e event) {
+// append returns the version of the newest event that no longer keeps its JSON.
+func (h *history) append(e event) (cold uint64) {
 	if h.len() == len(h.ring) {
 		h.grow()
 	}
@@ -51,11 +52,14 @@ func (h *history) append(e event) {
 	h.next++
 	h.bytes += len(e.object.raw)
 	if h.len() > hotEvents {
-		h.at(h.next - 1 - hotEvents).object.json.Store(nil)
+		last := h.at(h.next - 1 - hotEvents)
+		last.object.json.Store(nil)
+		cold = last.rv
 	}
 	for h.len() > h.maxEvents || (h.bytes > h.maxBytes && h.len() > 1) {
 		h.drop()
 	}
+	return cold
 }
 
 func (h *history) grow() {

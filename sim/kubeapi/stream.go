@@ -115,7 +115,7 @@ func (st *stream) sendAll(events []event) error {
 		if o == nil {
 			continue
 		}
-		if err := st.send(kind, o, true); err != nil {
+		if err := st.send(kind, o, st.r.objects.fresh(o)); err != nil {
 			return err
 		}
 	}
