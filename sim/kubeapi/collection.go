@@ -23,7 +23,9 @@ type collection struct {
 	objects map[string]*object
 	history history
 	changed chan struct{} // closed at the next event; nil while nobody waits
-	cold    atomic.Uint64 // version of the newest event that no longer keeps its JSON
+
+	watchers atomic.Int32
+	cold     atomic.Uint64 // version of the newest event that no longer keeps its JSON
 }
 
 func newCollection(res *resource, revision *atomic.Uint64) *collection {

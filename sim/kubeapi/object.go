@@ -87,14 +87,6 @@ func (o *object) decode() (runtime.Object, error) {
 	return obj, nil
 }
 
-// skim is decode without the row's bulk, for the rules about updates, which do not look at that.
-func (o *object) skim() (runtime.Object, error) {
-	if o.res.bulk == 0 {
-		return o.decode()
-	}
-	return (&object{res: o.res, key: o.key, raw: without(o.raw, o.res.bulk)}).decode()
-}
-
 // at returns the same state under version rv.
 func (o *object) at(rv uint64) (*object, error) {
 	obj, err := o.decode()

@@ -12,9 +12,10 @@ import (
 // metadata as field 1; a status, where there is one, is field 3.
 
 const (
-	metadataField = 1
-	statusField   = 3
-	rvField       = 6 // of the metadata
+	metadataField   = 1
+	statusField     = 3
+	rvField         = 6  // of the metadata
+	finalizersField = 14 // of the metadata
 )
 
 // cut returns the content of the first field with a number, and what is before
@@ -44,6 +45,18 @@ func putRV(raw []byte, rv string) bool {
 	_, metadata, _ := cut(raw, metadataField)
 	_, old, _ := cut(metadata, rvField)
 	return len(old) == len(rv) && copy(old, rv) > 0
+}
+
+func (o *object) hasFinalizers() bool {
+	_, metadata, _ := cut(o.raw, metadataField)
+	_, first, _ := cut(metadata, finalizersField)
+	return first != nil
+}
+
+// clone returns the same state, with bytes that may be written to.
+func (o *object) clone() *object {
+	return &object{res: o.res, key: o.key, namespace: o.namespace, name: o.name, uid: o.uid, rv: o.rv,
+		deleting: o.deleting, labels: o.labels, fields: o.fields, raw: bytes.Clone(o.raw)}
 }
 
 // sameSpec says whether a and b differ in nothing that metadata.generation

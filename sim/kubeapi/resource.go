@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -34,9 +33,9 @@ type resource struct {
 	defaults func(obj, old runtime.Object, s *Server)
 	// validate returns what is wrong with obj beyond its metadata; old is nil on create.
 	validate func(obj, old runtime.Object) field.ErrorList
-	bulk     protowire.Number // a field that no rule looks at in an old object; not with status
-	printer  *printer         // nil: name and age
-	view     *view            // set if the objects are stored as another resource
+	bulk     bulk     // the part of an object that makes it large, if there is one such
+	printer  *printer // nil: name and age
+	view     *view    // set if the objects are stored as another resource
 }
 
 func (res *resource) gvk() schema.GroupVersionKind {

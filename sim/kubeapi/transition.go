@@ -13,7 +13,7 @@ import (
 type transition struct {
 	kind   watch.EventType
 	base   *object        // the state it was made from; nil: there must be none
-	next   runtime.Object // the state after it; for a deletion the last one
+	next   runtime.Object // the state after it; for a deletion the last one; nil if nobody has decoded it
 	sealed *object        // next, under a version that commit replaces
 }
 
@@ -49,6 +49,22 @@ func (c *collection) prepareUpdate(base *object, old, next runtime.Object, count
 	return transition{watch.Modified, base, next, sealed}, nil
 }
 
+// prepareEnd deletes base or, if finalizers hold it, marks it to be deleted.
+func (c *collection) prepareEnd(base *object) (transition, error) {
+	if !base.hasFinalizers() {
+		return transition{watch.Deleted, base, nil, base.clone()}, nil
+	}
+	if base.deleting {
+		return transition{base: base, sealed: base}, nil
+	}
+	marked, err := base.decode()
+	if err != nil {
+		return transition{}, err
+	}
+	markDeleted(marked)
+	return c.prepare(watch.Modified, base, marked)
+}
+
 // commit replaces base by next and appends the event. It fails with errMoved if
 // base is no longer current.
 func (c *collection) commit(kind watch.EventType, base *object, next runtime.Object) (*object, error) {
@@ -65,22 +81,16 @@ func (c *collection) commitOne(t transition) (*object, error) {
 	return c.apply(t)
 }
 
-// apply is for who holds mu. It tells nobody: unlock does.
+// apply is for who holds mu.
 func (c *collection) apply(t transition) (*object, error) {
-	o := t.sealed
-	if c.objects[o.key] != t.base {
+	if c.objects[t.sealed.key] != t.base {
 		return nil, errMoved
 	}
 	rv := c.revision.Add(1)
-	if version := formatRV(rv); putRV(o.raw, version) {
-		accessor(t.next).SetResourceVersion(version)
-	} else {
-		var err error
-		if o, err = c.res.seal(t.next, rv); err != nil {
-			return nil, err
-		}
+	if err := t.number(rv); err != nil {
+		return nil, err
 	}
-	o.rv = rv
+	o := t.sealed
 	o.share(t.base)
 	if t.kind == watch.Deleted {
 		delete(c.objects, o.key)
@@ -93,4 +103,23 @@ func (c *collection) apply(t transition) (*object, error) {
 		c.changed = nil
 	}
 	return o, nil
+}
+
+// number gives what is about to be committed its version.
+func (t *transition) number(rv uint64) (err error) {
+	version := formatRV(rv)
+	if putRV(t.sealed.raw, version) {
+		t.sealed.rv = rv
+		if t.next != nil {
+			accessor(t.next).SetResourceVersion(version)
+		}
+		return nil
+	}
+	if t.next == nil {
+		if t.next, err = t.sealed.decode(); err != nil {
+			return err
+		}
+	}
+	t.sealed, err = t.sealed.res.seal(t.next, rv)
+	return err
 }
