@@ -25,7 +25,14 @@ type collection struct {
 	changed chan struct{} // closed at the next event; nil while nobody waits
 
 	watchers atomic.Int32
-	cold     atomic.Uint64 // version of the newest event that no longer keeps its JSON
+	paged    atomic.Pointer[state] // what a client lists in pages at present
+	cold     atomic.Uint64         // version of the newest event that no longer keeps its JSON
+}
+
+// state is all objects, in the order of their keys, as they were at a version.
+type state struct {
+	rv      uint64
+	objects []*object
 }
 
 func newCollection(res *resource, revision *atomic.Uint64) *collection {
@@ -70,6 +77,10 @@ func (c *collection) snapshotAt(rv uint64) ([]*object, bool) {
 	if !ok {
 		c.mu.RUnlock()
 		return nil, false
+	}
+	if paged := c.paged.Load(); paged != nil && paged.rv == rv {
+		c.mu.RUnlock()
+		return paged.objects, true
 	}
 	then := make(map[string]*object, len(c.objects))
 	for key, o := range c.objects {

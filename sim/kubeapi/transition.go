@@ -98,6 +98,9 @@ func (c *collection) apply(t transition) (*object, error) {
 		c.objects[o.key] = o
 	}
 	c.cold.Store(c.history.append(event{rv: rv, kind: t.kind, object: o, prev: t.base}))
+	if paged := c.paged.Load(); paged != nil && paged.rv < c.history.floor {
+		c.paged.Store(nil)
+	}
 	if c.changed != nil {
 		close(c.changed)
 		c.changed = nil
