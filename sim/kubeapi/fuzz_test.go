@@ -123,6 +123,9 @@ func framed(t *testing.T, o *object) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if whole := (protobufCodec{}).appendFrame(nil, "ADDED", o); !bytes.Equal(whole, protobufCodec{}.frame(nil, "ADDED", body)) {
+		t.Error("a frame built in place is another")
+	}
 	var e metav1.WatchEvent
 	if err := e.Unmarshal(protobufCodec{}.frame(nil, "ADDED", body)[4:]); err != nil {
 		t.Fatal(err)

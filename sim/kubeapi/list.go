@@ -133,6 +133,9 @@ func (c *collection) read(opts listOptions) ([]*object, uint64, error) {
 		want = uint64(opts.token.Version)
 	} else if !opts.exact {
 		objects, rv, _ := c.snapshot()
+		if opts.limit > 0 && len(objects) > opts.limit {
+			c.paged.Store(&state{rv, objects}) // the next page will want it
+		}
 		return objects, rv, nil
 	}
 	objects, ok := c.snapshotAt(want)

@@ -68,6 +68,9 @@ func (sel *selector) matches(o *object) bool {
 
 // filter returns the objects that match.
 func (sel *selector) filter(objects []*object) []*object {
+	if sel.namespace == "" && sel.name == "" && !sel.narrow() {
+		return objects
+	}
 	var matching []*object
 	for _, o := range objects {
 		if sel.matches(o) {

@@ -93,6 +93,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending()}
 	st.open()
+	r.objects.watchers.Add(1)
+	defer r.objects.watchers.Add(-1)
 	cur, err := s.begin(st)
 	if err == nil {
 		err = st.follow(cur)
