@@ -116,9 +116,11 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	if err := s.await(r.Context(), opts.rv); err != nil {
 		return err
 	}
-	objects, rv, err := r.objects.read(opts)
-	if err != nil {
-		return err
+	objects, rv, _, stale := s.staleRead(r)
+	if !stale {
+		if objects, rv, err = r.objects.read(opts); err != nil {
+			return err
+		}
 	}
 	page, m := paginate(sel.filter(objects), rv, opts, sel.narrow())
 	return respondList(w, r, page, m)

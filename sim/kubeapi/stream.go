@@ -28,6 +28,7 @@ type stream struct {
 	r        *request
 	sel      selector
 	opts     watchOptions
+	server   *Server
 	stopping <-chan struct{}
 	buf      []byte
 	err      error // of the connection: the client has gone
@@ -69,13 +70,18 @@ func (st *stream) follow(cur *cursor) error {
 	ends := time.Now().Add(st.opts.timeout)
 	events := make([]event, 0, readEvents)
 	var flushed time.Time
-	for st.err == nil && time.Now().Before(ends) && !closed(st.stopping) {
+	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping); begins = false {
+		faults := st.server.faults.now.Load()
 		b := cur.read(events[:0], readEvents)
 		if b.lost {
 			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
 		}
+		next, over, err := st.disturb(faults, b.events, begins)
+		if over {
+			return err
+		}
 		if len(b.events) > 0 {
-			if err := st.sendAll(b.events); err != nil {
+			if err := st.sendAll(next); err != nil {
 				return err
 			}
 			flushed = time.Now()
@@ -84,6 +90,7 @@ func (st *stream) follow(cur *cursor) error {
 		select {
 		case <-b.more:
 			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.objects.watchers.Load()))))
+		case <-faults.changed:
 		case <-bookmark.C:
 			if err := st.quietBookmark(b.rv); err != nil {
 				return err
