@@ -46,17 +46,15 @@ func validateEndpointPorts(ports []discoveryv1.EndpointPort, at *field.Path) (pr
 	if n := len(ports); n > maxPorts {
 		return field.ErrorList{field.TooMany(at, n, maxPorts)}
 	}
-	names := map[string]bool{}
 	for i, port := range ports {
 		at := at.Index(i)
 		name := *port.Name // defaulted
-		if name != "" {
+		if name != "" && !plainLabel(name) {
 			problems = append(problems, invalidAs(at.Child("name"), name, validation.IsDNS1123Label(name))...)
 		}
-		if names[name] {
+		if slices.ContainsFunc(ports[:i], func(p discoveryv1.EndpointPort) bool { return *p.Name == name }) {
 			problems = append(problems, field.Duplicate(at.Child("name"), port.Name))
 		}
-		names[name] = true
 		if !slices.Contains(protocols, *port.Protocol) {
 			problems = append(problems, field.NotSupported(at.Child("protocol"), *port.Protocol, protocols))
 		}
@@ -85,11 +83,27 @@ func validateEndpoints(slice *discoveryv1.EndpointSlice, at *field.Path, allowLo
 // may still be valid.
 func validEndpoint(endpoint *discoveryv1.Endpoint, kind discoveryv1.AddressType, allowLoopback bool) bool {
 	if kind != discoveryv1.AddressTypeIPv4 || len(endpoint.Addresses) != 1 ||
-		endpoint.Hints != nil || endpoint.Hostname != nil || endpoint.NodeName != nil || len(endpoint.DeprecatedTopology) > 0 {
+		endpoint.Hints != nil || endpoint.Hostname != nil || len(endpoint.DeprecatedTopology) > 0 {
+		return false
+	}
+	if endpoint.NodeName != nil && !plainLabel(*endpoint.NodeName) {
 		return false
 	}
 	ip, err := netip.ParseAddr(endpoint.Addresses[0])
 	return err == nil && ip.Is4() && len(specialIP(ip, allowLoopback)) == 0
+}
+
+// plainLabel is true for a DNS label.
+func plainLabel(name string) bool {
+	if name == "" || len(name) > 63 || name[0] == '-' || name[len(name)-1] == '-' {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 func validateEndpoint(endpoint *discoveryv1.Endpoint, kind discoveryv1.AddressType, at *field.Path, allowLoopback bool) (problems field.ErrorList) {
