@@ -45,6 +45,9 @@ func readShown(w http.ResponseWriter, r *request) (runtime.Object, error) {
 	}
 	switch mediaType {
 	case protobufType:
+		if r.res.custom != nil {
+			return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml")
+		}
 		return decodeProtobuf(r.res, body)
 	case "application/yaml":
 		if body, err = yaml.YAMLToJSON(body); err != nil {
@@ -82,6 +85,9 @@ func unsupportedMediaType(got string, supported ...string) error {
 // decodeJSON decodes body as an object of r's resource; a body without kind is
 // taken for one.
 func decodeJSON(w http.ResponseWriter, r *request, body []byte) (runtime.Object, error) {
+	if r.res.custom != nil {
+		return decodeCustom(w, r, body)
+	}
 	serializer := strictJSON
 	validation := r.query.Get("fieldValidation")
 	if validation == metav1.FieldValidationIgnore {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -26,6 +27,7 @@ type collection struct {
 	objects map[string]*object
 	history history
 	changed chan struct{} // closed at the next event; nil while nobody waits
+	ended   bool          // no more events will come
 }
 
 func newCollection(res *resource, revision *atomic.Uint64) *collection {
@@ -52,6 +54,9 @@ func (c *collection) commit(kind watch.EventType, base *object, next runtime.Obj
 	key := keyOf(m.GetNamespace(), m.GetName())
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ended {
+		return nil, apierrors.NewNotFound(c.res.groupResource(), m.GetName())
+	}
 	if c.objects[key] != base {
 		return nil, errMoved
 	}

@@ -48,6 +48,9 @@ func (s *Server) deleteKey(r *request, key string, must *metav1.Preconditions, d
 		if err := checkPreconditions(r, base, must); err != nil {
 			return nil, err
 		}
+		if err := s.admitDeletion(r, base, dryRun); err != nil {
+			return nil, err
+		}
 		if dryRun {
 			return base, nil
 		}
@@ -75,12 +78,15 @@ func checkPreconditions(r *request, base *object, must *metav1.Preconditions) er
 
 // end deletes base, or marks it to be deleted when its finalizers are gone.
 func (s *Server) end(c *collection, base *object) (*object, error) {
-	if c == s.namespaces {
+	switch c {
+	case s.namespaces:
 		return s.endNamespace(base)
+	case s.definitions:
+		return s.endDefinition(base)
 	}
 	o, err := c.end(base)
 	if err == nil {
-		err = s.settleNamespace(base.namespace)
+		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }
@@ -112,7 +118,7 @@ func markDeleted(obj runtime.Object) {
 func (s *Server) remove(c *collection, base *object, last runtime.Object) (*object, error) {
 	o, err := c.commit(watch.Deleted, base, last)
 	if err == nil {
-		err = s.settleNamespace(base.namespace)
+		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }

@@ -33,6 +33,7 @@ type history struct {
 	bytes       int
 	maxEvents   int
 	maxBytes    int
+	observe     func(event) // told of every event, inside the collection's lock; may be nil
 }
 
 func newHistory() history {
@@ -48,6 +49,9 @@ func (h *history) append(e event) {
 		h.grow()
 	}
 	*h.at(h.next) = e
+	if h.observe != nil {
+		h.observe(e)
+	}
 	h.next++
 	h.bytes += len(e.object.raw)
 	if h.len() > hotEvents {

@@ -19,20 +19,30 @@ func statusOf(obj runtime.Object) reflect.Value {
 
 // setStatus gives obj the status of from.
 func setStatus(obj, from runtime.Object) {
+	if c, ok := obj.(*customObject); ok {
+		c.setStatus(from.(*customObject))
+		return
+	}
 	statusOf(obj).Set(statusOf(from))
 }
 
 func clearStatus(obj runtime.Object) {
+	if c, ok := obj.(*customObject); ok {
+		delete(c.content, "status")
+		return
+	}
 	if s := statusOf(obj); s.IsValid() {
 		s.SetZero()
 	}
 }
 
 // specOf returns the bytes of what metadata.generation counts the changes of:
-// everything but metadata and status.
-func specOf(obj runtime.Object) ([]byte, error) {
+// everything but metadata and, if that is written apart, status.
+func specOf(res *resource, obj runtime.Object) ([]byte, error) {
 	bare := obj.DeepCopyObject()
 	*metadataOf(bare) = metav1.ObjectMeta{}
-	clearStatus(bare)
+	if res.status {
+		clearStatus(bare)
+	}
 	return bare.(message).Marshal()
 }

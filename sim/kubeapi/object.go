@@ -102,6 +102,9 @@ func (o *object) asJSON(keep bool) ([]byte, error) {
 	if b := o.json.Load(); b != nil {
 		return *b, nil
 	}
+	if o.res.custom != nil {
+		return o.customJSON(), nil
+	}
 	obj, err := o.decode()
 	if err != nil {
 		return nil, err

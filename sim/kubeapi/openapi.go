@@ -13,8 +13,8 @@ import (
 // itself. There are no schemas, so kubectl explain has nothing to say.
 func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 	path := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/openapi/v3"), "/")
-	documents := map[string]any{"": openAPIIndex()}
-	for _, gv := range groupVersions() {
+	documents := map[string]any{"": s.openAPIIndex()}
+	for _, gv := range s.table().groupVersions() {
 		documents[groupPath(gv)] = s.openAPIDocument(gv)
 	}
 	found, ok := documents[path]
@@ -40,9 +40,9 @@ func groupPath(gv schema.GroupVersion) string {
 // document is a JSON object.
 type document = map[string]any
 
-func openAPIIndex() document {
+func (s *Server) openAPIIndex() document {
 	paths := document{}
-	for _, gv := range groupVersions() {
+	for _, gv := range s.table().groupVersions() {
 		paths[groupPath(gv)] = document{"serverRelativeURL": "/openapi/v3/" + groupPath(gv)}
 	}
 	return document{"paths": paths}
@@ -51,7 +51,7 @@ func openAPIIndex() document {
 // openAPIDocument says of every kind that a PATCH takes fieldValidation.
 func (s *Server) openAPIDocument(gv schema.GroupVersion) document {
 	paths := document{}
-	for _, res := range resources {
+	for _, res := range s.table() {
 		if res.groupVersion() != gv {
 			continue
 		}

@@ -39,6 +39,9 @@ type Options struct {
 	HTTPS   string // the same, with a certificate of a CA made at start
 	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+	// ResolveService finds the host:port behind a Service that a webhook is
+	// configured with, for there is no cluster network. Without it such webhooks fail.
+	ResolveService func(namespace, name string, port int32) (string, error)
 }
 
 // Server is a running API server.
@@ -47,6 +50,9 @@ type Server struct {
 	revision    atomic.Uint64 // the newest resourceVersion, of all resources
 	collections map[*resource]*collection
 	namespaces  *collection
+	definitions *collection // of custom resources
+	custom      atomic.Pointer[registry]
+	webhooks    webhooks
 	creating    sync.RWMutex  // held shared by creations: a namespace that ends waits for them
 	clusterIPs  atomic.Uint32 // given to services so far
 
@@ -100,6 +106,8 @@ func newServer(opts Options) (*Server, error) {
 		}
 	}
 	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
+	s.watchDefinitions()
+	s.watchWebhooks(opts.ResolveService)
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		s.prepareNew(s.namespaces.res, ns)
@@ -223,9 +231,9 @@ func (s *Server) TLSConfig() *rest.Config {
 // writes it: services, ingresses.networking.k8s.io.
 func (s *Server) Holds() map[string]int {
 	counts := map[string]int{}
-	for res, c := range s.collections {
+	for c := range s.everyCollection() {
 		if n := c.len(); n > 0 {
-			counts[res.groupResource().String()] = n
+			counts[c.res.groupResource().String()] = n
 		}
 	}
 	return counts

@@ -89,13 +89,20 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 	if err := checkIdentity(r, base, metadataOf(next)); err != nil {
 		return nil, err
 	}
+	next, err := s.mutate(r, next, old, dryRun)
+	if err != nil {
+		return nil, err
+	}
 	if r.subresource == "status" {
 		next = withStatus(old, next)
-	} else if err := s.prepareUpdate(r.objects.res, old, next); err != nil {
+	} else if err := s.prepareUpdate(r.rules(), old, next); err != nil {
 		return nil, err
 	}
 	metadataOf(next).ResourceVersion = formatRV(base.rv)
-	if err := invalid(r.res, r.name, validateUpdate(r.objects.res, old, next)); err != nil {
+	if err := invalid(r.res, r.name, validateUpdate(r.rules(), old, next)); err != nil {
+		return nil, err
+	}
+	if err := s.admit(r, next, old, dryRun); err != nil {
 		return nil, err
 	}
 	candidate, err := r.objects.res.seal(next, base.rv)
@@ -149,11 +156,11 @@ func (s *Server) prepareUpdate(res *resource, old, next runtime.Object) error {
 	if !res.generation {
 		return nil
 	}
-	before, err := specOf(old)
+	before, err := specOf(res, old)
 	if err != nil {
 		return err
 	}
-	after, err := specOf(next)
+	after, err := specOf(res, next)
 	if err != nil {
 		return err
 	}
