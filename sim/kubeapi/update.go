@@ -183,6 +183,10 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	merged := old.DeepCopyObject()
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
+	if _, custom := next.(*customObject); custom {
+		is.ResourceVersion = from.ResourceVersion // and nothing else
+		return merged
+	}
 	is.ResourceVersion, is.Labels, is.Annotations, is.Finalizers = from.ResourceVersion, from.Labels, from.Annotations, from.Finalizers
 	return merged
 }
