@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // serveOpenAPI answers /openapi/v3 and /openapi/v3/<group version> with only what
 // kubectl looks for before it sends a manifest: that the server validates fields
-// itself. There are no schemas, so kubectl explain has nothing to say.
+// itself. Only custom kinds have schemas, so kubectl explain has nothing to say of others.
 func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 	path := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/openapi/v3"), "/")
 	documents := map[string]any{"": s.openAPIIndex()}
@@ -60,5 +61,6 @@ func (s *Server) openAPIDocument(gv schema.GroupVersion) document {
 			"parameters":                      []document{{"name": "fieldValidation", "in": "query"}},
 		}}
 	}
-	return document{"openapi": "3.0.0", "info": document{"title": "Kubernetes", "version": s.version}, "paths": paths}
+	return document{"openapi": "3.0.0", "info": document{"title": "Kubernetes", "version": s.version}, "paths": paths,
+		"components": document{"schemas": s.table().customSchemas(metav1.GroupVersion(gv))}}
 }

@@ -4,7 +4,7 @@
 // it, and the controller under test, which watches. Its one rule: a client must
 // not be able to tell it from kube-apiserver by what the API promises.
 //
-// What it does not do: authentication and authorization, admission webhooks,
+// What it does not do: authentication and authorization, CEL (in schemas and webhooks),
 // server-side apply and managedFields, garbage collection of dependents, and the
 // work of controllers and kubelets (a deleted pod is gone at once). As with
 // kube-apiserver, a pod's status is written through its status subresource only.

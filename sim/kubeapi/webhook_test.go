@@ -1,15 +1,24 @@
 package kubeapi
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -31,7 +40,7 @@ type hookServer struct {
 
 func newHookServer(t *testing.T, answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse) *hookServer {
 	h := &hookServer{answer: answer}
-	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var review admissionv1.AdmissionReview
 		if err := json.NewDecoder(req.Body).Decode(&review); err != nil || req.URL.Path != "/check" || req.URL.Query().Get("timeout") == "" {
 			http.Error(w, fmt.Sprintf("%s: %v", req.URL, err), http.StatusBadRequest)
@@ -44,6 +53,8 @@ func newHookServer(t *testing.T, answer func(*admissionv1.AdmissionRequest) *adm
 		review.Response.UID, review.Request = review.Request.UID, nil
 		json.NewEncoder(w).Encode(review)
 	}))
+	h.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are meant to fail
+	h.StartTLS()
 	t.Cleanup(h.Close)
 	return h
 }
@@ -60,7 +71,7 @@ func (h *hookServer) questions() []*admissionv1.AdmissionRequest {
 func (h *hookServer) clientConfig() admissionregistrationv1.WebhookClientConfig {
 	address := h.URL + "/check"
 	return admissionregistrationv1.WebhookClientConfig{URL: &address,
-		CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})}
+		CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.TLS.Certificates[0].Certificate[0]})}
 }
 
 func allow(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -308,27 +319,55 @@ func TestWebhookWarnsAndRefusesDryRuns(t *testing.T) {
 }
 
 // A webhook behind a Service is reached where the resolver says, under the
-// Service's name.
+// Service's name, for which it must have a certificate.
 func TestWebhookBehindService(t *testing.T) {
-	var h *hookServer
+	h := newHookServer(t, deny(0, "no"))
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", ResolveService: func(namespace, name string, port int32) (string, error) {
-		if namespace != "default" || name != "hook" || port != 443 {
+		if namespace != "default" || port != 443 {
 			return "", fmt.Errorf("service %s/%s:%d not found", namespace, name, port)
 		}
 		u, err := url.Parse(h.URL)
 		return u.Host, err
 	}})
+	certify(t, h, "hook.default.svc")
 	c := client(t, s.Config())
-	h = newHookServer(t, deny(0, "no"))
-	h.install(t, c, rule("CREATE", "", "configmaps"), func(w *admissionregistrationv1.ValidatingWebhook) {
-		w.ClientConfig.URL = nil
-		w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "hook", Path: new("/check")}
-	})
-	_, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
-	// The test server's certificate is not for hook.default.svc, which must be noticed.
-	if err == nil || !strings.Contains(err.Error(), "hook.default.svc") || !strings.Contains(err.Error(), "certificate is valid for") {
-		t.Errorf("got %v", err)
+	for name, want := range map[string]string{"hook": "denied the request: no", "other": "certificate is valid for hook.default.svc, not other.default.svc"} {
+		t.Run(name, func(t *testing.T) {
+			h.install(t, c, rule("CREATE", "", "configmaps"), func(w *admissionregistrationv1.ValidatingWebhook) {
+				w.ClientConfig.URL = nil
+				w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "default", Name: name, Path: new("/check")}
+			})
+			_, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+			if err := c.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), "check", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
+}
+
+// certify gives the server a certificate for host, its own authority.
+func certify(t *testing.T, h *hookServer, host string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{host},
+		IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	server := httptest.NewUnstartedServer(h.Config.Handler)
+	server.Config.ErrorLog = h.Config.ErrorLog
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	h.Server = server
 }
 
 func TestMutatingWebhookPatches(t *testing.T) {
