@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -205,13 +204,4 @@ func (r *request) options(operation admissionv1.Operation, dryRun bool) runtime.
 		return &metav1.PatchOptions{TypeMeta: meta("PatchOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
 	}
 	return &metav1.UpdateOptions{TypeMeta: meta("UpdateOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
-}
-
-// cut splits ingresses/status.
-func cut(resource string) (name, subresource string) {
-	name, subresource, _ = strings.Cut(resource, "/")
-	if resource == "*/*" {
-		return "*", "*"
-	}
-	return name, subresource
 }

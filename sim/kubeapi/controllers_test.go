@@ -117,8 +117,8 @@ func lead(t *testing.T, c kubernetes.Interface, name string) {
 	}
 }
 
-// publish writes the address of an ingress into its status, as a leader does.
-func publish(t *testing.T, c kubernetes.Interface) {
+// publishStatus writes the address of an ingress into its status, as a leader does.
+func publishStatus(t *testing.T, c kubernetes.Interface) {
 	t.Helper()
 	ings := c.NetworkingV1().Ingresses("default")
 	ing, err := ings.Get(t.Context(), "web", metav1.GetOptions{})
@@ -162,7 +162,7 @@ func TestIngressNginxStarts(t *testing.T) {
 	if err != nil || len(pods.Items) != 1 || pods.Items[0].Status.Phase != corev1.PodRunning {
 		t.Errorf("its own pods: %v, %v", pods, err)
 	}
-	publish(t, c)
+	publishStatus(t, c)
 	recordTwice(t, c, pod)
 }
 
@@ -241,7 +241,7 @@ func TestTraefikStarts(t *testing.T) {
 		all = append(all, dynamics.ForResource(gvr).Informer())
 	}
 	synced(t, all...)
-	publish(t, c)
+	publishStatus(t, c)
 }
 
 // haproxy-ingress and contour are controller-runtime programs: they map kinds by
@@ -281,7 +281,7 @@ func TestControllerRuntimeStarts(t *testing.T) {
 	}
 	synced(t, all...)
 	lead(t, c, "leader-election-contour")
-	publish(t, c)
+	publishStatus(t, c)
 	recordNewer(t, c)
 }
 
@@ -321,5 +321,5 @@ func TestHAProxyTechStarts(t *testing.T) {
 		expect(t, defined, gvr.Resource+"."+gvr.Group)
 		synced(t, dynamics.ForResource(gvr).Informer())
 	}
-	publish(t, c)
+	publishStatus(t, c)
 }

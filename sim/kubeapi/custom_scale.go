@@ -47,26 +47,26 @@ func (p *scalePaths) of(c *customObject) *autoscalingv1.Scale {
 	return scale
 }
 
-// scale answers the scale subresource of a custom resource.
-func (s *Server) scale(method string) func(http.ResponseWriter, *request) error {
+// customScale answers the scale subresource of a custom resource.
+func (s *Server) customScale(method string) func(http.ResponseWriter, *request) error {
 	switch method {
 	case http.MethodGet:
-		return s.getScale
+		return s.getCustomScale
 	case http.MethodPut, http.MethodPatch:
-		return s.setScale
+		return s.setCustomScale
 	}
 	return nil
 }
 
-func (s *Server) getScale(w http.ResponseWriter, r *request) error {
+func (s *Server) getCustomScale(w http.ResponseWriter, r *request) error {
 	o := r.objects.get(r.key())
 	if o == nil {
 		return r.notFound()
 	}
-	return respondScale(w, r, o)
+	return respondCustomScale(w, r, o)
 }
 
-func respondScale(w http.ResponseWriter, r *request, o *object) error {
+func respondCustomScale(w http.ResponseWriter, r *request, o *object) error {
 	obj, err := o.decode()
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func respondScale(w http.ResponseWriter, r *request, o *object) error {
 	return nil
 }
 
-func (s *Server) setScale(w http.ResponseWriter, r *request) error {
-	change, err := readScale(r)
+func (s *Server) setCustomScale(w http.ResponseWriter, r *request) error {
+	change, err := readScaleChange(r)
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,12 @@ func (s *Server) setScale(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return respondScale(w, r, o)
+	return respondCustomScale(w, r, o)
 }
 
-// readScale reads a Scale, or a patch of one, as a change of the current one.
-func readScale(r *request) (func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error), error) {
-	read := readScaleBody
+// readScaleChange reads a Scale, or a patch of one, as a change of the current one.
+func readScaleChange(r *request) (func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error), error) {
+	read := readScalePut
 	if r.Method == http.MethodPatch {
 		read = readPatch
 	}
@@ -138,8 +138,8 @@ func readScale(r *request) (func(*autoscalingv1.Scale) (*autoscalingv1.Scale, er
 	}, nil
 }
 
-// readScaleBody is a PUT as the patch that replaces everything.
-func readScaleBody(r *request) (patcher, error) {
+// readScalePut is a PUT as the patch that replaces everything.
+func readScalePut(r *request) (patcher, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request's body: %w", err)

@@ -6,14 +6,14 @@ import (
 )
 
 func defaultClaim(pvc, old *corev1.PersistentVolumeClaim, _ *Server) {
-	setPointer(&pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	setMissing(&pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 	if old == nil {
 		pvc.Status.Phase = corev1.ClaimPending
 	}
 }
 
 func defaultVolume(pv, old *corev1.PersistentVolume, _ *Server) {
-	setPointer(&pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	setMissing(&pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 	setDefault(&pv.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
 	if old == nil {
 		pv.Status.Phase = corev1.VolumePending
@@ -21,6 +21,6 @@ func defaultVolume(pv, old *corev1.PersistentVolume, _ *Server) {
 }
 
 func defaultStorageClass(sc, _ *storagev1.StorageClass, _ *Server) {
-	setPointer(&sc.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
-	setPointer(&sc.VolumeBindingMode, storagev1.VolumeBindingImmediate)
+	setMissing(&sc.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+	setMissing(&sc.VolumeBindingMode, storagev1.VolumeBindingImmediate)
 }

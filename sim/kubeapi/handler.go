@@ -32,7 +32,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if s.serveGroup(w, req) {
 		return
 	}
-	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}, header: w.Header()}
+	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}, warnings: &warnings{header: w.Header()}}
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	if err := s.answer(w, r); err != nil {
 		fail(w, r, err)
@@ -63,7 +63,7 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	one := r.name != ""
 	switch {
 	case r.subresource == "scale" && r.res.custom.scales():
-		return s.scale(r.Method)
+		return s.customScale(r.Method)
 	case r.Method == http.MethodGet && one && !watching(r):
 		return s.get
 	case r.Method == http.MethodGet && watching(r) && r.subresource == "":

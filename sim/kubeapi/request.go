@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +20,7 @@ type request struct {
 	query           url.Values
 	codec           codec
 	form            form
-	header          http.Header // of the response
-	warnings        sync.Mutex  // guards header where webhooks write it
+	warnings        *warnings
 }
 
 // path is what a URL path names.

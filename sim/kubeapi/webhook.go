@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -110,9 +111,8 @@ func (a *attributes) covered(rule admissionregistrationv1.RuleWithOperations) bo
 	if !anyOf(rule.Operations, operation) || !anyOf(rule.APIGroups, res.group) || !anyOf(rule.APIVersions, res.version) {
 		return false
 	}
-	switch scope := rule.Scope; {
-	case scope == nil || *scope == admissionregistrationv1.AllScopes:
-	case (*scope == admissionregistrationv1.ClusterScope) != res.clusterScoped && res != a.server.namespaces.res:
+	if scope := rule.Scope; scope != nil && *scope != admissionregistrationv1.AllScopes &&
+		(*scope == admissionregistrationv1.ClusterScope) != res.clusterScoped {
 		return false
 	}
 	return slices.ContainsFunc(rule.Resources, func(pattern string) bool { return coversResource(pattern, res.name, a.request.subresource) })
@@ -125,7 +125,7 @@ func anyOf[T ~string](list []T, value T) bool {
 
 // coversResource matches ingresses, ingresses/status, ingresses/*, */status, * and */*.
 func coversResource(pattern, name, subresource string) bool {
-	wantName, wantSub := cut(pattern)
+	wantName, wantSub, _ := strings.Cut(pattern, "/")
 	return (wantName == "*" || wantName == name) && (wantSub == subresource || wantSub == "*")
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -92,7 +93,7 @@ func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.Admissio
 		return nil, errors.NewInternalError(fmt.Errorf("failed calling webhook %q: %w", h.Name, err))
 	}
 	for _, warning := range answer.Warnings {
-		a.request.warn(warning)
+		a.request.warnings.add(warning)
 	}
 	if !answer.Allowed {
 		return nil, denied(h.Name, answer.Result)
@@ -184,18 +185,23 @@ func denied(name string, result *metav1.Status) error {
 	return &errors.StatusError{ErrStatus: status}
 }
 
-// warn adds a Warning to the response. Webhooks are asked at the same time, and
-// more than once when a write is tried again.
-func (r *request) warn(text string) {
-	r.warnings.Lock()
-	defer r.warnings.Unlock()
-	header := fmt.Sprintf("299 - %q", text)
-	for _, said := range r.header["Warning"] {
-		if said == header {
-			return
-		}
+// warnings are the Warning headers of a response. Webhooks are asked at the same
+// time, and more than once when a write is tried again.
+type warnings struct {
+	mu     sync.Mutex
+	header http.Header
+}
+
+func (w *warnings) add(text string) {
+	if w == nil {
+		return // a write that did not come over HTTP: there is nobody to tell
 	}
-	r.header.Add("Warning", header)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	warning := fmt.Sprintf("299 - %q", text)
+	if !slices.Contains(w.header["Warning"], warning) {
+		w.header.Add("Warning", warning)
+	}
 }
 
 // headerOnly takes the warnings about what a webhook wrote, which are not for the client.

@@ -29,20 +29,20 @@ func defaultMutatingWebhooks(c, _ *admissionregistrationv1.MutatingWebhookConfig
 
 func defaultWebhook(failure **admissionregistrationv1.FailurePolicyType, match **admissionregistrationv1.MatchPolicyType,
 	namespaces, objects **metav1.LabelSelector, timeout **int32, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
-	setPointer(failure, admissionregistrationv1.Fail)
-	setPointer(match, admissionregistrationv1.Equivalent)
-	setPointer(namespaces, metav1.LabelSelector{})
-	setPointer(objects, metav1.LabelSelector{})
-	setPointer(timeout, 10)
+	setMissing(failure, admissionregistrationv1.Fail)
+	setMissing(match, admissionregistrationv1.Equivalent)
+	setMissing(namespaces, metav1.LabelSelector{})
+	setMissing(objects, metav1.LabelSelector{})
+	setMissing(timeout, 10)
 	if client.Service != nil {
-		setPointer(&client.Service.Port, 443)
+		setMissing(&client.Service.Port, 443)
 	}
 	for i := range rules {
-		setPointer(&rules[i].Scope, admissionregistrationv1.AllScopes)
+		setMissing(&rules[i].Scope, admissionregistrationv1.AllScopes)
 	}
 }
 
-func setPointer[T any](field **T, value T) {
+func setMissing[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
 	}

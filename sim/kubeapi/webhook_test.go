@@ -284,6 +284,22 @@ func TestWebhookSelects(t *testing.T) {
 	}
 }
 
+func TestRuleScopes(t *testing.T) {
+	for _, test := range []struct {
+		scope              admissionregistrationv1.ScopeType
+		namespace, service bool
+	}{{"*", true, true}, {"Cluster", true, false}, {"Namespaced", false, true}} {
+		for name, want := range map[string]bool{"namespaces": test.namespace, "services": test.service} {
+			r := rule("CREATE", "", "*")
+			r.Scope = &test.scope
+			a := &attributes{operation: admissionv1.Create, request: &request{res: findResource(corev1.SchemeGroupVersion, name)}}
+			if got := a.covered(r); got != want {
+				t.Errorf("scope %s covers %s: %v", test.scope, name, got)
+			}
+		}
+	}
+}
+
 func TestRulesCoverResources(t *testing.T) {
 	for _, test := range []struct {
 		pattern, name, sub string
