@@ -26,11 +26,15 @@ type attributes struct {
 }
 
 // mutate lets the mutating webhooks change obj, which is about to be created, or
-// to replace old. They see it before the server's defaults.
-func (s *Server) mutate(r *request, obj, old runtime.Object, dryRun bool) (runtime.Object, error) {
+// to replace base. They see it before the server's defaults.
+func (s *Server) mutate(r *request, obj runtime.Object, base *object, dryRun bool) (runtime.Object, error) {
 	hooks := *s.webhooks.mutating.Load()
 	if len(hooks) == 0 || exempt(r.res) {
 		return obj, nil
+	}
+	old, err := decodeIfAny(base)
+	if err != nil {
+		return nil, err
 	}
 	for _, h := range hooks {
 		a := s.attributesOf(r, obj, old, dryRun)
@@ -51,12 +55,16 @@ func (s *Server) mutate(r *request, obj, old runtime.Object, dryRun bool) (runti
 	return obj, nil
 }
 
-// admit asks the validating webhooks about a write: a creation has no old, a
+// admit asks the validating webhooks about a write: a creation has no base, a
 // deletion no obj. The first refusal counts; all are asked at once.
-func (s *Server) admit(r *request, obj, old runtime.Object, dryRun bool) error {
+func (s *Server) admit(r *request, obj runtime.Object, base *object, dryRun bool) error {
 	hooks := *s.webhooks.validating.Load()
 	if len(hooks) == 0 || exempt(r.res) {
 		return nil
+	}
+	old, err := decodeIfAny(base)
+	if err != nil {
+		return err
 	}
 	a := s.attributesOf(r, obj, old, dryRun)
 	if a == nil {
@@ -84,16 +92,11 @@ func (s *Server) admit(r *request, obj, old runtime.Object, dryRun bool) error {
 	return refusal
 }
 
-// admitDeletion asks the validating webhooks about the end of base.
-func (s *Server) admitDeletion(r *request, base *object, dryRun bool) error {
-	if len(*s.webhooks.validating.Load()) == 0 {
-		return nil
+func decodeIfAny(base *object) (runtime.Object, error) {
+	if base == nil {
+		return nil, nil
 	}
-	old, err := base.decode()
-	if err != nil {
-		return err
-	}
-	return s.admit(r, nil, old, dryRun)
+	return base.decode()
 }
 
 // exempt says whether no webhook is asked about a resource: about webhooks, lest
@@ -175,7 +178,7 @@ func (a *attributes) patch(patch []byte) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := decodeJSON(headerOnly{}, a.request, result)
+	changed, err := decodeJSON(discard{}, a.request, result)
 	if err != nil {
 		return nil, err
 	}

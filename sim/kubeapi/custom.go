@@ -21,9 +21,8 @@ type custom struct {
 func (c *custom) scales() bool { return c != nil && c.scale != nil }
 
 // customObject is an object of a custom resource: metadata, which the server
-// understands, and content, which only its clients do. Its stored form, that of
-// built-in kinds being protobuf, is JSON without kind and apiVersion, which differ
-// from version to version.
+// understands, and content, which only its clients do. It is stored without kind
+// and apiVersion, which differ from version to version.
 type customObject struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -34,7 +33,55 @@ func (c *customObject) DeepCopyObject() runtime.Object {
 	return &customObject{c.TypeMeta, *c.ObjectMeta.DeepCopy(), runtime.DeepCopyJSON(c.content)}
 }
 
-func (c *customObject) Marshal() ([]byte, error) { return c.encode(metav1.TypeMeta{}) }
+// Marshal makes a protobuf message like those of built-in kinds: metadata is
+// field 1, status is field 3, and what is between them is the rest. The two
+// latter are JSON.
+func (c *customObject) Marshal() ([]byte, error) {
+	metadata, err := c.ObjectMeta.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	raw := append(appendTag(nil, metadataField, len(metadata)), metadata...)
+	rest := maps.Clone(c.content)
+	delete(rest, "status")
+	if raw, err = appendJSON(raw, contentField, rest); err != nil {
+		return nil, err
+	}
+	if status, ok := c.content["status"]; ok {
+		return appendJSON(raw, statusField, status)
+	}
+	return raw, nil
+}
+
+const contentField = 2
+
+func appendJSON(raw []byte, number byte, value any) ([]byte, error) {
+	b, err := json.Marshal(value)
+	return append(appendTag(raw, number, len(b)), b...), err
+}
+
+func (c *customObject) Unmarshal(raw []byte) error {
+	*c = customObject{}
+	_, metadata, _ := cut(raw, metadataField)
+	if err := c.ObjectMeta.Unmarshal(metadata); err != nil {
+		return err
+	}
+	_, rest, _ := cut(raw, contentField)
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(rest, &c.content); err != nil {
+		return err
+	}
+	if c.content == nil {
+		c.content = map[string]any{}
+	}
+	_, encoded, _ := cut(raw, statusField)
+	if encoded == nil {
+		return nil
+	}
+	var status any
+	err := kjson.UnmarshalCaseSensitivePreserveInts(encoded, &status)
+	c.content["status"] = status
+	return err
+}
 
 func (c *customObject) MarshalJSON() ([]byte, error) { return c.encode(c.TypeMeta) }
 
@@ -49,8 +96,6 @@ func (c *customObject) encode(t metav1.TypeMeta) ([]byte, error) {
 	}
 	return json.Marshal(all)
 }
-
-func (c *customObject) Unmarshal(raw []byte) error { return c.UnmarshalJSON(raw) }
 
 func (c *customObject) UnmarshalJSON(b []byte) error {
 	var content map[string]any
@@ -99,12 +144,6 @@ func (c *customObject) whole(t metav1.TypeMeta) (map[string]any, error) {
 	}
 	var all map[string]any
 	return all, kjson.UnmarshalCaseSensitivePreserveInts(b, &all)
-}
-
-// customJSON is the object as a line of JSON: its kind before what is stored.
-func (o *object) customJSON() []byte {
-	b := append([]byte(o.res.jsonHead()), o.raw[1:]...)
-	return append(b, '\n')
 }
 
 // as is the same object under another version of its custom resource.

@@ -89,7 +89,7 @@ func (s *Server) setCustomScale(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	paths := r.res.custom.scale
-	o, err := s.modify(r, dryRun, func(old runtime.Object) (runtime.Object, error) {
+	o, err := s.modify(r, dryRun, (*object).decode, func(old runtime.Object) (runtime.Object, error) {
 		next := old.DeepCopyObject().(*customObject)
 		scale, err := change(paths.of(next))
 		if err != nil {

@@ -437,3 +437,33 @@ func TestDefinitionChanges(t *testing.T) {
 		t.Errorf("the watch from before saw %+v", e)
 	}
 }
+
+// A stored custom object is a message like those of the built-in kinds, whose
+// version, finalizers and spec are found without decoding it.
+func TestStoredCustomObject(t *testing.T) {
+	base := &resource{group: "example.com", version: "v1", name: "widgets", kind: "Widget", custom: &custom{}}
+	counted := &resource{custom: &custom{}, status: true}
+	seal := func(spec, status any, finalizers ...string) *object {
+		obj := &customObject{content: map[string]any{"spec": spec, "data": "x"}}
+		obj.Name, obj.Finalizers = "a", finalizers
+		if status != nil {
+			obj.content["status"] = status
+		}
+		return sealed(t, base, obj, 11)
+	}
+	plain, ready, other := seal("s", nil), seal("s", map[string]any{"ready": true}, "hold"), seal("t", nil)
+	if plain.hasFinalizers() || !ready.hasFinalizers() {
+		t.Error("finalizers are not found")
+	}
+	if !counted.sameSpec(plain.raw, ready.raw) || base.sameSpec(plain.raw, ready.raw) || counted.sameSpec(plain.raw, other.raw) {
+		t.Error("specs are not told apart from status")
+	}
+	if !putRV(ready.raw, "12") || putRV(ready.raw, "123") {
+		t.Error("versions are not overwritten")
+	}
+	obj, err := ready.decode()
+	check(t, err)
+	if got := obj.(*customObject); got.ResourceVersion != "12" || got.content["data"] != "x" || got.content["status"].(map[string]any)["ready"] != true {
+		t.Errorf("decoded %+v", got)
+	}
+}

@@ -48,7 +48,7 @@ func (s *Server) deleteKey(r *request, key string, must *metav1.Preconditions, d
 		if err := checkPreconditions(r, base, must); err != nil {
 			return nil, err
 		}
-		if err := s.admitDeletion(r, base, dryRun); err != nil {
+		if err := s.admit(r, nil, base, dryRun); err != nil {
 			return nil, err
 		}
 		if dryRun {

@@ -35,14 +35,3 @@ func clearStatus(obj runtime.Object) {
 		s.SetZero()
 	}
 }
-
-// specOf returns the bytes of what metadata.generation counts the changes of:
-// everything but metadata and, if that is written apart, status.
-func specOf(res *resource, obj runtime.Object) ([]byte, error) {
-	bare := obj.DeepCopyObject()
-	*metadataOf(bare) = metav1.ObjectMeta{}
-	if res.status {
-		clearStatus(bare)
-	}
-	return bare.(message).Marshal()
-}

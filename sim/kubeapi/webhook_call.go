@@ -185,14 +185,14 @@ func denied(name string, result *metav1.Status) error {
 	return &errors.StatusError{ErrStatus: status}
 }
 
-// warnings are the Warning headers of a response. Webhooks are asked at the same
+// warningHeader is the Warning headers of a response. Webhooks are asked at the same
 // time, and more than once when a write is tried again.
-type warnings struct {
+type warningHeader struct {
 	mu     sync.Mutex
 	header http.Header
 }
 
-func (w *warnings) add(text string) {
+func (w *warningHeader) add(text string) {
 	if w == nil {
 		return // a write that did not come over HTTP: there is nobody to tell
 	}
@@ -203,8 +203,3 @@ func (w *warnings) add(text string) {
 		w.header.Add("Warning", warning)
 	}
 }
-
-// headerOnly takes the warnings about what a webhook wrote, which are not for the client.
-type headerOnly struct{ http.ResponseWriter }
-
-func (headerOnly) Header() http.Header { return http.Header{} }
