@@ -63,16 +63,27 @@ func (r *request) applied(w http.ResponseWriter, old runtime.Object, patch []byt
 	if err := yaml.Unmarshal(patch, &intent.Object); err != nil {
 		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	obj, err := m.Apply(r.res.shown(old.DeepCopyObject()), intent, opts.manager, opts.force)
+	live, err := r.res.toFields(old.DeepCopyObject())
 	if err != nil {
 		return nil, err
 	}
+	merged, err := m.Apply(live, intent, opts.manager, opts.force)
+	if err != nil {
+		return nil, err
+	}
+	obj, problems, err := r.res.fromFields(merged)
+	if err != nil {
+		return nil, errors.NewBadRequest(err.Error())
+	}
 	w.Header().Del("Warning") // of an attempt before
+	if err := warnOrRefuse(w, r, problems); err != nil {
+		return nil, errors.NewBadRequest(err.Error())
+	}
 	if err := yaml.UnmarshalStrict(patch, &map[string]any{}); err != nil && !laxly(r) {
 		if r.query.Get("fieldValidation") == metav1.FieldValidationStrict {
 			return nil, errors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
 		}
 		warn(w, err)
 	}
-	return bare(r.res.stored(obj)), nil
+	return obj, nil
 }

@@ -52,6 +52,9 @@ func readShown(w http.ResponseWriter, r *request, res *resource) (runtime.Object
 	decode := decodeJSON
 	switch mediaType {
 	case protobufType:
+		if res.custom != nil {
+			return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml")
+		}
 		return decodeProtobuf(res, body)
 	case "application/yaml":
 		decode = decodeYAML
@@ -138,6 +141,9 @@ func warn(w http.ResponseWriter, problem error) {
 // decodeJSON decodes body as an object of res, and reports its unknown and
 // duplicate fields unless it is lax. A body without kind is taken for one of res.
 func decodeJSON(res *resource, body []byte, lax bool) (runtime.Object, []error, error) {
+	if res.custom != nil {
+		return decodeCustom(res, body)
+	}
 	if obj := decodePlainJSON(res, body); obj != nil {
 		return obj, nil, nil
 	}
@@ -148,6 +154,9 @@ func decodeJSON(res *resource, body []byte, lax bool) (runtime.Object, []error, 
 }
 
 func decodeYAML(res *resource, body []byte, lax bool) (runtime.Object, []error, error) {
+	if res.custom != nil {
+		return decodeCustomYAML(res, body)
+	}
 	if lax {
 		return decodeText(res, body, laxYAML)
 	}

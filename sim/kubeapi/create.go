@@ -40,7 +40,7 @@ func (s *Server) create(w http.ResponseWriter, r *request) error {
 // createOwned inserts an object that the request's manager then owns.
 func (s *Server) createOwned(r *request, obj runtime.Object, opts writeOptions) (*object, error) {
 	wipeSystemFields(metadataOf(obj))
-	s.complete(r.objects.res, obj, nil)
+	s.complete(r.rules(), obj, nil)
 	obj, err := r.own(nil, r.objects.res.empty(), obj, opts.manager)
 	if err != nil {
 		return nil, err
@@ -85,9 +85,16 @@ func placeIn(m *metav1.ObjectMeta, r *request) error {
 }
 
 func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*object, error) {
-	m, res := metadataOf(obj), r.objects.res
+	obj, err := s.mutate(r, obj, nil, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	m, res := metadataOf(obj), r.rules()
 	s.prepareNew(res, obj)
 	if err := invalid(r.res, m.Name, s.validateNew(res, obj)); err != nil {
+		return nil, err
+	}
+	if err := s.admit(r, obj, nil, dryRun); err != nil {
 		return nil, err
 	}
 	s.creating.RLock()
@@ -160,6 +167,11 @@ func invalid(res *resource, name string, problems field.ErrorList) error {
 
 // admitsNew checks that the namespace is there, and not about to go.
 func (s *Server) admitsNew(res *resource, m *metav1.ObjectMeta) error {
+	if res.custom != nil {
+		if err := s.admitsCustom(res, m); err != nil {
+			return err
+		}
+	}
 	if res.clusterScoped {
 		return nil
 	}

@@ -49,9 +49,13 @@ func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions) (
 		if err := checkPreconditions(r, base, opts.Preconditions); err != nil {
 			return nil, false, err
 		}
-		if r.objects == s.namespaces {
-			o, held, err = s.deleteNamespace(base, len(opts.DryRun) > 0)
-		} else {
+		if err := s.admit(r, nil, base, len(opts.DryRun) > 0); err != nil {
+			return nil, false, err
+		}
+		switch r.objects {
+		case s.namespaces, s.definitions:
+			o, held, err = s.unfold(r.objects, base, len(opts.DryRun) > 0)
+		default:
 			o, held, err = s.finish(r.objects, base, opts)
 		}
 		if err != errMoved {
@@ -60,12 +64,13 @@ func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions) (
 	}
 }
 
-func (s *Server) deleteNamespace(base *object, dryRun bool) (o *object, held bool, err error) {
+// unfold deletes a namespace or a definition with what is in it.
+func (s *Server) unfold(c *collection, base *object, dryRun bool) (o *object, held bool, err error) {
 	if dryRun {
 		return base, false, nil
 	}
-	o, err = s.endNamespace(base)
-	return o, s.namespaces.get(base.key) != nil, err
+	o, err = s.end(c, base)
+	return o, c.get(base.key) != nil, err
 }
 
 // finish deletes base, or marks it to be deleted when its finalizers are gone.
@@ -116,8 +121,21 @@ func checkPreconditions(r *request, base *object, must *metav1.Preconditions) er
 	return nil
 }
 
-// end deletes base, or marks it to be deleted when its finalizers are gone, for
-// the server itself.
+// end deletes base, or marks it to be deleted when its finalizers are gone.
+func (s *Server) end(c *collection, base *object) (*object, error) {
+	switch c {
+	case s.namespaces:
+		return s.endNamespace(base)
+	case s.definitions:
+		return s.endDefinition(base)
+	}
+	o, err := c.end(base)
+	if err == nil {
+		err = s.settle(c, base.namespace)
+	}
+	return o, err
+}
+
 func (c *collection) end(base *object) (*object, error) {
 	last, err := base.decode()
 	switch {
@@ -145,7 +163,7 @@ func markDeleted(obj runtime.Object) {
 func (s *Server) remove(c *collection, base *object, last runtime.Object) (*object, error) {
 	o, err := c.commit(watch.Deleted, base, last)
 	if err == nil {
-		err = s.settleNamespace(base.namespace)
+		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }

@@ -36,7 +36,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if s.serveGroup(w, req) {
 		return
 	}
-	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}}
+	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}, warnings: &warningHeader{header: w.Header()}}
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	if err := s.answer(w, r); err != nil {
 		fail(w, r, err)
@@ -49,10 +49,10 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	var err error
-	if r.codec, r.form, err = negotiate(r.Request); err != nil {
+	if r.codec, r.form, err = negotiate(r.Request, r.res.custom != nil); err != nil {
 		return err
 	}
-	if _, rows := r.form.(tableForm); r.res.view != nil && !rows {
+	if _, rows := r.form.(tableForm); r.res.view != nil && (!rows || r.res.custom != nil) {
 		r.form = viewForm{r.form, r.res}
 	}
 	verb := s.verb(r)

@@ -2,10 +2,13 @@ package kubeapi
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -30,26 +33,37 @@ var fieldManagers sync.Map // of fieldScope to *managedfields.FieldManager
 type fieldScope struct {
 	kind        schema.GroupVersionKind
 	subresource string
+	hasStatus   bool // which a definition may change
 }
 
 // fieldManager returns what keeps account of the fields of res, or of one of
 // its subresources.
 func (res *resource) fieldManager(subresource string) (*managedfields.FieldManager, error) {
-	scope := fieldScope{res.gvk(), subresource}
+	scope := fieldScope{res.gvk(), subresource, res.status}
 	if found, ok := fieldManagers.Load(scope); ok {
 		return found.(*managedfields.FieldManager), nil
 	}
-	fields := managedfields.NewDeducedTypeConverter() // enough for a Scale, which client-go has no schema for
-	if res != scales {
-		fields = fieldTypes()
-	}
-	m, err := managedfields.NewDefaultFieldManager(fields, fieldConverter{}, res, scheme.Scheme,
-		scope.kind, scope.kind.GroupVersion(), subresource, res.notOwned(subresource))
+	m, err := res.newFieldManager(subresource)
 	if err != nil {
 		return nil, fmt.Errorf("keeping account of the fields of %s: %w", scope.kind.Kind, err)
 	}
 	fieldManagers.Store(scope, m)
 	return m, nil
+}
+
+// newFieldManager goes without a schema, which only says what is a list of
+// things with owners of their own, for the kinds that client-go has none for.
+func (res *resource) newFieldManager(subresource string) (*managedfields.FieldManager, error) {
+	kind, ignored := res.gvk(), res.notOwned(subresource)
+	if res.custom != nil {
+		return managedfields.NewDefaultCRDFieldManager(managedfields.NewDeducedTypeConverter(),
+			fieldConverter{}, res, fieldConverter{}, kind, kind.GroupVersion(), subresource, ignored)
+	}
+	types := fieldTypes
+	if res == scales || kind.Group == apiextensionsv1.GroupName {
+		types = managedfields.NewDeducedTypeConverter
+	}
+	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, res, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)
 }
 
 // notOwned are the fields that a write through a subresource does not touch, and
@@ -85,21 +99,39 @@ func (r *request) own(base *object, old, next runtime.Object, manager string) (r
 	if r.ownsAlike(base, old, next, manager) {
 		return next, nil
 	}
-	m, err := r.res.fieldManager(r.subresource)
-	if err != nil {
-		return nil, err
-	}
 	if base != nil && base.res.bulk.field != 0 {
+		var err error
 		if old, err = base.decode(); err != nil {
 			return nil, err
 		}
 	}
-	owned, err := m.Update(r.res.shown(old), r.res.shown(next), manager)
+	account, err := r.account(old, next, manager)
 	if err != nil { // what kube-apiserver does, too: the account stays as it was
-		metadataOf(next).ManagedFields = metadataOf(old).ManagedFields
-		return bare(next), nil
+		account = metadataOf(old).ManagedFields
 	}
-	return bare(r.res.stored(owned)), nil
+	metadataOf(next).ManagedFields = account
+	return bare(next), nil
+}
+
+// account works out who owns what of next.
+func (r *request) account(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
+	m, err := r.res.fieldManager(r.subresource)
+	if err != nil {
+		return nil, err
+	}
+	before, err := r.res.toFields(old)
+	if err != nil {
+		return nil, err
+	}
+	after, err := r.res.toFields(next)
+	if err != nil {
+		return nil, err
+	}
+	owned, err := m.Update(before, after, manager)
+	if err != nil {
+		return nil, err
+	}
+	return managedFieldsOf(owned), nil
 }
 
 // bare takes the kind away that a field manager gives objects; stored ones have none.
@@ -121,7 +153,7 @@ func (r *request) ownsAlike(base *object, old, next runtime.Object, manager stri
 		entry.APIVersion != r.res.groupVersion().String() || entry.Subresource != "" {
 		return false
 	}
-	if base == nil || !sameBulk(base, next) || !sameShape(base.res, old, next) {
+	if base == nil || r.res.custom != nil || !sameBulk(base, next) || !sameShape(base.res, old, next) {
 		return false
 	}
 	now := metav1.NewTime(time.Now().UTC())
@@ -158,6 +190,11 @@ var sameVersion = runtime.UnsafeObjectConvertor(scheme.Scheme)
 func (fieldConverter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
 	kind := in.GetObjectKind().GroupVersionKind()
 	to, ok := gv.(schema.GroupVersion)
+	if u, custom := in.(*unstructured.Unstructured); ok && custom && !scheme.Scheme.Recognizes(kind) {
+		same := &unstructured.Unstructured{Object: maps.Clone(u.Object)} // a custom object differs in its version alone
+		same.SetGroupVersionKind(to.WithKind(kind.Kind))
+		return same, nil
+	}
 	if !ok || kind.Empty() || kind.GroupVersion() == to {
 		return sameVersion.ConvertToVersion(in, gv)
 	}
@@ -175,6 +212,13 @@ func (fieldConverter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersio
 		}
 	}
 	return nil, runtime.NewNotRegisteredErrForKind("kubeapi", to.WithKind(kind.Kind))
+}
+
+// New makes an empty custom object.
+func (fieldConverter) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	return u, nil
 }
 
 func (fieldConverter) Convert(in, out, context any) error {

@@ -23,7 +23,7 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 			return nil, err
 		}
 	}
-	for _, c := range s.collections {
+	for c := range s.everyCollection() {
 		if !c.res.clusterScoped {
 			if err := c.empty(base.name); err != nil {
 				return nil, err
@@ -45,15 +45,11 @@ func (s *Server) markNamespace(base *object, terminating *corev1.Namespace) (*ob
 func (c *collection) empty(namespace string) error {
 	objects, _, _ := c.snapshot()
 	for _, o := range objects {
-		for o != nil && o.namespace == namespace {
-			_, err := c.end(o)
-			if err == nil {
-				break
-			}
-			if err != errMoved {
-				return err
-			}
-			o = c.get(o.key)
+		if o.namespace != namespace {
+			continue
+		}
+		if err := c.endKey(o); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -85,7 +81,7 @@ func (s *Server) vacated(o *object) bool {
 	if o.res != s.namespaces.res {
 		return true
 	}
-	for _, c := range s.collections {
+	for c := range s.everyCollection() {
 		if !c.res.clusterScoped && c.holdsIn(o.name) {
 			return false
 		}

@@ -5,16 +5,17 @@ import (
 	"net/http"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // serveOpenAPI answers /openapi/v3 and /openapi/v3/<group version> with only what
 // kubectl looks for before it sends a manifest: that the server validates fields
-// itself. There are no schemas, so kubectl explain has nothing to say.
+// itself. Only custom kinds have schemas, so kubectl explain has nothing to say of others.
 func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 	path := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/openapi/v3"), "/")
-	documents := map[string]any{"": openAPIIndex()}
-	for _, gv := range groupVersions() {
+	documents := map[string]any{"": s.openAPIIndex()}
+	for _, gv := range s.table().groupVersions() {
 		documents[groupPath(gv)] = s.openAPIDocument(gv)
 	}
 	found, ok := documents[path]
@@ -40,9 +41,9 @@ func groupPath(gv schema.GroupVersion) string {
 // document is a JSON object.
 type document = map[string]any
 
-func openAPIIndex() document {
+func (s *Server) openAPIIndex() document {
 	paths := document{}
-	for _, gv := range groupVersions() {
+	for _, gv := range s.table().groupVersions() {
 		paths[groupPath(gv)] = document{"serverRelativeURL": "/openapi/v3/" + groupPath(gv)}
 	}
 	return document{"paths": paths}
@@ -51,7 +52,7 @@ func openAPIIndex() document {
 // openAPIDocument says of every kind that a PATCH takes fieldValidation.
 func (s *Server) openAPIDocument(gv schema.GroupVersion) document {
 	paths := document{}
-	for _, res := range resources {
+	for _, res := range s.table() {
 		if res.groupVersion() != gv {
 			continue
 		}
@@ -60,5 +61,6 @@ func (s *Server) openAPIDocument(gv schema.GroupVersion) document {
 			"parameters":                      []document{{"name": "fieldValidation", "in": "query"}},
 		}}
 	}
-	return document{"openapi": "3.0.0", "info": document{"title": "Kubernetes", "version": s.version}, "paths": paths}
+	return document{"openapi": "3.0.0", "info": document{"title": "Kubernetes", "version": s.version}, "paths": paths,
+		"components": document{"schemas": s.table().customSchemas(metav1.GroupVersion(gv))}}
 }

@@ -47,7 +47,7 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 			return nil, err
 		}
 		next = r.res.stored(next)
-		s.complete(r.objects.res, next, old)
+		s.complete(r.rules(), next, old)
 		return r.own(base, old, next, opts.manager)
 	})
 	if err != nil {
@@ -86,7 +86,12 @@ func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, er
 		return
 	}
 	switch types.PatchType(mediaType) {
-	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType:
+	case types.StrategicMergePatchType:
+		if r.res.custom != nil {
+			err = unsupportedMediaType(mediaType, string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
+			return
+		}
+	case types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType:
 	default:
 		err = unsupportedMediaType(mediaType, patchTypes...)
 		return

@@ -45,6 +45,9 @@ func workloadOf(obj runtime.Object) workload {
 
 // scaleOf shows obj, which is of res, as a Scale.
 func (r *request) scaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
+	if c, ok := obj.(*customObject); ok {
+		return r.res.custom.scale.of(c), nil
+	}
 	w := workloadOf(obj)
 	selector, err := metav1.LabelSelectorAsSelector(w.selector)
 	if err != nil {
@@ -60,6 +63,28 @@ func (r *request) scaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
 		scale.Spec.Replicas = **w.wanted
 	}
 	return scale, nil
+}
+
+// setReplicas gives obj the replicas that its Scale wants.
+func (r *request) setReplicas(obj runtime.Object, replicas int32) error {
+	if c, ok := obj.(*customObject); ok {
+		return r.res.custom.scale.set(c, replicas)
+	}
+	*workloadOf(obj).wanted = &replicas
+	return nil
+}
+
+// replicasPath is the field that a Scale sets.
+func (r *request) replicasPath() fieldpath.Path {
+	var path fieldpath.Path
+	names := []string{"spec", "replicas"}
+	if r.res.custom != nil {
+		names = r.res.custom.scale.specReplicas
+	}
+	for _, name := range names {
+		path = append(path, fieldpath.PathElement{FieldName: &name})
+	}
+	return path
 }
 
 // asScale is r as a request about Scales.
@@ -99,7 +124,9 @@ func respondScale(w http.ResponseWriter, r *request, o *object) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, r, http.StatusOK, shown)
+	as := r.asScale()
+	as.form, as.written = r.codec, nil // neither rows nor a view
+	return respond(w, as, http.StatusOK, shown)
 }
 
 func (s *Server) updateScale(w http.ResponseWriter, r *request) error {
@@ -141,8 +168,7 @@ func (s *Server) patchScale(w http.ResponseWriter, r *request) error {
 
 // rescale changes the replicas of the workload that r names, by changing its Scale.
 func (s *Server) rescale(w http.ResponseWriter, r *request, opts writeOptions, change func(*autoscalingv1.Scale) (runtime.Object, error)) error {
-	main := *r // what is written is the workload itself
-	main.subresource = ""
+	main := *r // what is written is the workload itself, and no answer
 	o, err := s.modify(&main, opts.dryRun, (*object).decode, func(_ *object, old runtime.Object) (runtime.Object, error) {
 		return r.scaled(old, change)
 	})
@@ -155,9 +181,8 @@ func (s *Server) rescale(w http.ResponseWriter, r *request, opts writeOptions, c
 // scaled returns old with the replicas, and their owners, of its changed Scale.
 func (r *request) scaled(old runtime.Object, change func(*autoscalingv1.Scale) (runtime.Object, error)) (runtime.Object, error) {
 	next := old.DeepCopyObject()
-	work, gv := workloadOf(next), r.res.groupVersion()
-	owners := managedfields.NewScaleHandler(work.meta.ManagedFields, gv,
-		managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")})
+	m, gv := metadataOf(next), r.res.groupVersion()
+	owners := managedfields.NewScaleHandler(m.ManagedFields, gv, managedfields.ResourcePathMappings{gv.String(): r.replicasPath()})
 	before, err := r.scaleOf(old)
 	if err != nil {
 		return nil, err
@@ -170,12 +195,16 @@ func (r *request) scaled(old runtime.Object, change func(*autoscalingv1.Scale) (
 		return nil, err
 	}
 	scale := changed.(*autoscalingv1.Scale)
-	if err := r.validateScale(scale, work.meta.UID); err != nil {
+	if err := r.validateScale(scale, m.UID); err != nil {
 		return nil, err
 	}
-	*work.wanted = &scale.Spec.Replicas
-	work.meta.ResourceVersion = scale.ResourceVersion
-	if work.meta.ManagedFields, err = owners.ToParent(scale.ManagedFields); err != nil {
+	if err := r.setReplicas(next, scale.Spec.Replicas); err != nil {
+		return nil, errors.NewBadRequest(err.Error())
+	}
+	if scale.ResourceVersion != "" || !r.res.needsRV {
+		m.ResourceVersion = scale.ResourceVersion
+	}
+	if m.ManagedFields, err = owners.ToParent(scale.ManagedFields); err != nil {
 		return nil, fmt.Errorf("recording who owns the replicas: %w", err)
 	}
 	return next, nil

@@ -4,10 +4,10 @@
 // it, and the controller under test, which watches. Its one rule: a client must
 // not be able to tell it from kube-apiserver by what the API promises.
 //
-// What it does not do: authorization, admission webhooks, garbage collection of
-// dependents, and the work of controllers and kubelets (a deleted pod is gone at
-// once). As with kube-apiserver, a pod's status is written through its status
-// subresource only.
+// What it does not do: authorization, CEL (in schemas and webhooks), garbage
+// collection of dependents, and the work of controllers and kubelets (a deleted pod
+// is gone at once). As with kube-apiserver, a pod's status is written through its
+// status subresource only.
 package kubeapi
 
 import (
@@ -41,6 +41,9 @@ type Options struct {
 	HTTPS   string // the same, with a certificate of a CA made at start
 	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+	// ResolveService finds the host:port behind a Service that a webhook is
+	// configured with, for there is no cluster network. Without it such webhooks fail.
+	ResolveService func(namespace, name string, port int32) (string, error)
 
 	// AllowLoopbackEndpoints takes EndpointSlices with addresses in 127.0.0.0/8, which
 	// kube-apiserver refuses: simulated pods listen there.
@@ -59,6 +62,9 @@ type Server struct {
 	revision    atomic.Uint64 // the newest resourceVersion, of all resources
 	collections map[*resource]*collection
 	namespaces  *collection
+	definitions *collection // of custom resources
+	custom      atomic.Pointer[registry]
+	webhooks    webhooks
 	creating    sync.RWMutex  // held shared by creations: a namespace that ends waits for them
 	clusterIPs  atomic.Uint32 // given to services so far
 
@@ -123,6 +129,8 @@ func newServer(opts Options) (*Server, error) {
 		}
 	}
 	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
+	s.watchDefinitions()
+	s.watchWebhooks(opts.ResolveService)
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		s.prepareNew(s.namespaces.res, ns)
@@ -266,9 +274,9 @@ func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config,
 // writes it: services, ingresses.networking.k8s.io.
 func (s *Server) Holds() map[string]int {
 	counts := map[string]int{}
-	for res, c := range s.collections {
+	for c := range s.everyCollection() {
 		if n := c.len(); n > 0 {
-			counts[res.groupResource().String()] = n
+			counts[c.res.groupResource().String()] = n
 		}
 	}
 	return counts

@@ -49,7 +49,7 @@ func (s *Server) update(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return nil, err
 		}
-		s.complete(r.objects.res, next, old)
+		s.complete(r.rules(), next, old)
 		return r.own(base, old, next, opts.manager)
 	})
 	if errors.IsNotFound(err) && r.res.upsert && r.subresource == "" {
@@ -115,8 +115,15 @@ func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.O
 // different is not stored; one without finalizers of an object that waited for
 // them ends it.
 func (s *Server) replace(r *request, base *object, old, next runtime.Object, dryRun bool) (*object, error) {
+	next, err := s.mutate(r, next, base, dryRun)
+	if err != nil {
+		return nil, err
+	}
 	t, err := s.revise(r, base, old, next)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(r, t.next, base, dryRun); err != nil {
 		return nil, err
 	}
 	if dryRun || t.kind == "" {
@@ -141,13 +148,13 @@ func (s *Server) revise(r *request, base *object, old, next runtime.Object) (tra
 	if isStatus {
 		next = withStatus(old, next)
 	} else {
-		s.restore(r.objects.res, old, next)
+		s.restore(r.rules(), old, next)
 	}
 	metadataOf(next).ResourceVersion = formatRV(base.rv)
-	if err := invalid(r.res, r.name, s.validateUpdate(r.objects.res, old, next)); err != nil {
+	if err := invalid(r.res, r.name, s.validateUpdate(r.rules(), old, next)); err != nil {
 		return transition{}, err
 	}
-	return r.objects.prepareUpdate(base, old, next, !isStatus)
+	return r.objects.prepareUpdate(r.rules(), base, old, next, !isStatus)
 }
 
 // checkIdentity checks that next is a state of the object that the URL names, and of its version.
@@ -203,6 +210,10 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	merged := old.DeepCopyObject()
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
+	if _, custom := next.(*customObject); custom {
+		is.ResourceVersion = from.ResourceVersion // and nothing else
+		return merged
+	}
 	is.ResourceVersion, is.Labels, is.Annotations, is.Finalizers = from.ResourceVersion, from.Labels, from.Annotations, from.Finalizers
 	is.ManagedFields = from.ManagedFields
 	return merged

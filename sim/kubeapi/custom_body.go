@@ -1,0 +1,90 @@
+package kubeapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+func decodeCustomYAML(res *resource, body []byte) (runtime.Object, []error, error) {
+	asJSON, err := yaml.YAMLToJSON(body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the body is not YAML: %w", err)
+	}
+	obj, problems, err := decodeCustom(res, asJSON)
+	if _, strict := yaml.YAMLToJSONStrict(body); strict != nil { // of keys that are there twice
+		problems = append(problems, strict)
+	}
+	return obj, problems, err
+}
+
+// decodeCustom decodes body as an object of a custom resource: it drops the
+// fields that the schema does not have and sets its defaults.
+func decodeCustom(res *resource, body []byte) (runtime.Object, []error, error) {
+	var content map[string]any
+	problems, err := kjson.UnmarshalStrict(body, &content, kjson.DisallowDuplicateFields)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the body is not a JSON object: %w", err)
+	}
+	if content == nil {
+		return nil, nil, errors.New("the body is not a JSON object")
+	}
+	structural := res.custom.structural
+	if structural != nil {
+		pruned := pruning.PruneWithOptions(content, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+		for _, path := range pruned {
+			problems = append(problems, fmt.Errorf("unknown field %q", path))
+		}
+		setSchemaDefaults(content, structural)
+	}
+	obj := &customObject{}
+	unknown, err := obj.fill(content)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, problem := range unknown {
+		problems = append(problems, fmt.Errorf("%s", strings.Replace(problem.Error(), `field "`, `field "metadata.`, 1)))
+	}
+	if obj.Kind != "" || obj.APIVersion != "" {
+		if err := checkKind(res, obj.APIVersion, obj.Kind); err != nil {
+			return nil, nil, err
+		}
+	}
+	obj.TypeMeta = metav1.TypeMeta{}
+	return obj, problems, nil
+}
+
+// setSchemaDefaults sets the defaults of s in what is missing from x, or null where
+// null is not allowed.
+func setSchemaDefaults(x any, s *schema.Structural) {
+	if s == nil {
+		return
+	}
+	switch x := x.(type) {
+	case map[string]any:
+		for name, property := range s.Properties {
+			value, there := x[name]
+			if property.Default.Object != nil && (!there || (value == nil && !property.Nullable)) {
+				x[name] = runtime.DeepCopyJSONValue(property.Default.Object)
+			}
+		}
+		for name, value := range x {
+			if property, ok := s.Properties[name]; ok {
+				setSchemaDefaults(value, &property)
+			} else if s.AdditionalProperties != nil {
+				setSchemaDefaults(value, s.AdditionalProperties.Structural)
+			}
+		}
+	case []any:
+		for _, item := range x {
+			setSchemaDefaults(item, s.Items)
+		}
+	}
+}

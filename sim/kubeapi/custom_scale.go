@@ -1,0 +1,42 @@
+package kubeapi
+
+import (
+	"strings"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// scalePaths is where a custom object keeps what a Scale shows.
+type scalePaths struct{ specReplicas, statusReplicas, selector []string }
+
+func newScalePaths(scale *apiextensionsv1.CustomResourceSubresourceScale) *scalePaths {
+	split := func(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+	p := &scalePaths{specReplicas: split(scale.SpecReplicasPath), statusReplicas: split(scale.StatusReplicasPath)}
+	if scale.LabelSelectorPath != nil && *scale.LabelSelectorPath != "" {
+		p.selector = split(*scale.LabelSelectorPath)
+	}
+	return p
+}
+
+// of is c's Scale.
+func (p *scalePaths) of(c *customObject) *autoscalingv1.Scale {
+	want, _, _ := unstructured.NestedInt64(c.content, p.specReplicas...)
+	have, _, _ := unstructured.NestedInt64(c.content, p.statusReplicas...)
+	scale := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: c.Namespace, UID: c.UID,
+			ResourceVersion: c.ResourceVersion, CreationTimestamp: c.CreationTimestamp},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: int32(want)},
+		Status: autoscalingv1.ScaleStatus{Replicas: int32(have)},
+	}
+	if p.selector != nil {
+		scale.Status.Selector, _, _ = unstructured.NestedString(c.content, p.selector...)
+	}
+	return scale
+}
+
+func (p *scalePaths) set(c *customObject, replicas int32) error {
+	return unstructured.SetNestedField(c.content, int64(replicas), p.specReplicas...)
+}
