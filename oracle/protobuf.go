@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -14,7 +15,7 @@ const protobufType = runtime.ContentTypeProtobuf
 
 var protobufs = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-func init() { metav1.AddToGroupVersion(scheme.Scheme, metav1.SchemeGroupVersion) } // PartialObjectMetadata, Table
+func init() { utilruntime.Must(metav1.AddMetaToScheme(scheme.Scheme)) } // PartialObjectMetadata and its list
 
 // toProtobuf encodes an object that is given as JSON.
 func toProtobuf(body []byte) ([]byte, error) {
