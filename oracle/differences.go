@@ -9,14 +9,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// allowance is a difference that is known and stays, for a reason. In its
-// patterns * stands for anything; an empty one matches all.
+// allowance is a difference that is known, with its reason: it stays, or it is
+// open, that is, to be fixed. In its patterns * stands for anything; an empty
+// one matches all.
 type allowance struct {
 	Where  string `json:"where,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Ours   string `json:"ours,omitempty"`
 	Real   string `json:"real,omitempty"`
 	Reason string `json:"reason"`
+	Open   bool   `json:"open,omitempty"`
 
 	count    int
 	patterns [4]*regexp.Regexp

@@ -59,7 +59,7 @@ func (g *generator) step(verb, target, body string, headers ...string) *step {
 	for i := 0; i < len(headers); i += 2 {
 		h.Set(headers[i], headers[i+1])
 	}
-	if verb != "WATCH" && g.oneIn(6) {
+	if (verb == "GET" || verb == "POST" || verb == "PUT") && g.oneIn(6) {
 		h.Set("Accept", pick(g, []string{protobufType, "application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}))
 		if verb == "GET" && strings.Contains(h.Get("Accept"), "Partial") {
 			h.Del("Accept") // its spelling differs between objects and lists

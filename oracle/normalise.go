@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -10,14 +11,15 @@ import (
 	"strings"
 )
 
-// normaliser replaces what two servers may choose differently by what it means
-// in the story: times by a word; uids, cluster IPs and generated names by the
-// order in which they appear; versions by their order.
+// normaliser replaces what a server may choose as it likes by what it means in
+// the story: times by a word; uids, cluster IPs and generated names by a label
+// that both servers' values got where they first stood in the same place;
+// versions by their order among the objects' versions that both showed. So a
+// value that only one server showed does not shift what comes later.
 type normaliser struct {
-	managedFields bool                // keep them, to compare
-	names         map[string][]string // what a word stands for, in the order of appearance
-	versions      []uint64            // of objects, in their order
-	generated     map[string]string   // generated name -> what it is called
+	managedFields bool              // keep them, to compare
+	labels        map[string]string // a chosen value -> its label
+	versions      []uint64          // of objects, in their order
 }
 
 var (
@@ -28,41 +30,75 @@ var (
 	mentions = regexp.MustCompile(`((?i:resource ?version)[^:"]*: |current: |resource version: \d+ \()(\d+)`)
 )
 
-// normalise returns the documents of one server, which must be in the order of
-// the story, in the form in which they can be compared.
-func normalise(docs []any, managedFields bool) []any {
-	n := &normaliser{managedFields: managedFields, names: map[string][]string{}, generated: map[string]string{}}
-	for _, doc := range docs {
-		n.collect(doc)
+// normalise returns the documents of both servers, which must be in the order
+// of the story, in the form in which they can be compared.
+func normalise(ours, real []any, managedFields bool) (a, b []any) {
+	p := pairs{ours: normaliser{managedFields: managedFields, labels: map[string]string{}}, real: normaliser{managedFields: managedFields, labels: map[string]string{}}}
+	for i := range ours {
+		p.collect(ours[i], real[i])
 	}
-	slices.Sort(n.versions)
-	n.versions = slices.Compact(n.versions)
-	var plain []any
-	for _, doc := range docs {
-		plain = append(plain, n.rewrite("", doc))
-	}
-	return plain
+	return p.ours.rewriteAll(ours), p.real.rewriteAll(real)
 }
 
-// collect notes the versions of all objects and the names that were generated.
-func (n *normaliser) collect(v any) {
-	switch v := v.(type) {
+// pairs finds the values that mean the same on both servers, by their places.
+type pairs struct {
+	ours, real normaliser
+	labelled   int
+}
+
+func (p *pairs) collect(a, b any) {
+	switch a := a.(type) {
+	case string:
+		if b, ok := b.(string); ok {
+			p.pairAll("uid", uuids.FindAllString(a, -1), uuids.FindAllString(b, -1))
+			p.pairAll("cluster IP", services.FindAllString(a, -1), services.FindAllString(b, -1))
+		}
 	case []any:
-		for _, item := range v {
-			n.collect(item)
+		b, _ := b.([]any)
+		for i := range min(len(a), len(b)) {
+			p.collect(a[i], b[i])
 		}
 	case map[string]any:
-		if rv, ok := objectVersion(v); ok {
-			n.versions = append(n.versions, rv)
+		b, ok := b.(map[string]any)
+		if !ok {
+			return
 		}
-		prefix, _ := v["generateName"].(string)
-		name, _ := v["name"].(string)
-		if prefix != "" && strings.HasPrefix(name, prefix) && len(name) == len(prefix)+5 && n.generated[name] == "" {
-			n.generated[name] = fmt.Sprintf("%s<generated %d>", prefix, len(n.generated)+1)
+		p.collectMetadata(a, b)
+		for _, key := range slices.Sorted(maps.Keys(a)) {
+			p.collect(a[key], b[key])
 		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			n.collect(v[key])
+	}
+}
+
+func (p *pairs) collectMetadata(a, b map[string]any) {
+	rv, ok := objectVersion(a)
+	other, okToo := objectVersion(b)
+	if ok && okToo && !slices.Contains(p.ours.versions, rv) && !slices.Contains(p.real.versions, other) {
+		p.ours.versions = append(p.ours.versions, rv)
+		p.real.versions = append(p.real.versions, other)
+	}
+	if name, other := generatedName(a), generatedName(b); name != "" && other != "" {
+		p.pairAll("generated", []string{name}, []string{other})
+	}
+}
+
+func generatedName(metadata map[string]any) string {
+	prefix, _ := metadata["generateName"].(string)
+	name, _ := metadata["name"].(string)
+	if prefix == "" || !strings.HasPrefix(name, prefix) || len(name) != len(prefix)+5 {
+		return ""
+	}
+	return name
+}
+
+func (p *pairs) pairAll(word string, a, b []string) {
+	for i := range min(len(a), len(b)) {
+		if p.ours.labels[a[i]] != "" || p.real.labels[b[i]] != "" {
+			continue
 		}
+		p.labelled++
+		label := fmt.Sprintf("<%s %d>", word, p.labelled)
+		p.ours.labels[a[i]], p.real.labels[b[i]] = label, label
 	}
 }
 
@@ -74,6 +110,15 @@ func objectVersion(metadata map[string]any) (uint64, bool) {
 	text, _ := metadata["resourceVersion"].(string)
 	rv, err := strconv.ParseUint(text, 10, 64)
 	return rv, err == nil
+}
+
+func (n *normaliser) rewriteAll(docs []any) []any {
+	slices.Sort(n.versions)
+	var plain []any
+	for _, doc := range docs {
+		plain = append(plain, n.rewrite("", doc))
+	}
+	return plain
 }
 
 func (n *normaliser) rewrite(key string, v any) any {
@@ -95,7 +140,7 @@ func (n *normaliser) rewrite(key string, v any) any {
 			fields[name] = n.rewrite(name, v[name])
 		}
 		if rv, ok := objectVersion(v); ok {
-			fields["resourceVersion"] = fmt.Sprintf("<version %d>", n.rank(rv))
+			fields["resourceVersion"] = n.version(rv)
 		}
 		return fields
 	}
@@ -115,14 +160,14 @@ func (n *normaliser) text(key, s string) string {
 			return "<age>"
 		}
 	}
-	s = uuids.ReplaceAllStringFunc(s, func(u string) string { return n.name("uid", u) })
-	s = services.ReplaceAllStringFunc(s, func(ip string) string { return n.name("cluster IP", ip) })
+	s = uuids.ReplaceAllStringFunc(s, func(u string) string { return cmp.Or(n.labels[u], "<another uid>") })
+	s = services.ReplaceAllStringFunc(s, func(ip string) string { return cmp.Or(n.labels[ip], "<another cluster IP>") })
 	s = times.ReplaceAllString(s, "<time>")
 	for range 2 { // one mention may be the beginning of the next
 		s = mentions.ReplaceAllString(s, "${1}<version>")
 	}
-	for name, word := range n.generated {
-		s = strings.ReplaceAll(s, name, word)
+	for value, label := range n.labels {
+		s = strings.ReplaceAll(s, value, label)
 	}
 	return s
 }
@@ -136,13 +181,11 @@ func (n *normaliser) rank(rv uint64) int {
 	return i
 }
 
-func (n *normaliser) name(word, text string) string {
-	i := slices.Index(n.names[word], text)
-	if i < 0 {
-		i = len(n.names[word])
-		n.names[word] = append(n.names[word], text)
+func (n *normaliser) version(rv uint64) string {
+	if _, found := slices.BinarySearch(n.versions, rv); !found {
+		return fmt.Sprintf("<version between %d and %d>", n.rank(rv), n.rank(rv)+1)
 	}
-	return fmt.Sprintf("<%s %d>", word, i+1)
+	return fmt.Sprintf("<version %d>", n.rank(rv))
 }
 
 var tokenVersion = regexp.MustCompile(`"rv":\d+`)

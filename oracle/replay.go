@@ -71,7 +71,7 @@ func both(ctx context.Context, ours, real *session, st step) (a, b answer, err e
 }
 
 func (r *replayer) compare(out *outcome, ours, real []answer) {
-	ourDocs, realDocs := normalise(documents(ours), r.managedFields), normalise(documents(real), r.managedFields)
+	ourDocs, realDocs := normalise(documents(ours), documents(real), r.managedFields)
 	for i := range ours {
 		if ours[i].stream != nil && out.stopped != "" {
 			continue

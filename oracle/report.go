@@ -74,9 +74,17 @@ func writeUnlisted(b *strings.Builder, unlisted []*finding) {
 }
 
 func writeAllowed(b *strings.Builder, allowances []*allowance) {
-	fmt.Fprintln(b, "## Listed differences\n\n| request | in the answer | times | reason |\n|---|---|---:|---|")
-	for _, a := range allowances {
-		fmt.Fprintf(b, "| %s | %s | %d | %s |\n", cell(a.Where), cell(a.Path), a.count, strings.ReplaceAll(strings.TrimSpace(a.Reason), "\n", " "))
+	for _, part := range []struct {
+		title string
+		open  bool
+	}{{"Listed differences that stay", false}, {"Listed differences still to be fixed", true}} {
+		fmt.Fprintf(b, "## %s\n\n| request | in the answer | times | reason |\n|---|---|---:|---|\n", part.title)
+		for _, a := range allowances {
+			if a.Open == part.open {
+				fmt.Fprintf(b, "| %s | %s | %d | %s |\n", cell(a.Where), cell(a.Path), a.count, strings.ReplaceAll(strings.TrimSpace(a.Reason), "\n", " "))
+			}
+		}
+		fmt.Fprintln(b)
 	}
 }
 

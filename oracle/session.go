@@ -20,7 +20,6 @@ type server struct {
 	url    string
 	token  string // empty: none is needed
 	client *http.Client
-	pid    int // of its process, 0 if it runs in ours
 }
 
 // answer is what a server made of one step.
