@@ -4,13 +4,16 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo test build setup bench lint fuzz golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results test build setup bench lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: setup build ## measure what an endpoint change costs: reload against dynamic
 	bin/windtunnel run $(SCENARIO)
+
+results: setup build ## run the demo and keep its results under docs/results
+	hack/results $(SCENARIO)
 
 test: setup ## run all tests, with the race detector and a real nginx
 	$(GO) vet ./...

@@ -128,8 +128,8 @@ func (c *controller) work(ctx context.Context) error {
 
 // sync brings nginx to what the cluster says now.
 func (c *controller) sync(ctx context.Context) error {
-	if err := c.limit.Wait(ctx); err != nil {
-		return nil // shutting down
+	if c.limit.Wait(ctx) != nil {
+		return nil //nolint:nilerr // shutting down is no failure of the sync
 	}
 	done := pass{began: time.Now(), change: c.store.Changes().Newest()}
 

@@ -77,18 +77,23 @@ func (p *pairs) collectMetadata(a, b map[string]any) {
 		p.ours.versions = append(p.ours.versions, rv)
 		p.real.versions = append(p.real.versions, other)
 	}
-	if name, other := generatedName(a), generatedName(b); name != "" && other != "" {
-		p.pairAll("generated", []string{name}, []string{other})
+	if name, other, ok := generatedNames(a, b); ok {
+		p.pairAll("generated name", []string{name}, []string{other})
 	}
 }
 
-func generatedName(metadata map[string]any) string {
-	prefix, _ := metadata["generateName"].(string)
-	name, _ := metadata["name"].(string)
-	if prefix == "" || !strings.HasPrefix(name, prefix) || len(name) != len(prefix)+5 {
-		return ""
+const suffix = 5 // random characters end a generated name
+
+// generatedNames is true for two names, in metadata or in the details of a Status, that
+// differ in nothing but such an end.
+func generatedNames(a, b map[string]any) (name, other string, ok bool) {
+	name, _ = a["name"].(string)
+	other, _ = b["name"].(string)
+	if name == other || len(name) != len(other) || len(name) <= suffix {
+		return "", "", false
 	}
-	return name
+	prefix := name[:len(name)-suffix]
+	return name, other, strings.HasSuffix(prefix, "-") && strings.HasPrefix(other, prefix)
 }
 
 func (p *pairs) pairAll(word string, a, b []string) {

@@ -17,8 +17,9 @@ import (
 // The exit codes, the same for every command.
 const (
 	exitOK       = 0
-	exitFailed   = 1   // the subject did not do what was expected, or the run is void
+	exitFailed   = 1   // the subject did not do what was expected
 	exitBadInput = 2   // the command could not do its work with what it was given
+	exitVoid     = 3   // the run says nothing: the machine or the generator was too slow
 	exitCut      = 130 // interrupted, as shells count it
 )
 

@@ -91,14 +91,16 @@ func judge(s *scenario.Scenario, result measure.Result) ([]report.Outcome, error
 	return outcomes, nil
 }
 
+// verdictOf is nil when all is as expected. What a void run failed to do says
+// nothing of its subject, so void comes before failed.
 func verdictOf(result measure.Result, outcomes []report.Outcome) error {
-	for _, outcome := range outcomes {
-		if !outcome.OK {
-			return verdict(exitFailed)
-		}
-	}
 	for _, subject := range result.Subjects {
 		if !subject.Valid {
+			return verdict(exitVoid)
+		}
+	}
+	for _, outcome := range outcomes {
+		if !outcome.OK {
 			return verdict(exitFailed)
 		}
 	}

@@ -37,8 +37,9 @@ func runCommand() *cobra.Command {
 
 Writes a folder with the event log (events.jsonl), the measurements
 (result.json), a page to look at (report.html) and the logs of what ran.
-Exit code: 0 all expectations hold, 1 one does not or the run is void, 2 the
-run could not be done, 130 interrupted (the report is of what was seen).`,
+Exit code: 0 all expectations hold, 1 one does not or the subject died, 2 the
+run could not be done, 3 the run is void (the report says why), 130 interrupted
+(the report is of what was seen).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seedSet = cmd.Flags().Changed("seed")

@@ -13,28 +13,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
 )
 
-// Two JSON decoders: one that also reports unknown and duplicate fields.
+// Two decoders for each of JSON and YAML: one that also reports unknown and duplicate fields.
 var (
-	laxJSON    = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{})
-	strictJSON = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{Strict: true})
+	laxJSON    = decoder(false, false)
+	strictJSON = decoder(false, true)
+	laxYAML    = decoder(true, false)
+	strictYAML = decoder(true, true)
 )
+
+func decoder(yaml, strict bool) *kjson.Serializer {
+	return kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{Yaml: yaml, Strict: strict})
+}
 
 // readObject reads the request's body as an object of its resource, and returns
 // it as it is stored. Unknown fields are an error, a Warning header or nothing, as
 // fieldValidation says.
 func readObject(w http.ResponseWriter, r *request) (runtime.Object, error) {
-	obj, err := readShown(w, r)
+	obj, err := readShown(w, r, r.res)
 	if err != nil {
 		return nil, err
 	}
 	return r.res.stored(obj), nil
 }
 
-func readShown(w http.ResponseWriter, r *request) (runtime.Object, error) {
+// readShown reads the body as an object of res.
+func readShown(w http.ResponseWriter, r *request, res *resource) (runtime.Object, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request's body: %w", err)
@@ -43,18 +50,24 @@ func readShown(w http.ResponseWriter, r *request) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	decode := decodeJSON
 	switch mediaType {
 	case protobufType:
-		return decodeProtobuf(r.res, body)
+		return decodeProtobuf(res, body)
 	case "application/yaml":
-		if body, err = yaml.YAMLToJSON(body); err != nil {
-			return nil, errors.NewBadRequest(fmt.Sprintf("the body is not YAML: %v", err))
-		}
-		fallthrough
+		decode = decodeYAML
 	case "application/json":
-		return decodeJSON(w, r, body)
+	default:
+		return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml", protobufType)
 	}
-	return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml", protobufType)
+	obj, problems, err := decode(res, body, laxly(r))
+	if err == nil {
+		err = warnOrRefuse(w, r, problems)
+	}
+	if err != nil {
+		return nil, errors.NewBadRequest(err.Error())
+	}
+	return obj, nil
 }
 
 // contentType returns the media type of the request's body without its parameters.
@@ -79,32 +92,62 @@ func unsupportedMediaType(got string, supported ...string) error {
 	}}
 }
 
-// decodeJSON decodes body as an object of r's resource; a body without kind is
-// taken for one.
-func decodeJSON(w http.ResponseWriter, r *request, body []byte) (runtime.Object, error) {
-	serializer := strictJSON
-	validation := r.query.Get("fieldValidation")
-	if validation == metav1.FieldValidationIgnore {
-		serializer = laxJSON
+// laxly says whether the request does not care about unknown and duplicate fields.
+func laxly(r *request) bool {
+	return r.query.Get("fieldValidation") == metav1.FieldValidationIgnore
+}
+
+// warnOrRefuse makes an error or Warning headers of what is wrong with a body's fields.
+func warnOrRefuse(w http.ResponseWriter, r *request, problems []error) error {
+	switch {
+	case len(problems) == 0 || laxly(r):
+		return nil
+	case r.query.Get("fieldValidation") == metav1.FieldValidationStrict:
+		return runtime.NewStrictDecodingError(problems)
 	}
-	gvk := r.res.gvk()
-	obj, got, err := serializer.Decode(body, &gvk, r.res.empty())
-	if err != nil && !(obj != nil && runtime.IsStrictDecodingError(err)) {
-		return nil, errors.NewBadRequest(err.Error())
+	for _, problem := range problems {
+		warn(w, problem)
 	}
-	if err := checkKind(r.res, got.GroupVersion().String(), got.Kind); err != nil {
-		return nil, err
+	return nil
+}
+
+func warn(w http.ResponseWriter, problem error) {
+	if header, err := utilnet.NewWarningHeader(299, "", problem.Error()); err == nil {
+		w.Header().Add("Warning", header)
 	}
-	if strict, ok := runtime.AsStrictDecodingError(err); ok {
-		if validation == metav1.FieldValidationStrict {
-			return nil, errors.NewBadRequest(strict.Error())
-		}
-		for _, problem := range strict.Errors() {
-			w.Header().Add("Warning", fmt.Sprintf("299 - %q", problem.Error()))
-		}
+}
+
+// decodeJSON decodes body as an object of res, and reports its unknown and
+// duplicate fields unless it is lax. A body without kind is taken for one of res.
+func decodeJSON(res *resource, body []byte, lax bool) (runtime.Object, []error, error) {
+	if lax {
+		return decodeText(res, body, laxJSON)
+	}
+	return decodeText(res, body, strictJSON)
+}
+
+func decodeYAML(res *resource, body []byte, lax bool) (runtime.Object, []error, error) {
+	if lax {
+		return decodeText(res, body, laxYAML)
+	}
+	return decodeText(res, body, strictYAML)
+}
+
+func decodeText(res *resource, body []byte, serializer *kjson.Serializer) (runtime.Object, []error, error) {
+	gvk := res.gvk()
+	obj, got, err := serializer.Decode(body, &gvk, res.empty())
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	if err != nil && (obj == nil || !isStrict) {
+		return nil, nil, err
+	}
+	if err := checkKind(res, got.GroupVersion().String(), got.Kind); err != nil {
+		return nil, nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as protobuf leaves it
-	return obj, nil
+	if isStrict {
+		return obj, strict.Errors(), nil
+	}
+	return obj, nil, nil
 }
 
 func decodeProtobuf(res *resource, body []byte) (runtime.Object, error) {

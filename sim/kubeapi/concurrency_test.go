@@ -11,10 +11,38 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
+
+// A patch that names no version is tried again until it fits: none of many is lost.
+func TestConcurrentPatches(t *testing.T) {
+	const writers, writes = 8, 20
+	s := start(t)
+	cms := client(t, s.Config()).CoreV1().ConfigMaps("default")
+	if _, err := cms.Create(t.Context(), configMap("a", ""), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var writing sync.WaitGroup
+	for i := range writers {
+		kind := []types.PatchType{types.MergePatchType, types.StrategicMergePatchType}[i%2]
+		writing.Go(func() {
+			for j := range writes {
+				patch := fmt.Sprintf(`{"data":{"%d.%d":"x"}}`, i, j)
+				if _, err := cms.Patch(t.Context(), "a", kind, []byte(patch), metav1.PatchOptions{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	cm, err := cms.Get(t.Context(), "a", metav1.GetOptions{})
+	if err != nil || len(cm.Data) != writers*writes {
+		t.Errorf("%d keys, %v; want %d", len(cm.Data), err, writers*writes)
+	}
+}
 
 // Many write at once, through creates, updates and deletes. Every watcher sees
 // versions only rise, sees every object's life as one that can be, and ends with

@@ -26,15 +26,26 @@ func (s *Server) create(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	dryRun, err := r.dryRun(nil)
+	opts, err := r.createOptions()
 	if err != nil {
 		return err
 	}
-	o, err := s.insert(r, obj, dryRun)
+	o, err := s.createOwned(r, obj, opts)
 	if err != nil {
 		return err
 	}
 	return respond(w, r, http.StatusCreated, o)
+}
+
+// createOwned inserts an object that the request's manager then owns.
+func (s *Server) createOwned(r *request, obj runtime.Object, opts writeOptions) (*object, error) {
+	wipeSystemFields(metadataOf(obj))
+	s.complete(r.objects.res, obj, nil)
+	obj, err := r.own(r.objects.res.empty(), obj, opts.manager)
+	if err != nil {
+		return nil, err
+	}
+	return s.insert(r, obj, opts.dryRun)
 }
 
 // insert makes obj a new object, under a generated name if it has none.
@@ -76,7 +87,7 @@ func placeIn(m *metav1.ObjectMeta, r *request) error {
 func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*object, error) {
 	m, res := metadataOf(obj), r.objects.res
 	s.prepareNew(res, obj)
-	if err := invalid(r.res, m.Name, validateNew(res, obj)); err != nil {
+	if err := invalid(r.res, m.Name, s.validateNew(res, obj)); err != nil {
 		return nil, err
 	}
 	s.creating.RLock()
@@ -100,10 +111,9 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 // prepareNew sets what the server alone decides of a new object.
 func (s *Server) prepareNew(res *resource, obj runtime.Object) {
 	m := metadataOf(obj)
+	wipeSystemFields(m)
 	m.UID = uuid.NewUUID()
 	m.CreationTimestamp = metav1.NewTime(time.Now().Truncate(time.Second))
-	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
-	m.SelfLink, m.ManagedFields = "", nil
 	m.Generation = 0
 	if res.generation {
 		m.Generation = 1
@@ -111,15 +121,29 @@ func (s *Server) prepareNew(res *resource, obj runtime.Object) {
 	if res.status && !res.createsStatus {
 		clearStatus(obj)
 	}
-	if res.defaults != nil {
-		res.defaults(obj, nil, s)
+	s.complete(res, obj, nil)
+	if res.prepare != nil {
+		res.prepare(obj, nil, s)
 	}
 }
 
-func validateNew(res *resource, obj runtime.Object) field.ErrorList {
+// complete fills in what the client left out.
+func (s *Server) complete(res *resource, obj, old runtime.Object) {
+	if res.defaults != nil {
+		res.defaults(obj, old, s)
+	}
+}
+
+// wipeSystemFields clears what no client may set on a new object.
+func wipeSystemFields(m *metav1.ObjectMeta) {
+	m.UID, m.SelfLink = "", ""
+	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
+}
+
+func (s *Server) validateNew(res *resource, obj runtime.Object) field.ErrorList {
 	problems := validation.ValidateObjectMeta(metadataOf(obj), !res.clusterScoped, res.nameRule(), field.NewPath("metadata"))
 	if res.validate != nil {
-		problems = append(problems, res.validate(obj, nil)...)
+		problems = append(problems, res.validate(obj, nil, s)...)
 	}
 	return problems
 }

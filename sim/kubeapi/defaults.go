@@ -9,21 +9,27 @@ import (
 // What kube-apiserver fills in (pkg/apis/<group>/<version>/defaults.go), as far as
 // ingress controllers and kubectl look at it.
 
-func defaultNamespace(ns, old *corev1.Namespace, _ *Server) {
+func defaultNamespace(ns, _ *corev1.Namespace, _ *Server) {
 	if ns.Labels == nil {
 		ns.Labels = map[string]string{}
 	}
 	ns.Labels[corev1.LabelMetadataName] = ns.Name
+}
+
+func prepareNamespace(ns, old *corev1.Namespace, _ *Server) {
 	if old == nil {
 		ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
 		ns.Status.Phase = corev1.NamespaceActive
 	}
 }
 
-func defaultPod(pod, old *corev1.Pod, _ *Server) {
+func defaultPod(pod, _ *corev1.Pod, _ *Server) {
 	setDefault(&pod.Spec.RestartPolicy, corev1.RestartPolicyAlways)
 	setDefault(&pod.Spec.DNSPolicy, corev1.DNSClusterFirst)
 	setDefault(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+}
+
+func preparePod(pod, old *corev1.Pod, _ *Server) {
 	if old == nil {
 		pod.Status.Phase = corev1.PodPending
 	}
@@ -41,10 +47,11 @@ func defaultSecret(secret, _ *corev1.Secret, _ *Server) {
 	secret.StringData = nil
 }
 
-func defaultService(svc, old *corev1.Service, s *Server) {
+func defaultService(svc, _ *corev1.Service, _ *Server) {
 	spec := &svc.Spec
 	setDefault(&spec.Type, corev1.ServiceTypeClusterIP)
 	setDefault(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	defaultAffinity(spec)
 	for i := range spec.Ports {
 		port := &spec.Ports[i]
 		setDefault(&port.Protocol, corev1.ProtocolTCP)
@@ -52,12 +59,40 @@ func defaultService(svc, old *corev1.Service, s *Server) {
 			port.TargetPort = intstr.FromInt32(port.Port)
 		}
 	}
-	if spec.Type == corev1.ServiceTypeExternalName {
-		return
+	if externallyAccessible(spec) {
+		setDefault(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
-	if spec.InternalTrafficPolicy == nil {
-		cluster := corev1.ServiceInternalTrafficPolicyCluster
-		spec.InternalTrafficPolicy = &cluster
+	if spec.InternalTrafficPolicy == nil && spec.Type != corev1.ServiceTypeExternalName {
+		spec.InternalTrafficPolicy = new(corev1.ServiceInternalTrafficPolicyCluster)
+	}
+	if spec.AllocateLoadBalancerNodePorts == nil && spec.Type == corev1.ServiceTypeLoadBalancer {
+		spec.AllocateLoadBalancerNodePorts = new(true)
+	}
+}
+
+func defaultAffinity(spec *corev1.ServiceSpec) {
+	config := spec.SessionAffinityConfig
+	switch {
+	case spec.SessionAffinity == corev1.ServiceAffinityNone:
+		spec.SessionAffinityConfig = nil
+	case spec.SessionAffinity != corev1.ServiceAffinityClientIP:
+	case config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil:
+		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{
+			ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(corev1.DefaultClientIPServiceAffinitySeconds)}}
+	}
+}
+
+// prepareService gives a service its address, or that of its old state.
+func prepareService(svc, old *corev1.Service, s *Server) {
+	spec := &svc.Spec
+	if old != nil && spec.Type != old.Spec.Type {
+		dropForeign(spec, &old.Spec)
+	}
+	if spec.Type == corev1.ServiceTypeExternalName {
+		if spec.ClusterIP != "" {
+			spec.ClusterIPs = []string{spec.ClusterIP}
+		}
+		return
 	}
 	if spec.ClusterIP == "" && old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
 		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
@@ -69,6 +104,25 @@ func defaultService(svc, old *corev1.Service, s *Server) {
 	if spec.IPFamilies == nil && spec.ClusterIP != corev1.ClusterIPNone {
 		single := corev1.IPFamilyPolicySingleStack
 		spec.IPFamilies, spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, &single
+	}
+}
+
+// dropForeign takes away what only the type that a service had can have, and that
+// its change did not touch.
+func dropForeign(spec, old *corev1.ServiceSpec) {
+	if spec.Type == corev1.ServiceTypeExternalName && spec.ClusterIP == old.ClusterIP {
+		spec.ClusterIP, spec.ClusterIPs, spec.IPFamilies, spec.IPFamilyPolicy = "", nil, nil, nil
+	}
+	if !externallyAccessible(spec) && spec.ExternalTrafficPolicy == old.ExternalTrafficPolicy {
+		spec.ExternalTrafficPolicy = ""
+	}
+	if spec.Type != corev1.ServiceTypeLoadBalancer {
+		spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass = nil, nil
+	}
+	if spec.Type == corev1.ServiceTypeClusterIP {
+		for i := range spec.Ports {
+			spec.Ports[i].NodePort = 0
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package kubeapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,82 +8,116 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/yaml"
 )
 
 // delete ends an object at once, pods included, for there is no kubelet whose
-// farewell it could wait for; only finalizers hold it. There is no garbage
-// collector: dependents stay, whatever the propagation policy.
+// farewell it could wait for; only finalizers hold it, among them those of the
+// propagation policy.
 func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	opts, err := readDeleteOptions(r)
 	if err != nil {
 		return err
 	}
-	dryRun, err := r.dryRun(opts.DryRun)
-	if err != nil {
+	base, held, err := s.deleteKey(r, r.key(), opts)
+	switch {
+	case err != nil:
 		return err
-	}
-	base, err := s.deleteKey(r, r.key(), opts.Preconditions, dryRun)
-	if err != nil {
-		return err
-	}
-	if base == nil {
+	case base == nil:
 		return r.notFound()
-	}
-	if r.res.returnsDeleted || r.objects.get(base.key) != nil {
+	case held && opts.OrphanDependents != nil && !*opts.OrphanDependents:
+		return respond(w, r, http.StatusAccepted, base)
+	case held || r.res.returnsDeleted:
 		return respond(w, r, http.StatusOK, base)
 	}
 	return succeed(w, r, base)
 }
 
-// deleteKey deletes the object under key and returns its last state, nil if there is none.
-func (s *Server) deleteKey(r *request, key string, must *metav1.Preconditions, dryRun bool) (*object, error) {
+// deleteKey deletes the object under key and returns its last state, nil if there
+// is none; held says whether finalizers still hold it.
+func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
 	for {
 		base := r.objects.get(key)
 		if base == nil {
-			return nil, nil
+			return nil, false, nil
 		}
-		if err := checkPreconditions(r, base, must); err != nil {
-			return nil, err
+		if err := checkPreconditions(r, base, opts.Preconditions); err != nil {
+			return nil, false, err
 		}
-		if dryRun {
-			return base, nil
+		if r.objects == s.namespaces {
+			o, held, err = s.deleteNamespace(base, len(opts.DryRun) > 0)
+		} else {
+			o, held, err = s.finish(r.objects, base, opts)
 		}
-		o, err := s.end(r.objects, base)
 		if err != errMoved {
-			return o, err
+			return o, held, err
 		}
 	}
+}
+
+func (s *Server) deleteNamespace(base *object, dryRun bool) (o *object, held bool, err error) {
+	if dryRun {
+		return base, false, nil
+	}
+	o, err = s.endNamespace(base)
+	return o, s.namespaces.get(base.key) != nil, err
+}
+
+// finish deletes base, or marks it to be deleted when its finalizers are gone.
+func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
+	last, err := base.decode()
+	if err != nil {
+		return nil, false, err
+	}
+	m := metadataOf(last)
+	if !c.res.noDependents {
+		setPropagation(m, opts)
+	}
+	held = len(m.Finalizers) > 0
+	dryRun := len(opts.DryRun) > 0
+	switch {
+	case !held && dryRun:
+		return base, false, nil
+	case !held:
+		o, err = s.remove(c, base, last)
+		return o, false, err
+	case !base.deleting:
+		markDeleted(last)
+	}
+	same, err := unchanged(base, last, last)
+	switch {
+	case same || err != nil:
+		return base, true, err
+	case dryRun:
+		o, err = c.res.seal(last, base.rv)
+	default:
+		o, err = c.commit(watch.Modified, base, last)
+	}
+	return o, true, err
 }
 
 func checkPreconditions(r *request, base *object, must *metav1.Preconditions) error {
 	if must == nil {
 		return nil
 	}
+	kind := schema.GroupResource{Group: r.res.group, Resource: r.res.kind} // not the resource, as kube-apiserver words it
 	if must.UID != nil && *must.UID != base.uid {
-		return errors.NewConflict(r.res.groupResource(), base.name,
-			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", *must.UID, base.uid))
+		return errors.NewConflict(kind, base.name, fmt.Errorf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *must.UID, base.uid))
 	}
 	if must.ResourceVersion != nil && *must.ResourceVersion != formatRV(base.rv) {
-		return errors.NewConflict(r.res.groupResource(), base.name,
-			fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *must.ResourceVersion, formatRV(base.rv)))
+		return errors.NewConflict(kind, base.name, fmt.Errorf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *must.ResourceVersion, formatRV(base.rv)))
 	}
 	return nil
 }
 
-// end deletes base, or marks it to be deleted when its finalizers are gone.
-func (s *Server) end(c *collection, base *object) (*object, error) {
-	if c == s.namespaces {
-		return s.endNamespace(base)
-	}
-	o, err := c.end(base)
-	if err == nil {
-		err = s.settleNamespace(base.namespace)
-	}
-	return o, err
-}
-
+// end deletes base, or marks it to be deleted when its finalizers are gone, for
+// the server itself.
 func (c *collection) end(base *object) (*object, error) {
 	last, err := base.decode()
 	switch {
@@ -126,15 +159,15 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	dryRun, err := r.dryRun(opts.DryRun)
-	if err != nil {
-		return err
-	}
 	objects, rv, _ := r.objects.snapshot()
 	var deleted []*object
 	for _, o := range sel.filter(objects) {
-		last, err := s.deleteKey(r, o.key, &metav1.Preconditions{UID: &o.uid}, dryRun)
-		if errors.IsConflict(err) {
+		one := *opts
+		if one.Preconditions == nil {
+			one.Preconditions = &metav1.Preconditions{UID: &o.uid}
+		}
+		last, _, err := s.deleteKey(r, o.key, &one)
+		if errors.IsConflict(err) && opts.Preconditions == nil {
 			continue // another object by now
 		}
 		if err != nil {
@@ -156,24 +189,32 @@ func readDeleteOptions(r *request) (*metav1.DeleteOptions, error) {
 	}
 	opts := &metav1.DeleteOptions{}
 	if len(body) == 0 {
-		return opts, nil
+		err = decodeOptions(r.query, opts)
+	} else {
+		err = decodeDeleteOptions(r, body, opts)
 	}
-	mediaType, err := contentType(r, "application/json")
 	if err != nil {
 		return nil, err
+	}
+	return opts, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(opts))
+}
+
+func decodeDeleteOptions(r *request, body []byte, opts *metav1.DeleteOptions) error {
+	mediaType, err := contentType(r, "application/json")
+	if err != nil {
+		return err
 	}
 	switch mediaType {
 	case protobufType:
 		envelope, err := openEnvelope(body)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		err = opts.Unmarshal(envelope.Raw)
-		return opts, badOptions(err)
-	case "application/json":
-		return opts, badOptions(json.Unmarshal(body, opts))
+		return badOptions(opts.Unmarshal(envelope.Raw))
+	case "application/json", "application/yaml":
+		return badOptions(yaml.Unmarshal(body, opts))
 	}
-	return nil, unsupportedMediaType(mediaType, "application/json", protobufType)
+	return unsupportedMediaType(mediaType, "application/json", "application/yaml", protobufType)
 }
 
 func badOptions(err error) error {

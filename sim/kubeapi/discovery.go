@@ -121,6 +121,11 @@ func resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 				Name: res.name + "/status", Namespaced: !res.clusterScoped, Kind: res.kind, Verbs: statusVerbs,
 			})
 		}
+		if res.scale {
+			list.APIResources = append(list.APIResources, metav1.APIResource{
+				Name: res.name + "/scale", Namespaced: true, Group: scales.group, Version: scales.version, Kind: scales.kind, Verbs: statusVerbs,
+			})
+		}
 	}
 	return list
 }
@@ -160,6 +165,10 @@ func aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIResourceDiscov
 		}
 		if res.status {
 			d.Subresources = []discoveryv2.APISubresourceDiscovery{{Subresource: "status", ResponseKind: &kind, Verbs: statusVerbs}}
+		}
+		if res.scale {
+			scale := metav1.GroupVersionKind(scales.gvk())
+			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: "scale", ResponseKind: &scale, Verbs: statusVerbs})
 		}
 		found = append(found, d)
 	}

@@ -62,6 +62,8 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	one := r.name != ""
 	switch {
+	case r.subresource == scaleSubresource:
+		return s.serveScale
 	case r.Method == http.MethodGet && one && !watching(r):
 		return s.get
 	case r.Method == http.MethodGet && watching(r) && r.subresource == "":

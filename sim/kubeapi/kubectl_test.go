@@ -113,12 +113,12 @@ func TestKubectl(t *testing.T) {
 	))
 	k.fails(`ingresses.networking.k8s.io "shop" not found`, "get", "ingress", "shop")
 	k.fails(`metadata.name: Invalid value: "Team_"`, "create", "namespace", "Team_")
-	k.fails("does not do server-side apply", "apply", "--server-side", "--validate=false", "-f", file)
 	k.run("delete", "service", "shop")
 	k.run("apply", "-f", file)
 	if out := k.run("apply", "-f", file); strings.Count(out, "unchanged") != 2 {
 		t.Errorf("applied again: %s", out)
 	}
+	applied(k, file)
 	typo := filepath.Join(t.TempDir(), "typo.yaml")
 	if err := os.WriteFile(typo, []byte(strings.ReplaceAll(shop, "ingressClassName", "ingressClasName")), 0o644); err != nil {
 		t.Fatal(err)
@@ -126,6 +126,42 @@ func TestKubectl(t *testing.T) {
 	k.fails(`strict decoding error: unknown field "spec.ingressClasName"`, "apply", "-f", typo)
 	if out := k.run("version"); !strings.Contains(out, "Server Version: "+DefaultVersion) {
 		t.Errorf("version: %s", out)
+	}
+}
+
+// applied moves what was applied by the client to server-side apply, and changes it there.
+func applied(k kubectl, file string) {
+	k.Helper()
+	k.run("apply", "--server-side", "-f", file)
+	if out := k.run("get", "svc", "shop", "-o", "yaml", "--show-managed-fields"); !strings.Contains(out, "manager: kubectl\n    operation: Apply") ||
+		strings.Contains(out, "kubectl-client-side-apply") {
+		k.Errorf("owners after the move:\n%s", out)
+	}
+	k.run("label", "--overwrite", "svc", "shop", "tier=back")
+	other := filepath.Join(k.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte("apiVersion: v1\nkind: Service\nmetadata: {name: shop, labels: {tier: front}}\n"), 0o644); err != nil {
+		k.Fatal(err)
+	}
+	k.fails(`conflict with "kubectl-label" using v1: .metadata.labels.tier`, "apply", "--server-side", "--field-manager=other", "-f", other)
+	k.run("apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", other)
+	k.run("apply", "--server-side", "--field-manager=other", "--dry-run=server", "-f", other)
+	if out := k.run("get", "svc", "shop", "-o", "jsonpath={.metadata.labels.tier}"); out != "front" {
+		k.Errorf("label %q after it was taken by force", out)
+	}
+}
+
+func TestKubectlScale(t *testing.T) {
+	s := start(t)
+	k := newKubectl(t, s)
+	k.run("create", "deployment", "web", "--image=none")
+	k.run("scale", "deployment", "web", "--replicas=3")
+	k.fails("Expected replicas to be 7, was 3", "scale", "deployment", "web", "--current-replicas=7", "--replicas=1")
+	if out := k.run("get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.metadata.generation}"); out != "3 2" {
+		t.Errorf("replicas and generation %q", out)
+	}
+	k.run("delete", "deployment", "web", "--cascade=orphan", "--wait=false")
+	if out := k.run("get", "deployment", "web", "-o", "jsonpath={.metadata.finalizers}"); out != `["orphan"]` {
+		t.Errorf("finalizers %s", out)
 	}
 }
 

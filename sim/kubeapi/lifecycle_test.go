@@ -221,9 +221,6 @@ func TestPatches(t *testing.T) {
 	if _, err = svcs.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"metadata":{"resourceVersion":"1","labels":null}}`), metav1.PatchOptions{}); !errors.IsConflict(err) {
 		t.Errorf("a stale version: %v", err)
 	}
-	if _, err = svcs.Patch(t.Context(), "web", types.ApplyYAMLPatchType, []byte(`{}`), metav1.PatchOptions{FieldManager: "t"}); !errors.IsUnsupportedMediaType(err) {
-		t.Errorf("server-side apply: %v", err)
-	}
 }
 
 func TestUnknownFieldsWarn(t *testing.T) {

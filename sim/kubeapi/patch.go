@@ -10,8 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
 )
 
 // maxPatchOperations bounds a JSON patch, as kube-apiserver does; so does the
@@ -20,20 +23,33 @@ const maxPatchOperations = 10000
 
 func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * maxBody }
 
-// patcher applies one patch to an object of kind as JSON.
-type patcher func(original []byte, kind runtime.Object) ([]byte, error)
+// patcher is one patch that waits for an object.
+type patcher struct {
+	// apply makes a new state of an object of kind as JSON.
+	apply    func(original []byte, kind runtime.Object) ([]byte, error)
+	problems []error // fields that are twice in the patch
+}
 
 func (s *Server) patch(w http.ResponseWriter, r *request) error {
-	apply, err := readPatch(r)
+	mediaType, body, opts, err := readPatch(r)
 	if err != nil {
 		return err
 	}
-	dryRun, err := r.dryRun(nil)
+	if types.PatchType(mediaType) == types.ApplyYAMLPatchType {
+		return s.apply(w, r, body, opts)
+	}
+	p, err := parsePatch(types.PatchType(mediaType), body)
 	if err != nil {
 		return err
 	}
-	o, err := s.modify(r, dryRun, func(old runtime.Object) (runtime.Object, error) {
-		return patched(w, r, apply, old)
+	o, err := s.modify(r, opts.dryRun, func(old runtime.Object) (runtime.Object, error) {
+		next, err := p.patched(w, r, r.res, r.res.shown(old.DeepCopyObject()))
+		if err != nil {
+			return nil, err
+		}
+		next = r.res.stored(next)
+		s.complete(r.objects.res, next, old)
+		return r.own(old, next, opts.manager)
 	})
 	if err != nil {
 		return err
@@ -41,60 +57,89 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusOK, o)
 }
 
-// patched returns what the patch makes of old. The version in it is old's, so
-// that a patch can test it; one that sets another fails as a conflict.
-func patched(w http.ResponseWriter, r *request, apply patcher, old runtime.Object) (runtime.Object, error) {
-	current := r.res.shown(old.DeepCopyObject())
-	current.GetObjectKind().SetGroupVersionKind(r.res.gvk())
+// patched returns what the patch makes of current, an object of res. The version
+// in it is current's, so that a patch can test it; one that sets another fails as a
+// conflict.
+func (p *patcher) patched(w http.ResponseWriter, r *request, res *resource, current runtime.Object) (runtime.Object, error) {
+	current.GetObjectKind().SetGroupVersionKind(res.gvk())
 	original, err := json.Marshal(current)
 	if err != nil {
 		return nil, err
 	}
-	result, err := apply(original, r.res.empty())
+	result, err := p.apply(original, res.empty())
 	if err != nil {
 		return nil, err
 	}
 	w.Header().Del("Warning") // of an attempt before
-	next, err := decodeJSON(w, r, result)
-	if err != nil {
-		return nil, err
+	obj, problems, err := decodeJSON(res, result, laxly(r))
+	if err == nil {
+		err = warnOrRefuse(w, r, append(p.problems, problems...))
 	}
-	return r.res.stored(next), nil
+	if err != nil {
+		return nil, errors.NewInvalid(schema.GroupKind{}, "",
+			field.ErrorList{field.Invalid(field.NewPath("patch"), string(result), err.Error())})
+	}
+	return obj, nil
 }
 
-func readPatch(r *request) (patcher, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("reading the request's body: %w", err)
-	}
-	mediaType, err := contentType(r, "")
-	if err != nil {
-		return nil, err
+func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, err error) {
+	if mediaType, err = contentType(r, ""); err != nil {
+		return
 	}
 	switch types.PatchType(mediaType) {
-	case types.JSONPatchType:
-		return readJSONPatch(body)
-	case types.MergePatchType:
-		return func(original []byte, _ runtime.Object) ([]byte, error) {
-			result, err := jsonpatch.MergePatch(original, body)
-			return result, badPatch(err)
-		}, nil
-	case types.StrategicMergePatchType:
-		return func(original []byte, kind runtime.Object) ([]byte, error) {
-			result, err := strategicpatch.StrategicMergePatch(original, body, kind)
-			return result, badPatch(err)
-		}, nil
-	case types.ApplyYAMLPatchType:
-		err := unsupportedMediaType(mediaType, patchTypes...).(*errors.StatusError)
-		err.ErrStatus.Message = "the simulated API server does not do server-side apply; apply without --server-side"
-		return nil, err
+	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType:
+	default:
+		err = unsupportedMediaType(mediaType, patchTypes...)
+		return
 	}
-	return nil, unsupportedMediaType(mediaType, patchTypes...)
+	if body, err = io.ReadAll(r.Body); err != nil {
+		err = fmt.Errorf("reading the request's body: %w", err)
+		return
+	}
+	opts, err = r.patchOptions(types.PatchType(mediaType))
+	return
 }
 
-var patchTypes = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
+var patchTypes = []string{string(types.JSONPatchType), string(types.MergePatchType),
+	string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType)}
 
-func readJSONPatch(body []byte) (patcher, error) {
+func parsePatch(kind types.PatchType, body []byte) (*patcher, error) {
+	if kind == types.JSONPatchType {
+		return parseJSONPatch(body)
+	}
+	var fields map[string]any
+	problems, err := kjson.UnmarshalStrict(body, &fields)
+	if err != nil {
+		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	p := &patcher{problems: problems}
+	p.apply = func(original []byte, kind runtime.Object) ([]byte, error) {
+		result, err := jsonpatch.MergePatch(original, body)
+		return result, badPatch(err)
+	}
+	if kind == types.StrategicMergePatchType {
+		p.apply = func(original []byte, kind runtime.Object) ([]byte, error) {
+			result, err := strategicpatch.StrategicMergePatch(original, body, kind)
+			return result, badPatch(err)
+		}
+	}
+	return p, nil
+}
+
+func parseJSONPatch(body []byte) (*patcher, error) {
+	var fields []struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		From  string `json:"from"`
+		Value any    `json:"value"`
+	}
+	problems, err := kjson.UnmarshalStrict(body, &fields)
+	if err != nil {
+		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	for i, problem := range problems {
+		problems[i] = fmt.Errorf("json patch %w", problem)
+	}
 	operations, err := jsonpatch.DecodePatch(body)
 	if err != nil {
 		return nil, badPatch(err)
@@ -103,13 +148,14 @@ func readJSONPatch(body []byte) (patcher, error) {
 		return nil, errors.NewRequestEntityTooLargeError(fmt.Sprintf(
 			"The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
 	}
-	return func(original []byte, _ runtime.Object) ([]byte, error) {
+	apply := func(original []byte, _ runtime.Object) ([]byte, error) {
 		result, err := operations.Apply(original)
 		if err != nil {
 			return nil, errUnprocessable(err)
 		}
 		return result, nil
-	}, nil
+	}
+	return &patcher{apply, problems}, nil
 }
 
 func badPatch(err error) error {

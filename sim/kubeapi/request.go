@@ -75,7 +75,7 @@ func (s *Server) resolve(r *request) error {
 }
 
 func (res *resource) has(subresource string) bool {
-	return subresource == "" || (subresource == "status" && res.status)
+	return subresource == "" || (subresource == "status" && res.status) || (subresource == scaleSubresource && res.scale)
 }
 
 func knownGroupVersion(gv schema.GroupVersion) bool {
@@ -98,14 +98,3 @@ func errUnknownResource(p path) error {
 func (r *request) key() string { return keyOf(r.namespace, r.name) }
 
 func (r *request) notFound() error { return errors.NewNotFound(r.res.groupResource(), r.name) }
-
-// dryRun says whether nothing may be stored.
-func (r *request) dryRun(fromBody []string) (bool, error) {
-	values := append(append([]string(nil), r.query["dryRun"]...), fromBody...)
-	for _, v := range values {
-		if v != metav1.DryRunAll {
-			return false, errors.NewBadRequest(`invalid dryRun: only "All" is supported, not "` + v + `"`)
-		}
-	}
-	return len(values) > 0, nil
-}

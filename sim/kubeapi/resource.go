@@ -27,12 +27,16 @@ type resource struct {
 	upsert           bool                            // a PUT of a missing object creates it
 	needsRV          bool                            // an update must carry the resourceVersion
 	returnsDeleted   bool                            // DELETE answers with the object instead of a Status
+	noDependents     bool                            // owns nothing, so that no propagation policy holds it
+	scale            bool                            // has a scale subresource
 	validName        validation.ValidateNameFunc     // default: a DNS subdomain
 	fields           func(runtime.Object) fields.Set // selectable fields beyond metadata's
 	// defaults fills in what the client left out; old is nil on create.
 	defaults func(obj, old runtime.Object, s *Server)
+	// prepare sets what the server decides, and no client owns; old is nil on create.
+	prepare func(obj, old runtime.Object, s *Server)
 	// validate returns what is wrong with obj beyond its metadata; old is nil on create.
-	validate func(obj, old runtime.Object) field.ErrorList
+	validate func(obj, old runtime.Object, s *Server) field.ErrorList
 	printer  *printer // nil: name and age
 	view     *view    // set if the objects are stored as another resource
 }
@@ -92,9 +96,9 @@ func defaultsOf[T runtime.Object](f func(obj, old T, s *Server)) func(obj, old r
 	}
 }
 
-func validationOf[T runtime.Object](f func(obj, old T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
-	return func(obj, old runtime.Object) field.ErrorList {
+func validationOf[T runtime.Object](f func(obj, old T, s *Server) field.ErrorList) func(obj, old runtime.Object, s *Server) field.ErrorList {
+	return func(obj, old runtime.Object, s *Server) field.ErrorList {
 		before, _ := old.(T)
-		return f(obj.(T), before)
+		return f(obj.(T), before, s)
 	}
 }

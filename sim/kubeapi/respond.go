@@ -86,8 +86,9 @@ func statusFor(err error) *metav1.Status {
 	switch {
 	case stderrors.As(err, &tooLarge):
 		known = errors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", tooLarge.Limit))
-	case !stderrors.As(err, &known):
-		known = errors.NewInternalError(err)
+	case !stderrors.As(err, &known): // as kube-apiserver answers what it did not expect
+		known = &errors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
 	}
 	status := known.Status()
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}

@@ -5,7 +5,7 @@
 // not be able to tell it from kube-apiserver by what the API promises.
 //
 // What it does not do: authentication and authorization, admission webhooks,
-// server-side apply and managedFields, garbage collection of dependents, and the
+// garbage collection of dependents, and the
 // work of controllers and kubelets (a deleted pod is gone at once). As with
 // kube-apiserver, a pod's status is written through its status subresource only.
 package kubeapi
@@ -39,6 +39,10 @@ type Options struct {
 	HTTPS   string // the same, with a certificate of a CA made at start
 	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+
+	// AllowLoopbackEndpoints takes EndpointSlices with addresses in 127.0.0.0/8, which
+	// kube-apiserver refuses: simulated pods listen there.
+	AllowLoopbackEndpoints bool
 }
 
 // Server is a running API server.
@@ -49,6 +53,8 @@ type Server struct {
 	namespaces  *collection
 	creating    sync.RWMutex  // held shared by creations: a namespace that ends waits for them
 	clusterIPs  atomic.Uint32 // given to services so far
+
+	allowLoopback bool // addresses of endpoints
 
 	http, https *endpoint
 	ca          []byte // PEM
@@ -93,7 +99,8 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{version: version, collections: map[*resource]*collection{}, stopping: make(chan struct{})}
+	s := &Server{version: version, collections: map[*resource]*collection{}, stopping: make(chan struct{}),
+		allowLoopback: opts.AllowLoopbackEndpoints}
 	for _, res := range resources {
 		if res.view == nil {
 			s.collections[res] = newCollection(res, &s.revision)

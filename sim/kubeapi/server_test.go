@@ -15,7 +15,7 @@ import (
 // start runs a server over HTTP and HTTPS for the length of a test.
 func start(t testing.TB) *Server {
 	t.Helper()
-	s, err := Start(Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
+	s, err := Start(Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir(), AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}

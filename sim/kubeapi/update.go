@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -26,13 +27,20 @@ func (s *Server) update(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	dryRun, err := r.dryRun(nil)
+	opts, err := r.updateOptions()
 	if err != nil {
 		return err
 	}
-	o, err := s.modify(r, dryRun, func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil })
-	if errors.IsNotFound(err) && r.res.upsert && r.subresource == "" && metadataOf(obj).UID == "" {
-		return s.upsert(w, r, obj, dryRun)
+	if metadataOf(obj).Name == "" {
+		return errNoName(r.name)
+	}
+	o, err := s.modify(r, opts.dryRun, func(old runtime.Object) (runtime.Object, error) {
+		next := obj.DeepCopyObject()
+		s.complete(r.objects.res, next, old)
+		return r.own(old, next, opts.manager)
+	})
+	if errors.IsNotFound(err) && r.res.upsert && r.subresource == "" {
+		return s.upsert(w, r, obj, opts)
 	}
 	if err != nil {
 		return err
@@ -41,15 +49,16 @@ func (s *Server) update(w http.ResponseWriter, r *request) error {
 }
 
 // upsert creates what a PUT did not find, for the kinds that allow it.
-func (s *Server) upsert(w http.ResponseWriter, r *request, obj runtime.Object, dryRun bool) error {
+func (s *Server) upsert(w http.ResponseWriter, r *request, obj runtime.Object, opts writeOptions) error {
 	if metadataOf(obj).Name != r.name {
 		return nameMismatch(metadataOf(obj).Name, r.name)
 	}
-	if rv := metadataOf(obj).ResourceVersion; rv != "" && rv != "0" {
-		return r.notFound()
+	if uid := metadataOf(obj).UID; uid != "" {
+		return errors.NewConflict(r.res.groupResource(), r.name,
+			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: ", uid))
 	}
 	metadataOf(obj).ResourceVersion = ""
-	o, err := s.insert(r, obj, dryRun)
+	o, err := s.createOwned(r, obj, opts)
 	if err != nil {
 		return err
 	}
@@ -95,23 +104,30 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 		return nil, err
 	}
 	metadataOf(next).ResourceVersion = formatRV(base.rv)
-	if err := invalid(r.res, r.name, validateUpdate(r.objects.res, old, next)); err != nil {
+	if err := invalid(r.res, r.name, s.validateUpdate(r.objects.res, old, next)); err != nil {
 		return nil, err
 	}
-	candidate, err := r.objects.res.seal(next, base.rv)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Equal(candidate.raw, base.raw) {
-		return base, nil
+	if same, err := unchanged(base, old, next); same || err != nil {
+		return base, err
 	}
 	if dryRun {
-		return candidate, nil
+		return r.objects.res.seal(next, base.rv)
 	}
 	if base.deleting && len(metadataOf(next).Finalizers) == 0 && s.vacated(base) {
 		return s.remove(r.objects, base, next)
 	}
 	return r.objects.commit(watch.Modified, base, next)
+}
+
+// unchanged says whether next is base again, but for the times of managed fields.
+func unchanged(base *object, old, next runtime.Object) (bool, error) {
+	was, is := metadataOf(old), metadataOf(next)
+	if sameManagers(was.ManagedFields, is.ManagedFields) {
+		defer func(fields []metav1.ManagedFieldsEntry) { is.ManagedFields = fields }(is.ManagedFields)
+		is.ManagedFields = was.ManagedFields
+	}
+	candidate, err := base.res.seal(next, base.rv)
+	return err == nil && bytes.Equal(candidate.raw, base.raw), err
 }
 
 // checkIdentity checks that next is a state of the object that the URL names, and of its version.
@@ -125,7 +141,9 @@ func checkIdentity(r *request, base *object, next *metav1.ObjectMeta) error {
 		return errors.NewConflict(r.res.groupResource(), r.name,
 			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", next.UID, base.uid))
 	case next.ResourceVersion == "" && r.res.needsRV:
-		return invalid(r.res, r.name, field.ErrorList{field.Invalid(field.NewPath("metadata", "resourceVersion"), "", "must be specified for an update")})
+		kind := schema.GroupKind{Group: r.res.group, Kind: r.res.name} // the resource, as kube-apiserver words it
+		return errors.NewInvalid(kind, r.name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	case next.ResourceVersion != "" && next.ResourceVersion != "0" && next.ResourceVersion != formatRV(base.rv):
 		return errors.NewConflict(r.res.groupResource(), r.name, errModified)
 	}
@@ -136,6 +154,10 @@ func nameMismatch(body, url string) error {
 	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", body, url))
 }
 
+func errNoName(url string) error {
+	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", url))
+}
+
 // prepareUpdate restores what an update may not change, and counts the generation.
 func (s *Server) prepareUpdate(res *resource, old, next runtime.Object) error {
 	was, is := metadataOf(old), metadataOf(next)
@@ -143,8 +165,9 @@ func (s *Server) prepareUpdate(res *resource, old, next runtime.Object) error {
 	if res.status {
 		setStatus(next, old)
 	}
-	if res.defaults != nil {
-		res.defaults(next, old, s)
+	s.complete(res, next, old)
+	if res.prepare != nil {
+		res.prepare(next, old, s)
 	}
 	if !res.generation {
 		return nil
@@ -167,7 +190,7 @@ func keepIdentity(is, was *metav1.ObjectMeta) {
 	is.Namespace, is.UID = was.Namespace, was.UID
 	is.CreationTimestamp, is.DeletionTimestamp = was.CreationTimestamp, was.DeletionTimestamp
 	is.DeletionGracePeriodSeconds, is.Generation = was.DeletionGracePeriodSeconds, was.Generation
-	is.SelfLink, is.ManagedFields = "", nil
+	is.SelfLink = ""
 }
 
 // withStatus returns old with next's status, and with the metadata that a write
@@ -177,15 +200,16 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
 	is.ResourceVersion, is.Labels, is.Annotations, is.Finalizers = from.ResourceVersion, from.Labels, from.Annotations, from.Finalizers
+	is.ManagedFields = from.ManagedFields
 	return merged
 }
 
-func validateUpdate(res *resource, old, next runtime.Object) field.ErrorList {
+func (s *Server) validateUpdate(res *resource, old, next runtime.Object) field.ErrorList {
 	path := field.NewPath("metadata")
 	problems := validation.ValidateObjectMeta(metadataOf(next), !res.clusterScoped, res.nameRule(), path)
 	problems = append(problems, validation.ValidateObjectMetaUpdate(metadataOf(next), metadataOf(old), path)...)
 	if res.validate != nil {
-		problems = append(problems, res.validate(next, old)...)
+		problems = append(problems, res.validate(next, old, s)...)
 	}
 	return problems
 }

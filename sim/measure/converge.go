@@ -198,5 +198,7 @@ func (c *Changes) count(fate Fate) {
 		c.Superseded++
 	case Unconverged:
 		c.Unconverged++
+	case Unwatched:
+		c.Unwatched++
 	}
 }

@@ -50,6 +50,7 @@ type Changes struct {
 	Converged   int `json:"converged"`   // every live worker came to serve them
 	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
 	Unconverged int `json:"unconverged"` // not served by every worker when the round ended
+	Unwatched   int `json:"unwatched"`   // moved no pod, so no answer can show them
 }
 
 // Posts counts dynamic updates. Visible is false for a controller that does

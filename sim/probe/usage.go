@@ -127,7 +127,7 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 func (u *Usage) ofController(s *event.Usage) error {
 	pid, err := u.controller()
 	if err != nil {
-		return nil // it is not running, which is its supervisor's to report
+		return nil //nolint:nilerr // it is not running, which is its supervisor's to report
 	}
 	stat, err := procStat(pid)
 	if gone(err) {

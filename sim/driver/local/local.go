@@ -76,7 +76,7 @@ func startAPI(s subject.Subject) (root string, api *kubeapi.Server, err error) {
 	}
 	// nginx's workers run as another user when the master is root.
 	if err = os.Chmod(root, 0o755); err == nil {
-		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(root, "kubeapi")})
+		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(root, "kubeapi"), AllowLoopbackEndpoints: true})
 	}
 	if err != nil {
 		os.RemoveAll(root)

@@ -23,7 +23,7 @@ func start(command *exec.Cmd) error {
 // endProcesses asks the controller to end and waits for it within ctx; what
 // is left then is killed, the nginx master included.
 func (i *instance) endProcesses(ctx context.Context) error {
-	master, masterErr := i.Master()
+	master, unborn := i.Master()
 	if err := i.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
@@ -36,10 +36,10 @@ func (i *instance) endProcesses(ctx context.Context) error {
 		i.command.Process.Kill()
 		<-i.died
 	}
-	if masterErr != nil {
-		return nil // nginx never started
+	if unborn == nil {
+		return endMaster(master)
 	}
-	return endMaster(master)
+	return nil
 }
 
 // endMaster makes sure that an nginx master is gone: TERM, then KILL of its

@@ -1,0 +1,41 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pretend has an nginx that says of itself what the text says.
+func pretend(t *testing.T, text string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nginx")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\ncat >&2 <<'EOF'\n"+text+"\nEOF\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NGINX_BINARY", path)
+}
+
+func TestAnNginxWithoutLuaIsNotFit(t *testing.T) {
+	pretend(t, "nginx version: nginx/1.22.1\nconfigure arguments: --prefix=/nowhere --modules-path=/nowhere/modules")
+	err := Fit()
+	if err == nil || !strings.Contains(err.Error(), "http_lua") || !strings.Contains(err.Error(), "apt-get install libnginx-mod-http-lua") {
+		t.Errorf("Fit = %v, want what is missing and how to get it", err)
+	}
+}
+
+func TestNoNginxIsNotFit(t *testing.T) {
+	t.Setenv("NGINX_BINARY", "/nowhere/nginx")
+	if err := Fit(); err == nil || !strings.Contains(err.Error(), "/nowhere/nginx") {
+		t.Errorf("Fit = %v, want the path that was tried", err)
+	}
+}
+
+func TestEveryFindingSaysWhatItSwitchesOff(t *testing.T) {
+	for _, finding := range Examine(t.Context()) {
+		if finding.What == "" || finding.Found == "" || finding.Without == "" {
+			t.Errorf("finding %+v leaves something unsaid", finding)
+		}
+	}
+}

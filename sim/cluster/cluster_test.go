@@ -1,0 +1,94 @@
+package cluster_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/kubeapi"
+)
+
+func start(t *testing.T) (*cluster.Client, kubernetes.Interface) {
+	t.Helper()
+	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close(context.Background()) })
+	client, err := cluster.New(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, kubernetes.NewForConfigOrDie(server.Config())
+}
+
+func configMap(t *testing.T, namespace, name, value string) *unstructured.Unstructured {
+	t.Helper()
+	object, err := cluster.Object(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Data:       map[string]string{"key": value},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func TestPutCreatesThenReplaces(t *testing.T) {
+	client, look := start(t)
+	first, err := client.Put(t.Context(), configMap(t, "default", "a", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.Put(t.Context(), configMap(t, "default", "a", "2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := look.CoreV1().ConfigMaps("default").Get(t.Context(), "a", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Data["key"] != "2" || got.ResourceVersion != second || first == second {
+		t.Errorf("it holds %v at %s; the writes were at %s and %s", got.Data, got.ResourceVersion, first, second)
+	}
+}
+
+func TestNamespacesComeBeforeWhatIsInThem(t *testing.T) {
+	client, look := start(t)
+	namespace, err := cluster.Object(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := []*unstructured.Unstructured{configMap(t, "demo", "a", "1"), configMap(t, "demo", "b", "1"), namespace}
+	if err := client.CreateAll(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
+	list, err := look.CoreV1().ConfigMaps("demo").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 2 {
+		t.Errorf("%d ConfigMaps, error %v", len(list.Items), err)
+	}
+}
+
+func TestErrorsNameTheObject(t *testing.T) {
+	client, _ := start(t)
+	unknown := configMap(t, "default", "a", "1")
+	unknown.SetKind("Gadget")
+	_, ofKind := client.Put(t.Context(), unknown)
+	_, ofNamespace := client.Put(t.Context(), configMap(t, "nowhere", "a", "1"))
+	for want, err := range map[string]error{
+		"Gadget default/a":               ofKind,
+		"ConfigMap nowhere/a":            ofNamespace,
+		"deleting ConfigMap default/a: ": client.Delete(t.Context(), configMap(t, "default", "a", "1")),
+		"creating ConfigMap nowhere/a":   client.CreateAll(t.Context(), []*unstructured.Unstructured{configMap(t, "nowhere", "a", "1")}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}

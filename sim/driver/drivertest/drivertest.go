@@ -1,0 +1,180 @@
+// Package drivertest is what every driver must pass. It stands between the
+// driver interface, which promises, and the drivers, which must keep it. Its
+// one rule: it knows nothing of any one driver.
+package drivertest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/subject"
+)
+
+// patience bounds each start and stop.
+const patience = time.Minute
+
+// Run has the driver start and stop subjects with the bundled controller.
+func Run(t *testing.T, d driver.Driver) {
+	t.Run("life", func(t *testing.T) { life(t, d) })
+	t.Run("two at once", func(t *testing.T) { twoAtOnce(t, d) })
+	t.Run("a subject that cannot start", func(t *testing.T) { cannotStart(t, d) })
+	t.Run("stop before launch", func(t *testing.T) {
+		if err := prepare(t, d, 0, nil).Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func prepare(t *testing.T, d driver.Driver, index int, flags map[string]string) driver.Instance {
+	t.Helper()
+	instance, err := d.Prepare(t.Context(), subject.Subject{
+		Name:       "subject-" + strconv.Itoa(index),
+		Controller: subject.Bundled,
+		Flags:      flags,
+		Config:     map[string]string{"worker-processes": "2"},
+	}, driver.Room{Index: index, Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { instance.Stop(context.Background()) })
+	return instance
+}
+
+func launch(t *testing.T, instance driver.Instance) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := instance.Launch(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stop(t *testing.T, instance driver.Instance) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := instance.Stop(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// life is that of one subject: an API that answers before launch, an nginx
+// after it, nothing after its stop.
+func life(t *testing.T, d driver.Driver) {
+	instance := prepare(t, d, 0, nil)
+	client, err := kubernetes.NewForConfig(instance.API())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{}); err != nil {
+		t.Errorf("the API before launch: %v", err)
+	}
+	pod, err := instance.Pods().Start("demo/a", "demo/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pod.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	launch(t, instance)
+
+	awaitStatus(t, "http://"+instance.Address().String(), http.StatusNotFound) // as an empty cluster
+	master, err := instance.Master()
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller := instance.Controller()
+	for what, pid := range map[string]int{"nginx": master, "the controller": controller} {
+		if !alive(pid) {
+			t.Errorf("%s is said to be process %d, which does not live", what, pid)
+		}
+	}
+	stop(t, instance)
+	for what, pid := range map[string]int{"nginx": master, "the controller": controller} {
+		if alive(pid) {
+			t.Errorf("%s, process %d, has outlived its stop", what, pid)
+		}
+	}
+	select {
+	case <-instance.Died():
+	default:
+		t.Error("Died is open after the stop")
+	}
+	if conn, err := net.Dial("tcp", pod.Addr().String()); err == nil {
+		conn.Close()
+		t.Error("a pod has outlived the stop")
+	}
+}
+
+// awaitStatus asks until it gets the status: nginx's workers learn of their
+// backends a little after the controller is healthy.
+func awaitStatus(t *testing.T, url string, want int) {
+	t.Helper()
+	var last string
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		response, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode == want {
+			return
+		}
+		last = response.Status
+	}
+	t.Errorf("%s is answered with %s, want %d", url, last, want)
+}
+
+func twoAtOnce(t *testing.T, d driver.Driver) {
+	one, other := prepare(t, d, 0, nil), prepare(t, d, 1, nil)
+	launch(t, one)
+	launch(t, other)
+	if one.Address() == other.Address() {
+		t.Errorf("both are served at %v", one.Address())
+	}
+	a, err := one.Master()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := other.Master()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a == b {
+		t.Errorf("both have nginx %d", a)
+	}
+	stop(t, one)
+	if !alive(b) {
+		t.Error("stopping one has ended the nginx of the other")
+	}
+	stop(t, other)
+}
+
+func cannotStart(t *testing.T, d driver.Driver) {
+	instance := prepare(t, d, 0, map[string]string{"no-such-flag": "1"})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := instance.Launch(ctx)
+	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("no-such-flag")) {
+		t.Errorf("Launch = %v, want the controller's own words about the flag", err)
+	}
+	stop(t, instance)
+}
+
+func alive(pid int) bool {
+	_, err := os.Stat(filepath.Join("/proc", fmt.Sprint(pid)))
+	return err == nil
+}

@@ -1,0 +1,131 @@
+package event_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/event"
+)
+
+func read(t *testing.T, text string) ([]event.Event, error) {
+	t.Helper()
+	var all []event.Event
+	for e, err := range event.Read(strings.NewReader(text)) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	start := time.Now()
+	want := []event.Event{
+		{Run: &event.Run{Schema: event.Schema, Scenario: "s", Seed: 7, Start: start.UTC().Round(0), Subjects: []string{"a", "b"}}},
+		{At: time.Second, Subject: "a", Phase: &event.Phase{Name: event.RoundBegin, Round: 1}},
+		{At: 2 * time.Second, Subject: "a", Request: &event.Request{Lane: "http", Took: time.Millisecond, Cause: event.Reset}},
+	}
+	var out bytes.Buffer
+	log := event.NewLog(&out, start)
+	for _, e := range want {
+		log.Write(e)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(t, out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+}
+
+func TestTimesAreSinceTheStart(t *testing.T) {
+	start := time.Now().Add(-time.Minute)
+	log := event.NewLog(&bytes.Buffer{}, start)
+	if got := log.At(start.Add(3 * time.Second)); got != 3*time.Second {
+		t.Errorf("At = %v, want 3s", got)
+	}
+	if got := log.Now(); got < time.Minute {
+		t.Errorf("Now = %v, a minute after the start", got)
+	}
+}
+
+func TestManyWritersKeepLinesWhole(t *testing.T) {
+	var out bytes.Buffer
+	log := event.NewLog(&out, time.Now())
+	tapped := 0
+	log.Tap(func(event.Event) { tapped++ })
+	const writers, each = 8, 500
+	var writing sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for i := range each {
+				log.Write(event.Event{Subject: fmt.Sprint(w), Answer: &event.Answer{Change: i}})
+			}
+		})
+	}
+	writing.Wait()
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(t, out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != writers*each || tapped != len(got) {
+		t.Errorf("%d events read and %d seen by the tap, %d written", len(got), tapped, writers*each)
+	}
+	next := map[string]int{}
+	for _, e := range got {
+		if e.Answer.Change != next[e.Subject] {
+			t.Fatalf("writer %s: event %d came when %d was due", e.Subject, e.Answer.Change, next[e.Subject])
+		}
+		next[e.Subject]++
+	}
+}
+
+type full struct{ err error }
+
+func (f full) Write([]byte) (int, error) { return 0, f.err }
+
+func TestCloseTellsOfALostWrite(t *testing.T) {
+	disk := errors.New("disk full")
+	log := event.NewLog(full{disk}, time.Now())
+	for range 10_000 { // more than the buffer holds
+		log.Write(event.Event{Host: &event.Host{}})
+	}
+	if err := log.Close(); !errors.Is(err, disk) {
+		t.Errorf("Close = %v, want %v", err, disk)
+	}
+}
+
+func TestABadLineIsNamed(t *testing.T) {
+	got, err := read(t, "{\"at\":1}\n{\"at\":2}\nnot JSON\n")
+	if len(got) != 2 || err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("%d events, error %v; want 2 and one that names line 3", len(got), err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("{\"at\":1,\"subject\":\"a\",\"change\":{\"id\":1}}\n")
+	f.Add("{\"run\":{\"start\":\"2026-01-01T00:00:00Z\"}}")
+	f.Add("\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, err := range event.Read(strings.NewReader(text)) {
+			if err != nil {
+				return // the end, whatever it is
+			}
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package kubeapi
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Who owns which field is recorded for what comes over HTTP. What the harness
+// writes in process has no owners, like an object from before server-side apply:
+// the first apply finds its fields owned by before-first-apply.
+
+// fieldTypes is the schema of all built-in kinds. Making it takes longer than
+// a server takes to start, so the first write over HTTP does.
+var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+})
+
+// fieldManagers has one for each kind and subresource that was written to; they hold no state.
+var fieldManagers sync.Map // of fieldScope to *managedfields.FieldManager
+
+type fieldScope struct {
+	kind        schema.GroupVersionKind
+	subresource string
+}
+
+// fieldManager returns what keeps account of the fields of res, or of one of
+// its subresources.
+func (res *resource) fieldManager(subresource string) (*managedfields.FieldManager, error) {
+	scope := fieldScope{res.gvk(), subresource}
+	if found, ok := fieldManagers.Load(scope); ok {
+		return found.(*managedfields.FieldManager), nil
+	}
+	fields := managedfields.NewDeducedTypeConverter() // enough for a Scale, which client-go has no schema for
+	if res != scales {
+		fields = fieldTypes()
+	}
+	m, err := managedfields.NewDefaultFieldManager(fields, fieldConverter{}, res, scheme.Scheme,
+		scope.kind, scope.kind.GroupVersion(), subresource, res.notOwned(subresource))
+	if err != nil {
+		return nil, fmt.Errorf("keeping account of the fields of %s: %w", scope.kind.Kind, err)
+	}
+	fieldManagers.Store(scope, m)
+	return m, nil
+}
+
+// notOwned are the fields that a write through a subresource does not touch, and
+// so does not own.
+func (res *resource) notOwned(subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	var paths []fieldpath.Path
+	switch {
+	case subresource == "status":
+		paths = append(paths, fieldpath.MakePathOrDie("spec"))
+		if res.kind == "Deployment" {
+			paths = append(paths, fieldpath.MakePathOrDie("metadata", "labels"))
+		}
+	case subresource == "" && res.status:
+		paths = append(paths, fieldpath.MakePathOrDie("status"))
+	default:
+		return nil
+	}
+	version := fieldpath.APIVersion(res.groupVersion().String())
+	return map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(fieldpath.NewSet(paths...))}
+}
+
+// Default fills in what an applied object leaves out.
+func (res *resource) Default(obj runtime.Object) {
+	if res.defaults != nil {
+		res.defaults(obj, nil, nil)
+	}
+}
+
+// own returns next, which manager made of old, with the account of its fields
+// brought up to date. A new object is made of an empty one.
+func (r *request) own(old, next runtime.Object, manager string) (runtime.Object, error) {
+	if r.ownsAlike(old, next, manager) {
+		return next, nil
+	}
+	m, err := r.res.fieldManager(r.subresource)
+	if err != nil {
+		return nil, err
+	}
+	shown := r.res.shown(next)
+	owned, err := m.Update(r.res.shown(old), shown, manager)
+	if err != nil { // what kube-apiserver does, too: the account stays as it was
+		metadataOf(next).ManagedFields = metadataOf(old).ManagedFields
+		return next, nil
+	}
+	return r.res.stored(owned), nil
+}
+
+// ownsAlike takes the short way for the writes that come by the thousand: an object
+// with one owner, which only gives its fields other values. The account remains but
+// for its time.
+func (r *request) ownsAlike(old, next runtime.Object, manager string) bool {
+	was, is := metadataOf(old), metadataOf(next)
+	if len(was.ManagedFields) != 1 || r.subresource != "" || !(is.ManagedFields == nil || sameManagers(was.ManagedFields, is.ManagedFields)) {
+		return false
+	}
+	entry := was.ManagedFields[0]
+	if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationUpdate ||
+		entry.APIVersion != r.res.groupVersion().String() || entry.Subresource != "" || !sameShape(old, next) {
+		return false
+	}
+	now := metav1.NewTime(time.Now().UTC())
+	entry.Time = &now
+	is.ManagedFields = []metav1.ManagedFieldsEntry{entry}
+	return true
+}
+
+// sameManagers says whether two accounts are the same but for their times.
+func sameManagers(a, b []metav1.ManagedFieldsEntry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		if x.Manager != y.Manager || x.Operation != y.Operation || x.APIVersion != y.APIVersion ||
+			x.Subresource != y.Subresource || x.FieldsType != y.FieldsType || !sameFields(x.FieldsV1, y.FieldsV1) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameFields(a, b *metav1.FieldsV1) bool {
+	return a == b || (a != nil && b != nil && a.Equal(*b))
+}
+
+// fieldConverter converts between the versions of a kind: every kind has one,
+// but for those that are views of another.
+type fieldConverter struct{}
+
+var sameVersion = runtime.UnsafeObjectConvertor(scheme.Scheme)
+
+func (fieldConverter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
+	kind := in.GetObjectKind().GroupVersionKind()
+	to, ok := gv.(schema.GroupVersion)
+	if !ok || kind.Empty() || kind.GroupVersion() == to {
+		return sameVersion.ConvertToVersion(in, gv)
+	}
+	typed, err := sameVersion.ConvertToVersion(in, kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	for _, res := range resources {
+		switch {
+		case res.view == nil || res.kind != kind.Kind:
+		case res.groupVersion() == to:
+			return sameVersion.ConvertToVersion(res.view.show(typed), to)
+		case res.view.of.groupVersion() == to:
+			return sameVersion.ConvertToVersion(res.view.unshow(typed), to)
+		}
+	}
+	return nil, runtime.NewNotRegisteredErrForKind("kubeapi", to.WithKind(kind.Kind))
+}
+
+func (fieldConverter) Convert(in, out, context any) error {
+	return scheme.Scheme.Convert(in, out, context)
+}
+
+func (fieldConverter) ConvertFieldLabel(kind schema.GroupVersionKind, label, value string) (string, string, error) {
+	return scheme.Scheme.ConvertFieldLabel(kind, label, value)
+}

@@ -1,0 +1,156 @@
+package kubeapi
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// The short way keeps the account that the long way would, whatever changes.
+func TestShortAccountIsTheLongOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	short := 0
+	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
+		for range 300 {
+			old, next := kind(rng), kind(rng)
+			r := requestFor(t, old)
+			old, err := r.own(r.res.empty(), old, "m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			metadataOf(old).UID = "u"
+			quick := next.DeepCopyObject()
+			if !r.ownsAlike(old, quick, "m") {
+				continue
+			}
+			short++
+			m, err := r.res.fieldManager("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, err := m.Update(old, next, "m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sameManagers(metadataOf(quick).ManagedFields, metadataOf(full).ManagedFields) {
+				t.Fatalf("from %+v\nto %+v\nshort %v\nlong  %v", old, next, owners(*metadataOf(quick)), owners(*metadataOf(full)))
+			}
+		}
+	}
+	if short < 100 {
+		t.Errorf("the short way was taken %d times only", short)
+	}
+}
+
+func requestFor(t *testing.T, obj runtime.Object) *request {
+	t.Helper()
+	for _, res := range resources {
+		if fmt.Sprintf("%T", res.empty()) == fmt.Sprintf("%T", obj) {
+			req, _ := http.NewRequest("PUT", "/", nil)
+			return &request{Request: req, res: res}
+		}
+	}
+	t.Fatalf("no resource for %T", obj)
+	return nil
+}
+
+func randomMeta(rng *rand.Rand) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{Name: "a", Namespace: "default"}
+	if rng.IntN(3) > 0 {
+		m.Labels = map[string]string{"a": fmt.Sprint(rng.IntN(3))}
+	}
+	if rng.IntN(6) == 0 {
+		m.Annotations = map[string]string{fmt.Sprint(rng.IntN(2)): "x"}
+	}
+	return m
+}
+
+func randomSlice(rng *rand.Rand) runtime.Object {
+	s := slice("a", rng.IntN(3))
+	s.ObjectMeta = randomMeta(rng)
+	if len(s.Endpoints) > 0 && rng.IntN(2) == 0 {
+		s.Endpoints[0].NodeName = new("n")
+	}
+	if rng.IntN(3) == 0 {
+		s.Ports = nil
+	}
+	defaultEndpointSlice(s, nil, nil)
+	return s
+}
+
+func randomConfigMap(rng *rand.Rand) runtime.Object {
+	cm := &corev1.ConfigMap{ObjectMeta: randomMeta(rng)}
+	if rng.IntN(4) > 0 {
+		cm.Data = map[string]string{"k": fmt.Sprint(rng.IntN(3))}
+	}
+	if rng.IntN(4) == 0 {
+		cm.BinaryData = map[string][]byte{fmt.Sprint(rng.IntN(2)): {1}}
+	}
+	if rng.IntN(4) == 0 {
+		cm.Immutable = new(rng.IntN(2) == 0)
+	}
+	return cm
+}
+
+func randomService(rng *rand.Rand) runtime.Object {
+	svc := &corev1.Service{ObjectMeta: randomMeta(rng)}
+	for i := range rng.IntN(3) {
+		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", rng.IntN(2)), Port: int32(80 + i)})
+	}
+	if rng.IntN(2) == 0 {
+		svc.Spec.Selector = map[string]string{"app": fmt.Sprint(rng.IntN(2))}
+	}
+	if rng.IntN(3) == 0 {
+		svc.Spec.ExternalName = "x.example"
+	}
+	defaultService(svc, nil, nil)
+	return svc
+}
+
+func randomLease(rng *rand.Rand) runtime.Object {
+	l := &coordinationv1.Lease{ObjectMeta: randomMeta(rng)}
+	if rng.IntN(4) > 0 {
+		now := metav1.NowMicro()
+		l.Spec.RenewTime = &now
+		l.Spec.HolderIdentity = new(fmt.Sprint(rng.IntN(3)))
+	}
+	return l
+}
+
+// BenchmarkOwn is the account of one update of a slice of ten endpoints.
+func BenchmarkOwn(b *testing.B) {
+	old := slice("a", 10)
+	defaultEndpointSlice(old, nil, nil)
+	next := old.DeepCopy()
+	next.Endpoints[0].Addresses[0] = "10.0.0.1"
+	req, _ := http.NewRequest("PUT", "/", nil)
+	r := &request{Request: req, res: findResource(discoveryv1.SchemeGroupVersion, "endpointslices")}
+	owned, err := r.own(r.res.empty(), old, "m")
+	if err != nil {
+		b.Fatal(err)
+	}
+	metadataOf(owned).UID = "u"
+	for name, manager := range map[string]string{"same": "m", "other": "n"} {
+		b.Run("manager="+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := r.own(owned, next.DeepCopy(), manager); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("create", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := r.own(r.res.empty(), next.DeepCopy(), "m"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

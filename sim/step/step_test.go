@@ -1,0 +1,243 @@
+package step_test
+
+import (
+	"bytes"
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/step"
+)
+
+const story = `
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: story}
+spec:
+  population: {services: 2, pods: 2}
+  timeline:
+  - {at: 0s, churn: rolling-update, rate: 2/s, for: 2s, drain: 1h}
+  - {at: 1s, apply: settings}
+  - {at: 2s, delete: settings}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: demo}
+data: {key: "1"}
+`
+
+// stage is a cluster with the story's population, and its log.
+type stage struct {
+	scenario *scenario.Scenario
+	cluster  *step.Cluster
+	look     kubernetes.Interface
+	pods     *backend.Fleet
+	log      *event.Log
+	out      bytes.Buffer
+	beats    []step.Beat
+}
+
+func newStage(t *testing.T, prefix string) *stage {
+	t.Helper()
+	s := &stage{}
+	var err error
+	if s.scenario, err = scenario.Parse("story.yaml", []byte(story), scenario.Known{}); err != nil {
+		t.Fatal(err)
+	}
+	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close(context.Background()) })
+	client, err := cluster.New(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.look = kubernetes.NewForConfigOrDie(server.Config())
+	s.log = event.NewLog(&s.out, time.Now())
+	s.pods = backend.New(backend.Options{Prefix: netip.MustParsePrefix(prefix), Port: 8080})
+	t.Cleanup(s.pods.Stop)
+
+	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 2, Seed: 1})
+	if s.beats, err = step.Beats(s.scenario, population, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.cluster = step.NewCluster("a", client, s.pods, population, s.log)
+	if err := s.cluster.StartPods(); err != nil {
+		t.Fatal(err)
+	}
+	var objects []*unstructured.Unstructured
+	for _, typed := range population.Objects(s.cluster.Address) {
+		object, err := cluster.Object(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, object)
+	}
+	if err := client.CreateAll(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *stage) events(t *testing.T) []event.Event {
+	t.Helper()
+	if err := s.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var all []event.Event
+	for e, err := range event.Read(&s.out) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// endpoints are the pods that the API says a service has.
+func (s *stage) endpoints(t *testing.T, service string) []string {
+	t.Helper()
+	list, err := s.look.DiscoveryV1().EndpointSlices("demo").List(t.Context(), metav1.ListOptions{
+		LabelSelector: discoveryv1.LabelServiceName + "=" + service,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pods []string
+	for _, slice := range list.Items {
+		for _, endpoint := range slice.Endpoints {
+			pods = append(pods, "demo/"+endpoint.TargetRef.Name)
+		}
+	}
+	slices.Sort(pods)
+	return pods
+}
+
+// A whole timeline: each change is told before it is written, each write is in
+// the API and in the log, old pods go on serving.
+func TestTimeline(t *testing.T) {
+	s := newStage(t, "127.60.0.0/16")
+	var told []event.Change
+	s.cluster.Watch = func(c event.Change) {
+		told = append(told, c)
+		if len(c.Added) > 0 && slices.Contains(s.endpoints(t, strings.TrimPrefix(c.Service, "demo/")), c.Added[0]) {
+			t.Errorf("change %d was written before it was told", c.ID)
+		}
+	}
+	for _, beat := range s.beats {
+		if err := beat.Do(t.Context(), s.cluster); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	ids := func(changes []event.Change) (ids []int) {
+		for _, c := range changes {
+			ids = append(ids, c.ID)
+		}
+		return ids
+	}
+	// Four replacements, then the apply and the delete, in the order of time.
+	if diff := cmp.Diff([]int{1, 2, 5, 3, 4, 6}, ids(told)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	members := map[string][]string{}
+	for _, c := range told {
+		if c.Service == "" {
+			continue
+		}
+		members[c.Service] = append(members[c.Service], c.Added...)
+		if pod, ok := s.pods.Get(c.Removed[0]); !ok || pod.State() != backend.Terminating {
+			t.Errorf("pod %s, which has left, does not serve on", c.Removed[0])
+		}
+		if c.Host == "" || c.Pods != 2 {
+			t.Errorf("change %+v does not say how to ask about it", c)
+		}
+	}
+	for service, want := range members {
+		slices.Sort(want)
+		if diff := cmp.Diff(want, s.endpoints(t, strings.TrimPrefix(service, "demo/"))); diff != "" {
+			t.Errorf("endpoints of %s (-want +got):\n%s", service, diff)
+		}
+	}
+
+	var logged []event.Change
+	written := 0
+	for _, e := range s.events(t) {
+		switch {
+		case e.Change != nil:
+			logged = append(logged, *e.Change)
+		case e.Written != nil:
+			written++
+			if e.Written.Error != "" {
+				t.Errorf("%+v", e.Written)
+			}
+		}
+	}
+	if diff := cmp.Diff(told, logged); diff != "" || written != len(told) {
+		t.Errorf("%d writes in the log; changes (-told +logged):\n%s", written, diff)
+	}
+}
+
+// What the API refuses is a result, in the log, and the timeline goes on.
+func TestARefusedWriteIsLogged(t *testing.T) {
+	s := newStage(t, "127.61.0.0/16")
+	remove := s.beats[len(s.beats)-1] // of what was never applied
+	if err := remove.Do(t.Context(), s.cluster); err != nil {
+		t.Fatal(err)
+	}
+	events := s.events(t)
+	last := events[len(events)-1]
+	if last.Written == nil || !strings.Contains(last.Written.Error, "not found") {
+		t.Errorf("the log ends with %+v, not with a refused write", last)
+	}
+}
+
+func TestDeal(t *testing.T) {
+	at := func(times ...time.Duration) (beats []step.Beat) {
+		for _, t := range times {
+			beats = append(beats, step.Beat{At: t * time.Second})
+		}
+		return beats
+	}
+	times := func(dealt [][]step.Beat) (all [][]time.Duration) {
+		for _, round := range dealt {
+			of := []time.Duration{}
+			for _, beat := range round {
+				of = append(of, beat.At/time.Second)
+			}
+			all = append(all, of)
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		beats  []step.Beat
+		length time.Duration
+		rounds int
+		want   [][]time.Duration
+	}{
+		"one round":             {at(0, 4, 10), 10 * time.Second, 1, [][]time.Duration{{0, 4, 10}}},
+		"two, the end included": {at(0, 4, 5, 10), 10 * time.Second, 2, [][]time.Duration{{0, 4}, {0, 5}}},
+		"an empty round":        {at(9), 10 * time.Second, 2, [][]time.Duration{{}, {4}}},
+		"no length":             {at(0, 0), 0, 2, [][]time.Duration{{}, {0, 0}}},
+	} {
+		if diff := cmp.Diff(test.want, times(step.Deal(test.beats, test.length, test.rounds))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package subject_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
+)
+
+func TestSubjectsShareTheScenariosConfig(t *testing.T) {
+	s := &scenario.Scenario{Spec: scenario.Spec{
+		Config: map[string]string{"worker-processes": "2", "keep-alive": "75"},
+		Subjects: []scenario.Subject{
+			{Name: "a", Controller: subject.Bundled},
+			{Name: "b", Controller: "/bin/fork", Flags: map[string]string{"v": "2"}, Config: map[string]string{"keep-alive": "5"}},
+		},
+	}}
+	want := []subject.Subject{
+		{Name: "a", Controller: subject.Bundled, Config: map[string]string{"worker-processes": "2", "keep-alive": "75"}},
+		{Name: "b", Controller: "/bin/fork", Flags: map[string]string{"v": "2"}, Config: map[string]string{"worker-processes": "2", "keep-alive": "5"}},
+	}
+	if diff := cmp.Diff(want, subject.Of(s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestArgsAreInOrder(t *testing.T) {
+	got := subject.Args(map[string]string{"v": "2", "http-port": "80"})
+	if diff := cmp.Diff([]string{"--http-port=80", "--v=2"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A controller's log is kept as it is, and its passes become events; lines of
+// any other form are nobody's business.
+func TestFollowLog(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	text := `I0101 00:00:00 a line of klog
+{"time":"2026-01-01T00:00:01Z","level":"INFO","msg":"ready"}
+{"time":"2026-01-01T00:00:02Z","level":"INFO","msg":"sync","took":5000000,"reload":true,"why":["server a: + location /"],"posts":[{"path":"/configuration/backends","bytes":12,"took":7}],"phases":{"render":1},"error":"","change":9}
+{"not": "finished`
+	var kept, events bytes.Buffer
+	log := event.NewLog(&events, start)
+	if err := subject.FollowLog(strings.NewReader(text), &kept, log, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if kept.String() != text {
+		t.Errorf("kept %q", kept.String())
+	}
+	var got []event.Event
+	for e, err := range event.Read(&events) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e)
+	}
+	want := []event.Event{{At: 2 * time.Second, Subject: "a", Sync: &event.Sync{
+		Took: 5 * time.Millisecond, Reload: true, Why: []string{"server a: + location /"},
+		Posts: []event.Post{{Path: "/configuration/backends", Bytes: 12, Took: 7}},
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
