@@ -34,7 +34,7 @@ lint: ## run the linters of .golangci.yml
 fuzz: ## run each fuzz test for FUZZTIME (10s)
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -d' ' -f2); do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} $$p || exit 1; \
+	    echo "$$p $$f"; (cd $$p && $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} .) || exit 1; \
 	  done; done
 
 golden: setup ## rewrite the golden files with what the tests get

@@ -114,7 +114,7 @@ func objectVersion(metadata map[string]any) (uint64, bool) {
 	}
 	text, _ := metadata["resourceVersion"].(string)
 	rv, err := strconv.ParseUint(text, 10, 64)
-	return rv, err == nil
+	return rv, err == nil && rv > 0
 }
 
 func (n *normaliser) rewriteAll(docs []any) []any {
