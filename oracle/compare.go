@@ -186,7 +186,7 @@ const longest = 300
 
 func show(v any) string {
 	if v == nil {
-		return "(absent)"
+		return "(absent)" // or null, which clients do not tell apart
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 func start(t *testing.T) (*cluster.Client, kubernetes.Interface) {
 	t.Helper()
-	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir()})
+	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,11 @@ import (
 
 // apply is server-side apply: it changes the object that r names, or makes it.
 func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts writeOptions) error {
-	merge := func(old runtime.Object) (runtime.Object, error) {
+	merge := func(_ *object, old runtime.Object) (runtime.Object, error) {
 		return r.applied(w, old, patch, opts)
 	}
 	for {
-		o, err := s.modify(r, opts.dryRun, merge)
+		o, err := s.modify(r, opts.dryRun, (*object).decode, merge)
 		code := http.StatusOK
 		if errors.IsNotFound(err) && r.subresource == "" {
 			code = http.StatusCreated
@@ -34,8 +34,8 @@ func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts wri
 }
 
 // applyNew makes an object of nothing but what is applied.
-func (s *Server) applyNew(r *request, opts writeOptions, merge func(runtime.Object) (runtime.Object, error)) (*object, error) {
-	obj, err := merge(r.objects.res.empty())
+func (s *Server) applyNew(r *request, opts writeOptions, merge change) (*object, error) {
+	obj, err := merge(nil, r.objects.res.empty())
 	if err != nil {
 		return nil, err
 	}
@@ -74,5 +74,5 @@ func (r *request) applied(w http.ResponseWriter, old runtime.Object, patch []byt
 		}
 		warn(w, err)
 	}
-	return r.res.stored(obj), nil
+	return bare(r.res.stored(obj)), nil
 }

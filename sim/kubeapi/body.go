@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -42,9 +41,9 @@ func readObject(w http.ResponseWriter, r *request) (runtime.Object, error) {
 
 // readShown reads the body as an object of res.
 func readShown(w http.ResponseWriter, r *request, res *resource) (runtime.Object, error) {
-	body, err := io.ReadAll(r.Body)
+	body, err := r.readBody()
 	if err != nil {
-		return nil, fmt.Errorf("reading the request's body: %w", err)
+		return nil, err
 	}
 	mediaType, err := contentType(r, "application/json")
 	if err != nil {
@@ -69,6 +68,25 @@ func readShown(w http.ResponseWriter, r *request, res *resource) (runtime.Object
 	}
 	return obj, nil
 }
+
+// readBody returns the whole body, as often as it is asked for.
+func (r *request) readBody() ([]byte, error) {
+	if r.body != nil {
+		return r.body, nil
+	}
+	size := min(max(r.ContentLength, 0), maxBody)
+	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // in which ReadFrom finds the end without growing it
+	if _, err := buf.ReadFrom(r.Body); err != nil {
+		return nil, fmt.Errorf("reading the request's body: %w", err)
+	}
+	r.body = buf.Bytes()
+	return r.body, nil
+}
+
+// discard is where the warnings about a body go that is read again.
+type discard struct{ http.ResponseWriter }
+
+func (discard) Header() http.Header { return http.Header{} }
 
 // contentType returns the media type of the request's body without its parameters.
 func contentType(r *request, unset string) (string, error) {
@@ -120,6 +138,9 @@ func warn(w http.ResponseWriter, problem error) {
 // decodeJSON decodes body as an object of res, and reports its unknown and
 // duplicate fields unless it is lax. A body without kind is taken for one of res.
 func decodeJSON(res *resource, body []byte, lax bool) (runtime.Object, []error, error) {
+	if obj := decodePlainJSON(res, body); obj != nil {
+		return obj, nil, nil
+	}
 	if lax {
 		return decodeText(res, body, laxJSON)
 	}

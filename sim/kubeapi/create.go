@@ -41,7 +41,7 @@ func (s *Server) create(w http.ResponseWriter, r *request) error {
 func (s *Server) createOwned(r *request, obj runtime.Object, opts writeOptions) (*object, error) {
 	wipeSystemFields(metadataOf(obj))
 	s.complete(r.objects.res, obj, nil)
-	obj, err := r.own(r.objects.res.empty(), obj, opts.manager)
+	obj, err := r.own(nil, r.objects.res.empty(), obj, opts.manager)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,10 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 		return res.seal(obj, 0)
 	}
 	o, err := r.objects.commit(watch.Added, nil, obj)
-	if err == errMoved {
+	switch err {
+	case nil:
+		r.written = obj
+	case errMoved:
 		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
 	}
 	return o, err

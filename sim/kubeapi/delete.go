@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,13 +89,12 @@ func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions)
 	case !base.deleting:
 		markDeleted(last)
 	}
-	same, err := unchanged(base, last, last)
+	o, err = c.res.seal(last, base.rv)
 	switch {
-	case same || err != nil:
-		return base, true, err
-	case dryRun:
-		o, err = c.res.seal(last, base.rv)
-	default:
+	case err != nil:
+	case bytes.Equal(o.raw, base.raw):
+		o = base
+	case !dryRun:
 		o, err = c.commit(watch.Modified, base, last)
 	}
 	return o, true, err

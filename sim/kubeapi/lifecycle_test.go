@@ -223,6 +223,30 @@ func TestPatches(t *testing.T) {
 	}
 }
 
+// A PUT makes what it does not find for the kinds that allow it, under whatever
+// version it says; its writer owns it.
+func TestPutCreates(t *testing.T) {
+	s := start(t)
+	w := wire{t, s.URL()}
+	for path, body := range map[string]string{
+		"/apis/coordination.k8s.io/v1/namespaces/default/leases/a": `{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"holderIdentity":"me"}}`,
+		"/api/v1/namespaces/default/services/a":                    `{"metadata":{"name":"a"},"spec":{"ports":[{"port":1}]}}`,
+		"/api/v1/namespaces/default/endpoints/a":                   `{"metadata":{"name":"a"}}`,
+		"/api/v1/namespaces/default/events/a":                      `{"metadata":{"name":"a"},"involvedObject":{"namespace":"default"},"reason":"R"}`,
+	} {
+		code, obj := w.do("PUT", path+"?fieldManager=m", body)
+		if code != http.StatusCreated || obj.GetUID() == "" {
+			t.Errorf("PUT %s: %d %v", path, code, obj.Object)
+		}
+		if owners := obj.GetManagedFields(); (len(owners) != 1 || owners[0].Manager != "m") && !strings.Contains(path, "endpoints") {
+			t.Errorf("PUT %s: owners %v", path, owners)
+		}
+	}
+	if code, _ := w.do("PUT", cmPath+"/a", `{"metadata":{"name":"a"}}`); code != http.StatusNotFound {
+		t.Errorf("a config map: %d", code)
+	}
+}
+
 func TestUnknownFieldsWarn(t *testing.T) {
 	s := start(t)
 	resp := wire{t, s.URL()}.send("POST", cmPath, "application/json", `{"metadata":{"name":"a"},"dada":{}}`)

@@ -79,35 +79,49 @@ func (res *resource) Default(obj runtime.Object) {
 }
 
 // own returns next, which manager made of old, with the account of its fields
-// brought up to date. A new object is made of an empty one.
-func (r *request) own(old, next runtime.Object, manager string) (runtime.Object, error) {
-	if r.ownsAlike(old, next, manager) {
+// brought up to date. A new object is made of an empty one. Old may be base
+// skimmed; base is nil if old is not the decoded state of one.
+func (r *request) own(base *object, old, next runtime.Object, manager string) (runtime.Object, error) {
+	if r.ownsAlike(base, old, next, manager) {
 		return next, nil
 	}
 	m, err := r.res.fieldManager(r.subresource)
 	if err != nil {
 		return nil, err
 	}
-	shown := r.res.shown(next)
-	owned, err := m.Update(r.res.shown(old), shown, manager)
+	if base != nil && base.res.bulk.field != 0 {
+		if old, err = base.decode(); err != nil {
+			return nil, err
+		}
+	}
+	owned, err := m.Update(r.res.shown(old), r.res.shown(next), manager)
 	if err != nil { // what kube-apiserver does, too: the account stays as it was
 		metadataOf(next).ManagedFields = metadataOf(old).ManagedFields
-		return next, nil
+		return bare(next), nil
 	}
-	return r.res.stored(owned), nil
+	return bare(r.res.stored(owned)), nil
+}
+
+// bare takes the kind away that a field manager gives objects; stored ones have none.
+func bare(obj runtime.Object) runtime.Object {
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return obj
 }
 
 // ownsAlike takes the short way for the writes that come by the thousand: an object
 // with one owner, which only gives its fields other values. The account remains but
 // for its time.
-func (r *request) ownsAlike(old, next runtime.Object, manager string) bool {
+func (r *request) ownsAlike(base *object, old, next runtime.Object, manager string) bool {
 	was, is := metadataOf(old), metadataOf(next)
 	if len(was.ManagedFields) != 1 || r.subresource != "" || !(is.ManagedFields == nil || sameManagers(was.ManagedFields, is.ManagedFields)) {
 		return false
 	}
 	entry := was.ManagedFields[0]
 	if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationUpdate ||
-		entry.APIVersion != r.res.groupVersion().String() || entry.Subresource != "" || !sameShape(old, next) {
+		entry.APIVersion != r.res.groupVersion().String() || entry.Subresource != "" {
+		return false
+	}
+	if base == nil || !sameBulk(base, next) || !sameShape(base.res, old, next) {
 		return false
 	}
 	now := metav1.NewTime(time.Now().UTC())

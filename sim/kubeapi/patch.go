@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -45,14 +44,14 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	o, err := s.modify(r, opts.dryRun, func(old runtime.Object) (runtime.Object, error) {
+	o, err := s.modify(r, opts.dryRun, (*object).decode, func(base *object, old runtime.Object) (runtime.Object, error) {
 		next, err := p.patched(w, r, r.res, r.res.shown(old.DeepCopyObject()))
 		if err != nil {
 			return nil, err
 		}
 		next = r.res.stored(next)
 		s.complete(r.objects.res, next, old)
-		return r.own(old, next, opts.manager)
+		return r.own(base, old, next, opts.manager)
 	})
 	if err != nil {
 		return err
@@ -95,8 +94,7 @@ func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, er
 		err = unsupportedMediaType(mediaType, patchTypes...)
 		return
 	}
-	if body, err = io.ReadAll(r.Body); err != nil {
-		err = fmt.Errorf("reading the request's body: %w", err)
+	if body, err = r.readBody(); err != nil {
 		return
 	}
 	opts, err = r.patchOptions(types.PatchType(mediaType))

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -20,6 +21,8 @@ type request struct {
 	query           url.Values
 	codec           codec
 	form            form
+	body            []byte         // once it was read
+	written         runtime.Object // what the request stored, decoded
 }
 
 // path is what a URL path names.

@@ -112,7 +112,7 @@ func (s *Server) updateScale(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.rescale(w, r, opts, func(old *autoscalingv1.Scale) (runtime.Object, error) {
-		return r.asScale().own(old, body.DeepCopyObject(), opts.manager)
+		return r.asScale().own(nil, old, body.DeepCopyObject(), opts.manager)
 	})
 }
 
@@ -135,7 +135,7 @@ func (s *Server) patchScale(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return nil, err
 		}
-		return r.asScale().own(old, next, opts.manager)
+		return r.asScale().own(nil, old, next, opts.manager)
 	})
 }
 
@@ -143,7 +143,7 @@ func (s *Server) patchScale(w http.ResponseWriter, r *request) error {
 func (s *Server) rescale(w http.ResponseWriter, r *request, opts writeOptions, change func(*autoscalingv1.Scale) (runtime.Object, error)) error {
 	main := *r // what is written is the workload itself
 	main.subresource = ""
-	o, err := s.modify(&main, opts.dryRun, func(old runtime.Object) (runtime.Object, error) {
+	o, err := s.modify(&main, opts.dryRun, (*object).decode, func(_ *object, old runtime.Object) (runtime.Object, error) {
 		return r.scaled(old, change)
 	})
 	if err != nil {

@@ -11,11 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// sameShape says that two states of an object set the same fields, if to
-// other values. It may be false when they do: it looks into no list that it does not
-// know to have one owner as a whole.
-func sameShape(a, b runtime.Object) bool {
-	return sameKeys(metadataOf(a), metadataOf(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
+// sameShape says that two states of an object of res set the same fields, if to
+// other values, but for its bulk. It may be false when they do: it looks into no
+// list that it does not know to have one owner as a whole.
+func sameShape(res *resource, a, b runtime.Object) bool {
+	return sameKeys(metadataOf(a), metadataOf(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), res.bulk.name)
+}
+
+// sameBulk says whether base and its next state both have bulk, which has one owner
+// as a whole, or both have none.
+func sameBulk(base *object, next runtime.Object) bool {
+	bulk := base.res.bulk
+	if bulk.field == 0 {
+		return true
+	}
+	_, first, _ := cut(base.raw, bulk.field)
+	return (first == nil) == (reflect.ValueOf(next).Elem().FieldByName(bulk.name).Len() == 0)
 }
 
 // sameKeys compares the metadata that a client owns.
@@ -31,14 +42,14 @@ func sameMapKeys(a, b map[string]string) bool {
 // notInShape are the parts of an object that are compared elsewhere, or not owned.
 var notInShape = map[string]bool{"TypeMeta": true, "ObjectMeta": true, "Status": true}
 
-func sameStruct(a, b reflect.Value) bool {
+func sameStruct(a, b reflect.Value, skip string) bool {
 	t := a.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if !f.IsExported() {
 			return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
 		}
-		if !notInShape[f.Name] && !sameValue(a.Field(i), b.Field(i)) {
+		if !notInShape[f.Name] && f.Name != skip && !sameValue(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}
@@ -55,7 +66,6 @@ var leaves = map[reflect.Type]bool{
 // atomicLists have one owner whatever is in them.
 var atomicLists = map[reflect.Type]bool{
 	reflect.TypeFor[[]byte]():                     true,
-	reflect.TypeFor[[]discoveryv1.Endpoint]():     true,
 	reflect.TypeFor[[]discoveryv1.EndpointPort](): true,
 }
 
@@ -65,12 +75,12 @@ func sameValue(a, b reflect.Value) bool {
 		if a.IsNil() || b.IsNil() || a.Elem().Kind() != reflect.Struct || leaves[a.Type().Elem()] {
 			return a.IsNil() == b.IsNil()
 		}
-		return sameStruct(a.Elem(), b.Elem())
+		return sameStruct(a.Elem(), b.Elem(), "")
 	case reflect.Struct:
 		if leaves[a.Type()] {
 			break
 		}
-		return sameStruct(a, b)
+		return sameStruct(a, b, "")
 	case reflect.Interface:
 		return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
 	case reflect.Slice:

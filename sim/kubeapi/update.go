@@ -1,11 +1,12 @@
 package kubeapi
 
 import (
-	"bytes"
 	stderrors "errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -13,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // updateAttempts bounds how often an update is tried again when another writer
@@ -34,12 +34,28 @@ func (s *Server) update(w http.ResponseWriter, r *request) error {
 	if metadataOf(obj).Name == "" {
 		return errNoName(r.name)
 	}
-	o, err := s.modify(r, opts.dryRun, func(old runtime.Object) (runtime.Object, error) {
-		next := obj.DeepCopyObject()
+	used := false
+	take := func() (runtime.Object, error) {
+		if used { // what an attempt has written to is no longer what was sent
+			if obj, err = readObject(discard{}, r); err != nil {
+				return nil, err
+			}
+		}
+		used = true
+		return obj, nil
+	}
+	o, err := s.modify(r, opts.dryRun, (*object).skim, func(base *object, old runtime.Object) (runtime.Object, error) {
+		next, err := take()
+		if err != nil {
+			return nil, err
+		}
 		s.complete(r.objects.res, next, old)
-		return r.own(old, next, opts.manager)
+		return r.own(base, old, next, opts.manager)
 	})
 	if errors.IsNotFound(err) && r.res.upsert && r.subresource == "" {
+		if obj, err = take(); err != nil {
+			return err
+		}
 		return s.upsert(w, r, obj, opts)
 	}
 	if err != nil {
@@ -65,19 +81,23 @@ func (s *Server) upsert(w http.ResponseWriter, r *request, obj runtime.Object, o
 	return respond(w, r, http.StatusCreated, o)
 }
 
-// modify replaces the object that r names by what change makes of it, and again if
-// another writer was first: then a state that insists on a version is a conflict.
-func (s *Server) modify(r *request, dryRun bool, change func(old runtime.Object) (runtime.Object, error)) (*object, error) {
+// change makes the next state of base, which was decoded as old.
+type change func(base *object, old runtime.Object) (runtime.Object, error)
+
+// modify replaces the object that r names by what change makes of what decode
+// gives it, and again if another writer was first: then a state that insists on a
+// version is a conflict.
+func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.Object, error), change change) (*object, error) {
 	for attempt := 1; ; attempt++ {
 		base := r.objects.get(r.key())
 		if base == nil {
 			return nil, r.notFound()
 		}
-		old, err := base.decode()
+		old, err := decode(base)
 		if err != nil {
 			return nil, err
 		}
-		next, err := change(old)
+		next, err := change(base, old)
 		if err != nil {
 			return nil, err
 		}
@@ -95,39 +115,39 @@ func (s *Server) modify(r *request, dryRun bool, change func(old runtime.Object)
 // different is not stored; one without finalizers of an object that waited for
 // them ends it.
 func (s *Server) replace(r *request, base *object, old, next runtime.Object, dryRun bool) (*object, error) {
-	if err := checkIdentity(r, base, metadataOf(next)); err != nil {
+	t, err := s.revise(r, base, old, next)
+	if err != nil {
 		return nil, err
 	}
-	if r.subresource == "status" {
-		next = withStatus(old, next)
-	} else if err := s.prepareUpdate(r.objects.res, old, next); err != nil {
-		return nil, err
-	}
-	metadataOf(next).ResourceVersion = formatRV(base.rv)
-	if err := invalid(r.res, r.name, s.validateUpdate(r.objects.res, old, next)); err != nil {
-		return nil, err
-	}
-	if same, err := unchanged(base, old, next); same || err != nil {
-		return base, err
-	}
-	if dryRun {
-		return r.objects.res.seal(next, base.rv)
+	if dryRun || t.kind == "" {
+		return t.sealed, nil
 	}
 	if base.deleting && len(metadataOf(next).Finalizers) == 0 && s.vacated(base) {
 		return s.remove(r.objects, base, next)
 	}
-	return r.objects.commit(watch.Modified, base, next)
+	o, err := r.objects.commitOne(t)
+	if err == nil {
+		r.written = t.next
+	}
+	return o, err
 }
 
-// unchanged says whether next is base again, but for the times of managed fields.
-func unchanged(base *object, old, next runtime.Object) (bool, error) {
-	was, is := metadataOf(old), metadataOf(next)
-	if sameManagers(was.ManagedFields, is.ManagedFields) {
-		defer func(fields []metav1.ManagedFieldsEntry) { is.ManagedFields = fields }(is.ManagedFields)
-		is.ManagedFields = was.ManagedFields
+// revise decides what an update makes of base.
+func (s *Server) revise(r *request, base *object, old, next runtime.Object) (transition, error) {
+	if err := checkIdentity(r, base, metadataOf(next)); err != nil {
+		return transition{}, err
 	}
-	candidate, err := base.res.seal(next, base.rv)
-	return err == nil && bytes.Equal(candidate.raw, base.raw), err
+	isStatus := r.subresource == "status"
+	if isStatus {
+		next = withStatus(old, next)
+	} else {
+		s.restore(r.objects.res, old, next)
+	}
+	metadataOf(next).ResourceVersion = formatRV(base.rv)
+	if err := invalid(r.res, r.name, s.validateUpdate(r.objects.res, old, next)); err != nil {
+		return transition{}, err
+	}
+	return r.objects.prepareUpdate(base, old, next, !isStatus)
 }
 
 // checkIdentity checks that next is a state of the object that the URL names, and of its version.
@@ -158,10 +178,9 @@ func errNoName(url string) error {
 	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", url))
 }
 
-// prepareUpdate restores what an update may not change, and counts the generation.
-func (s *Server) prepareUpdate(res *resource, old, next runtime.Object) error {
-	was, is := metadataOf(old), metadataOf(next)
-	keepIdentity(is, was)
+// restore undoes what an update may not change, and fills in what it left out.
+func (s *Server) restore(res *resource, old, next runtime.Object) {
+	keepIdentity(metadataOf(next), metadataOf(old))
 	if res.status {
 		setStatus(next, old)
 	}
@@ -169,21 +188,6 @@ func (s *Server) prepareUpdate(res *resource, old, next runtime.Object) error {
 	if res.prepare != nil {
 		res.prepare(next, old, s)
 	}
-	if !res.generation {
-		return nil
-	}
-	before, err := specOf(old)
-	if err != nil {
-		return err
-	}
-	after, err := specOf(next)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(before, after) || (res.generationLabels && !maps.Equal(was.Labels, is.Labels)) {
-		is.Generation++
-	}
-	return nil
 }
 
 func keepIdentity(is, was *metav1.ObjectMeta) {
@@ -196,7 +200,7 @@ func keepIdentity(is, was *metav1.ObjectMeta) {
 // withStatus returns old with next's status, and with the metadata that a write
 // of a status may change.
 func withStatus(old, next runtime.Object) runtime.Object {
-	merged := old.DeepCopyObject()
+	merged := bare(old.DeepCopyObject()) // the field manager has given old its kind
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
 	is.ResourceVersion, is.Labels, is.Annotations, is.Finalizers = from.ResourceVersion, from.Labels, from.Annotations, from.Finalizers
@@ -204,12 +208,21 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	return merged
 }
 
-func (s *Server) validateUpdate(res *resource, old, next runtime.Object) field.ErrorList {
-	path := field.NewPath("metadata")
-	problems := validation.ValidateObjectMeta(metadataOf(next), !res.clusterScoped, res.nameRule(), path)
-	problems = append(problems, validation.ValidateObjectMetaUpdate(metadataOf(next), metadataOf(old), path)...)
+func (s *Server) validateUpdate(res *resource, old, next runtime.Object) (problems field.ErrorList) {
+	if is, was := metadataOf(next), metadataOf(old); !sameMetadata(is, was) {
+		path := field.NewPath("metadata")
+		problems = validation.ValidateObjectMeta(is, !res.clusterScoped, res.nameRule(), path)
+		problems = append(problems, validation.ValidateObjectMetaUpdate(is, was, path)...)
+	}
 	if res.validate != nil {
 		problems = append(problems, res.validate(next, old, s)...)
 	}
 	return problems
+}
+
+// sameMetadata says whether nothing differs of what an update may set, so that
+// all is as valid as it was. Validation takes longer than the rest of an update.
+func sameMetadata(a, b *metav1.ObjectMeta) bool {
+	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && a.GenerateName == b.GenerateName &&
+		slices.Equal(a.Finalizers, b.Finalizers) && reflect.DeepEqual(a.OwnerReferences, b.OwnerReferences) && sameManagers(a.ManagedFields, b.ManagedFields)
 }

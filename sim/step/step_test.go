@@ -59,7 +59,7 @@ func newStage(t *testing.T, prefix string) *stage {
 	if s.scenario, err = scenario.Parse("story.yaml", []byte(story), scenario.Known{}); err != nil {
 		t.Fatal(err)
 	}
-	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir()})
+	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
