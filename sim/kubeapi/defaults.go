@@ -14,16 +14,16 @@ func defaultNamespace(ns, old *corev1.Namespace, _ *Server) {
 		ns.Labels = map[string]string{}
 	}
 	ns.Labels[corev1.LabelMetadataName] = ns.Name
-	if old == nil {
-		ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
-		ns.Status.Phase = corev1.NamespaceActive
+	if old != nil {
+		ns.Spec.Finalizers = old.Spec.Finalizers // which only the finalize subresource changes
+		return
 	}
+	ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
+	ns.Status.Phase = corev1.NamespaceActive
 }
 
 func defaultPod(pod, old *corev1.Pod, _ *Server) {
-	setDefault(&pod.Spec.RestartPolicy, corev1.RestartPolicyAlways)
-	setDefault(&pod.Spec.DNSPolicy, corev1.DNSClusterFirst)
-	setDefault(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+	defaultPodSpec(&pod.Spec)
 	if old == nil {
 		pod.Status.Phase = corev1.PodPending
 	}
@@ -63,7 +63,7 @@ func defaultService(svc, old *corev1.Service, s *Server) {
 		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
 	}
 	if spec.ClusterIP == "" {
-		spec.ClusterIP = s.nextClusterIP()
+		spec.ClusterIP = s.clusterIPs.next(s.services, keyOf(svc.Namespace, svc.Name))
 	}
 	spec.ClusterIPs = []string{spec.ClusterIP}
 	if spec.IPFamilies == nil && spec.ClusterIP != corev1.ClusterIPNone {

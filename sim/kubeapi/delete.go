@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// delete ends an object at once, pods included, for there is no kubelet whose
-// farewell it could wait for; only finalizers hold it. There is no garbage
-// collector: dependents stay, whatever the propagation policy.
+// delete ends an object, at once unless finalizers hold it or it is a pod that
+// a kubelet has to end first.
 func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	opts, err := readDeleteOptions(r)
 	if err != nil {
@@ -25,7 +24,7 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	base, err := s.deleteKey(r, r.key(), opts.Preconditions, dryRun)
+	base, err := s.deleteKey(r, r.key(), opts, dryRun)
 	if err != nil {
 		return err
 	}
@@ -39,19 +38,19 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 }
 
 // deleteKey deletes the object under key and returns its last state, nil if there is none.
-func (s *Server) deleteKey(r *request, key string, must *metav1.Preconditions, dryRun bool) (*object, error) {
+func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions, dryRun bool) (*object, error) {
 	for {
 		base := r.objects.get(key)
 		if base == nil {
 			return nil, nil
 		}
-		if err := checkPreconditions(r, base, must); err != nil {
+		if err := checkPreconditions(r, base, opts.Preconditions); err != nil {
 			return nil, err
 		}
 		if dryRun {
 			return base, nil
 		}
-		o, err := s.end(r.objects, base)
+		o, err := s.end(r.objects, base, opts)
 		if err != errMoved {
 			return o, err
 		}
@@ -73,39 +72,35 @@ func checkPreconditions(r *request, base *object, must *metav1.Preconditions) er
 	return nil
 }
 
-// end deletes base, or marks it to be deleted when its finalizers are gone.
-func (s *Server) end(c *collection, base *object) (*object, error) {
+// end deletes base, or marks it to be deleted when nothing holds it any more.
+func (s *Server) end(c *collection, base *object, opts *metav1.DeleteOptions) (*object, error) {
 	if c == s.namespaces {
 		return s.endNamespace(base)
 	}
-	o, err := c.end(base)
+	o, err := c.end(base, opts)
 	if err == nil {
 		err = s.settleNamespace(base.namespace)
 	}
 	return o, err
 }
 
-func (c *collection) end(base *object) (*object, error) {
+func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, error) {
 	last, err := base.decode()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(metadataOf(last).Finalizers) == 0:
+	}
+	m, grace := metadataOf(last), int64(0)
+	if c.graceful {
+		grace = graceOf(last.(*corev1.Pod), opts.GracePeriodSeconds)
+	}
+	switch {
+	case grace == 0 && len(m.Finalizers) == 0:
 		return c.commit(watch.Deleted, base, last)
-	case base.deleting:
+	case base.deleting && grace >= *m.DeletionGracePeriodSeconds:
 		return base, nil
 	}
-	markDeleted(last)
+	markDeleted(m, grace)
 	return c.commit(watch.Modified, base, last)
-}
-
-func markDeleted(obj runtime.Object) {
-	m := metadataOf(obj)
-	now, grace := metav1.NewTime(time.Now().Truncate(time.Second)), int64(0)
-	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = &now, &grace
-	if m.Generation > 0 {
-		m.Generation++
-	}
 }
 
 // remove takes base out of the store; last is its last state.
@@ -133,7 +128,9 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 	objects, rv, _ := r.objects.snapshot()
 	var deleted []*object
 	for _, o := range sel.filter(objects) {
-		last, err := s.deleteKey(r, o.key, &metav1.Preconditions{UID: &o.uid}, dryRun)
+		one := *opts
+		one.Preconditions = &metav1.Preconditions{UID: &o.uid}
+		last, err := s.deleteKey(r, o.key, &one, dryRun)
 		if errors.IsConflict(err) {
 			continue // another object by now
 		}

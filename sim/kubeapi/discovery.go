@@ -114,7 +114,7 @@ func resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{
 			Name: res.name, SingularName: res.singular(), Namespaced: !res.clusterScoped, Kind: res.kind,
-			Verbs: allVerbs, ShortNames: res.short, Categories: res.categories,
+			Verbs: res.verbs(), ShortNames: res.short, Categories: res.categories,
 		})
 		if res.status {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
@@ -123,6 +123,13 @@ func resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 		}
 	}
 	return list
+}
+
+func (res *resource) verbs() []string {
+	if res.review != nil {
+		return []string{"create"}
+	}
+	return allVerbs
 }
 
 func (res *resource) singular() string { return strings.ToLower(res.kind) }
@@ -153,7 +160,7 @@ func aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIResourceDiscov
 		kind := metav1.GroupVersionKind(res.gvk())
 		d := discoveryv2.APIResourceDiscovery{
 			Resource: res.name, ResponseKind: &kind, Scope: discoveryv2.ScopeNamespace, SingularResource: res.singular(),
-			Verbs: allVerbs, ShortNames: res.short, Categories: res.categories,
+			Verbs: res.verbs(), ShortNames: res.short, Categories: res.categories,
 		}
 		if res.clusterScoped {
 			d.Scope = discoveryv2.ScopeCluster

@@ -2,11 +2,12 @@ package kubeapi
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// The server plays the namespace controller: it deletes what is in a namespace
-// that is deleted, and then the namespace.
+// Where there is no namespace controller the server plays it: it deletes what is
+// in a namespace that is deleted, and then the namespace.
 
 // endNamespace marks a namespace as terminating, deletes its contents and, if
 // nothing holds on, the namespace itself.
@@ -17,11 +18,14 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 		if err != nil {
 			return nil, err
 		}
-		markDeleted(obj)
+		markDeleted(metadataOf(obj), 0)
 		obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
 		if o, err = s.markNamespace(base, obj.(*corev1.Namespace)); err != nil {
 			return nil, err
 		}
+	}
+	if s.opts.NamespaceController {
+		return o, s.settleNamespace(base.name)
 	}
 	for _, c := range s.collections {
 		if !c.res.clusterScoped {
@@ -46,7 +50,7 @@ func (c *collection) empty(namespace string) error {
 	objects, _, _ := c.snapshot()
 	for _, o := range objects {
 		for o != nil && o.namespace == namespace {
-			_, err := c.end(o)
+			_, err := c.end(o, &metav1.DeleteOptions{})
 			if err == nil {
 				break
 			}
@@ -64,14 +68,14 @@ func (c *collection) empty(namespace string) error {
 func (s *Server) settleNamespace(name string) error {
 	for {
 		ns := s.namespaces.get(name)
-		if ns == nil || !ns.deleting || !s.vacated(ns) {
+		if ns == nil || !ns.deleting {
 			return nil
 		}
 		last, err := ns.decode()
 		if err != nil {
 			return err
 		}
-		if len(metadataOf(last).Finalizers) > 0 {
+		if !s.mayGo(ns, last) {
 			return nil
 		}
 		if _, err := s.namespaces.commit(watch.Deleted, ns, last); err != errMoved {
@@ -80,13 +84,10 @@ func (s *Server) settleNamespace(name string) error {
 	}
 }
 
-// vacated says whether nothing is left in o: always, unless it is a namespace.
-func (s *Server) vacated(o *object) bool {
-	if o.res != s.namespaces.res {
-		return true
-	}
+// vacated says whether nothing is left in a namespace.
+func (s *Server) vacated(namespace string) bool {
 	for _, c := range s.collections {
-		if !c.res.clusterScoped && c.holdsIn(o.name) {
+		if !c.res.clusterScoped && c.holdsIn(namespace) {
 			return false
 		}
 	}

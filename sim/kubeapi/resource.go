@@ -26,6 +26,8 @@ type resource struct {
 	generationLabels bool                            // … and of its labels
 	upsert           bool                            // a PUT of a missing object creates it
 	needsRV          bool                            // an update must carry the resourceVersion
+	subresources     []string                        // others than status, each with a verb of its own
+	review           func(runtime.Object, *request)  // answers what is posted; nothing is stored
 	returnsDeleted   bool                            // DELETE answers with the object instead of a Status
 	validName        validation.ValidateNameFunc     // default: a DNS subdomain
 	fields           func(runtime.Object) fields.Set // selectable fields beyond metadata's

@@ -5,9 +5,9 @@
 // not be able to tell it from kube-apiserver by what the API promises.
 //
 // What it does not do: authentication and authorization, admission webhooks,
-// server-side apply and managedFields, garbage collection of dependents, and the
-// work of controllers and kubelets (a deleted pod is gone at once). As with
-// kube-apiserver, a pod's status is written through its status subresource only.
+// server-side apply and managedFields, and the work of controllers and kubelets,
+// which is that of package controllers. As with kube-apiserver, a pod's status is
+// written through its status subresource only.
 package kubeapi
 
 import (
@@ -39,16 +39,24 @@ type Options struct {
 	HTTPS   string // the same, with a certificate of a CA made at start
 	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+
+	// Who works on the cluster, package controllers for example. What nobody
+	// else will do, the server does itself and at once.
+	Kubelet             bool // ends deleted pods; else they are gone with the request
+	NamespaceController bool // empties deleted namespaces; else the server does
 }
 
 // Server is a running API server.
 type Server struct {
+	opts        Options
 	version     string
 	revision    atomic.Uint64 // the newest resourceVersion, of all resources
 	collections map[*resource]*collection
 	namespaces  *collection
-	creating    sync.RWMutex  // held shared by creations: a namespace that ends waits for them
-	clusterIPs  atomic.Uint32 // given to services so far
+	services    *collection
+	creating    sync.RWMutex // held shared by creations: a namespace that ends waits for them
+	clusterIPs  clusterIPs
+	openAPI     openAPI
 
 	http, https *endpoint
 	ca          []byte // PEM
@@ -93,12 +101,14 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{version: version, collections: map[*resource]*collection{}, stopping: make(chan struct{})}
+	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, stopping: make(chan struct{})}
 	for _, res := range resources {
 		if res.view == nil {
 			s.collections[res] = newCollection(res, &s.revision)
 		}
 	}
+	s.collections[findResource(schema.GroupVersion{Version: "v1"}, "pods")].graceful = opts.Kubelet
+	s.services = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "services")]
 	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -91,6 +91,8 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 	}
 	if r.subresource == "status" {
 		next = withStatus(old, next)
+	} else if r.subresource == "finalize" {
+		next = withFinalizers(old, next)
 	} else if err := s.prepareUpdate(r.objects.res, old, next); err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 	if dryRun {
 		return candidate, nil
 	}
-	if base.deleting && len(metadataOf(next).Finalizers) == 0 && s.vacated(base) {
+	if base.deleting && s.mayGo(base, next) {
 		return s.remove(r.objects, base, next)
 	}
 	return r.objects.commit(watch.Modified, base, next)
