@@ -10,13 +10,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-const swaggerProtobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+const swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 // serveSwagger answers /openapi/v2: all groups in one document, as JSON or, for
 // client-go, as the protobuf of the gnostic project.
 func (s *Server) serveSwagger(w http.ResponseWriter, req *http.Request) {
 	name, mediaType, make := "v2", "application/json", s.swagger
-	// Clients ask with v2.v1.0, too, a slip of old that servers forgive.
+	// Clients ask for v2@v1.0, too, which is no media type.
 	if strings.Contains(req.Header.Get("Accept"), "application/com.github.proto-openapi.spec.v2") {
 		name, mediaType, make = "v2 protobuf", swaggerProtobuf, s.swaggerProtobuf
 	}

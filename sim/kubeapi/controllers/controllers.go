@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 )
 
 // Options say what the stand-in for the nodes does. The zero value is a node on
@@ -69,6 +70,7 @@ type cluster struct {
 	opts      Options
 	client    kubernetes.Interface
 	metadata  metadata.Interface
+	events    record.EventRecorder
 	informers informers.SharedInformerFactory
 }
 
@@ -95,6 +97,7 @@ func Start(ctx context.Context, config *rest.Config, opts Options, names ...stri
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
+	c.recordEvents(ctx)
 	r := &Running{stop: stop}
 	var loops []*loop
 	for _, controller := range table {

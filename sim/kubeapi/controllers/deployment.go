@@ -7,6 +7,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	appslisters "k8s.io/client-go/listers/apps/v1"
@@ -130,10 +131,15 @@ func (d *deployment) scale(ctx context.Context, r *rollout, rs *appsv1.ReplicaSe
 	if noteWanted(rs, r.Deployment); !changed {
 		return nil
 	}
+	was, direction := *rs.Spec.Replicas, "up"
+	if replicas < was {
+		direction = "down"
+	}
 	*rs.Spec.Replicas = replicas
 	written, err := d.client.AppsV1().ReplicaSets(rs.Namespace).Update(ctx, rs, metav1.UpdateOptions{})
 	if err == nil {
 		*rs = *written
+		d.events.Eventf(r.Deployment, corev1.EventTypeNormal, "ScalingReplicaSet", "Scaled %s replica set %s from %d to %d", direction, rs.Name, was, replicas)
 	}
 	return err
 }

@@ -87,7 +87,10 @@ func (r *replicaSet) adjust(ctx context.Context, rs *appsv1.ReplicaSet, selector
 	there = controlled(there, rs)
 	if missing := wanted - len(there); missing > 0 {
 		return inParallel(missing, func(int) error {
-			_, err := r.client.CoreV1().Pods(rs.Namespace).Create(ctx, podOf(rs), metav1.CreateOptions{})
+			pod, err := r.client.CoreV1().Pods(rs.Namespace).Create(ctx, podOf(rs), metav1.CreateOptions{})
+			if err == nil {
+				r.events.Event(rs, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: "+pod.Name)
+			}
 			return err
 		})
 	}
