@@ -4,7 +4,7 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench lint fuzz golden clean
+.PHONY: help demo results test build setup bench bench-kubeapi lint fuzz golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,10 @@ setup: ## install what is missing: nginx and its Lua modules
 
 bench: setup ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-kubeapi: ## measure the simulated API server into docs/results/kubeapi-bench.txt
+	@mkdir -p docs/results
+	hack/bench-kubeapi | tee docs/results/kubeapi-bench.txt
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(LINT) run ./...

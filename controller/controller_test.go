@@ -1,6 +1,9 @@
 package controller_test
 
 import (
+	"crypto/tls"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"syscall"
@@ -163,5 +166,25 @@ func TestStopLeavesNoProcess(t *testing.T) {
 	}
 	if got := r.get(r.ports.Health, "", "/healthz"); !strings.Contains(got, "refused") {
 		t.Errorf("the health port answers %q", got)
+	}
+}
+
+// A host without a certificate is served with the default one.
+func TestHTTPSHasTheDefaultCertificate(t *testing.T) {
+	r := launch(t, true)
+	r.service(pod(t, "127.88.0.1", "one"))
+	r.awaitAnswer("one")
+	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", r.ports.HTTPS), &tls.Config{ServerName: "web.example", InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := conn.ConnectionState().PeerCertificates[0].Subject.CommonName; got != "Kubernetes Ingress Controller Fake Certificate" {
+		t.Errorf("the certificate is of %q", got)
+	}
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: web.example\r\nConnection: close\r\n\r\n")
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasSuffix(string(answer), "one") {
+		t.Errorf("over TLS: %q, %v", answer, err)
 	}
 }

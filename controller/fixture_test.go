@@ -30,6 +30,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/watch"
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/lua"
 	"windtunnel.dev/sim/kubeapi"
 )
@@ -195,20 +196,11 @@ func (r *running) must(err error) {
 
 func freePorts(t *testing.T) options.Ports {
 	t.Helper()
-	var listeners []net.Listener
-	port := func() int {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		listeners = append(listeners, listener) // held, so that none is chosen twice
-		return listener.Addr().(*net.TCPAddr).Port
+	base, err := port.Free(5)
+	if err != nil {
+		t.Fatal(err)
 	}
-	ports := options.Ports{HTTP: port(), HTTPS: port(), Default: port(), Status: port(), Stream: port()}
-	for _, listener := range listeners {
-		listener.Close()
-	}
-	return ports
+	return options.Ports{HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4}
 }
 
 // pod starts a server on an address of its own that answers with its name.

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/kubeapi"
 )
 
@@ -69,14 +70,14 @@ func openDir(t *testing.T) string {
 // ports are flags with a free port each.
 func ports(t *testing.T) []string {
 	t.Helper()
+	flags := []string{"http-port", "https-port", "default-server-port", "status-port", "healthz-port"}
+	base, err := port.Free(len(flags))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var args []string
-	for _, flag := range []string{"http-port", "https-port", "default-server-port", "status-port", "healthz-port"} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close() // at the end, so that none is chosen twice
-		args = append(args, fmt.Sprintf("--%s=%d", flag, listener.Addr().(*net.TCPAddr).Port))
+	for i, flag := range flags {
+		args = append(args, fmt.Sprintf("--%s=%d", flag, base+i))
 	}
 	return append(args, "--healthz-host=127.0.0.1")
 }

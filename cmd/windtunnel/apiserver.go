@@ -49,6 +49,8 @@ func apiserverCommand() *cobra.Command {
 	}
 	command.Flags().StringVar(&options.HTTP, "http", "127.0.0.1:0", "address to serve HTTP on; empty for none")
 	command.Flags().StringVar(&options.HTTPS, "https", "", "address to serve HTTPS on; empty for none")
+	command.Flags().StringVar((*string)(&options.Auth), "auth", string(kubeapi.AuthTLS), "who must show the token or a client certificate: tls (those over HTTPS), all, or none")
+	command.Flags().StringVar(&options.Token, "token", "", "bearer token to ask for, which listening beyond loopback needs (default: one is made)")
 	command.Flags().StringVar(&options.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
 	return command
 }

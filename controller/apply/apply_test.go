@@ -18,6 +18,7 @@ import (
 
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/internal/port"
 )
 
 // fixture is a target with a real nginx. The status server is not nginx's but
@@ -72,12 +73,11 @@ func newFixture(t *testing.T) *fixture {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := port.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	return free
 }
 
 // state is one in which nginx answers with the text and has been posted

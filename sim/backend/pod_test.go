@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/event"
 )
 
@@ -30,12 +31,11 @@ func newFleet(t *testing.T, log *event.Log) *Fleet {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.201.0.0:0")
+	free, err := port.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return free
 }
 
 func start(t *testing.T, f *Fleet, name string) *Pod {

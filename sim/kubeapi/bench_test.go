@@ -1,69 +1,118 @@
 package kubeapi
 
 import (
+	"bufio"
 	"fmt"
-	"io"
-	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 )
 
-// BenchmarkUpdate is one PUT of a slice of ten endpoints over HTTP, while 1, 10
-// or 100 others watch in protobuf. It ends when every watcher has every event.
-func BenchmarkUpdate(b *testing.B) {
-	for _, watchers := range []int{1, 10, 100} {
+const writers = 16
+
+// createSlices makes the slices that the putters change, one for each, and
+// returns the version of the last.
+func createSlices(b *testing.B, c *kubernetes.Clientset) (names []string, rv string) {
+	b.Helper()
+	for i := range writers {
+		names = append(names, fmt.Sprintf("web-%05d", i))
+		made, err := c.DiscoveryV1().EndpointSlices("default").Create(b.Context(), fullSlice(names[i], 10), metav1.CreateOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		rv = made.ResourceVersion
+	}
+	return names, rv
+}
+
+func newPutters(b *testing.B, p process, names []string, mediaType string) []*putter {
+	b.Helper()
+	var putters []*putter
+	for _, name := range names {
+		putters = append(putters, newPutter(b, p.address(), name, mediaType))
+	}
+	return putters
+}
+
+// BenchmarkUpdateHTTP is PUTs of slices of ten endpoints from 16 connections, as
+// fast as they are answered, while a real informer (which reads protobuf) follows.
+func BenchmarkUpdateHTTP(b *testing.B) {
+	for _, informed := range []bool{true, false} {
+		for name, mediaType := range map[string]string{"json": "application/json", "protobuf": protobufType} {
+			b.Run(fmt.Sprintf("body=%s/informers=%d", name, map[bool]int{true: 1}[informed]), func(b *testing.B) {
+				p := startProcess(b)
+				c := client(b, p.config())
+				names, _ := createSlices(b, c)
+				putters := newPutters(b, p, names, mediaType)
+				events := func() int64 { return 0 }
+				if informed {
+					events = inform(b, c)
+				}
+				var next atomic.Int64
+				b.ResetTimer()
+				cpu, seen := p.cpu(b), events()
+				putAll(b, putters, b.N, 0, &next)
+				b.StopTimer()
+				reportWrites(b, p.cpu(b)-cpu)
+				if informed {
+					b.ReportMetric(float64(events()-seen)/b.Elapsed().Seconds(), "events/s")
+				}
+			})
+		}
+	}
+}
+
+// inform starts an informer of slices and returns what counts its updates.
+func inform(b *testing.B, c *kubernetes.Clientset) func() int64 {
+	b.Helper()
+	var updates atomic.Int64
+	informer := informers.NewSharedInformerFactory(c, 0).Discovery().V1().EndpointSlices().Informer()
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { updates.Add(1) }}); err != nil {
+		b.Fatal(err)
+	}
+	go informer.RunWithContext(b.Context())
+	if !cache.WaitForCacheSync(b.Context().Done(), informer.HasSynced) {
+		b.Fatal("the informer never synced")
+	}
+	return updates.Load
+}
+
+func reportWrites(b *testing.B, cpu time.Duration) {
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
+	b.ReportMetric(float64(cpu.Microseconds())/float64(b.N), "server-µs/update")
+}
+
+// BenchmarkFanOut is 10,000 PUTs a second while 10 or 100 others watch. It ends
+// when every watcher has every event; one that is closed before fails it.
+func BenchmarkFanOut(b *testing.B) {
+	for _, watchers := range []int{10, 100} {
 		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {
-			s := start(b)
-			slices := client(b, s.Config()).DiscoveryV1().EndpointSlices("default")
-			made, err := slices.Create(b.Context(), slice("web", 10), metav1.CreateOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := startProcess(b)
+			names, rv := createSlices(b, client(b, p.config()))
+			putters := newPutters(b, p, names, protobufType)
 			var reading sync.WaitGroup
+			var next atomic.Int64
 			for range watchers {
-				body := openWatch(b, s, made.ResourceVersion)
+				body := bufio.NewReaderSize(openWatch(b, p.url, rv), 64<<10)
 				reading.Go(func() { drain(b, body, b.N) })
 			}
 			b.ResetTimer()
-			for i := range b.N { // not b.Loop: the watchers must know how many events to expect
-				next := slice("web", 10)
-				next.Labels["n"] = fmt.Sprint(i)
-				if _, err := slices.Update(b.Context(), next, metav1.UpdateOptions{}); err != nil {
-					b.Fatal(err)
-				}
-			}
+			cpu := p.cpu(b)
+			putAll(b, putters, b.N, 10000, &next)
 			reading.Wait()
+			b.StopTimer()
+			cpu = p.cpu(b) - cpu
+			events := float64(watchers) * float64(b.N)
+			reportWrites(b, cpu)
+			b.ReportMetric(events/b.Elapsed().Seconds(), "events/s")
+			b.ReportMetric(float64(cpu.Microseconds())/events, "server-µs/event")
+			b.ReportMetric(p.rssMiB(b), "RSS-MiB")
 		})
-	}
-}
-
-func openWatch(b *testing.B, s *Server, rv string) io.ReadCloser {
-	req, err := http.NewRequestWithContext(b.Context(), "GET", s.URL()+"/apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion="+rv, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("Accept", protobufType)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return resp.Body
-}
-
-// drain reads n frames.
-func drain(b *testing.B, body io.ReadCloser, n int) {
-	defer body.Close()
-	for range n {
-		var size [4]byte
-		if _, err := io.ReadFull(body, size[:]); err != nil {
-			b.Error(err)
-			return
-		}
-		if _, err := io.CopyN(io.Discard, body, int64(size[0])<<24|int64(size[1])<<16|int64(size[2])<<8|int64(size[3])); err != nil {
-			b.Error(err)
-			return
-		}
 	}
 }

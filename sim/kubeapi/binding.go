@@ -33,7 +33,7 @@ func (s *Server) bind(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	r.subresource = "" // what follows is a change of the pod itself
-	_, err = s.modify(r, dryRun, func(old runtime.Object) (runtime.Object, error) {
+	_, err = s.modify(r, dryRun, (*object).decode, func(old runtime.Object) (runtime.Object, error) {
 		return bound(r, old.(*corev1.Pod), obj.(*corev1.Binding).Target.Name)
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -35,9 +34,9 @@ func readObject(w http.ResponseWriter, r *request) (runtime.Object, error) {
 }
 
 func readShown(w http.ResponseWriter, r *request) (runtime.Object, error) {
-	body, err := io.ReadAll(r.Body)
+	body, err := r.readBody()
 	if err != nil {
-		return nil, fmt.Errorf("reading the request's body: %w", err)
+		return nil, err
 	}
 	mediaType, err := contentType(r, "application/json")
 	if err != nil {
@@ -56,6 +55,25 @@ func readShown(w http.ResponseWriter, r *request) (runtime.Object, error) {
 	}
 	return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml", protobufType)
 }
+
+// readBody returns the whole body, as often as it is asked for.
+func (r *request) readBody() ([]byte, error) {
+	if r.body != nil {
+		return r.body, nil
+	}
+	size := min(max(r.ContentLength, 0), maxBody)
+	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // in which ReadFrom finds the end without growing it
+	if _, err := buf.ReadFrom(r.Body); err != nil {
+		return nil, fmt.Errorf("reading the request's body: %w", err)
+	}
+	r.body = buf.Bytes()
+	return r.body, nil
+}
+
+// discard is where the warnings about a body go that is read again.
+type discard struct{ http.ResponseWriter }
+
+func (discard) Header() http.Header { return http.Header{} }
 
 // contentType returns the media type of the request's body without its parameters.
 func contentType(r *request, unset string) (string, error) {
@@ -82,6 +100,9 @@ func unsupportedMediaType(got string, supported ...string) error {
 // decodeJSON decodes body as an object of r's resource; a body without kind is
 // taken for one.
 func decodeJSON(w http.ResponseWriter, r *request, body []byte) (runtime.Object, error) {
+	if obj := decodePlainJSON(r.res, body); obj != nil {
+		return obj, nil
+	}
 	serializer := strictJSON
 	validation := r.query.Get("fieldValidation")
 	if validation == metav1.FieldValidationIgnore {

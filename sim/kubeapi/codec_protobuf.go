@@ -73,6 +73,14 @@ func (protobufCodec) list(w io.Writer, res *resource, objects []*object, m metav
 	return err
 }
 
+// appendFrame is frame of object, without bytes in between.
+func (protobufCodec) appendFrame(buf []byte, kind watch.EventType, o *object) []byte {
+	t := o.res.typeMeta("")
+	unknown := fieldSize(fieldSize(len(t.APIVersion))+fieldSize(len(t.Kind))) + fieldSize(len(o.raw))
+	buf = appendEvent(buf, kind, len(protobufMagic)+unknown)
+	return append(appendEnvelope(buf, t, len(o.raw)), o.raw...)
+}
+
 func (protobufCodec) value(obj runtime.Object) ([]byte, error) {
 	m, ok := obj.(message)
 	if !ok {
@@ -87,12 +95,15 @@ func (protobufCodec) value(obj runtime.Object) ([]byte, error) {
 	return append(appendEnvelope(nil, t, len(raw)), raw...), nil
 }
 
-// frame appends a four-byte length and a bare WatchEvent message (type=1,
-// object=2, whose raw=1 is a whole object).
 func (protobufCodec) frame(buf []byte, kind watch.EventType, object []byte) []byte {
-	raw := fieldSize(len(object))
+	return append(appendEvent(buf, kind, len(object)), object...)
+}
+
+// appendEvent appends a four-byte length and a bare WatchEvent message (type=1,
+// object=2, whose raw=1 is a whole object) up to the object of size bytes.
+func appendEvent(buf []byte, kind watch.EventType, size int) []byte {
+	raw := fieldSize(size)
 	buf = binary.BigEndian.AppendUint32(buf, uint32(fieldSize(len(kind))+fieldSize(raw)))
 	buf = append(appendTag(buf, 1, len(kind)), kind...)
-	buf = appendTag(appendTag(buf, 2, raw), 1, len(object))
-	return append(buf, object...)
+	return appendTag(appendTag(buf, 2, raw), 1, size)
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // errMoved says that another writer was first.
@@ -27,6 +24,16 @@ type collection struct {
 	objects map[string]*object
 	history history
 	changed chan struct{} // closed at the next event; nil while nobody waits
+
+	watchers atomic.Int32
+	paged    atomic.Pointer[state] // what a client lists in pages at present
+	cold     atomic.Uint64         // version of the newest event that no longer keeps its JSON
+}
+
+// state is all objects, in the order of their keys, as they were at a version.
+type state struct {
+	rv      uint64
+	objects []*object
 }
 
 func newCollection(res *resource, revision *atomic.Uint64) *collection {
@@ -40,37 +47,13 @@ func (c *collection) get(key string) *object {
 	return c.objects[key]
 }
 
+// fresh says whether o is new enough to keep its JSON for the watchers.
+func (c *collection) fresh(o *object) bool { return o.rv > c.cold.Load() }
+
 func (c *collection) len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.objects)
-}
-
-// commit replaces base, the state that next was made from (nil: there must be
-// none), and appends the event. It fails with errMoved if base is no longer current.
-func (c *collection) commit(kind watch.EventType, base *object, next runtime.Object) (*object, error) {
-	m := accessor(next)
-	key := keyOf(m.GetNamespace(), m.GetName())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.objects[key] != base {
-		return nil, errMoved
-	}
-	o, err := c.res.seal(next, c.revision.Add(1))
-	if err != nil {
-		return nil, err
-	}
-	if kind == watch.Deleted {
-		delete(c.objects, key)
-	} else {
-		c.objects[key] = o
-	}
-	c.history.append(event{rv: o.rv, kind: kind, object: o, prev: base})
-	if c.changed != nil {
-		close(c.changed)
-		c.changed = nil
-	}
-	return o, nil
 }
 
 // snapshot returns all objects in the order of their keys, the version they are
@@ -95,6 +78,10 @@ func (c *collection) snapshotAt(rv uint64) ([]*object, bool) {
 	if !ok {
 		c.mu.RUnlock()
 		return nil, false
+	}
+	if paged := c.paged.Load(); paged != nil && paged.rv == rv {
+		c.mu.RUnlock()
+		return paged.objects, true
 	}
 	then := make(map[string]*object, len(c.objects))
 	for key, o := range c.objects {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Many write at once, through creates, updates and deletes. Every watcher sees
+// Many write at once, through creates, updates and deletes, over HTTP and from within the process. Every watcher sees
 // versions only rise, sees every object's life as one that can be, and ends with
 // what a list says.
 func TestWatchersAgree(t *testing.T) {
@@ -37,6 +37,9 @@ func TestWatchersAgree(t *testing.T) {
 	}
 	for i := range writers {
 		writing.Go(func() { scribble(t, c, rand.New(rand.NewPCG(1, uint64(i))), writes, names) })
+	}
+	for i := range writers {
+		writing.Go(func() { scribbleInProcess(t, s.Writer(), rand.New(rand.NewPCG(2, uint64(i))), writes, names) })
 	}
 	writing.Wait()
 	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("end", ""), metav1.CreateOptions{}); err != nil {
@@ -73,6 +76,22 @@ func scribble(t *testing.T, c *kubernetes.Clientset, random *rand.Rand, writes, 
 			_, err = cms.Update(context.Background(), cm, metav1.UpdateOptions{})
 		}
 		if err != nil && !errors.IsNotFound(err) && !errors.IsAlreadyExists(err) && !errors.IsConflict(err) {
+			t.Error(err)
+		}
+	}
+}
+
+// scribbleInProcess does the same by batches of a Writer.
+func scribbleInProcess(t *testing.T, w Writer, random *rand.Rand, writes, names int) {
+	kinds := []watch.EventType{watch.Added, watch.Deleted, watch.Modified, watch.Modified}
+	for done := 0; done < writes; {
+		var changes []Change
+		for range 1 + random.IntN(8) {
+			changes = append(changes, Change{kinds[random.IntN(4)], inDefault("cm-"+strconv.Itoa(random.IntN(names)), strconv.Itoa(random.Int()))})
+		}
+		done += len(changes)
+		_, err := w.Apply(changes)
+		if err = unjoin(err); err != nil && !errors.IsNotFound(err) && !errors.IsAlreadyExists(err) && !errors.IsConflict(err) {
 			t.Error(err)
 		}
 	}

@@ -96,7 +96,10 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 		return res.seal(obj, 0)
 	}
 	o, err := r.objects.commit(watch.Added, nil, obj)
-	if err == errMoved {
+	switch err {
+	case nil:
+		r.written = obj
+	case errMoved:
 		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
 	}
 	return o, err

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -85,22 +84,11 @@ func (s *Server) end(c *collection, base *object, opts *metav1.DeleteOptions) (*
 }
 
 func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, error) {
-	last, err := base.decode()
-	if err != nil {
-		return nil, err
+	t, err := c.prepareEnd(base, opts.GracePeriodSeconds)
+	if err != nil || t.kind == "" {
+		return base, err
 	}
-	m, grace := metadataOf(last), int64(0)
-	if c.graceful {
-		grace = graceOf(last.(*corev1.Pod), opts.GracePeriodSeconds)
-	}
-	switch {
-	case grace == 0 && len(m.Finalizers) == 0:
-		return c.commit(watch.Deleted, base, last)
-	case base.deleting && grace >= *m.DeletionGracePeriodSeconds:
-		return base, nil
-	}
-	markDeleted(m, grace)
-	return c.commit(watch.Modified, base, last)
+	return c.commitOne(t)
 }
 
 // remove takes base out of the store; last is its last state.

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Whatever a client sends, the server answers with a status that HTTP knows, and
-// does not panic; its own fault (a 500) is only the one that kube-apiserver has, too.
+// Whatever a client sends, the server answers with a status that HTTP knows,
+// does not panic, and changes no object but by a successful write to it; its own fault (a 500) is only the one that kube-apiserver has, too.
 func FuzzHTTP(f *testing.F) {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	cm.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
@@ -38,6 +38,19 @@ func FuzzHTTP(f *testing.F) {
 		{"PATCH", "/api/v1/namespaces/default/services/seed/status", "application/strategic-merge-patch+json", "", `{"status":{"conditions":[{"type":"a"}]}}`},
 		{"DELETE", cmPath + "/seed", "application/json", "", `{"preconditions":{"uid":"x"}}`},
 		{"DELETE", "/api/v1/namespaces/default", "", "", ""},
+		{"DELETE", "/api/v1/namespaces/default/services?labelSelector=a%21%3Db&dryRun=All", "", "", ""},
+		{"DELETE", cmPath + "/seed", protobufType, "", "k8s\x00\n\x00\x12\x02\x08\x00"},
+		{"GET", "//api/v1/../v1/namespaces%2Fdefault", "", "", ""},
+		{"PUT", cmPath + "/%2e%2e/seed", "application/json", "", `{"metadata":{"name":"seed"}}`},
+		{"PUT", cmPath + "/seed?fieldValidation=Strict", "application/json", "", `{"metadata":{"name":"seed","name":"x"},"datum":1}`},
+		{"PUT", "/api/v1/namespaces/default", "application/json", "", `{"metadata":{"name":"default","finalizers":["a/b"]}}`},
+		{"PATCH", cmPath + "/seed", "application/merge-patch+json", "", `{"metadata":{"name":"other","uid":"","finalizers":["x"]}}`},
+		{"PATCH", "/api/v1/namespaces/default/services/seed", "application/strategic-merge-patch+json", "", `{"$patch":"replace","spec":{"$retainKeys":["ports"]}}`},
+		{"PATCH", cmPath + "/seed", "application/apply-patch+yaml", "", "apiVersion: v1\nkind: ConfigMap\nmetadata: &a {name: seed}\ndata: *a"},
+		{"POST", "/api/v1/namespaces/default/secrets", "application/yaml", "", "data: {k: !!binary \"!\"}"},
+		{"POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", "application/json", "", `{"metadata":{"name":"a"},"addressType":"IPv4","endpoints":[{"addresses":["::"]}]}`},
+		{"GET", "/api/v1/services?resourceVersion=18446744073709551615&resourceVersionMatch=Exact", "", "", ""},
+		{"GET", "/api/v1/services?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=-1", "", protobufType + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1", ""},
 	} {
 		f.Add(seed.method, seed.url, seed.contentType, seed.accept, []byte(seed.body))
 	}
@@ -52,8 +65,10 @@ func FuzzHTTP(f *testing.F) {
 		req.Header.Set("Content-Type", contentType)
 		req.Header.Set("Accept", accept)
 		s := seeded(t)
+		before := everything(s)
 		w := httptest.NewRecorder()
 		s.handler().ServeHTTP(w, req)
+		unharmed(t, req, w.Code, before, everything(s))
 		if w.Code < 200 || w.Code > 599 {
 			t.Errorf("%s %s: %d", method, url, w.Code)
 		}
@@ -107,6 +122,9 @@ func framed(t *testing.T, o *object) []byte {
 	body, err := protobufCodec{}.object(o, false)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if whole := (protobufCodec{}).appendFrame(nil, "ADDED", o); !bytes.Equal(whole, protobufCodec{}.frame(nil, "ADDED", body)) {
+		t.Error("a frame built in place is another")
 	}
 	var e metav1.WatchEvent
 	if err := e.Unmarshal(protobufCodec{}.frame(nil, "ADDED", body)[4:]); err != nil {

@@ -3,11 +3,15 @@ package kubeapi
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
-// maxBody is the size of the largest request body taken, as kube-apiserver's.
-const maxBody = 3 << 20
+// The largest request body, and request line with headers, that are taken, as kube-apiserver's.
+const (
+	maxBody   = 3 << 20
+	maxHeader = 1 << 20
+)
 
 var errUnknownPath = errors.New("404 page not found")
 
@@ -25,7 +29,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/openapi/v3", s.serveOpenAPI)
 	mux.HandleFunc("/openapi/v3/", s.serveOpenAPI)
 	mux.HandleFunc("/", s.serve)
-	return mux
+	return plainPaths(s.whileUp(s.authenticated(s.disturbed(mux))))
 }
 
 // serve answers a request about a resource, or the discovery of a group.
@@ -83,10 +87,35 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 		return s.patch
 	case r.Method == http.MethodDelete && one && r.subresource == "":
 		return s.delete
-	case r.Method == http.MethodDelete && !one:
+	case r.Method == http.MethodDelete && !one && (r.namespace != "" || r.res.clusterScoped):
 		return s.deleteCollection
 	}
 	return nil
+}
+
+// plainPaths answers paths that can be read in more than one way as unknown: with
+// empty or dotted elements, or with encoded slashes. The mux would redirect some.
+func plainPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if ambiguous(req.URL) {
+			http.Error(w, errUnknownPath.Error(), http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+func ambiguous(u *url.URL) bool {
+	if !strings.HasPrefix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
+		return true
+	}
+	elements := strings.Split(strings.TrimSuffix(u.Path[1:], "/"), "/")
+	for _, e := range elements {
+		if e == "." || e == ".." || (e == "" && len(elements) > 1) {
+			return true
+		}
+	}
+	return false
 }
 
 func watching(r *request) bool {

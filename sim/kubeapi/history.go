@@ -2,15 +2,19 @@ package kubeapi
 
 import (
 	"sort"
+	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// The history of a resource is bounded by count, as kube-apiserver's watch
-// cache is, and by bytes, which that is not.
+// The history of a resource is bounded as kube-apiserver's watch cache is: by a
+// count that doubles while it does not reach back freshFor, and halves when most of it
+// is older; and by bytes, which that is not.
 const (
+	minHistoryEvents = 100
 	maxHistoryEvents = 102400
-	maxHistoryBytes  = 256 << 20
+	maxHistoryBytes  = 128 << 20
+	freshFor         = 75 * time.Second
 	// hotEvents is how many of the newest events keep the JSON that watchers
 	// share; older ones are encoded again for the rare watcher that resumes there.
 	hotEvents = 1024
@@ -20,8 +24,9 @@ const (
 type event struct {
 	rv     uint64
 	kind   watch.EventType
-	object *object // the state after it; for a deletion the last state, with the deletion's version
-	prev   *object // the state before it; nil for a creation
+	object *object       // the state after it; for a deletion the last state, with the deletion's version
+	prev   *object       // the state before it; nil for a creation
+	time   time.Duration // of history.now
 }
 
 // history is the append-only ring of a resource's newest events. Every event has
@@ -31,36 +36,64 @@ type history struct {
 	first, next uint64  // sequence numbers of the oldest event held, and of the one to come
 	floor       uint64  // version of the newest event given up: watches may start from here on
 	bytes       int
+	limit       int // events to hold at present
 	maxEvents   int
 	maxBytes    int
+	now         func() time.Duration // since anything
 }
 
 func newHistory() history {
-	return history{ring: make([]event, 128), maxEvents: maxHistoryEvents, maxBytes: maxHistoryBytes}
+	start := time.Now()
+	return history{ring: make([]event, 128), limit: minHistoryEvents, maxEvents: maxHistoryEvents, maxBytes: maxHistoryBytes,
+		now: func() time.Duration { return time.Since(start) }}
 }
 
 func (h *history) at(seq uint64) *event { return &h.ring[seq&uint64(len(h.ring)-1)] }
 
 func (h *history) len() int { return int(h.next - h.first) }
 
-func (h *history) append(e event) {
+// append returns the version of the newest event that no longer keeps its JSON.
+func (h *history) append(e event) (cold uint64) {
+	e.time = h.now()
+	h.resize(e.time)
 	if h.len() == len(h.ring) {
-		h.grow()
+		h.fit(2 * len(h.ring))
 	}
 	*h.at(h.next) = e
 	h.next++
 	h.bytes += len(e.object.raw)
 	if h.len() > hotEvents {
-		h.at(h.next - 1 - hotEvents).object.json.Store(nil)
+		last := h.at(h.next - 1 - hotEvents)
+		last.object.json.Store(nil)
+		cold = last.rv
 	}
-	for h.len() > h.maxEvents || (h.bytes > h.maxBytes && h.len() > 1) {
+	for h.len() > min(h.limit, h.maxEvents) || (h.bytes > h.maxBytes && h.len() > 1) {
 		h.drop()
+	}
+	return cold
+}
+
+// resize adapts the limit when it is reached.
+func (h *history) resize(now time.Duration) {
+	switch quarter := uint64(h.limit / 4); {
+	case h.len() < h.limit:
+	case now-h.at(h.first).time < freshFor:
+		h.limit = min(2*h.limit, maxHistoryEvents)
+	case now-h.at(h.next-quarter).time > freshFor:
+		h.limit = max(h.limit/2, minHistoryEvents)
+		for h.len() > h.limit {
+			h.drop()
+		}
+		for len(h.ring) > 2*h.limit {
+			h.fit(len(h.ring) / 2)
+		}
 	}
 }
 
-func (h *history) grow() {
+// fit moves all events to a ring of another size.
+func (h *history) fit(size int) {
 	old := *h
-	h.ring = make([]event, 2*len(old.ring))
+	h.ring = make([]event, size)
 	for seq := h.first; seq < h.next; seq++ {
 		*h.at(seq) = *old.at(seq)
 	}

@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -41,5 +42,39 @@ func TestHistoryIsBoundedByBytes(t *testing.T) {
 	h.append(event{rv: 51, object: &object{raw: make([]byte, 1000)}})
 	if h.len() != 1 {
 		t.Errorf("holds %d events; the newest alone is kept whatever its size", h.len())
+	}
+}
+
+// The number of events held follows how fast they come, as in kube-apiserver.
+func TestHistoryReachesBackFarEnough(t *testing.T) {
+	h := newHistory()
+	var clock time.Duration
+	h.now = func() time.Duration { return clock }
+	rv := uint64(0)
+	appendEvery := func(n int, d time.Duration) {
+		for range n {
+			rv++
+			clock += d
+			h.append(event{rv: rv, object: &object{}})
+		}
+	}
+	appendEvery(200, time.Second)
+	if h.len() != minHistoryEvents || h.floor != 100 {
+		t.Errorf("at one a second holds %d events above %d", h.len(), h.floor)
+	}
+	appendEvery(100000, 10*time.Millisecond)
+	if reach := clock - h.at(h.first).time; h.len() != 12800 || reach < freshFor {
+		t.Errorf("at a hundred a second holds %d events of %s", h.len(), reach)
+	}
+	appendEvery(1000000, 10*time.Microsecond)
+	if h.len() != maxHistoryEvents {
+		t.Errorf("at a hundred thousand a second holds %d events", h.len())
+	}
+	appendEvery(100000, time.Second)
+	if h.len() > 2*minHistoryEvents || len(h.ring) > 512 {
+		t.Errorf("when it is quiet again holds %d events in a ring of %d", h.len(), len(h.ring))
+	}
+	if h.floor+uint64(h.len()) != rv {
+		t.Errorf("%d events above %d do not reach %d", h.len(), h.floor, rv)
 	}
 }

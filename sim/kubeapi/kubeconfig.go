@@ -10,27 +10,43 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// writeKubeconfig writes dir/kubeconfig, with the CA inline, and dir/ca.crt for
-// clients that want a file. It returns the path of the former.
-func writeKubeconfig(dir string, config *rest.Config) (string, error) {
+// writeKubeconfig writes dir/kubeconfig, with the CA and the token inline, and over
+// TLS a second context that shows a certificate instead. It returns its path.
+func (s *Server) writeKubeconfig(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("making the folder of the kubeconfig: %w", err)
 	}
-	if config.CAData != nil {
-		if err := os.WriteFile(filepath.Join(dir, "ca.crt"), config.CAData, 0o644); err != nil {
-			return "", fmt.Errorf("writing the CA's certificate: %w", err)
-		}
-	}
 	const name = "windtunnel"
+	config := s.Config()
 	file := api.NewConfig()
 	file.Clusters[name] = &api.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	// Nobody checks the token, but without any kubectl over TLS would ask its user for a name.
-	file.AuthInfos[name] = &api.AuthInfo{Token: name}
-	file.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name, Namespace: "default"}
+	addUser(file, name, name, config)
 	file.CurrentContext = name
+	if s.https != nil {
+		s.identity.dir = dir
+		if err := s.identity.writeCA(); err != nil {
+			return "", fmt.Errorf("writing the CA's certificate: %w", err)
+		}
+		byCert, err := s.CertificateConfig("admin", "system:masters")
+		if err != nil {
+			return "", err
+		}
+		const secure = name + "-certificate"
+		file.Clusters[secure] = &api.Cluster{Server: byCert.Host, CertificateAuthorityData: byCert.CAData}
+		addUser(file, secure, secure, byCert)
+	}
 	path := filepath.Join(dir, "kubeconfig")
 	if err := clientcmd.WriteToFile(*file, path); err != nil {
 		return "", fmt.Errorf("writing the kubeconfig: %w", err)
 	}
 	return path, nil
+}
+
+func addUser(file *api.Config, name, cluster string, config *rest.Config) {
+	file.AuthInfos[name] = &api.AuthInfo{
+		Token:                 config.BearerToken,
+		ClientCertificateData: config.CertData,
+		ClientKeyData:         config.KeyData,
+	}
+	file.Contexts[name] = &api.Context{Cluster: cluster, AuthInfo: name, Namespace: "default"}
 }

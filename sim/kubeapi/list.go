@@ -116,9 +116,11 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	if err := s.await(r.Context(), opts.rv); err != nil {
 		return err
 	}
-	objects, rv, err := r.objects.read(opts)
-	if err != nil {
-		return err
+	objects, rv, _, stale := s.staleRead(r)
+	if !stale {
+		if objects, rv, err = r.objects.read(opts); err != nil {
+			return err
+		}
 	}
 	page, m := paginate(sel.filter(objects), rv, opts, sel.narrow())
 	return respondList(w, r, page, m)
@@ -131,6 +133,9 @@ func (c *collection) read(opts listOptions) ([]*object, uint64, error) {
 		want = uint64(opts.token.Version)
 	} else if !opts.exact {
 		objects, rv, _ := c.snapshot()
+		if opts.limit > 0 && len(objects) > opts.limit {
+			c.paged.Store(&state{rv, objects}) // the next page will want it
+		}
 		return objects, rv, nil
 	}
 	objects, ok := c.snapshotAt(want)

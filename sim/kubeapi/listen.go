@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// listenLoopback listens on address, which must be a loopback one: whoever
-// reaches the server may do anything to it.
-func listenLoopback(address string) (net.Listener, error) {
+// listenOn listens on address. One beyond loopback must be guarded: by TLS, and by a
+// token that the operator chose, as whoever comes in may do anything.
+func listenOn(address string, guarded bool) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("kubeapi: listen address %q: %w; write host:port, for example 127.0.0.1:0", address, err)
 	}
-	if !loopback(host) {
-		return nil, fmt.Errorf("kubeapi: will not listen on %s: the simulated API server has no authentication and serves loopback only; use 127.0.0.1:%s", address, port)
+	if !loopback(host) && !guarded {
+		return nil, fmt.Errorf("kubeapi: will not listen on %s: beyond loopback the simulated API server serves HTTPS only, with authentication and a token of your choice; use 127.0.0.1:%s", address, port)
 	}
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -34,4 +34,29 @@ func loopback(host string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.IsLoopback()
+}
+
+// reachable is a listener's address as a client on this machine can dial it.
+func reachable(l net.Listener) string {
+	addr := l.Addr().(*net.TCPAddr)
+	if addr.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", fmt.Sprint(addr.Port))
+	}
+	return addr.String()
+}
+
+// addressesOf are those that a certificate for the listener must name, beyond loopback.
+func addressesOf(l net.Listener) []net.IP {
+	ip := l.Addr().(*net.TCPAddr).IP
+	if !ip.IsUnspecified() {
+		return []net.IP{ip}
+	}
+	var ips []net.IP
+	all, _ := net.InterfaceAddrs() // none is found: the loopback names remain
+	for _, addr := range all {
+		if n, ok := addr.(*net.IPNet); ok {
+			ips = append(ips, n.IP)
+		}
+	}
+	return ips
 }

@@ -27,12 +27,3 @@ func clearStatus(obj runtime.Object) {
 		s.SetZero()
 	}
 }
-
-// specOf returns the bytes of what metadata.generation counts the changes of:
-// everything but metadata and status.
-func specOf(obj runtime.Object) ([]byte, error) {
-	bare := obj.DeepCopyObject()
-	*metadataOf(bare) = metav1.ObjectMeta{}
-	clearStatus(bare)
-	return bare.(message).Marshal()
-}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -23,7 +22,7 @@ type object struct {
 	uid             types.UID
 	rv              uint64
 	deleting        bool // it waits for its finalizers
-	labels          labels.Set
+	labels          labelIndex
 	fields          fields.Set // selectable fields beyond metadata.name and metadata.namespace
 	raw             []byte     // the kind's own protobuf message
 	json            atomic.Pointer[[]byte]
@@ -61,15 +60,16 @@ func (res *resource) seal(obj runtime.Object, rv uint64) (*object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s as protobuf: %w", res.kind, m.GetName(), err)
 	}
+	key := keyOf(m.GetNamespace(), m.GetName())
 	o := &object{
 		res:       res,
-		key:       keyOf(m.GetNamespace(), m.GetName()),
-		namespace: m.GetNamespace(),
-		name:      m.GetName(),
+		key:       key,
+		namespace: key[:len(m.GetNamespace())], // parts of key, which take no memory of their own
+		name:      key[len(key)-len(m.GetName()):],
 		uid:       m.GetUID(),
 		rv:        rv,
 		deleting:  m.GetDeletionTimestamp() != nil,
-		labels:    m.GetLabels(),
+		labels:    indexLabels(m.GetLabels()),
 		raw:       raw,
 	}
 	if res.fields != nil {
@@ -106,6 +106,11 @@ func (o *object) asJSON(keep bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.encodeJSON(obj, keep)
+}
+
+// encodeJSON is asJSON for who has the object decoded.
+func (o *object) encodeJSON(obj runtime.Object, keep bool) ([]byte, error) {
 	body, err := json.Marshal(obj)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s as JSON: %w", o.res.kind, o.key, err)

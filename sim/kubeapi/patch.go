@@ -32,7 +32,7 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	o, err := s.modify(r, dryRun, func(old runtime.Object) (runtime.Object, error) {
+	o, err := s.modify(r, dryRun, (*object).decode, func(old runtime.Object) (runtime.Object, error) {
 		return patched(w, r, apply, old)
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (s *Server) await(ctx context.Context, rv uint64) error {
 			}
 		case <-deadline:
 			return tooLargeRV(rv, s.revision.Load())
-		case <-s.stopping:
+		case <-s.ending():
 			return tooLargeRV(rv, s.revision.Load())
 		case <-ctx.Done():
 			return ctx.Err()

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -21,6 +22,8 @@ type request struct {
 	query           url.Values
 	codec           codec
 	form            form
+	body            []byte         // once it was read
+	written         runtime.Object // what the request stored, decoded
 }
 
 // path is what a URL path names.

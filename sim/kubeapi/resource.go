@@ -35,6 +35,7 @@ type resource struct {
 	defaults func(obj, old runtime.Object, s *Server)
 	// validate returns what is wrong with obj beyond its metadata; old is nil on create.
 	validate func(obj, old runtime.Object) field.ErrorList
+	bulk     bulk     // the part of an object that makes it large, if there is one such
 	printer  *printer // nil: name and age
 	view     *view    // set if the objects are stored as another resource
 }

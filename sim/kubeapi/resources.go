@@ -50,7 +50,7 @@ var resources = []*resource{
 
 	{group: "coordination.k8s.io", version: "v1", name: "leases", kind: "Lease", upsert: true, needsRV: true, printer: leasePrinter},
 
-	{group: "discovery.k8s.io", version: "v1", name: "endpointslices", kind: "EndpointSlice", generation: true, generationLabels: true,
+	{group: "discovery.k8s.io", version: "v1", name: "endpointslices", kind: "EndpointSlice", generation: true, generationLabels: true, bulk: bulk{2, "Endpoints"},
 		defaults: defaultsOf(defaultEndpointSlice), validate: validationOf(validateEndpointSlice), printer: endpointSlicePrinter},
 
 	{group: "events.k8s.io", version: "v1", name: "events", kind: "Event", short: []string{"ev"}, upsert: true,

@@ -16,12 +16,21 @@ import (
 
 // respond writes one object in the form that was asked for.
 func respond(w http.ResponseWriter, r *request, code int, o *object) error {
-	body, err := r.form.object(o, false)
+	body, err := r.encode(o)
 	if err != nil {
 		return err
 	}
 	write(w, r.Request, r.codec.mediaType(), code, body)
 	return nil
+}
+
+// encode encodes what r answers with; JSON of what it has just stored, which
+// watchers will want as well, from the object that it still has decoded.
+func (r *request) encode(o *object) ([]byte, error) {
+	if _, plain := r.form.(jsonCodec); plain && r.written != nil && r.objects.fresh(o) && o.json.Load() == nil {
+		return o.encodeJSON(r.written, true)
+	}
+	return r.form.object(o, false)
 }
 
 // respondList writes many, without holding all their bytes.

@@ -9,6 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
+// maxSelector bounds a selector's text: every object is held against all of it.
+const maxSelector = 64 << 10
+
 // selector says which objects of a resource a list or watch is about. The
 // namespace and name are those of the URL, empty for all.
 type selector struct {
@@ -21,6 +24,11 @@ type selector struct {
 // kube-apiserver words them.
 func parseSelector(res *resource, namespace, name string, query url.Values) (selector, error) {
 	sel := selector{namespace: namespace, name: name}
+	for _, text := range []string{query.Get("labelSelector"), query.Get("fieldSelector")} {
+		if len(text) > maxSelector {
+			return sel, errors.NewBadRequest(fmt.Sprintf("a selector of %d bytes is too long: the limit is %d", len(text), maxSelector))
+		}
+	}
 	var err error
 	if sel.labels, err = labels.Parse(query.Get("labelSelector")); err != nil {
 		return sel, errors.NewBadRequest(fmt.Sprintf("unable to parse requirement: %v", err))
@@ -60,6 +68,9 @@ func (sel *selector) matches(o *object) bool {
 
 // filter returns the objects that match.
 func (sel *selector) filter(objects []*object) []*object {
+	if sel.namespace == "" && sel.name == "" && !sel.narrow() {
+		return objects
+	}
 	var matching []*object
 	for _, o := range objects {
 		if sel.matches(o) {

@@ -4,20 +4,20 @@
 // it, and the controller under test, which watches. Its one rule: a client must
 // not be able to tell it from kube-apiserver by what the API promises.
 //
-// What it does not do: authentication and authorization, admission webhooks,
+// What it does not do: authorization, admission webhooks,
 // server-side apply and managedFields, and the work of controllers and kubelets,
 // which is that of package controllers. As with kube-apiserver, a pod's status is
 // written through its status subresource only.
 package kubeapi
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -28,6 +28,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/kubeapi/fault"
 )
 
 // DefaultVersion is the Kubernetes version that a server claims unless told otherwise.
@@ -44,6 +46,12 @@ type Options struct {
 	// else will do, the server does itself and at once.
 	Kubelet             bool // ends deleted pods; else they are gone with the request
 	NamespaceController bool // empties deleted namespaces; else the server does
+
+	Auth  Auth   // who must show the token or a client certificate; empty is AuthTLS
+	Token string // the bearer token; empty makes one, for loopback only
+
+	OnFault func(fault.Hit) // is told of every fault that hits, one after the other; it must not call the server
+	Broken  bool            // takes the faults of package broken, too
 }
 
 // Server is a running API server.
@@ -59,17 +67,17 @@ type Server struct {
 	openAPI     openAPI
 
 	http, https *endpoint
-	ca          []byte // PEM
+	auth        Auth
+	token       string
+	identity    *identity // nil without HTTPS
 	kubeconfig  string
-	stopping    chan struct{} // closed when watches are to end
-	stop        sync.Once
-}
+	connections connections
+	faults      *faults
+	broken      bool
 
-// endpoint is one listening socket and what serves it.
-type endpoint struct {
-	url      string
-	listener net.Listener
-	server   *http.Server
+	stopping atomic.Value // chan struct{}, closed when watches are to end
+	outages  sync.Mutex   // held while the server stops or starts
+	closed   bool         // for good
 }
 
 // Start makes an empty cluster, with the namespaces that every cluster has, and
@@ -84,13 +92,13 @@ func Start(opts Options) (*Server, error) {
 		return nil, err
 	}
 	if opts.Dir != "" {
-		if s.kubeconfig, err = writeKubeconfig(opts.Dir, s.Config()); err != nil {
+		if s.kubeconfig, err = s.writeKubeconfig(opts.Dir); err != nil {
 			s.abandon()
 			return nil, err
 		}
 	}
 	for _, e := range s.endpoints() {
-		go e.server.Serve(e.listener) // returns when Close closes it
+		e.serve(s.newHTTPServer())
 	}
 	return s, nil
 }
@@ -101,7 +109,16 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, stopping: make(chan struct{})}
+	auth, err := opts.Auth.check()
+	if err != nil {
+		return nil, err
+	}
+	if opts.Token != "" && len(opts.Token) < minToken {
+		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
+	}
+	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, auth: auth, faults: newFaults(opts.OnFault), broken: opts.Broken,
+		token: cmp.Or(opts.Token, rand.Text())}
+	s.stopping.Store(make(chan struct{}))
 	for _, res := range resources {
 		if res.view == nil {
 			s.collections[res] = newCollection(res, &s.revision)
@@ -125,28 +142,24 @@ func (s *Server) listen(opts Options) error {
 		return errors.New("kubeapi: neither an HTTP nor an HTTPS address to listen on; set one, for example 127.0.0.1:0")
 	}
 	if opts.HTTP != "" {
-		l, err := listenLoopback(opts.HTTP)
+		l, err := listenOn(opts.HTTP, false)
 		if err != nil {
 			return err
 		}
-		s.http = &endpoint{"http://" + l.Addr().String(), l, s.newHTTPServer()}
+		s.http = &endpoint{url: "http://" + reachable(l), address: l.Addr().String(), listener: l}
 	}
 	if opts.HTTPS == "" {
 		return nil
 	}
-	ca, cert, err := makeCertificate()
+	l, err := listenOn(opts.HTTPS, s.auth != AuthNone && opts.Token != "")
 	if err != nil {
 		return err
 	}
-	l, err := listenLoopback(opts.HTTPS)
-	if err != nil {
+	s.https = &endpoint{url: "https://" + reachable(l), address: l.Addr().String(), listener: l}
+	if s.identity, err = newIdentity(addressesOf(l)...); err != nil {
 		return err
 	}
-	s.ca = ca
-	server := s.newHTTPServer()
-	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
-	server.TLSConfig = config
-	s.https = &endpoint{"https://" + l.Addr().String(), tls.NewListener(l, config), server}
+	s.https.tls = s.identity.config()
 	return nil
 }
 
@@ -155,6 +168,9 @@ func (s *Server) newHTTPServer() *http.Server {
 		Handler:           s.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       3 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
+		ConnContext:       s.connections.add,
+		ConnState:         s.connections.note,
 		ErrorLog:          log.New(io.Discard, "", 0), // of handshakes and hang-ups, which are the clients' affair
 	}
 }
@@ -169,25 +185,30 @@ func (s *Server) endpoints() []*endpoint {
 	return all
 }
 
-// abandon closes what a failed start has opened.
+// abandon stops listening.
 func (s *Server) abandon() {
 	for _, e := range s.endpoints() {
-		e.listener.Close()
+		e.close()
 	}
 }
 
 // Close stops listening, ends all watches cleanly and waits for the requests in
 // flight. When ctx is done first it cuts them and returns ctx's error.
 func (s *Server) Close(ctx context.Context) error {
+	s.outages.Lock()
+	defer s.outages.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
 	// The sockets close before the watches end: a client that comes back at once must be refused.
 	s.abandon()
-	s.stop.Do(func() { close(s.stopping) })
+	if ending := s.ending(); !closed(ending) {
+		close(ending)
+	}
 	var errs []error
 	for _, e := range s.endpoints() {
-		if err := e.server.Shutdown(ctx); err != nil && !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, fmt.Errorf("stopping %s: %w", e.url, err))
-			e.server.Close()
-		}
+		errs = append(errs, e.shutdown(ctx))
 	}
 	return errors.Join(errs...)
 }
@@ -216,7 +237,7 @@ func (s *Server) Kubeconfig() string { return s.kubeconfig }
 // does not limit the client's rate.
 func (s *Server) Config() *rest.Config {
 	if s.http != nil {
-		return &rest.Config{Host: s.URL(), QPS: -1}
+		return &rest.Config{Host: s.URL(), QPS: -1, BearerToken: s.token}
 	}
 	return s.TLSConfig()
 }
@@ -226,7 +247,23 @@ func (s *Server) TLSConfig() *rest.Config {
 	if s.https == nil {
 		return nil
 	}
-	return &rest.Config{Host: s.TLSURL(), QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: s.ca}}
+	return &rest.Config{Host: s.TLSURL(), QPS: -1, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: s.identity.caPEM()}}
+}
+
+// CertificateConfig is TLSConfig with a new client certificate, for this user
+// and these groups, instead of the token.
+func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config, error) {
+	config := s.TLSConfig()
+	if config == nil {
+		return nil, errors.New("kubeapi: client certificates need HTTPS, which is off")
+	}
+	cert, err := s.identity.clients.client(user, groups...)
+	if err != nil {
+		return nil, err
+	}
+	config.BearerToken = ""
+	config.CertData, config.KeyData, err = pemOf(cert)
+	return config, err
 }
 
 // Holds counts the objects of each resource that has any, by its name as kubectl

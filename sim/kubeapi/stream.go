@@ -15,6 +15,12 @@ const (
 	writeBytes = 256 << 10
 )
 
+// gatherFor is how soon after a write a stream writes again. Few events at a time
+// would cost most of their time in system calls, the more so the more watch.
+func gatherFor(watchers int32) time.Duration {
+	return min(max(time.Duration(watchers)*50*time.Microsecond, time.Millisecond), 5*time.Millisecond)
+}
+
 // stream is one open watch.
 type stream struct {
 	w        http.ResponseWriter
@@ -22,6 +28,7 @@ type stream struct {
 	r        *request
 	sel      selector
 	opts     watchOptions
+	server   *Server
 	stopping <-chan struct{}
 	buf      []byte
 	err      error // of the connection: the client has gone
@@ -62,19 +69,28 @@ func (st *stream) follow(cur *cursor) error {
 	defer bookmark.Stop()
 	ends := time.Now().Add(st.opts.timeout)
 	events := make([]event, 0, readEvents)
-	for st.err == nil && time.Now().Before(ends) && !closed(st.stopping) {
+	var flushed time.Time
+	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping); begins = false {
+		faults := st.server.faults.now.Load()
 		b := cur.read(events[:0], readEvents)
 		if b.lost {
 			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
 		}
+		next, over, err := st.disturb(faults, b.events, begins)
+		if over {
+			return err
+		}
 		if len(b.events) > 0 {
-			if err := st.sendAll(b.events); err != nil {
+			if err := st.sendAll(next); err != nil {
 				return err
 			}
+			flushed = time.Now()
 			continue
 		}
 		select {
 		case <-b.more:
+			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.objects.watchers.Load()))))
+		case <-faults.changed:
 		case <-bookmark.C:
 			if err := st.quietBookmark(b.rv); err != nil {
 				return err
@@ -115,7 +131,7 @@ func (st *stream) sendAll(events []event) error {
 		if o == nil {
 			continue
 		}
-		if err := st.send(kind, o, true); err != nil {
+		if err := st.send(kind, o, st.r.objects.fresh(o)); err != nil {
 			return err
 		}
 	}
@@ -144,11 +160,15 @@ func (sel *selector) view(e *event) (watch.EventType, *object, error) {
 }
 
 func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
-	body, err := st.r.form.object(o, keep)
-	if err != nil {
-		return err
+	if plain, ok := st.r.form.(protobufCodec); ok {
+		st.buf = plain.appendFrame(st.buf, kind, o)
+	} else {
+		body, err := st.r.form.object(o, keep)
+		if err != nil {
+			return err
+		}
+		st.buf = st.r.codec.frame(st.buf, kind, body)
 	}
-	st.buf = st.r.codec.frame(st.buf, kind, body)
 	if len(st.buf) >= writeBytes {
 		st.flush()
 	}

@@ -91,8 +91,10 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, stopping: s.stopping}
+	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending()}
 	st.open()
+	r.objects.watchers.Add(1)
+	defer r.objects.watchers.Add(-1)
 	cur, err := s.begin(st)
 	if err == nil {
 		err = st.follow(cur)
@@ -111,7 +113,10 @@ func (s *Server) begin(st *stream) (*cursor, error) {
 		if err := s.await(st.r.Context(), opts.rv); err != nil {
 			return nil, err
 		}
-		objects, rv, cur := c.snapshot()
+		objects, rv, cur, stale := s.staleRead(st.r)
+		if !stale {
+			objects, rv, cur = c.snapshot()
+		}
 		return cur, st.initial(objects, rv)
 	case opts.now:
 		cur, _, _ := c.cursorAt(s.revision.Load())

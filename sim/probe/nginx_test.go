@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	program "windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/event"
 )
 
@@ -37,13 +38,13 @@ type nginx struct {
 // block, with upstream blocks beside it.
 func startNginx(t *testing.T, server string, upstreams ...string) *nginx {
 	t.Helper()
-	binary, err := exec.LookPath("nginx")
+	found, err := program.Find("")
 	if err != nil {
-		t.Skip("no nginx on this machine: the probe is tested against the real one")
+		t.Skip(err)
 	}
 	n := &nginx{t: t, folder: t.TempDir(), address: freeAddress(t), upstreams: strings.Join(upstreams, "\n")}
 	n.configure(server)
-	cmd := exec.Command(binary, "-p", n.folder, "-c", n.conf())
+	cmd := exec.Command(found.Binary, "-p", n.folder, "-c", n.conf())
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -58,12 +59,11 @@ func startNginx(t *testing.T, server string, upstreams ...string) *nginx {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	free, err := port.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return "127.0.0.1:" + strconv.Itoa(free)
 }
 
 func (n *nginx) conf() string { return filepath.Join(n.folder, "nginx.conf") }

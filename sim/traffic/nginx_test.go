@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -18,6 +17,8 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/event"
 )
 
@@ -33,16 +34,15 @@ const workers = 2
 
 func startNginx(t *testing.T, to netip.AddrPort) *proxy {
 	t.Helper()
-	binary, err := exec.LookPath("nginx")
+	found, err := nginx.Find("")
 	if err != nil {
-		t.Skip("no nginx in the PATH")
+		t.Skip(err)
 	}
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	free, err := port.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{t: t, address: l.Addr().(*net.TCPAddr).AddrPort(), seen: map[string]bool{}}
-	l.Close()
+	p := &proxy{t: t, address: netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(free)), seen: map[string]bool{}}
 	dir := t.TempDir()
 	user := ""
 	if os.Geteuid() == 0 {
@@ -71,7 +71,7 @@ http {
 	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.command = exec.Command(binary, "-e", "stderr", "-p", dir, "-c", path)
+	p.command = exec.Command(found.Binary, "-e", "stderr", "-p", dir, "-c", path)
 	p.command.Stderr = os.Stderr
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := p.command.Start(); err != nil {

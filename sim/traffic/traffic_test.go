@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
 )
@@ -110,13 +110,11 @@ func (f first) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 
 func pod(t *testing.T, prefix, name, service string) *backend.Pod {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0") // for a port that is free
+	free, err := port.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	f := backend.New(backend.Options{Prefix: netip.MustParsePrefix(prefix), Port: port})
+	f := backend.New(backend.Options{Prefix: netip.MustParsePrefix(prefix), Port: free})
 	t.Cleanup(f.Stop)
 	p, err := f.Start(name, service)
 	if err != nil {

@@ -1,0 +1,118 @@
+package kubeapi
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"k8s.io/client-go/rest"
+)
+
+// The benchmarks over HTTP measure a server in a process of its own, so that its
+// processor time and memory are its own, too.
+
+const (
+	serveVariable   = "KUBEAPI_BENCH_SERVE"
+	profileVariable = "KUBEAPI_BENCH_PROFILE" // a file for the processor profile of the server
+)
+
+// TestServeAlone is that process: it serves until its input ends.
+func TestServeAlone(t *testing.T) {
+	if os.Getenv(serveVariable) == "" {
+		t.Skip("only the benchmarks run this, as a process of its own")
+	}
+	s, err := Start(Options{HTTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	fmt.Printf("serving %s\n", s.URL())
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// process is a server of its own.
+type process struct {
+	url string
+	pid int
+}
+
+func startProcess(b *testing.B) process {
+	b.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestServeAlone$", "-test.timeout=0")
+	if file := os.Getenv(profileVariable); file != "" {
+		cmd.Args = append(cmd.Args, "-test.cpuprofile="+file)
+	}
+	cmd.Env = append(os.Environ(), serveVariable+"=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		in.Close()
+		time.AfterFunc(10*time.Second, cancel) // for a server that does not end by itself
+		cmd.Wait()
+		cancel()
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if url, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
+			go io.Copy(io.Discard, out)
+			return process{url, cmd.Process.Pid}
+		}
+	}
+	b.Fatal("the server did not start")
+	return process{}
+}
+
+func (p process) address() string { return strings.TrimPrefix(p.url, "http://") }
+
+func (p process) config() *rest.Config { return &rest.Config{Host: p.url, QPS: -1} }
+
+func (p process) stat(b *testing.B) procfs.ProcStat {
+	b.Helper()
+	proc, err := procfs.NewProc(p.pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return stat
+}
+
+// cpu is the processor time spent so far, to ten milliseconds.
+func (p process) cpu(b *testing.B) time.Duration {
+	return time.Duration(p.stat(b).CPUTime() * float64(time.Second))
+}
+
+func (p process) rssMiB(b *testing.B) float64 { return float64(p.stat(b).ResidentMemory()) / (1 << 20) }
+
+// BenchmarkReady is the time from the start of a process to its first answer.
+func BenchmarkReady(b *testing.B) {
+	for b.Loop() {
+		p := startProcess(b)
+		resp, err := http.Get(p.url + "/readyz")
+		if err != nil || resp.StatusCode != http.StatusOK {
+			b.Fatal(err, resp)
+		}
+		resp.Body.Close()
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/ready")
+}

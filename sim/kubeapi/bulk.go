@@ -1,0 +1,38 @@
+package kubeapi
+
+import (
+	"reflect"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// bulk is the field that makes a kind's objects large. No rule of such a kind looks at
+// it in an old object or writes to it in a new one, and the kind has no
+// status; so a write need neither decode the old one nor copy the new one.
+type bulk struct {
+	field protowire.Number
+	name  string
+}
+
+// skim is decode without the bulk.
+func (o *object) skim() (runtime.Object, error) {
+	if o.res.bulk.field == 0 {
+		return o.decode()
+	}
+	return (&object{res: o.res, key: o.key, raw: without(o.raw, o.res.bulk.field)}).decode()
+}
+
+// copyOf returns a deep copy of obj, but for the bulk, which it shares.
+func (res *resource) copyOf(obj runtime.Object) runtime.Object {
+	if res.bulk.field == 0 {
+		return obj.DeepCopyObject()
+	}
+	from := reflect.ValueOf(obj).Elem()
+	light := reflect.New(from.Type())
+	light.Elem().Set(from)
+	light.Elem().FieldByName(res.bulk.name).SetZero()
+	copied := light.Interface().(runtime.Object).DeepCopyObject()
+	reflect.ValueOf(copied).Elem().FieldByName(res.bulk.name).Set(from.FieldByName(res.bulk.name))
+	return copied
+}

@@ -1,0 +1,125 @@
+package kubeapi
+
+import (
+	"net/http"
+
+	"windtunnel.dev/sim/kubeapi/fault"
+)
+
+// callOf is a request as faults see it.
+func (s *Server) callOf(req *http.Request) *fault.Call {
+	c := &fault.Call{
+		Request: fault.Request{
+			Verb:       "get",
+			Path:       req.URL.Path,
+			UserAgent:  req.UserAgent(),
+			Connection: connectionOf(req).number,
+			Asked:      req.URL.Query().Get("resourceVersion"),
+		},
+		Context: req.Context(),
+		Ending:  s.ending(),
+		Reset:   func() { reset(req) },
+	}
+	p, ok := parsePath(req.URL.Path)
+	if !ok {
+		return c
+	}
+	c.Namespace, c.Name = p.namespace, p.name
+	c.Resource = p.resource
+	if p.gv.Group != "" {
+		c.Resource += "." + p.gv.Group
+	}
+	if p.subresource != "" {
+		c.Resource += "/" + p.subresource
+	}
+	c.Verb = verbOf(req, p.name != "")
+	return c
+}
+
+// verbOf is the verb as in RBAC, but for "watchlist": a watch that begins with
+// all there is.
+func verbOf(req *http.Request, one bool) string {
+	switch req.Method {
+	case http.MethodPost:
+		return "create"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		if one {
+			return "delete"
+		}
+		return "deletecollection"
+	}
+	r := &request{Request: req, query: req.URL.Query()}
+	switch {
+	case watching(r):
+		if o, err := parseWatchOptions(r); err == nil && o.initial {
+			return "watchlist"
+		}
+		return "watch"
+	case one:
+		return "get"
+	}
+	return "list"
+}
+
+// disturbed serves a request through the faults that are in force.
+func (s *Server) disturbed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		set := s.faults.now.Load()
+		if len(set.injections) == 0 {
+			next.ServeHTTP(w, req)
+			return
+		}
+		s.serveThrough(set.injections, s.callOf(req), w, req, next)
+	})
+}
+
+func (s *Server) serveThrough(faults []*injection, c *fault.Call, w http.ResponseWriter, req *http.Request, next http.Handler) {
+	for i, in := range faults {
+		if in.Serve == nil || !s.faults.hits(in, c, s.revision.Load()) {
+			continue
+		}
+		serve := func(w http.ResponseWriter) { s.serveThrough(faults[i+1:], c, w, req, next) }
+		if err := in.Serve(in.sees(c), w, serve); err != nil {
+			refuse(w, req, err)
+		}
+		return
+	}
+	next.ServeHTTP(w, req)
+}
+
+// refuse answers with a Status, in the content type that was asked for.
+func refuse(w http.ResponseWriter, req *http.Request, err error) {
+	codec, _, _ := negotiate(req)
+	fail(w, &request{Request: req, codec: codec}, err)
+}
+
+// sees returns the call as this fault's own.
+func (in *injection) sees(c *fault.Call) *fault.Call {
+	own := *c
+	own.Version, own.Healed = in.version, in.healed
+	return &own
+}
+
+// staleRead returns what a fault has a list answered from, if one does: the
+// objects as they were at a version, and a cursor to what came after.
+func (s *Server) staleRead(r *request) (objects []*object, rv uint64, cur *cursor, ok bool) {
+	set := s.faults.now.Load()
+	if len(set.injections) == 0 || r.query.Has("continue") {
+		return nil, 0, nil, false
+	}
+	c := s.callOf(r.Request)
+	for _, in := range set.injections {
+		if in.Read == nil || !s.faults.hits(in, c, s.revision.Load()) {
+			continue
+		}
+		rv = in.Read(in.sees(c))
+		objects, ok = r.objects.snapshotAt(rv)
+		cur, _, _ = r.objects.cursorAt(rv)
+		return objects, rv, cur, ok || rv == fault.Beginning
+	}
+	return nil, 0, nil, false
+}

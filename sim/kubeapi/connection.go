@@ -1,0 +1,77 @@
+package kubeapi
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// connections are those that a server has open, each with a number.
+type connections struct {
+	mu   sync.Mutex
+	last uint64
+	open map[net.Conn]struct{}
+}
+
+// connection is how requests know theirs.
+type connection struct {
+	number uint64
+	conn   net.Conn
+}
+
+type connectionKey struct{}
+
+func (c *connections) add(ctx context.Context, conn net.Conn) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil {
+		c.open = map[net.Conn]struct{}{}
+	}
+	c.last++
+	c.open[conn] = struct{}{}
+	return context.WithValue(ctx, connectionKey{}, connection{c.last, conn})
+}
+
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	if state == http.StateClosed || state == http.StateHijacked {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.open, conn)
+	}
+}
+
+// reset cuts them all as a crash does: the clients get a RST, not an end.
+func (c *connections) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		abort(conn)
+		conn.Close()
+	}
+}
+
+// connectionOf is that of a request, zero if it came over none.
+func connectionOf(req *http.Request) connection {
+	c, _ := req.Context().Value(connectionKey{}).(connection)
+	return c
+}
+
+// reset cuts a request short. Over HTTP/1.1 the client gets a RST; over HTTP/2, where
+// others share the connection, its stream is reset. It does not return.
+func reset(req *http.Request) {
+	if c := connectionOf(req); req.ProtoMajor == 1 && c.conn != nil {
+		abort(c.conn)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// abort makes the coming close a RST.
+func abort(conn net.Conn) {
+	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = over.NetConn()
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0)
+	}
+}

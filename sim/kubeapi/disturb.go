@@ -1,0 +1,61 @@
+package kubeapi
+
+import "windtunnel.dev/sim/kubeapi/fault"
+
+// disturb asks the faults in force what an open watch is to do next, with the
+// events that it is about to send. It returns those to send, and whether the
+// stream is over.
+func (st *stream) disturb(set *faultSet, events []event, begins bool) (_ []event, over bool, err error) {
+	if len(set.injections) == 0 {
+		return events, false, nil
+	}
+	s := st.server
+	c := s.callOf(st.r.Request)
+	c.Ending, c.Begins, c.Events = st.stopping, begins, len(events)
+	for _, in := range set.injections {
+		if in.Stream == nil || !s.faults.hits(in, c, s.revision.Load()) {
+			continue
+		}
+		step := in.Stream(in.sees(c))
+		switch {
+		case step.Err != nil:
+			return nil, true, step.Err
+		case step.Bytes != nil:
+			return nil, true, st.sendInstead(c, pick(events, step.Order), step)
+		case step.Order != nil:
+			events = pick(events, step.Order)
+			c.Events = len(events)
+		}
+	}
+	return events, false, nil
+}
+
+// sendInstead sends what the step makes of the events.
+func (st *stream) sendInstead(c *fault.Call, events []event, step fault.Step) error {
+	for i := range events {
+		kind, o, err := st.sel.view(&events[i])
+		if err == nil && o != nil {
+			err = st.send(kind, o, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	st.buf = step.Bytes(st.buf)
+	st.flush()
+	if step.Cut {
+		c.Reset()
+	}
+	return nil
+}
+
+func pick(events []event, order []int) []event {
+	if order == nil {
+		return events
+	}
+	picked := make([]event, 0, len(order))
+	for _, i := range order {
+		picked = append(picked, events[i])
+	}
+	return picked
+}

@@ -1,0 +1,64 @@
+package kubeapi
+
+import (
+	"strings"
+	"testing"
+
+	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/kubeapi/fault/broken"
+)
+
+func breakable(o *Options) { o.Broken = true }
+
+func TestBrokenNeedsItsSwitch(t *testing.T) {
+	r := newRig(t)
+	for _, f := range []fault.Fault{broken.Drop(), broken.Duplicate(), broken.Reorder()} {
+		if _, err := r.s.Inject(f, fault.Scope{}); err == nil || !strings.Contains(err.Error(), "Options.Broken") {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+}
+
+// An informer never learns of a dropped event until it lists again.
+func TestBrokenDrop(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, breakable)
+	r.follow()
+	r.inject(broken.Drop(), fault.Scope{Count: 1})
+	r.create("dropped")
+	r.hit("broken-drop")
+	r.create("next")
+	r.sees("next")
+	if _, ok, _ := r.informer.GetStore().GetByKey("default/dropped"); ok {
+		t.Error("the event was not dropped")
+	}
+	r.asked("") // and it has no reason to ask
+	r.inject(fault.ErrorEvent(500), fault.Scope{Count: 1})
+	r.settled()
+	r.asked("WATCHLIST")
+}
+
+// Events that come twice or in the wrong order end in the right state, here.
+func TestBrokenOrder(t *testing.T) {
+	for _, f := range []fault.Fault{broken.Duplicate(), broken.Reorder()} {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, breakable)
+			r.follow()
+			stop := r.inject(fault.StalledWatch(), fault.Scope{})
+			r.hit("stalled-watch")
+			r.inject(f, fault.Scope{Count: 1})
+			r.create("a", "b") // they gather while the watch is stalled
+			stop()
+			r.hit(f.Name)
+			if f.Name == "broken-reorder" {
+				if got := <-r.added; got != "b" {
+					t.Errorf("%s came first", got)
+				}
+			}
+			r.sees("a")
+			r.settled()
+			r.asked("")
+		})
+	}
+}

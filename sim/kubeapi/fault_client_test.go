@@ -1,0 +1,246 @@
+package kubeapi
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/retry"
+
+	"windtunnel.dev/sim/kubeapi/fault"
+)
+
+// client-go repeats by itself what it is told to repeat, and nothing else.
+func TestRetryAfter(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault fault.Fault
+		is    func(error) bool // nil: it gets through
+		sent  int
+	}{
+		"429 with Retry-After": {fault.TooManyRequests(time.Second), nil, 2},
+		"503 with Retry-After": {fault.ServerError(503, time.Second), nil, 2},
+		"429":                  {fault.TooManyRequests(0), apierrors.IsTooManyRequests, 1},
+		"500":                  {fault.ServerError(500, 0), apierrors.IsInternalError, 1},
+		"503":                  {fault.ServerError(503, 0), apierrors.IsServiceUnavailable, 1},
+		"504":                  {fault.ServerError(504, 0), apierrors.IsTimeout, 1},
+		"401":                  {fault.Unauthorized(), apierrors.IsUnauthorized, 1},
+		"403":                  {fault.Forbidden(), apierrors.IsForbidden, 1},
+		"502":                  {fault.BadGateway(), apierrors.IsInternalError, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.inject(test.fault, fault.Scope{Verbs: []string{"create"}, Count: 1})
+			_, err := client(t, r.subject).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
+			if (test.is == nil && err != nil) || (test.is != nil && !test.is(err)) {
+				t.Errorf("error %v", err)
+			}
+			if got := len(r.sent.all()); got != test.sent {
+				t.Errorf("%d requests, want %d", got, test.sent)
+			}
+		})
+	}
+}
+
+// A storm of conflicts ends after its count; whoever reads again and retries gets through.
+func TestConflictStorm(t *testing.T) {
+	r := newRig(t)
+	r.follow()
+	cms := client(t, r.subject).CoreV1().ConfigMaps("default")
+	r.inject(fault.Conflict(), fault.Scope{Count: 3, Namespace: "default", Name: "first"})
+	before := len(r.sent.all())
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		cm, err := cms.Get(t.Context(), "first", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		cm.Data = map[string]string{"k": "v"}
+		_, err = cms.Update(t.Context(), cm, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if got := len(r.sent.all()) - before; got != 8 { // four times GET and PUT
+		t.Errorf("%d requests, want 8", got)
+	}
+	r.settled()
+}
+
+// A write is done although its writer hears nothing; who writes again finds it done.
+func TestLostAcknowledgement(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		r := newRig(t)
+		if secure {
+			r.over(r.s.TLSConfig())
+		}
+		r.follow()
+		cms := client(t, r.subject).CoreV1().ConfigMaps("default")
+		r.inject(fault.LostAcknowledgement(), fault.Scope{Count: 1})
+		if _, err := cms.Create(t.Context(), configMap("lost", "1"), metav1.CreateOptions{}); err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
+			t.Errorf("the answer was not lost: %v", err)
+		}
+		if _, err := cms.Create(t.Context(), configMap("lost", "1"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+			t.Errorf("the second time: %v", err)
+		}
+		r.sees("lost")
+		r.settled()
+		if got := len(r.sent.all()); got != 2 {
+			t.Errorf("%d requests, want the two creates: %v", got, r.sent.all())
+		}
+	}
+}
+
+// A leader whose Lease is refused steps down at its deadline, and leads again when healed.
+func TestLeaseRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: "default", Name: "leader"},
+		Client:     client(t, r.subject).CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
+	}
+	leads, stopped := make(chan bool, 10), make(chan bool, 10)
+	lead := func() {
+		leaderelection.RunOrDie(t.Context(), leaderelection.LeaderElectionConfig{
+			Lock: lock, LeaseDuration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 200 * time.Millisecond,
+			Callbacks: leaderelection.LeaderCallbacks{
+				OnStartedLeading: func(context.Context) { leads <- true },
+				OnStoppedLeading: func() { stopped <- true },
+			},
+		})
+	}
+	go lead()
+	<-leads
+	stop := r.inject(fault.LeaseRefused(), fault.Scope{})
+	before := len(r.sent.all())
+	<-stopped
+	// A renewal is tried every 200 ms for a second, and each is a PUT, then a GET and another PUT.
+	if got := len(r.sent.all()) - before; got < 2 || got > 3*8 {
+		t.Errorf("%d requests while refused", got)
+	}
+	stop()
+	go lead()
+	<-leads
+}
+
+// Scopes: what they do not cover is served, counts end, times begin and end.
+func TestInjectKeepsToItsScope(t *testing.T) {
+	r := newRig(t)
+	subject := client(t, r.subject)
+	get := func() error {
+		_, err := subject.CoreV1().ConfigMaps("default").Get(t.Context(), "none", metav1.GetOptions{})
+		return err
+	}
+	refused := func() bool { return apierrors.IsForbidden(get()) }
+
+	stop := r.inject(fault.Forbidden(), fault.Scope{Resources: []string{"secrets"}})
+	if refused() {
+		t.Error("another resource was hit")
+	}
+	stop()
+	stop = r.inject(fault.Forbidden(), fault.Scope{Skip: 1, Count: 2})
+	for i, want := range []bool{false, true, true, false} {
+		if got := refused(); got != want {
+			t.Errorf("request %d refused: %v", i, got)
+		}
+	}
+	stop()
+	stop()
+	if h := r.hit("forbidden"); h.Number != 1 || h.Verb != "get" || h.Name != "none" || h.Namespace != "default" || h.Path != cmPath+"/none" {
+		t.Errorf("logged as %+v", h)
+	}
+	connection := r.hit("forbidden").Connection
+	stop = r.inject(fault.Forbidden(), fault.Scope{Connection: connection})
+	if !refused() {
+		t.Error("its connection was not hit")
+	}
+	if _, err := client(t, r.s.TLSConfig()).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("another connection was hit: %v", err)
+	}
+	stop()
+	r.inject(fault.Forbidden(), fault.Scope{After: time.Millisecond, For: 20 * time.Millisecond})
+	for !refused() && t.Context().Err() == nil { // it begins
+	}
+	for refused() && t.Context().Err() == nil { // and ends
+	}
+	if set := r.s.faults.now.Load(); len(set.injections) != 0 {
+		t.Errorf("still in force: %v", set.injections)
+	}
+	for _, scope := range []fault.Scope{{Verbs: []string{"put"}}, {Count: -1}} {
+		if _, err := r.s.Inject(fault.Forbidden(), scope); err == nil {
+			t.Errorf("took scope %+v", scope)
+		}
+	}
+}
+
+// Requests that are about no resource can be hit, too.
+func TestInjectHitsDiscovery(t *testing.T) {
+	r := newRig(t)
+	r.inject(fault.ServerError(503, 0), fault.Scope{Count: 1})
+	if _, err := client(t, r.subject).ServerVersion(); !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("error %v", err)
+	}
+	if h := r.hit("server-error-503"); h.Path != "/version" || h.Resource != "" {
+		t.Errorf("logged as %+v", h)
+	}
+}
+
+// An empty list is one, of the beginning of time.
+func TestEmptyList(t *testing.T) {
+	r := newRig(t)
+	r.create("first")
+	r.inject(fault.EmptyList(), fault.Scope{})
+	cms := client(t, r.subject).CoreV1().ConfigMaps("default")
+	list, err := cms.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 0 || list.ResourceVersion != "1" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	w, err := cms.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	if e := <-w.ResultChan(); e.Type != "ADDED" || e.Object.(*corev1.ConfigMap).Name != "first" {
+		t.Errorf("event %+v", e)
+	}
+	last, err := r.operator.Get(t.Context(), "first", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err = cms.List(t.Context(), metav1.ListOptions{ResourceVersion: last.ResourceVersion})
+	if err != nil || len(list.Items) != 1 {
+		t.Errorf("a list not older than the object's version: %+v, %v", list, err)
+	}
+}
+
+// A delayed answer arrives when healed; health checks can be delayed as well.
+func TestFaultsEndWithTheServer(t *testing.T) {
+	r := newRig(t)
+	r.inject(fault.Delay(-1), fault.Scope{})
+	done := make(chan error, 1)
+	go func() {
+		req, _ := http.NewRequest("GET", r.s.URL()+"/healthz", nil)
+		req.Header.Set("User-Agent", subjectAgent)
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		done <- err
+	}()
+	r.hit("delay")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := r.s.Close(ctx); err != nil {
+		t.Errorf("a delayed request keeps the server: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,239 @@
+package kubeapi
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/kubeapi/fault"
+)
+
+// What an informer that watches does when the server fails: it ends in the right
+// state, with these requests and no more. The sequences are those that client-go
+// was seen to send a real server; where it backs off (0.8 s and doubling), a
+// repetition is allowed for, as often as fits the outage.
+func TestInformerSurvives(t *testing.T) {
+	watch := fault.Scope{Verbs: []string{"watch"}, Count: 1}
+	once := fault.Scope{Count: 1}
+	// resume ends the informer's watch, so that it comes back for the fault.
+	resume := func(r *rig) { r.inject(fault.ClosedWatch(), once); r.hit("closed-watch") }
+	change := func(r *rig) { r.create("changed") }
+	nothing := func(*rig) {}
+	for name, test := range map[string]struct {
+		fault   fault.Fault
+		scope   fault.Scope
+		provoke func(*rig)
+		want    string
+	}{
+		"a clean end is resumed":                  {fault.ClosedWatch(), once, nothing, "WATCH"},
+		"410 on resume lists again":               {fault.ResumeExpired(), watch, resume, "WATCH WATCHLIST"},
+		"429 backs off and resumes":               {fault.TooManyRequests(0), watch, resume, "WATCH WATCH"},
+		"429 with Retry-After repeats":            {fault.TooManyRequests(1e9), watch, resume, "WATCH WATCH"},
+		"500 lists again":                         {fault.ServerError(500, 0), watch, resume, "WATCH WATCHLIST"},
+		"503 lists again":                         {fault.ServerError(503, 0), watch, resume, "WATCH WATCHLIST"},
+		"503 with Retry-After repeats":            {fault.ServerError(503, 1e9), watch, resume, "WATCH WATCH"},
+		"504 lists again":                         {fault.ServerError(504, 0), watch, resume, "WATCH WATCHLIST"},
+		"502 of a proxy lists again":              {fault.BadGateway(), watch, resume, "WATCH WATCHLIST"},
+		"401 lists again":                         {fault.Unauthorized(), watch, resume, "WATCH WATCHLIST"},
+		"403 lists again":                         {fault.Forbidden(), watch, resume, "WATCH WATCHLIST"},
+		"a very short watch lists again":          {fault.EmptyWatch(), watch, resume, "WATCH WATCHLIST"},
+		"a reset before the answer repeats":       {fault.Reset(), watch, resume, "WATCH+"},
+		"ERROR 500 lists again":                   {fault.ErrorEvent(500), once, nothing, "WATCHLIST"},
+		"ERROR 504 lists again":                   {fault.ErrorEvent(504), once, nothing, "WATCHLIST"},
+		"garbage is resumed":                      {fault.Garbage(), once, nothing, "WATCH"}, // read as the length of a frame that ended early
+		"half an event is resumed":                {fault.TruncatedFrame(), once, change, "WATCH"},
+		"a 503 for list and watch ends by itself": {fault.ServerError(503, 0), fault.Scope{Count: 3}, resume, "WATCH WATCHLIST LIST WATCHLIST"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.follow()
+			before := r.s.revision.Load()
+			r.inject(test.fault, test.scope)
+			test.provoke(r)
+			for range test.scope.Count {
+				h := r.hit(test.fault.Name)
+				if h.Version < before || h.Resource != "configmaps" || !strings.HasPrefix(h.UserAgent, subjectAgent) || h.Connection == 0 {
+					t.Errorf("logged as %+v", h)
+				}
+			}
+			r.settled()
+			r.asked(test.want)
+		})
+	}
+}
+
+// The faults that are about bytes depend on what carries them. JSON shows garbage
+// to be garbage. Over HTTP/2 a stream is reset instead of the connection, which
+// client-go does not take for an end of the stream.
+func TestInformerSurvivesBytes(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault                 fault.Fault
+		http2Proto, http2JSON string
+		http1JSON             string
+	}{
+		"half an event": {fault.TruncatedFrame(), "WATCHLIST", "WATCHLIST", "WATCH"},
+		"a clean end":   {fault.ClosedWatch(), "WATCH", "WATCH", "WATCH"},
+		"garbage":       {fault.Garbage(), "WATCH", "WATCHLIST", "WATCHLIST"},
+	} {
+		run := func(how, contentType, want string, config func(*Server) *rest.Config) {
+			t.Run(name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t)
+				c := config(r.s)
+				c.ContentType = contentType
+				r.over(c)
+				r.follow()
+				r.inject(test.fault, fault.Scope{Count: 1, Resources: []string{"configmaps"}})
+				r.create("changed")
+				r.hit(test.fault.Name)
+				r.settled()
+				r.asked(want)
+			})
+		}
+		run("HTTP/2 protobuf", "", test.http2Proto, (*Server).TLSConfig)
+		run("HTTP/2 JSON", "application/json", test.http2JSON, (*Server).TLSConfig)
+		run("HTTP/1.1 JSON", "application/json", test.http1JSON, (*Server).Config)
+	}
+}
+
+// An open watch is told nothing while others hear of everything, and everything when healed.
+func TestInformerIsHeldBack(t *testing.T) {
+	for _, f := range []fault.Fault{fault.StalledWatch(), fault.DelayedEvents(1 << 60)} {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.follow()
+			stop := r.inject(f, fault.Scope{})
+			if f.Name == "stalled-watch" {
+				r.hit(f.Name) // it stalls without waiting for an event
+			}
+			r.create("held", "held-too")
+			if f.Name != "stalled-watch" {
+				r.hit(f.Name)
+			}
+			control, err := r.operator.Watch(r.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer control.Stop()
+			for range 4 {
+				<-control.ResultChan()
+			}
+			if len(r.added) != 0 {
+				t.Errorf("told of %s while stalled", <-r.added)
+			}
+			stop()
+			r.sees("held")
+			r.sees("held-too")
+			r.settled()
+			r.asked("")
+		})
+	}
+}
+
+// A stalled watch does not even end at its own timeout, which another watch of
+// the same length shows to have passed.
+func TestStalledWatchOutlivesItsTimeout(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.create("first")
+	seconds := int64(1)
+	opts := metav1.ListOptions{TimeoutSeconds: &seconds, ResourceVersion: "1"}
+	stop := r.inject(fault.StalledWatch(), fault.Scope{})
+	stalled, err := client(t, r.subject).CoreV1().ConfigMaps("default").Watch(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.hit("stalled-watch")
+	other, err := r.operator.Watch(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range other.ResultChan() {
+	}
+	select {
+	case e, ok := <-stalled.ResultChan():
+		t.Errorf("the stalled watch told %v, %v", e, ok)
+	default:
+	}
+	stop()
+	for range stalled.ResultChan() { // what it held back, and its end
+	}
+}
+
+// How an informer comes up when its first list fails.
+func TestInformerStartsThrough(t *testing.T) {
+	watchlist := fault.Scope{Verbs: []string{"watchlist"}, Count: 1}
+	for name, test := range map[string]struct {
+		fault fault.Fault
+		scope fault.Scope
+		want  string
+	}{
+		"an empty stream falls back":            {fault.EmptyWatch(), watchlist, "WATCHLIST LIST WATCH"},
+		"an empty list catches up by its watch": {fault.EmptyList(), watchlist, "WATCHLIST"},
+		"a dripping list arrives":               {fault.Drip(100, 1), watchlist, "WATCHLIST"},
+		"500 falls back":                        {fault.ServerError(500, 0), watchlist, "WATCHLIST LIST WATCH"},
+		"429 backs off and tries again":         {fault.TooManyRequests(0), watchlist, "WATCHLIST WATCHLIST"},
+		"403 falls back":                        {fault.Forbidden(), watchlist, "WATCHLIST LIST WATCH"},
+		"a 410 on resume spares it":             {fault.ResumeExpired(), fault.Scope{}, "WATCHLIST"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.create("first", "second")
+			r.inject(test.fault, test.scope)
+			r.watch()
+			if test.scope.Count > 0 {
+				r.hit(test.fault.Name)
+			}
+			r.sees("first")
+			r.settled()
+			r.asked(test.want)
+		})
+	}
+}
+
+// A list that does not begin to arrive keeps the informer waiting, with one request.
+func TestSlowList(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.create("first")
+	stop := r.inject(fault.Delay(-1), fault.Scope{Resources: []string{"configmaps"}})
+	r.watch()
+	r.hit("delay")
+	if r.informer.HasSynced() {
+		t.Error("synced without an answer")
+	}
+	stop()
+	r.sees("first")
+	r.settled()
+	r.asked("WATCHLIST")
+}
+
+// A list at any version may be old; what it lacks comes by the watch. A list
+// that asks for the newest is not.
+func TestStaleRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.create("first")
+	r.inject(fault.StaleRead(), fault.Scope{})
+	r.create("second")
+	subject := client(t, r.subject).CoreV1().ConfigMaps("default")
+	for rv, want := range map[string]int{"0": 1, "": 2} {
+		list, err := subject.List(t.Context(), metav1.ListOptions{ResourceVersion: rv})
+		if err != nil || len(list.Items) != want {
+			t.Errorf("a list at version %q has %d items, %v; want %d", rv, len(list.Items), err, want)
+		}
+	}
+	r.hit("stale-read")
+	r.sent.forget()
+	r.inject(fault.ServerError(500, 0), fault.Scope{Verbs: []string{"watchlist"}, Count: 1}) // so that it lists
+	r.watch()
+	r.hit("stale-read")
+	r.sees("second")
+	r.settled()
+	r.asked("WATCHLIST LIST WATCH")
+}

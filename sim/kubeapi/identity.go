@@ -1,0 +1,95 @@
+package kubeapi
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// identity is what a server shows over TLS, and whose clients' certificates it takes.
+type identity struct {
+	clients   *authority // signs the clients; it stays whatever the server shows
+	addresses []net.IP   // beyond loopback
+	dir       string     // where ca.crt is kept, if anywhere
+
+	mu      sync.Mutex
+	ca      *authority
+	serving *tls.Certificate
+}
+
+func newIdentity(addresses ...net.IP) (*identity, error) {
+	ca, err := newAuthority()
+	if err != nil {
+		return nil, err
+	}
+	serving, err := ca.serving(addresses...)
+	if err != nil {
+		return nil, err
+	}
+	return &identity{clients: ca, addresses: addresses, ca: ca, serving: serving}, nil
+}
+
+// config looks the certificate up at every handshake. A client's is
+// asked for, but judged by authenticate, which answers 401 instead of hanging up.
+func (i *identity) config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"},
+		ClientAuth: tls.RequestClientCert,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			return i.serving, nil
+		},
+	}
+}
+
+func (i *identity) caPEM() []byte {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.ca.pem
+}
+
+// trusts says whether a client's certificate is one that this server has made.
+func (i *identity) trusts(cert *x509.Certificate) bool {
+	roots := x509.NewCertPool()
+	roots.AddCert(i.clients.cert)
+	_, err := cert.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	return err == nil
+}
+
+// rotate makes a new serving certificate, of a new CA if asked for.
+func (i *identity) rotate(newCA bool) (restore func(), err error) {
+	i.mu.Lock()
+	oldCA, oldServing := i.ca, i.serving
+	i.mu.Unlock()
+	ca := oldCA
+	if newCA {
+		if ca, err = newAuthority(); err != nil {
+			return nil, err
+		}
+	}
+	serving, err := ca.serving(i.addresses...)
+	if err != nil {
+		return nil, err
+	}
+	return func() { i.show(oldCA, oldServing) }, i.show(ca, serving)
+}
+
+func (i *identity) show(ca *authority, serving *tls.Certificate) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.ca, i.serving = ca, serving
+	return i.writeCA()
+}
+
+// writeCA keeps the CA's certificate in a file, which clients may read again.
+func (i *identity) writeCA() error {
+	if i.dir == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(i.dir, "ca.crt"), i.ca.pem, 0o644)
+}

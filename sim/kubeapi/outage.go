@@ -1,0 +1,114 @@
+package kubeapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/fault"
+)
+
+// target is what faults may do to the server as a whole.
+type target struct{ s *Server }
+
+// Stop ends one life of the server. The sockets close before the watches end: a
+// client that comes back at once must be refused.
+func (t target) Stop(reset bool) {
+	s := t.s
+	s.outages.Lock()
+	defer s.outages.Unlock()
+	if s.closed || closed(s.ending()) {
+		return
+	}
+	for _, e := range s.endpoints() {
+		e.listener.Close()
+		release, err := keepPort(e.address)
+		if err != nil {
+			release = func() {} // it may still be free when it is wanted again
+		}
+		e.release = release
+	}
+	if reset {
+		s.connections.reset()
+	}
+	close(s.ending())
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	for _, e := range s.endpoints() {
+		if reset {
+			e.server.Close()
+		}
+		e.shutdown(ctx)
+	}
+}
+
+// whileUp sends away the requests that still come in over open connections
+// while the server stops. A watch among them must not be taken and ended at once,
+// which would tell its client that something is wrong with it.
+func (s *Server) whileUp(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !closed(s.ending()) {
+			next.ServeHTTP(w, req)
+			return
+		}
+		w.Header().Set("Connection", "close")
+		err := apierrors.NewServiceUnavailable("apiserver is shutting down")
+		err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+		refuse(w, req, err)
+	})
+}
+
+// Start begins another life, unless the server was closed for good. A failure is logged.
+func (t target) Start() error {
+	s := t.s
+	s.outages.Lock()
+	defer s.outages.Unlock()
+	if s.closed || !closed(s.ending()) {
+		return nil
+	}
+	s.stopping.Store(make(chan struct{}))
+	var errs []error
+	for _, e := range s.endpoints() {
+		if err := e.reopen(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e.serve(s.newHTTPServer())
+	}
+	err := errors.Join(errs...)
+	if err != nil {
+		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.revision.Load(), err)
+	}
+	return err
+}
+
+// Forget gives up the history of the scope's resources.
+func (t target) Forget(scope fault.Scope) {
+	for res, c := range t.s.collections {
+		if scope.CoversResource(res.groupResource().String()) {
+			c.forget()
+		}
+	}
+}
+
+// forget gives up all events. Who watches and is up to date goes on; who comes
+// back with an earlier version, even if nothing happened since, is too late.
+func (c *collection) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.history.len() > 0 {
+		c.history.drop()
+	}
+	c.history.floor = c.revision.Load()
+}
+
+// RotateCertificate replaces the serving certificate; restore brings the old CA's back.
+func (t target) RotateCertificate(newCA bool) (restore func(), err error) {
+	return t.s.identity.rotate(newCA)
+}
+
+// ending is closed when the server stops; the next life has another.
+func (s *Server) ending() chan struct{} { return s.stopping.Load().(chan struct{}) }

@@ -1,0 +1,199 @@
+package kubeapi
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+func inDefault(name, v string) *corev1.ConfigMap {
+	cm := configMap(name, v)
+	cm.Namespace = "default"
+	return cm
+}
+
+// A client sees what a Writer does as it sees what another client does.
+func TestWriter(t *testing.T) {
+	s := start(t)
+	writer := s.Writer()
+	w, err := client(t, s.Config()).CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	given := inDefault("a", "1")
+	unchanged := given.DeepCopy()
+	created := must(t)(writer.Create(given))
+	updated := must(t)(writer.Update(inDefault("a", "2")))
+	if same := must(t)(writer.Update(inDefault("a", "2"))); same != updated {
+		t.Errorf("an update that changes nothing is at version %d, after %d", same, updated)
+	}
+	deleted := must(t)(writer.Delete(given))
+	if !equality.Semantic.DeepEqual(given, unchanged) {
+		t.Errorf("the object given is now %+v", given)
+	}
+	uid := ""
+	for _, want := range []struct {
+		kind watch.EventType
+		rv   uint64
+		v    string
+	}{{watch.Added, created, "1"}, {watch.Modified, updated, "2"}, {watch.Deleted, deleted, "2"}} {
+		e := <-w.ResultChan()
+		cm := e.Object.(*corev1.ConfigMap)
+		if e.Type != want.kind || cm.ResourceVersion != formatRV(want.rv) || cm.Labels["v"] != want.v || cm.CreationTimestamp.IsZero() {
+			t.Errorf("event %s %+v, want %+v", e.Type, cm, want)
+		}
+		if uid == "" {
+			uid = string(cm.UID)
+		}
+		if string(cm.UID) != uid || uid == "" {
+			t.Errorf("uid %q after %q", cm.UID, uid)
+		}
+	}
+}
+
+func must(t *testing.T) func(uint64, error) uint64 {
+	return func(rv uint64, err error) uint64 {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+		return rv
+	}
+}
+
+func TestWriterRefusesAsARequest(t *testing.T) {
+	w := start(t).Writer()
+	old := must(t)(w.Create(inDefault("a", "1")))
+	must(t)(w.Update(inDefault("a", "2")))
+	stale, elsewhere, nameless := inDefault("a", "3"), inDefault("a", "1"), inDefault("", "1")
+	stale.ResourceVersion = formatRV(old)
+	elsewhere.Namespace = "nowhere"
+	for name, test := range map[string]struct {
+		change Change
+		is     func(error) bool
+	}{
+		"exists":       {Change{watch.Added, inDefault("a", "1")}, errors.IsAlreadyExists},
+		"missing":      {Change{watch.Modified, inDefault("b", "1")}, errors.IsNotFound},
+		"not there":    {Change{watch.Deleted, inDefault("b", "1")}, errors.IsNotFound},
+		"stale":        {Change{watch.Modified, stale}, errors.IsConflict},
+		"no namespace": {Change{watch.Added, elsewhere}, errors.IsNotFound},
+		"invalid":      {Change{watch.Added, inDefault("not/a/name", "1")}, errors.IsInvalid},
+		"no name":      {Change{watch.Added, nameless}, func(err error) bool { return strings.Contains(err.Error(), "name") }},
+		"no resource":  {Change{watch.Added, &metav1.Status{}}, func(err error) bool { return strings.Contains(err.Error(), "Status") }},
+	} {
+		for how, versions := range map[string]func() (uint64, error){
+			"one": func() (uint64, error) { return w.one(test.change, "") },
+			"batch": func() (uint64, error) {
+				rv, err := w.Apply([]Change{test.change})
+				if list, ok := err.(interface{ Unwrap() []error }); ok && len(list.Unwrap()) == 1 {
+					err = unjoin(err)
+				}
+				return rv[0], err
+			},
+		} {
+			if rv, err := versions(); err == nil || !test.is(err) || rv != 0 {
+				t.Errorf("%s, %s: version %d, %v", name, how, rv, err)
+			}
+		}
+	}
+}
+
+// unjoin returns the one error that is joined, however often.
+func unjoin(err error) error {
+	for {
+		list, ok := err.(interface{ Unwrap() []error })
+		if !ok {
+			return err
+		}
+		err = list.Unwrap()[0]
+	}
+}
+
+// The changes of a batch are made in their order, whatever fails among them.
+func TestWriterApply(t *testing.T) {
+	s := start(t)
+	w := s.Writer()
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	versions, err := w.Apply([]Change{
+		{watch.Added, inDefault("a", "1")},
+		{watch.Added, inDefault("b", "1")},
+		{watch.Modified, inDefault("a", "2")},
+		{watch.Modified, inDefault("missing", "2")},
+		{watch.Added, service},
+		{watch.Deleted, inDefault("b", "")},
+		{watch.Added, inDefault("b", "2")},
+		{watch.Modified, inDefault("b", "2")},
+	})
+	if !errors.IsNotFound(unjoin(err)) {
+		t.Errorf("error %v", err)
+	}
+	first := versions[0]
+	for i, want := range []uint64{0, 1, 2, 0, 3, 4, 5, 5} {
+		if i != 3 {
+			want += first
+		}
+		if versions[i] != want {
+			t.Errorf("change %d is at version %d of %v, want %d", i, versions[i], versions, want)
+		}
+	}
+	for name, v := range map[string]string{"a": "2", "b": "2"} {
+		cm, err := client(t, s.Config()).CoreV1().ConfigMaps("default").Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil || cm.Labels["v"] != v {
+			t.Errorf("%s is %v, %v", name, cm, err)
+		}
+	}
+	if n := s.Holds()["services"]; n != 1 {
+		t.Errorf("holds %d services", n)
+	}
+}
+
+// Finalizers hold what a Writer deletes; a namespace goes with all in it.
+func TestWriterDeletes(t *testing.T) {
+	s := start(t)
+	w := s.Writer()
+	held := inDefault("held", "1")
+	held.Finalizers = []string{"example.com/wait"}
+	must(t)(w.Create(held))
+	marked := must(t)(w.Delete(held))
+	if again := must(t)(w.Delete(held)); again != marked {
+		t.Errorf("deleted again at version %d, after %d", again, marked)
+	}
+	if n := s.Holds()["configmaps"]; n != 1 {
+		t.Errorf("holds %d config maps", n)
+	}
+	must(t)(w.Update(inDefault("held", "1")))
+	if n := s.Holds()["configmaps"]; n != 0 {
+		t.Errorf("holds %d config maps after the finalizer went", n)
+	}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	inside := configMap("a", "1")
+	inside.Namespace = "shop"
+	if _, err := w.Apply([]Change{{watch.Added, ns}, {watch.Added, inside}, {watch.Deleted, ns}}); err != nil {
+		t.Error(err)
+	}
+	if holds := s.Holds(); holds["configmaps"] != 0 || holds["namespaces"] != 3 {
+		t.Errorf("holds %v", holds)
+	}
+}
+
+func TestWriterUpdatesStatus(t *testing.T) {
+	s := start(t)
+	w := s.Writer()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: corev1.PodSpec{NodeName: "n1"}}
+	must(t)(w.Create(pod))
+	pod.Status.PodIP, pod.Spec.NodeName = "127.0.0.9", "n2"
+	must(t)(w.UpdateStatus(pod))
+	got, err := client(t, s.Config()).CoreV1().Pods("default").Get(t.Context(), "a", metav1.GetOptions{})
+	if err != nil || got.Status.PodIP != "127.0.0.9" || got.Spec.NodeName != "n1" || got.Generation != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := w.UpdateStatus(inDefault("a", "1")); err == nil {
+		t.Error("a config map has a status")
+	}
+}
