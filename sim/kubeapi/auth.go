@@ -43,9 +43,9 @@ var errAnonymous = errors.New("anonymous")
 func (s *Server) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		switch err := s.authenticate(req); {
-		case err == nil || (err == errAnonymous && openToAll(req.URL.Path)):
+		case err == nil || (errors.Is(err, errAnonymous) && openToAll(req.URL.Path)):
 			next.ServeHTTP(w, req)
-		case err == errAnonymous:
+		case errors.Is(err, errAnonymous):
 			refuse(w, req, forbidAnonymous(req))
 		default:
 			refuse(w, req, err)

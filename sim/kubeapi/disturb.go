@@ -32,14 +32,8 @@ func (st *stream) disturb(set *faultSet, events []event, begins bool) (_ []event
 
 // sendInstead sends what the step makes of the events.
 func (st *stream) sendInstead(c *fault.Call, events []event, step fault.Step) error {
-	for i := range events {
-		kind, o, err := st.sel.view(&events[i])
-		if err == nil && o != nil {
-			err = st.send(kind, o, true)
-		}
-		if err != nil {
-			return err
-		}
+	if err := st.encode(events); err != nil {
+		return err
 	}
 	st.buf = step.Bytes(st.buf)
 	st.flush()

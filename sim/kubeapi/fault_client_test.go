@@ -220,7 +220,7 @@ func TestEmptyList(t *testing.T) {
 	}
 }
 
-// A delayed answer arrives when healed; health checks can be delayed as well.
+// No fault holds a request beyond the end of the server.
 func TestFaultsEndWithTheServer(t *testing.T) {
 	r := newRig(t)
 	r.inject(fault.Delay(-1), fault.Scope{})

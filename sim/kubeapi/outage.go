@@ -103,6 +103,7 @@ func (c *collection) forget() {
 		c.history.drop()
 	}
 	c.history.floor = c.revision.Load()
+	c.paged.Store(nil)
 }
 
 // RotateCertificate replaces the serving certificate; restore brings the old CA's back.

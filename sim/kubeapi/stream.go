@@ -123,6 +123,14 @@ func closed(c <-chan struct{}) bool {
 }
 
 func (st *stream) sendAll(events []event) error {
+	err := st.encode(events)
+	if err == nil {
+		st.flush()
+	}
+	return err
+}
+
+func (st *stream) encode(events []event) error {
 	for i := range events {
 		kind, o, err := st.sel.view(&events[i])
 		if err != nil {
@@ -135,7 +143,6 @@ func (st *stream) sendAll(events []event) error {
 			return err
 		}
 	}
-	st.flush()
 	return nil
 }
 

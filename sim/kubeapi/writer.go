@@ -93,8 +93,12 @@ func (w Writer) try(r *request, change Change) (uint64, error) {
 
 // decide works out what a change does to what there is now.
 func (w Writer) decide(r *request, change Change) (transition, error) {
-	if change.Kind == watch.Added {
+	switch change.Kind {
+	case watch.Added:
 		return w.decideNew(r, r.res.stored(r.res.copyOf(change.Object)))
+	case watch.Modified, watch.Deleted:
+	default:
+		return transition{}, fmt.Errorf("a change is %s, %s or %s, not %q", watch.Added, watch.Modified, watch.Deleted, change.Kind)
 	}
 	base := r.objects.get(r.key())
 	if base == nil {

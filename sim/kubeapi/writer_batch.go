@@ -41,11 +41,10 @@ func (w Writer) gather(changes []Change) ([]*request, error) {
 		if err != nil {
 			return run, err
 		}
-		if key := r.key(); len(run) > 0 && (r.objects != run[0].objects || seen[key]) {
+		if len(run) > 0 && (r.objects != run[0].objects || seen[r.key()]) {
 			break
-		} else {
-			seen[key] = true
 		}
+		seen[r.key()] = true
 		run = append(run, r)
 	}
 	return run, nil

@@ -85,6 +85,7 @@ func TestWriterRefusesAsARequest(t *testing.T) {
 		"no namespace": {Change{watch.Added, elsewhere}, errors.IsNotFound},
 		"invalid":      {Change{watch.Added, inDefault("not/a/name", "1")}, errors.IsInvalid},
 		"no name":      {Change{watch.Added, nameless}, func(err error) bool { return strings.Contains(err.Error(), "name") }},
+		"no change":    {Change{watch.Bookmark, inDefault("a", "1")}, func(err error) bool { return strings.Contains(err.Error(), "BOOKMARK") }},
 		"no resource":  {Change{watch.Added, &metav1.Status{}}, func(err error) bool { return strings.Contains(err.Error(), "Status") }},
 	} {
 		for how, versions := range map[string]func() (uint64, error){
