@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,11 +17,15 @@ type scheduler struct {
 	*cluster
 	pods  listers.PodLister
 	nodes listers.NodeLister
-	turn  atomic.Uint64
+
+	mu    sync.Mutex
+	turn  int
+	given map[string]string // by key: of pods whose binding the cache has not seen
 }
 
 func newScheduler(c *cluster) (*loop, error) {
-	s := &scheduler{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), nodes: c.informers.Core().V1().Nodes().Lister()}
+	s := &scheduler{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), nodes: c.informers.Core().V1().Nodes().Lister(),
+		given: map[string]string{}}
 	l := newLoop(s.sync)
 	l.watch(c.informers.Core().V1().Pods().Informer(), itself)
 	// A new node may be the first that takes pods.
@@ -42,9 +46,10 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	namespace, name := splitKey(key)
 	pod, err := s.pods.Pods(namespace).Get(name)
 	if err != nil || pod.Spec.NodeName != "" || !isActive(pod) || pod.Spec.SchedulerName != corev1.DefaultSchedulerName {
+		s.forget(key)
 		return gone(err)
 	}
-	node, err := s.pick()
+	node, err := s.pick(key)
 	if err != nil || node == "" {
 		return err
 	}
@@ -54,8 +59,9 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	}, metav1.CreateOptions{}))
 }
 
-// pick returns the next node that takes pods, empty if none does.
-func (s *scheduler) pick() (string, error) {
+// pick returns the next node that takes pods, empty if none does. A pod that asks
+// again, because the cache is behind, does not take another turn.
+func (s *scheduler) pick(key string) (string, error) {
 	nodes, err := s.nodes.List(labels.Everything())
 	if err != nil {
 		return "", err
@@ -65,5 +71,17 @@ func (s *scheduler) pick() (string, error) {
 		return "", nil
 	}
 	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
-	return nodes[s.turn.Add(1)%uint64(len(nodes))].Name, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.given[key] == "" {
+		s.turn++
+		s.given[key] = nodes[s.turn%len(nodes)].Name
+	}
+	return s.given[key], nil
+}
+
+func (s *scheduler) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.given, key)
 }
