@@ -44,6 +44,9 @@ func readShown(w http.ResponseWriter, r *request) (runtime.Object, error) {
 	}
 	switch mediaType {
 	case protobufType:
+		if r.res.custom != nil {
+			return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml")
+		}
 		return decodeProtobuf(r.res, body)
 	case "application/yaml":
 		if body, err = yaml.YAMLToJSON(body); err != nil {
@@ -100,6 +103,9 @@ func unsupportedMediaType(got string, supported ...string) error {
 // decodeJSON decodes body as an object of r's resource; a body without kind is
 // taken for one.
 func decodeJSON(w http.ResponseWriter, r *request, body []byte) (runtime.Object, error) {
+	if r.res.custom != nil {
+		return decodeCustom(w, r, body)
+	}
 	if obj := decodePlainJSON(r.res, body); obj != nil {
 		return obj, nil
 	}

@@ -93,7 +93,7 @@ func (s *Server) serveThrough(faults []*injection, c *fault.Call, w http.Respons
 
 // refuse answers with a Status, in the content type that was asked for.
 func refuse(w http.ResponseWriter, req *http.Request, err error) {
-	codec, _, _ := negotiate(req)
+	codec, _, _ := negotiate(req, false)
 	fail(w, &request{Request: req, codec: codec}, err)
 }
 

@@ -49,6 +49,10 @@ func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.Li
 		if err != nil {
 			return err
 		}
+		if o.res.custom != nil { // its items carry their kind
+			w.Write(b[:len(b)-1])
+			continue
+		}
 		io.WriteString(w, "{")
 		w.Write(b[len(o.res.jsonHead()) : len(b)-1]) // an item, without kind and line end
 	}

@@ -24,6 +24,7 @@ type collection struct {
 	objects map[string]*object
 	history history
 	changed chan struct{} // closed at the next event; nil while nobody waits
+	ended   bool          // no more events will come
 
 	watchers atomic.Int32
 	paged    atomic.Pointer[state] // what a client lists in pages at present

@@ -74,9 +74,16 @@ func placeIn(m *metav1.ObjectMeta, r *request) error {
 }
 
 func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*object, error) {
-	m, res := metadataOf(obj), r.objects.res
+	obj, err := s.mutate(r, obj, nil, dryRun)
+	if err != nil {
+		return nil, err
+	}
+	m, res := metadataOf(obj), r.rules()
 	s.prepareNew(res, obj)
 	if err := invalid(r.res, m.Name, validateNew(res, obj)); err != nil {
+		return nil, err
+	}
+	if err := s.admit(r, obj, nil, dryRun); err != nil {
 		return nil, err
 	}
 	s.creating.RLock()
@@ -141,6 +148,11 @@ func invalid(res *resource, name string, problems field.ErrorList) error {
 
 // admitsNew checks that the namespace is there, and not about to go.
 func (s *Server) admitsNew(res *resource, m *metav1.ObjectMeta) error {
+	if res.custom != nil {
+		if err := s.admitsCustom(res, m); err != nil {
+			return err
+		}
+	}
 	if res.clusterScoped {
 		return nil
 	}

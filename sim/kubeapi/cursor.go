@@ -53,6 +53,9 @@ func (cur *cursor) tryRead(into []event, limit int) (batch, bool) {
 	if len(into) > 0 {
 		return batch{events: into}, true
 	}
+	if c.ended {
+		return batch{lost: true}, true // its definition was deleted
+	}
 	return batch{rv: max(c.revision.Load(), cur.after), more: c.changed}, c.changed != nil
 }
 

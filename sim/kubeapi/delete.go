@@ -46,6 +46,9 @@ func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions, d
 		if err := checkPreconditions(r, base, opts.Preconditions); err != nil {
 			return nil, err
 		}
+		if err := s.admit(r, nil, base, dryRun); err != nil {
+			return nil, err
+		}
 		if dryRun {
 			return base, nil
 		}
@@ -73,12 +76,15 @@ func checkPreconditions(r *request, base *object, must *metav1.Preconditions) er
 
 // end deletes base, or marks it to be deleted when nothing holds it any more.
 func (s *Server) end(c *collection, base *object, opts *metav1.DeleteOptions) (*object, error) {
-	if c == s.namespaces {
+	switch c {
+	case s.namespaces:
 		return s.endNamespace(base)
+	case s.definitions:
+		return s.endDefinition(base)
 	}
 	o, err := c.end(base, opts)
 	if err == nil {
-		err = s.settleNamespace(base.namespace)
+		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }
@@ -95,7 +101,7 @@ func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, err
 func (s *Server) remove(c *collection, base *object, last runtime.Object) (*object, error) {
 	o, err := c.commit(watch.Deleted, base, last)
 	if err == nil {
-		err = s.settleNamespace(base.namespace)
+		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }

@@ -25,7 +25,7 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 	core := req.URL.Path == "/api"
 	switch {
 	case wantsAggregated(req):
-		writeDiscovery(w, req, aggregatedType, aggregated(core))
+		writeDiscovery(w, req, aggregatedType, s.table().aggregated(core))
 	case core:
 		writeDiscovery(w, req, "application/json", &metav1.APIVersions{
 			TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"},
@@ -34,9 +34,9 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 		})
 	default:
 		list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-		for _, gv := range groupVersions() {
-			if gv.Group != "" {
-				list.Groups = append(list.Groups, apiGroup(gv))
+		for _, group := range s.table().groups() {
+			if group != "" {
+				list.Groups = append(list.Groups, s.table().apiGroup(group))
 			}
 		}
 		writeDiscovery(w, req, "application/json", list)
@@ -60,19 +60,20 @@ func (s *Server) serveGroup(w http.ResponseWriter, req *http.Request) bool {
 		return false
 	}
 	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
-	for _, gv := range groupVersions() {
+	table := s.table()
+	for _, gv := range table.groupVersions() {
 		switch strings.Join(parts, "/") {
 		case "api/" + gv.Version:
 			if gv.Group != "" {
 				continue
 			}
-			writeDiscovery(w, req, "application/json", resourceList(gv))
+			writeDiscovery(w, req, "application/json", table.resourceList(gv))
 		case "apis/" + gv.Group:
-			group := apiGroup(gv)
+			group := table.apiGroup(gv.Group)
 			group.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 			writeDiscovery(w, req, "application/json", &group)
 		case "apis/" + gv.Group + "/" + gv.Version:
-			writeDiscovery(w, req, "application/json", resourceList(gv))
+			writeDiscovery(w, req, "application/json", table.resourceList(gv))
 		default:
 			continue
 		}
@@ -90,25 +91,9 @@ func writeDiscovery(w http.ResponseWriter, req *http.Request, contentType string
 	write(w, req, contentType, http.StatusOK, body)
 }
 
-// groupVersions are those of the table, in its order.
-func groupVersions() []schema.GroupVersion {
-	var gvs []schema.GroupVersion
-	for _, res := range resources {
-		if gv := res.groupVersion(); len(gvs) == 0 || gvs[len(gvs)-1] != gv {
-			gvs = append(gvs, gv)
-		}
-	}
-	return gvs
-}
-
-func apiGroup(gv schema.GroupVersion) metav1.APIGroup {
-	v := metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version}
-	return metav1.APIGroup{Name: gv.Group, Versions: []metav1.GroupVersionForDiscovery{v}, PreferredVersion: v}
-}
-
-func resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
+func (t table) resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 	list := &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
-	for _, res := range resources {
+	for _, res := range t {
 		if res.groupVersion() != gv {
 			continue
 		}
@@ -119,6 +104,11 @@ func resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 		if res.status {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
 				Name: res.name + "/status", Namespaced: !res.clusterScoped, Kind: res.kind, Verbs: statusVerbs,
+			})
+		}
+		if res.custom.scales() {
+			list.APIResources = append(list.APIResources, metav1.APIResource{
+				Name: res.name + "/scale", Namespaced: !res.clusterScoped, Group: scaleKind.Group, Version: scaleKind.Version, Kind: scaleKind.Kind, Verbs: statusVerbs,
 			})
 		}
 	}
@@ -132,28 +122,35 @@ func (res *resource) verbs() []string {
 	return allVerbs
 }
 
-func (res *resource) singular() string { return strings.ToLower(res.kind) }
+func (res *resource) singular() string {
+	if res.singularName != "" {
+		return res.singularName
+	}
+	return strings.ToLower(res.kind)
+}
 
 // aggregated is the discovery of the core group, or of all others, in one document.
-func aggregated(core bool) *discoveryv2.APIGroupDiscoveryList {
+func (t table) aggregated(core bool) *discoveryv2.APIGroupDiscoveryList {
 	list := &discoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 	}
-	for _, gv := range groupVersions() {
-		if (gv.Group == "") != core {
+	for _, group := range t.groups() {
+		if (group == "") != core {
 			continue
 		}
-		list.Items = append(list.Items, discoveryv2.APIGroupDiscovery{
-			ObjectMeta: metav1.ObjectMeta{Name: gv.Group},
-			Versions:   []discoveryv2.APIVersionDiscovery{{Version: gv.Version, Resources: aggregatedResources(gv), Freshness: discoveryv2.DiscoveryFreshnessCurrent}},
-		})
+		d := discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: group}}
+		for _, v := range t.versions(group) {
+			gv := schema.GroupVersion{Group: group, Version: v}
+			d.Versions = append(d.Versions, discoveryv2.APIVersionDiscovery{Version: v, Resources: t.aggregatedResources(gv), Freshness: discoveryv2.DiscoveryFreshnessCurrent})
+		}
+		list.Items = append(list.Items, d)
 	}
 	return list
 }
 
-func aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
+func (t table) aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIResourceDiscovery {
 	var found []discoveryv2.APIResourceDiscovery
-	for _, res := range resources {
+	for _, res := range t {
 		if res.groupVersion() != gv {
 			continue
 		}
@@ -166,7 +163,11 @@ func aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIResourceDiscov
 			d.Scope = discoveryv2.ScopeCluster
 		}
 		if res.status {
-			d.Subresources = []discoveryv2.APISubresourceDiscovery{{Subresource: "status", ResponseKind: &kind, Verbs: statusVerbs}}
+			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: "status", ResponseKind: &kind, Verbs: statusVerbs})
+		}
+		if res.custom.scales() {
+			kind := metav1.GroupVersionKind(scaleKind)
+			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: "scale", ResponseKind: &kind, Verbs: statusVerbs})
 		}
 		found = append(found, d)
 	}

@@ -37,7 +37,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if s.serveGroup(w, req) {
 		return
 	}
-	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}}
+	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}, warnings: &warningHeader{header: w.Header()}}
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	if err := s.answer(w, r); err != nil {
 		fail(w, r, err)
@@ -50,10 +50,10 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	var err error
-	if r.codec, r.form, err = negotiate(r.Request); err != nil {
+	if r.codec, r.form, err = negotiate(r.Request, r.res.custom != nil); err != nil {
 		return err
 	}
-	if _, rows := r.form.(tableForm); r.res.view != nil && !rows {
+	if _, rows := r.form.(tableForm); r.res.view != nil && (!rows || r.res.custom != nil) {
 		r.form = viewForm{r.form, r.res}
 	}
 	verb := s.verb(r)
@@ -73,6 +73,8 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 		return s.bindingVerb(r)
 	case r.subresource == "finalize" && r.Method != http.MethodPut:
 		return nil
+	case r.subresource == "scale" && r.res.custom.scales():
+		return s.customScale(r.Method)
 	case r.Method == http.MethodGet && one && !watching(r):
 		return s.get
 	case r.Method == http.MethodGet && watching(r) && r.subresource == "":

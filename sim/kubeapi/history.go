@@ -39,6 +39,7 @@ type history struct {
 	limit       int // events to hold at present
 	maxEvents   int
 	maxBytes    int
+	observe     func(event)          // told of every event, inside the collection's lock; may be nil
 	now         func() time.Duration // since anything
 }
 
@@ -60,6 +61,9 @@ func (h *history) append(e event) (cold uint64) {
 		h.fit(2 * len(h.ring))
 	}
 	*h.at(h.next) = e
+	if h.observe != nil {
+		h.observe(e)
+	}
 	h.next++
 	h.bytes += len(e.object.raw)
 	if h.len() > hotEvents {

@@ -70,7 +70,7 @@ func (k kubectl) fails(want string, args ...string) {
 }
 
 // varying is what differs from run to run.
-var varying = regexp.MustCompile(`(uid: |resourceVersion: |creationTimestamp: ).*|\b\d+s\b|(?m) +$`)
+var varying = regexp.MustCompile(`(uid: |resourceVersion: |creationTimestamp: ).*|\b\d+s\b|\d{4}-\d\d-\d\dT\S+Z|(?m) +$`)
 
 // transcript runs commands and records what they print.
 func (k kubectl) transcript(commands ...string) []byte {

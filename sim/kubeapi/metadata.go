@@ -19,10 +19,18 @@ func statusOf(obj runtime.Object) reflect.Value {
 
 // setStatus gives obj the status of from.
 func setStatus(obj, from runtime.Object) {
+	if c, ok := obj.(*customObject); ok {
+		c.setStatus(from.(*customObject))
+		return
+	}
 	statusOf(obj).Set(statusOf(from))
 }
 
 func clearStatus(obj runtime.Object) {
+	if c, ok := obj.(*customObject); ok {
+		delete(c.content, "status")
+		return
+	}
 	if s := statusOf(obj); s.IsValid() {
 		s.SetZero()
 	}

@@ -2,7 +2,6 @@ package kubeapi
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -27,7 +26,7 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 	if s.opts.NamespaceController {
 		return o, s.settleNamespace(base.name)
 	}
-	for _, c := range s.collections {
+	for c := range s.everyCollection() {
 		if !c.res.clusterScoped {
 			if err := c.empty(base.name); err != nil {
 				return nil, err
@@ -49,15 +48,11 @@ func (s *Server) markNamespace(base *object, terminating *corev1.Namespace) (*ob
 func (c *collection) empty(namespace string) error {
 	objects, _, _ := c.snapshot()
 	for _, o := range objects {
-		for o != nil && o.namespace == namespace {
-			_, err := c.end(o, &metav1.DeleteOptions{})
-			if err == nil {
-				break
-			}
-			if err != errMoved {
-				return err
-			}
-			o = c.get(o.key)
+		if o.namespace != namespace {
+			continue
+		}
+		if err := c.endKey(o); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -86,7 +81,7 @@ func (s *Server) settleNamespace(name string) error {
 
 // vacated says whether nothing is left in a namespace.
 func (s *Server) vacated(namespace string) bool {
-	for _, c := range s.collections {
+	for c := range s.everyCollection() {
 		if !c.res.clusterScoped && c.holdsIn(namespace) {
 			return false
 		}

@@ -12,8 +12,8 @@ import (
 
 // negotiate finds the first content type of the Accept header that the server
 // can write, and the form it asks for. Nothing asked for is JSON; nothing that
-// fits is 406.
-func negotiate(r *http.Request) (codec, form, error) {
+// fits is 406. With jsonOnly objects are JSON, though their metadata may be protobuf.
+func negotiate(r *http.Request, jsonOnly bool) (codec, form, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
 		return jsonCodec{}, jsonCodec{}, nil
@@ -25,6 +25,9 @@ func negotiate(r *http.Request) (codec, form, error) {
 		}
 		c := codecFor(mediaType)
 		if c == nil {
+			continue
+		}
+		if _, isJSON := c.(jsonCodec); jsonOnly && !isJSON && params["as"] == "" {
 			continue
 		}
 		if f := formFor(c, params, r); f != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -28,15 +29,20 @@ func publish(d document) (published, error) {
 	return published{body, fmt.Sprintf("%X", sha512.Sum512(body))}, nil
 }
 
-// openAPI keeps the documents that have been asked for: making one takes a while.
+// openAPI keeps the documents that have been asked for, as long as the same
+// resources are served: making one takes a while.
 type openAPI struct {
 	mu   sync.Mutex
+	of   *registry
 	made map[string]published
 }
 
-func (a *openAPI) get(name string, make func() (published, error)) (published, error) {
+func (a *openAPI) get(now *registry, name string, make func() (published, error)) (published, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.of != now {
+		a.of, a.made = now, nil
+	}
 	if p, ok := a.made[name]; ok {
 		return p, nil
 	}
@@ -59,7 +65,7 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 		s.serveOpenAPIIndex(w, req)
 		return
 	}
-	for _, gv := range groupVersions() {
+	for _, gv := range s.table().groupVersions() {
 		if groupPath(gv) != name {
 			continue
 		}
@@ -80,7 +86,7 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 
 func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
 	paths := document{}
-	for _, gv := range groupVersions() {
+	for _, gv := range s.table().groupVersions() {
 		p, err := s.openAPIOf(gv)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -97,9 +103,13 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
 }
 
 func (s *Server) openAPIOf(gv schema.GroupVersion) (published, error) {
-	return s.openAPI.get(gv.String(), func() (published, error) {
+	now := s.custom.Load()
+	return s.openAPI.get(now, gv.String(), func() (published, error) {
 		w := schemaWriter{refs: "#/components/schemas/", v3: true, schemas: document{}}
-		paths := w.describe(gv)
+		paths := w.describe(now.table, gv)
+		for name, schema := range now.table.customSchemas(metav1.GroupVersion(gv)) {
+			w.schemas[name] = schema
+		}
 		return publish(document{
 			"openapi": "3.0.0", "info": document{"title": "Kubernetes", "version": s.version},
 			"paths": paths, "components": document{"schemas": w.schemas},

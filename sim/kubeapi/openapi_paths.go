@@ -11,14 +11,16 @@ import (
 // describe writes the schemas of a group version's kinds and returns its paths.
 // Clients look at the paths for a resource's kind, and for the parameters that say
 // what the server can do.
-func (w schemaWriter) describe(gv schema.GroupVersion) document {
+func (w schemaWriter) describe(t table, gv schema.GroupVersion) document {
 	paths := document{}
-	for _, res := range resources {
+	for _, res := range t {
 		if res.groupVersion() != gv {
 			continue
 		}
-		w.root(res.gvk())
-		w.root(gv.WithKind(res.kind + "List"))
+		if res.custom == nil {
+			w.root(res.gvk())
+			w.root(gv.WithKind(res.kind + "List"))
+		}
 		base := "/" + groupPath(gv) + "/"
 		if !res.clusterScoped {
 			base += "namespaces/{namespace}/"

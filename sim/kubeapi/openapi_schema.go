@@ -98,7 +98,12 @@ func (w schemaWriter) reference(t reflect.Type) document {
 }
 
 func (w schemaWriter) scalar(s document, plain scalar) {
-	s["type"] = plain.OpenAPISchemaType()[0]
+	types := plain.OpenAPISchemaType()
+	if len(types) == 0 { // anything goes
+		delete(s, "type")
+		return
+	}
+	s["type"] = types[0]
 	if format := plain.OpenAPISchemaFormat(); format != "" {
 		s["format"] = format
 	}

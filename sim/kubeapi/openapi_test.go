@@ -57,8 +57,8 @@ func TestOpenAPIDocumentsAreWhole(t *testing.T) {
 	if err := json.Unmarshal(body, &index); err != nil {
 		t.Fatal(err)
 	}
-	if len(index.Paths) != len(groupVersions()) {
-		t.Errorf("the index has %d documents for %d group versions", len(index.Paths), len(groupVersions()))
+	if len(index.Paths) != len(resources.groupVersions()) {
+		t.Errorf("the index has %d documents for %d group versions", len(index.Paths), len(resources.groupVersions()))
 	}
 	for name, at := range index.Paths {
 		res, body := fetch(t, s.URL()+at.ServerRelativeURL, nil)

@@ -20,7 +20,7 @@ func (s *Server) serveSwagger(w http.ResponseWriter, req *http.Request) {
 	if strings.Contains(req.Header.Get("Accept"), "application/com.github.proto-openapi.spec.v2") {
 		name, mediaType, make = "v2 protobuf", swaggerProtobuf, s.swaggerProtobuf
 	}
-	p, err := s.openAPI.get(name, make)
+	p, err := s.openAPI.get(s.custom.Load(), name, make)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -31,8 +31,9 @@ func (s *Server) serveSwagger(w http.ResponseWriter, req *http.Request) {
 func (s *Server) swagger() (published, error) {
 	w := schemaWriter{refs: "#/definitions/", schemas: document{}}
 	paths := document{}
-	for _, gv := range groupVersions() {
-		maps.Copy(paths, w.describe(gv))
+	// Without custom resources: v3 has their schemas, which v2 cannot express in full.
+	for _, gv := range resources.groupVersions() {
+		maps.Copy(paths, w.describe(resources, gv))
 	}
 	return publish(document{
 		"swagger": "2.0", "info": document{"title": "Kubernetes", "version": s.version},

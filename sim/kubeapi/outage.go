@@ -87,8 +87,8 @@ func (t target) Start() error {
 
 // Forget gives up the history of the scope's resources.
 func (t target) Forget(scope fault.Scope) {
-	for res, c := range t.s.collections {
-		if scope.CoversResource(res.groupResource().String()) {
+	for c := range t.s.everyCollection() {
+		if scope.CoversResource(c.res.groupResource().String()) {
 			c.forget()
 		}
 	}

@@ -80,6 +80,9 @@ func readPatch(r *request) (patcher, error) {
 			return result, badPatch(err)
 		}, nil
 	case types.StrategicMergePatchType:
+		if r.res.custom != nil {
+			return nil, unsupportedMediaType(mediaType, string(types.JSONPatchType), string(types.MergePatchType))
+		}
 		return func(original []byte, kind runtime.Object) ([]byte, error) {
 			result, err := strategicpatch.StrategicMergePatch(original, body, kind)
 			return result, badPatch(err)

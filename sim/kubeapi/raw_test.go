@@ -60,7 +60,8 @@ func TestSameSpec(t *testing.T) {
 		if res.sameSpec(was.raw, sealed(t, res, b, 7).raw) {
 			t.Errorf("%s: another spec is the same", res.kind)
 		}
-		if res.sameSpec(was.raw, sealed(t, res, res.empty(), 7).raw) {
+		// One of the two may be empty by chance, but not both.
+		if none := sealed(t, res, res.empty(), 7).raw; res.sameSpec(was.raw, none) && res.sameSpec(sealed(t, res, b, 7).raw, none) {
 			t.Errorf("%s: no spec is the same", res.kind)
 		}
 	}

@@ -22,6 +22,7 @@ type request struct {
 	query           url.Values
 	codec           codec
 	form            form
+	warnings        *warningHeader
 	body            []byte         // once it was read
 	written         runtime.Object // what the request stored, decoded
 }
@@ -63,14 +64,17 @@ func parsePath(urlPath string) (path, bool) {
 // kube-apiserver does: text for a group that it does not know, else a Status.
 func (s *Server) resolve(r *request) error {
 	p, ok := parsePath(r.URL.Path)
-	if !ok || !knownGroupVersion(p.gv) {
+	if !ok || !s.table().knows(p.gv) {
 		return errUnknownPath
 	}
-	r.res = findResource(p.gv, p.resource)
+	r.res = s.table().find(p.gv, p.resource)
 	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) || !r.res.has(p.subresource) {
 		return errUnknownResource(p)
 	}
-	r.objects = s.collections[r.res.base()]
+	r.objects = s.collection(r.res)
+	if r.objects == nil {
+		return errUnknownResource(p)
+	}
 	r.namespace, r.name, r.subresource = p.namespace, p.name, p.subresource
 	if r.name != "" && r.namespace == "" && !r.res.clusterScoped {
 		return errUnknownResource(p)
@@ -79,16 +83,17 @@ func (s *Server) resolve(r *request) error {
 }
 
 func (res *resource) has(subresource string) bool {
-	return subresource == "" || (subresource == "status" && res.status) || slices.Contains(res.subresources, subresource)
+	return subresource == "" || (subresource == "status" && res.status) || (subresource == "scale" && res.custom.scales()) ||
+		slices.Contains(res.subresources, subresource)
 }
 
-func knownGroupVersion(gv schema.GroupVersion) bool {
-	for _, res := range resources {
-		if res.groupVersion() == gv {
-			return true
-		}
+// rules is the resource whose rules the request's object obeys: a version of a
+// custom kind has its own, other views those of what they are stored as.
+func (r *request) rules() *resource {
+	if r.res.custom != nil {
+		return r.res
 	}
-	return false
+	return r.objects.res
 }
 
 func errUnknownResource(p path) error {

@@ -17,6 +17,8 @@ import (
 type resource struct {
 	group, version   string
 	name, kind       string // ingresses, Ingress
+	singularName     string // default: the kind in lower case
+	listKind         string // default: the kind and List
 	short            []string
 	categories       []string
 	clusterScoped    bool
@@ -38,6 +40,7 @@ type resource struct {
 	bulk     bulk     // the part of an object that makes it large, if there is one such
 	printer  *printer // nil: name and age
 	view     *view    // set if the objects are stored as another resource
+	custom   *custom  // set if a CustomResourceDefinition made it
 }
 
 func (res *resource) gvk() schema.GroupVersionKind {
@@ -54,11 +57,18 @@ func (res *resource) groupResource() schema.GroupResource {
 
 // typeMeta is the kind and apiVersion that single objects carry; with "List" as suffix, lists.
 func (res *resource) typeMeta(suffix string) metav1.TypeMeta {
-	return metav1.TypeMeta{Kind: res.kind + suffix, APIVersion: res.groupVersion().String()}
+	kind := res.kind + suffix
+	if suffix != "" && res.listKind != "" {
+		kind = res.listKind
+	}
+	return metav1.TypeMeta{Kind: kind, APIVersion: res.groupVersion().String()}
 }
 
 // empty returns a new, empty object.
 func (res *resource) empty() runtime.Object {
+	if res.custom != nil {
+		return &customObject{}
+	}
 	obj, err := scheme.Scheme.New(res.gvk())
 	if err != nil {
 		panic(fmt.Sprintf("kubeapi: the table of resources has a kind that client-go does not know: %v", err))
@@ -73,14 +83,9 @@ func (res *resource) nameRule() validation.ValidateNameFunc {
 	return validation.NameIsDNSSubdomain
 }
 
-// findResource returns the row of a resource, nil if there is none.
+// findResource returns the row of a built-in resource, nil if there is none.
 func findResource(gv schema.GroupVersion, name string) *resource {
-	for _, res := range resources {
-		if res.groupVersion() == gv && res.name == name {
-			return res
-		}
-	}
-	return nil
+	return resources.find(gv, name)
 }
 
 // fieldsOf and its siblings let a row name the type that it is about.

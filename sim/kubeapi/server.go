@@ -4,7 +4,7 @@
 // it, and the controller under test, which watches. Its one rule: a client must
 // not be able to tell it from kube-apiserver by what the API promises.
 //
-// What it does not do: authorization, admission webhooks,
+// What it does not do: authorization, CEL (in schemas and webhooks),
 // server-side apply and managedFields, and the work of controllers and kubelets,
 // which is that of package controllers. As with kube-apiserver, a pod's status is
 // written through its status subresource only.
@@ -41,6 +41,9 @@ type Options struct {
 	HTTPS   string // the same, with a certificate of a CA made at start
 	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+	// ResolveService finds the host:port behind a Service that a webhook is
+	// configured with, for there is no cluster network. Without it such webhooks fail.
+	ResolveService func(namespace, name string, port int32) (string, error)
 
 	// Who works on the cluster, package controllers for example. What nobody
 	// else will do, the server does itself and at once.
@@ -62,6 +65,9 @@ type Server struct {
 	collections map[*resource]*collection
 	namespaces  *collection
 	services    *collection
+	definitions *collection // of custom resources
+	custom      atomic.Pointer[registry]
+	webhooks    webhooks
 	creating    sync.RWMutex // held shared by creations: a namespace that ends waits for them
 	clusterIPs  clusterIPs
 	openAPI     openAPI
@@ -127,6 +133,8 @@ func newServer(opts Options) (*Server, error) {
 	s.collections[findResource(schema.GroupVersion{Version: "v1"}, "pods")].graceful = opts.Kubelet
 	s.services = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "services")]
 	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
+	s.watchDefinitions()
+	s.watchWebhooks(opts.ResolveService)
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		s.prepareNew(s.namespaces.res, ns)
@@ -270,9 +278,9 @@ func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config,
 // writes it: services, ingresses.networking.k8s.io.
 func (s *Server) Holds() map[string]int {
 	counts := map[string]int{}
-	for res, c := range s.collections {
+	for c := range s.everyCollection() {
 		if n := c.len(); n > 0 {
-			counts[res.groupResource().String()] = n
+			counts[c.res.groupResource().String()] = n
 		}
 	}
 	return counts

@@ -15,7 +15,12 @@ import (
 // start runs a server over HTTP and HTTPS for the length of a test.
 func start(t testing.TB) *Server {
 	t.Helper()
-	s, err := Start(Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
+	return startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
+}
+
+func startWith(t testing.TB, opts Options) *Server {
+	t.Helper()
+	s, err := Start(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -27,10 +28,10 @@ func (c *collection) prepare(kind watch.EventType, base *object, next runtime.Ob
 
 // prepareUpdate is prepare for a new state of base, which was decoded as old: it
 // counts the generation, and leaves everything as it is, with a transition of no
-// kind, when nothing changes.
-func (c *collection) prepareUpdate(base *object, old, next runtime.Object, counted bool) (transition, error) {
+// kind, when nothing changes. The rules say what counts.
+func (c *collection) prepareUpdate(rules *resource, base *object, old, next runtime.Object, counted bool) (transition, error) {
 	res, is := c.res, metadataOf(next)
-	counted = counted && res.generation
+	counted = counted && rules.generation
 	if counted {
 		is.Generation++ // most likely
 	}
@@ -38,7 +39,7 @@ func (c *collection) prepareUpdate(base *object, old, next runtime.Object, count
 	if err != nil {
 		return transition{}, err
 	}
-	if counted && res.sameSpec(sealed.raw, base.raw) && !(res.generationLabels && !maps.Equal(metadataOf(old).Labels, is.Labels)) {
+	if counted && rules.sameSpec(sealed.raw, base.raw) && !(rules.generationLabels && !maps.Equal(metadataOf(old).Labels, is.Labels)) {
 		is.Generation--
 		if sealed, err = res.seal(next, base.rv); err != nil {
 			return transition{}, err
@@ -93,6 +94,9 @@ func (c *collection) commitOne(t transition) (*object, error) {
 
 // apply is for who holds mu.
 func (c *collection) apply(t transition) (*object, error) {
+	if c.ended {
+		return nil, apierrors.NewNotFound(c.res.groupResource(), t.sealed.name)
+	}
 	if c.objects[t.sealed.key] != t.base {
 		return nil, errMoved
 	}

@@ -100,8 +100,15 @@ func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.O
 // different is not stored; one without finalizers of an object that waited for
 // them ends it.
 func (s *Server) replace(r *request, base *object, old, next runtime.Object, dryRun bool) (*object, error) {
+	next, err := s.mutate(r, next, base, dryRun)
+	if err != nil {
+		return nil, err
+	}
 	t, err := s.revise(r, base, old, next)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(r, t.next, base, dryRun); err != nil {
 		return nil, err
 	}
 	if dryRun || t.kind == "" {
@@ -129,13 +136,13 @@ func (s *Server) revise(r *request, base *object, old, next runtime.Object) (tra
 	case r.subresource == "finalize":
 		next = withFinalizers(old, next)
 	default:
-		s.restore(r.objects.res, old, next)
+		s.restore(r.rules(), old, next)
 	}
 	metadataOf(next).ResourceVersion = formatRV(base.rv)
-	if err := invalid(r.res, r.name, validateUpdate(r.objects.res, old, next)); err != nil {
+	if err := invalid(r.res, r.name, validateUpdate(r.rules(), old, next)); err != nil {
 		return transition{}, err
 	}
-	return r.objects.prepareUpdate(base, old, next, !isStatus)
+	return r.objects.prepareUpdate(r.rules(), base, old, next, !isStatus)
 }
 
 // checkIdentity checks that next is a state of the object that the URL names, and of its version.
@@ -184,6 +191,10 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	merged := old.DeepCopyObject()
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
+	if _, custom := next.(*customObject); custom {
+		is.ResourceVersion = from.ResourceVersion // and nothing else
+		return merged
+	}
 	is.ResourceVersion, is.Labels, is.Annotations, is.Finalizers = from.ResourceVersion, from.Labels, from.Annotations, from.Finalizers
 	return merged
 }

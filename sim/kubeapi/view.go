@@ -68,6 +68,9 @@ func (f viewForm) show(o *object) (*object, error) {
 	if o.res == f.res {
 		return o, nil
 	}
+	if f.res.custom != nil {
+		return o.as(f.res), nil
+	}
 	obj, err := o.decode()
 	if err != nil {
 		return nil, err

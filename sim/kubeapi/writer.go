@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -143,12 +144,12 @@ func (w Writer) decideNew(r *request, obj runtime.Object) (transition, error) {
 	return r.objects.prepare(watch.Added, nil, obj)
 }
 
-// decideEnd leaves the end of a namespace, which is long, to the server; nothing is left to do then.
+// decideEnd leaves the end of a namespace or definition, which is long, to the server; nothing is left to do then.
 func (w Writer) decideEnd(r *request, base *object) (transition, error) {
-	if r.objects != w.s.namespaces {
+	if r.objects != w.s.namespaces && r.objects != w.s.definitions {
 		return r.objects.prepareEnd(base, nil)
 	}
-	o, err := w.s.endNamespace(base)
+	o, err := w.s.end(r.objects, base, &metav1.DeleteOptions{})
 	return transition{base: o, sealed: o}, err
 }
 

@@ -1,0 +1,114 @@
+package kubeapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// How kubectl get shows what administrators set up.
+
+var roleColumns, bindingColumns = "Name Created_At", "Name Role Age"
+
+func created(obj metav1.Object) string {
+	return obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
+}
+
+var rolePrinter = print(roleColumns, func(role *rbacv1.Role, _ time.Time) []any { return []any{role.Name, created(role)} })
+
+var clusterRolePrinter = print(roleColumns, func(role *rbacv1.ClusterRole, _ time.Time) []any { return []any{role.Name, created(role)} })
+
+var roleBindingPrinter = print(bindingColumns, func(b *rbacv1.RoleBinding, now time.Time) []any {
+	return []any{b.Name, b.RoleRef.Kind + "/" + b.RoleRef.Name, age(b, now)}
+})
+
+var clusterRoleBindingPrinter = print(bindingColumns, func(b *rbacv1.ClusterRoleBinding, now time.Time) []any {
+	return []any{b.Name, b.RoleRef.Kind + "/" + b.RoleRef.Name, age(b, now)}
+})
+
+var priorityClassPrinter = print("Name Value Global-Default Age PreemptionPolicy", func(pc *schedulingv1.PriorityClass, now time.Time) []any {
+	preemption := ""
+	if pc.PreemptionPolicy != nil {
+		preemption = string(*pc.PreemptionPolicy)
+	}
+	return []any{pc.Name, pc.Value, pc.GlobalDefault, age(pc, now), preemption}
+})
+
+var runtimeClassPrinter = print("Name Handler Age", func(rc *nodev1.RuntimeClass, now time.Time) []any {
+	return []any{rc.Name, rc.Handler, age(rc, now)}
+})
+
+var networkPolicyPrinter = print("Name Pod-Selector Age", func(np *networkingv1.NetworkPolicy, now time.Time) []any {
+	return []any{np.Name, metav1.FormatLabelSelector(&np.Spec.PodSelector), age(np, now)}
+})
+
+var ipAddressPrinter = print("Name ParentRef", func(ip *networkingv1.IPAddress, _ time.Time) []any {
+	parent := "<none>"
+	if p := ip.Spec.ParentRef; p != nil {
+		parent = strings.Trim(strings.Join([]string{p.Group, p.Resource, p.Namespace, p.Name}, "/"), "/")
+	}
+	return []any{ip.Name, parent}
+})
+
+var serviceCIDRPrinter = print("Name CIDRs Age", func(cidr *networkingv1.ServiceCIDR, now time.Time) []any {
+	return []any{cidr.Name, strings.Join(cidr.Spec.CIDRs, ","), age(cidr, now)}
+})
+
+var storageClassPrinter = print("Name Provisioner ReclaimPolicy VolumeBindingMode AllowVolumeExpansion Age", func(sc *storagev1.StorageClass, now time.Time) []any {
+	name, reclaim, binding := sc.Name, "Delete", "<unset>"
+	if sc.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
+		name += " (default)"
+	}
+	if sc.ReclaimPolicy != nil {
+		reclaim = string(*sc.ReclaimPolicy)
+	}
+	if sc.VolumeBindingMode != nil {
+		binding = string(*sc.VolumeBindingMode)
+	}
+	return []any{name, sc.Provisioner, reclaim, binding, sc.AllowVolumeExpansion != nil && *sc.AllowVolumeExpansion, age(sc, now)}
+})
+
+var claimPrinter = print("Name Status Volume Capacity Access_Modes StorageClass Age", func(pvc *corev1.PersistentVolumeClaim, now time.Time) []any {
+	capacity, modes := "", ""
+	if pvc.Spec.VolumeName != "" {
+		size := pvc.Status.Capacity[corev1.ResourceStorage]
+		capacity, modes = size.String(), accessModes(pvc.Status.AccessModes)
+	}
+	class := ""
+	if pvc.Spec.StorageClassName != nil {
+		class = *pvc.Spec.StorageClassName
+	}
+	return []any{pvc.Name, string(pvc.Status.Phase), pvc.Spec.VolumeName, capacity, modes, class, age(pvc, now)}
+})
+
+var volumePrinter = print("Name Capacity Access_Modes Reclaim_Policy Status Claim StorageClass Reason Age", func(pv *corev1.PersistentVolume, now time.Time) []any {
+	claim := ""
+	if ref := pv.Spec.ClaimRef; ref != nil {
+		claim = fmt.Sprintf("%s/%s", ref.Namespace, ref.Name)
+	}
+	size := pv.Spec.Capacity[corev1.ResourceStorage]
+	return []any{pv.Name, size.String(), accessModes(pv.Spec.AccessModes), string(pv.Spec.PersistentVolumeReclaimPolicy),
+		string(pv.Status.Phase), claim, pv.Spec.StorageClassName, pv.Status.Reason, age(pv, now)}
+})
+
+// accessModes abbreviates: RWO,ROX,RWX,RWOP.
+func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
+	short := map[corev1.PersistentVolumeAccessMode]string{corev1.ReadWriteOnce: "RWO", corev1.ReadOnlyMany: "ROX",
+		corev1.ReadWriteMany: "RWX", corev1.ReadWriteOncePod: "RWOP"}
+	var texts []string
+	for _, m := range modes {
+		if text := short[m]; !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, ",")
+}

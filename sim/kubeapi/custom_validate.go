@@ -1,0 +1,117 @@
+package kubeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	openapi "k8s.io/kube-openapi/pkg/validation/errors"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+)
+
+// validateCustom returns the validation of a version's objects by its schema.
+// Rules in CEL (x-kubernetes-validations) are not evaluated: their compiler would
+// weigh more than all else here.
+func validateCustom(res *resource) func(obj, old runtime.Object) field.ErrorList {
+	structural := res.custom.structural
+	if structural == nil {
+		return nil
+	}
+	validator := validate.NewSchemaValidator(openAPISchema(structural), nil, "", strfmt.Default)
+	return func(obj, _ runtime.Object) field.ErrorList {
+		content, err := obj.(*customObject).whole(res.typeMeta(""))
+		if err != nil {
+			return field.ErrorList{field.InternalError(nil, err)}
+		}
+		problems := schemaProblems(validator.Validate(content))
+		return append(problems, listtype.ValidateListSetsAndMaps(nil, structural, content)...)
+	}
+}
+
+// openAPISchema is the schema as OpenAPI knows it, which has no type for a number or text.
+func openAPISchema(structural *schema.Structural) *spec.Schema {
+	var widen func(s *schema.Structural, to *spec.Schema)
+	widen = func(s *schema.Structural, to *spec.Schema) {
+		if s == nil || to == nil {
+			return
+		}
+		if s.XIntOrString {
+			to.Type = spec.StringOrArray{"integer", "string"}
+		}
+		for name, property := range s.Properties {
+			wide := to.Properties[name]
+			widen(&property, &wide)
+			to.Properties[name] = wide
+		}
+		if s.Items != nil {
+			widen(s.Items, to.Items.Schema)
+		}
+		if s.AdditionalProperties != nil {
+			widen(s.AdditionalProperties.Structural, to.AdditionalProperties.Schema)
+		}
+	}
+	all := structural.ToKubeOpenAPI()
+	widen(structural, all)
+	return all
+}
+
+func schemaProblems(result *validate.Result) (problems field.ErrorList) {
+	for _, err := range result.Errors {
+		problem, ok := err.(*openapi.Validation)
+		if !ok {
+			problems = append(problems, field.Invalid(nil, "", err.Error()))
+			continue
+		}
+		problems = append(problems, schemaProblem(problem))
+	}
+	return problems
+}
+
+// schemaProblem is the library's error as kube-apiserver words it.
+func schemaProblem(err *openapi.Validation) *field.Error {
+	var path *field.Path
+	if name := strings.TrimPrefix(err.Name, "."); name != "" {
+		path = field.NewPath(name)
+	}
+	limit, _ := err.Valid.(int64)
+	actual, _ := err.Value.(int64)
+	value := err.Value
+	if value == nil {
+		value = ""
+	}
+	switch err.Code() {
+	case openapi.RequiredFailCode:
+		return field.Required(path, "")
+	case openapi.EnumFailCode:
+		return field.NotSupported(path, err.Value, enumTexts(err.Values))
+	case openapi.TooLongFailCode:
+		return field.TooLong(path, "", int(limit))
+	case openapi.MaxItemsFailCode, openapi.TooManyPropertiesCode:
+		return field.TooMany(path, int(actual), int(limit))
+	case openapi.InvalidTypeCode:
+		return field.TypeInvalid(path, value, err.Error())
+	}
+	return field.Invalid(path, value, err.Error())
+}
+
+func enumTexts(values []any) []string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		if text, ok := value.(string); ok {
+			texts[i] = text
+			continue
+		}
+		b, err := json.Marshal(value)
+		if err != nil {
+			b = fmt.Append(nil, value)
+		}
+		texts[i] = string(b)
+	}
+	return texts
+}

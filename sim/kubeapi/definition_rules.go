@@ -1,0 +1,155 @@
+package kubeapi
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// What kube-apiserver's controllers write into the status of a
+// CustomResourceDefinition some moments later stands there at once.
+func defaultDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, s *Server) {
+	if old == nil {
+		crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
+	if stored := storageVersion(crd); stored != "" && !slices.Contains(crd.Status.StoredVersions, stored) {
+		crd.Status.StoredVersions = append(crd.Status.StoredVersions, stored)
+	}
+	if isTrue(crd, apiextensionsv1.Terminating) {
+		return
+	}
+	if reason, message := s.nameConflict(crd); reason != "" {
+		setCondition(crd, apiextensionsv1.NamesAccepted, apiextensionsv1.ConditionFalse, reason, message)
+		if !isTrue(crd, apiextensionsv1.Established) {
+			setCondition(crd, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "NotAccepted", "not all names are accepted")
+		}
+		return
+	}
+	crd.Status.AcceptedNames = crd.Spec.Names
+	setCondition(crd, apiextensionsv1.NamesAccepted, apiextensionsv1.ConditionTrue, "NoConflicts", "no conflicts found")
+	setCondition(crd, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted")
+}
+
+// nameConflict says which of the definition's names another resource of its group has.
+func (s *Server) nameConflict(crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
+	names := crd.Spec.Names
+	for _, res := range s.table() {
+		if res.group != crd.Spec.Group || (res.custom != nil && res.groupResource().String() == crd.Name) {
+			continue
+		}
+		used := append([]string{res.name, res.singular()}, res.short...)
+		switch {
+		case slices.Contains(used, names.Plural):
+			return "PluralConflict", fmt.Sprintf("%q is already in use", names.Plural)
+		case slices.Contains(used, names.Singular):
+			return "SingularConflict", fmt.Sprintf("%q is already in use", names.Singular)
+		case names.Kind == res.kind:
+			return "KindConflict", fmt.Sprintf("%q is already in use", names.Kind)
+		case names.ListKind == res.typeMeta("List").Kind:
+			return "ListKindConflict", fmt.Sprintf("%q is already in use", names.ListKind)
+		}
+		for _, short := range names.ShortNames {
+			if slices.Contains(used, short) {
+				return "ShortNamesConflict", fmt.Sprintf("%q is already in use", short)
+			}
+		}
+	}
+	return "", ""
+}
+
+func isTrue(crd *apiextensionsv1.CustomResourceDefinition, kind apiextensionsv1.CustomResourceDefinitionConditionType) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == kind && c.Status == apiextensionsv1.ConditionTrue
+	})
+}
+
+func setCondition(crd *apiextensionsv1.CustomResourceDefinition, kind apiextensionsv1.CustomResourceDefinitionConditionType,
+	status apiextensionsv1.ConditionStatus, reason, message string) {
+	is := apiextensionsv1.CustomResourceDefinitionCondition{Type: kind, Status: status, Reason: reason, Message: message,
+		LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second))}
+	i := slices.IndexFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool { return c.Type == kind })
+	if i < 0 {
+		crd.Status.Conditions = append(crd.Status.Conditions, is)
+		return
+	}
+	if was := crd.Status.Conditions[i]; was.Status == status {
+		is.LastTransitionTime = was.LastTransitionTime
+	}
+	crd.Status.Conditions[i] = is
+}
+
+func validateDefinition(crd, old *apiextensionsv1.CustomResourceDefinition) (problems field.ErrorList) {
+	spec, metadata := field.NewPath("spec"), field.NewPath("metadata")
+	required := func(path *field.Path, value string) {
+		if value == "" {
+			problems = append(problems, field.Required(path, ""))
+		}
+	}
+	required(spec.Child("group"), crd.Spec.Group)
+	required(spec.Child("names", "plural"), crd.Spec.Names.Plural)
+	required(spec.Child("names", "kind"), crd.Spec.Names.Kind)
+	if want := crd.Spec.Names.Plural + "." + crd.Spec.Group; crd.Name != want {
+		problems = append(problems, field.Invalid(metadata.Child("name"), crd.Name, `must be spec.names.plural+"."+spec.group`))
+	}
+	if !slices.Contains([]apiextensionsv1.ResourceScope{apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped}, crd.Spec.Scope) {
+		problems = append(problems, field.NotSupported(spec.Child("scope"), crd.Spec.Scope,
+			[]apiextensionsv1.ResourceScope{apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped}))
+	}
+	if old != nil && isTrue(old, apiextensionsv1.Established) {
+		problems = append(problems, validation.ValidateImmutableField(crd.Spec.Scope, old.Spec.Scope, spec.Child("scope"))...)
+		problems = append(problems, validation.ValidateImmutableField(crd.Spec.Names.Kind, old.Spec.Names.Kind, spec.Child("names", "kind"))...)
+	}
+	if crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter && len(crd.Spec.Versions) > 1 {
+		// Refused rather than served wrongly: the simulated server has no converters.
+		problems = append(problems, field.NotSupported(spec.Child("conversion", "strategy"), crd.Spec.Conversion.Strategy,
+			[]apiextensionsv1.ConversionStrategyType{apiextensionsv1.NoneConverter}))
+	}
+	return append(problems, validateVersions(crd, spec.Child("versions"))...)
+}
+
+func validateVersions(crd *apiextensionsv1.CustomResourceDefinition, path *field.Path) (problems field.ErrorList) {
+	seen, stored := map[string]bool{}, 0
+	for i, v := range crd.Spec.Versions {
+		at := path.Index(i)
+		if seen[v.Name] {
+			problems = append(problems, field.Duplicate(at.Child("name"), v.Name))
+		}
+		seen[v.Name] = true
+		if v.Storage {
+			stored++
+		}
+		problems = append(problems, validateVersion(crd, &v, at)...)
+	}
+	if stored != 1 {
+		problems = append(problems, field.Invalid(path, crd.Spec.Versions, "must have exactly one version marked as storage version"))
+	}
+	return problems
+}
+
+func validateVersion(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
+	schema := at.Child("schema", "openAPIV3Schema")
+	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+		if crd.Spec.PreserveUnknownFields {
+			return nil
+		}
+		return field.ErrorList{field.Required(schema, "schemas are required")}
+	}
+	structural, err := structuralOf(v.Schema)
+	if err != nil {
+		return field.ErrorList{field.Invalid(schema, "", err.Error())}
+	}
+	problems := structuralschema.ValidateStructural(schema, structural)
+	for i, column := range v.AdditionalPrinterColumns {
+		if _, err := parseJSONPath(column.Name, column.JSONPath); err != nil {
+			problems = append(problems, field.Invalid(at.Child("additionalPrinterColumns").Index(i).Child("jsonPath"), column.JSONPath, err.Error()))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,151 @@
+package kubeapi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+// webhook is one webhook of one configuration, ready to be asked.
+type webhook struct {
+	admissionregistrationv1.ValidatingWebhook // a mutating one has the same fields, as far as they count here
+	mutating                                  bool
+	namespaces, objects                       labels.Selector
+	client                                    func() (*rest.RESTClient, error)
+}
+
+// webhooks are all of them, by their configurations. A write looks only at the
+// two lists, which are empty in most clusters.
+type webhooks struct {
+	mutating, validating atomic.Pointer[[]*webhook]
+}
+
+// watchWebhooks keeps the lists as the configurations say, from the moment that one is stored.
+func (s *Server) watchWebhooks(resolve serviceResolver) {
+	watchHooks := func(resource string, list *atomic.Pointer[[]*webhook], read func(*object) ([]*webhook, error)) {
+		configurations := map[string][]*webhook{}
+		c := s.collections[findResource(admissionregistrationv1.SchemeGroupVersion, resource)]
+		c.history.observe = func(e event) {
+			delete(configurations, e.object.name)
+			if e.kind != watch.Deleted {
+				hooks, err := read(e.object)
+				if err != nil {
+					return // validation let only readable ones pass
+				}
+				configurations[e.object.name] = hooks
+			}
+			var all []*webhook
+			for _, name := range slices.Sorted(maps.Keys(configurations)) {
+				all = append(all, configurations[name]...)
+			}
+			list.Store(&all)
+		}
+		list.Store(new([]*webhook))
+	}
+	watchHooks("validatingwebhookconfigurations", &s.webhooks.validating, func(o *object) ([]*webhook, error) {
+		return readHooks(o, resolve, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) []webhook { return validatingHooks(c) })
+	})
+	watchHooks("mutatingwebhookconfigurations", &s.webhooks.mutating, func(o *object) ([]*webhook, error) {
+		return readHooks(o, resolve, func(c *admissionregistrationv1.MutatingWebhookConfiguration) []webhook { return mutatingHooks(c) })
+	})
+}
+
+func readHooks[T any](o *object, resolve serviceResolver, hooksOf func(T) []webhook) ([]*webhook, error) {
+	obj, err := o.decode()
+	if err != nil {
+		return nil, err
+	}
+	var hooks []*webhook
+	for _, h := range hooksOf(obj.(T)) {
+		if h.namespaces, err = metav1.LabelSelectorAsSelector(h.NamespaceSelector); err != nil {
+			return nil, fmt.Errorf("namespaceSelector of webhook %s: %w", h.Name, err)
+		}
+		if h.objects, err = metav1.LabelSelectorAsSelector(h.ObjectSelector); err != nil {
+			return nil, fmt.Errorf("objectSelector of webhook %s: %w", h.Name, err)
+		}
+		h.client = clientOf(h.ClientConfig, resolve)
+		hooks = append(hooks, &h)
+	}
+	return hooks, nil
+}
+
+func validatingHooks(c *admissionregistrationv1.ValidatingWebhookConfiguration) []webhook {
+	var hooks []webhook
+	for _, h := range c.Webhooks {
+		hooks = append(hooks, webhook{ValidatingWebhook: h})
+	}
+	return hooks
+}
+
+func mutatingHooks(c *admissionregistrationv1.MutatingWebhookConfiguration) []webhook {
+	var hooks []webhook
+	for _, h := range c.Webhooks {
+		hooks = append(hooks, webhook{mutating: true, ValidatingWebhook: admissionregistrationv1.ValidatingWebhook{
+			Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, MatchPolicy: h.MatchPolicy,
+			NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, SideEffects: h.SideEffects,
+			TimeoutSeconds: h.TimeoutSeconds, AdmissionReviewVersions: h.AdmissionReviewVersions,
+		}})
+	}
+	return hooks
+}
+
+// wants says whether the webhook is to be asked about a. Resources match as they
+// were requested, whatever the matchPolicy says of equivalent ones, and
+// matchConditions, which are CEL, match always.
+func (h *webhook) wants(a *attributes) bool {
+	return slices.ContainsFunc(h.Rules, a.covered) && h.selectsNamespace(a) && h.selectsObject(a)
+}
+
+func (a *attributes) covered(rule admissionregistrationv1.RuleWithOperations) bool {
+	res := a.request.res
+	operation := admissionregistrationv1.OperationType(a.operation)
+	if !anyOf(rule.Operations, operation) || !anyOf(rule.APIGroups, res.group) || !anyOf(rule.APIVersions, res.version) {
+		return false
+	}
+	if scope := rule.Scope; scope != nil && *scope != admissionregistrationv1.AllScopes &&
+		(*scope == admissionregistrationv1.ClusterScope) != res.clusterScoped {
+		return false
+	}
+	return slices.ContainsFunc(rule.Resources, func(pattern string) bool { return coversResource(pattern, res.name, a.request.subresource) })
+}
+
+// anyOf says whether a rule's list has the value, or a star for all.
+func anyOf[T ~string](list []T, value T) bool {
+	return slices.Contains(list, value) || slices.Contains(list, "*")
+}
+
+// coversResource matches ingresses, ingresses/status, ingresses/*, */status, * and */*.
+func coversResource(pattern, name, subresource string) bool {
+	wantName, wantSub, _ := strings.Cut(pattern, "/")
+	return (wantName == "*" || wantName == name) && (wantSub == subresource || wantSub == "*")
+}
+
+// selectsNamespace looks at the labels of the object's namespace; of a namespace itself, at its own.
+func (h *webhook) selectsNamespace(a *attributes) bool {
+	res := a.request.res
+	if h.namespaces.Empty() || (res.clusterScoped && res != a.server.namespaces.res) {
+		return true
+	}
+	if res == a.server.namespaces.res {
+		return h.namespaces.Matches(labels.Set(metadataOf(cmp.Or(a.object, a.old)).Labels))
+	}
+	ns := a.server.namespaces.get(a.namespace)
+	return ns != nil && h.namespaces.Matches(ns.labels)
+}
+
+func (h *webhook) selectsObject(a *attributes) bool {
+	if h.objects.Empty() {
+		return true
+	}
+	return (a.object != nil && h.objects.Matches(labels.Set(metadataOf(a.object).Labels))) ||
+		(a.old != nil && h.objects.Matches(labels.Set(metadataOf(a.old).Labels)))
+}
