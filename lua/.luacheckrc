@@ -1,4 +1,4 @@
--- luacheck lua
+-- cd lua; luacheck .
 std = "ngx_lua"
 max_line_length = 100
 -- ngx_conf_init.lua sets them for the other entry scripts.

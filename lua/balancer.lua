@@ -9,10 +9,14 @@ local ngx = ngx
 local ipairs = ipairs
 local pairs = pairs
 local pcall = pcall
+local math = math
+local string = string
 local getmetatable = getmetatable
 local tostring = tostring
 local type = type
+local setmetatable = setmetatable
 local re_find = ngx.re.find
+local is_blank = require("util").is_blank
 local set_more_tries = ngx_balancer.set_more_tries
 local set_current_peer = ngx_balancer.set_current_peer
 
@@ -23,6 +27,11 @@ local DEFAULT_ALGORITHM = "round_robin"
 -- A new algorithm is a file in balancer/ and a line here.
 local IMPLEMENTATIONS = {
   round_robin = require("balancer.round_robin"),
+  chash = require("balancer.chash"),
+  chashsubset = require("balancer.chashsubset"),
+  ewma = require("balancer.ewma"),
+  sticky_balanced = require("balancer.sticky_balanced"),
+  sticky_persistent = require("balancer.sticky_persistent"),
 }
 
 -- nginx's NGX_BUSY: it answers 502, without a connection to the placeholder of
@@ -45,7 +54,7 @@ local function algorithm(backend)
   end
 
   local hash = backend.upstreamHashByConfig
-  if hash and hash["upstream-hash-by"] then
+  if hash and not is_blank(hash["upstream-hash-by"]) then
     return hash["upstream-hash-by-subset"] and "chashsubset" or "chash"
   end
 
@@ -106,8 +115,8 @@ local function sync_backend(backend)
   end
 
   if instance then
-    ngx.log(ngx.INFO, "LB algorithm changed from ", tostring(instance.name), " to ",
-      tostring(implementation.name), ", resetting the instance")
+    ngx.log(ngx.INFO, string.format("LB algorithm changed from %s to %s, resetting the instance",
+      tostring(instance.name), tostring(implementation.name)))
   end
   balancers[backend.name] = implementation:new(backend)
 end
@@ -166,14 +175,121 @@ function _M.init_worker()
   end
 end
 
+-- The name of the variable that holds a request header, and a cookie. Kept, as
+-- making a string for each request is waste; backends name few.
+local header_variables = setmetatable({}, { __index = function(variables, header)
+  local name = "http_" .. header:lower():gsub("-", "_")
+  variables[header] = name
+  return name
+end })
+
+local cookie_variables = setmetatable({}, { __index = function(variables, cookie)
+  local name = "cookie_" .. cookie
+  variables[cookie] = name
+  return name
+end })
+
+local SWITCH = { always = true, never = false }
+
+-- Whether the header decides, and for which side: true, false, or nil for neither.
+local function header_choice(policy)
+  if is_blank(policy.header) then
+    return nil
+  end
+  local value = ngx.var[header_variables[policy.header]]
+  if not value then
+    return nil
+  end
+
+  if not is_blank(policy.headerValue) then
+    return value == policy.headerValue or nil
+  end
+  if not is_blank(policy.headerPattern) then
+    local from, _, err = re_find(value, policy.headerPattern, "jo")
+    if err then
+      ngx.log(ngx.ERR, "error when matching canary-by-header-pattern: '",
+        policy.headerPattern, "', error: ", err)
+      return false
+    end
+    return from ~= nil or nil
+  end
+  return SWITCH[value]
+end
+
+local function cookie_choice(policy)
+  if is_blank(policy.cookie) then
+    return nil
+  end
+  local value = ngx.var[cookie_variables[policy.cookie]]
+  if not value then
+    return nil
+  end
+  return SWITCH[value]
+end
+
+local function weight_choice(policy)
+  local total = policy.weightTotal
+  if not total or total <= 100 then
+    total = 100
+  end
+  return math.random(total) <= (policy.weight or 0)
+end
+
+-- Whether this request goes to the canary of the balancer rather than to the
+-- balancer itself. What the client was bound to before comes first: it must
+-- not change sides in the middle of a session.
+local function route_to_alternative_balancer(instance)
+  local names = instance.alternative_backends
+  if not names or not names[1] then
+    return false
+  end
+  if instance:is_affinitized() then
+    return false
+  end
+
+  local alternative = balancers[names[1]]
+  if not alternative then
+    ngx.log(ngx.ERR, "no alternative balancer for backend: ", tostring(names[1]))
+    return false
+  end
+  local policy = alternative.traffic_shaping_policy
+  if not policy then
+    ngx.log(ngx.ERR, "traffic shaping policy is not set for balancer of backend: ",
+      tostring(names[1]))
+    return false
+  end
+  if alternative:is_affinitized() then
+    return true
+  end
+
+  local choice = header_choice(policy)
+  if choice == nil then
+    choice = cookie_choice(policy)
+  end
+  if choice == nil then
+    choice = weight_choice(policy)
+  end
+  return choice
+end
+
 -- The same instance in all phases and attempts of a request.
 local function get_balancer()
   local ctx = ngx.ctx
   local instance = ctx.balancer
-  if not instance then
-    instance = balancers[ngx.var.proxy_upstream_name]
-    ctx.balancer = instance
+  if instance then
+    return instance
   end
+
+  instance = balancers[ngx.var.proxy_upstream_name]
+  if not instance then
+    return nil
+  end
+  if route_to_alternative_balancer(instance) then
+    local name = instance.alternative_backends[1]
+    ngx.var.proxy_alternative_upstream_name = name
+    instance = balancers[name]
+  end
+  ctx.balancer = instance
   return instance
 end
 
@@ -224,6 +340,7 @@ setmetatable(_M, { __index = {
   get_implementation = get_implementation,
   sync_backend = sync_backend,
   get_balancer = get_balancer,
+  route_to_alternative_balancer = route_to_alternative_balancer,
 } })
 
 return _M

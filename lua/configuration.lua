@@ -69,8 +69,9 @@ local function store_backends(body)
   return configuration_data:incr("raw_backends_version", 1, ngx.now() * 1000)
 end
 
-local function fail(status, ...)
-  ngx.log(ngx.ERR, "dynamic-configuration: ", ...)
+-- One text, not several: it can be looked for.
+local function fail(status, text, err)
+  ngx.log(ngx.ERR, "dynamic-configuration: " .. text .. (err or ""))
   ngx.status = status
 end
 

@@ -14,7 +14,8 @@ function _M.new(self, o)
 end
 
 -- Takes over what the backend says now. The nodes are set again only when they
--- changed: doing so starts the choice anew.
+-- changed: doing so starts the choice anew. An object without alternatives and
+-- policy must lose the ones it had, so both are taken over as they are.
 function _M.sync(self, backend)
   self.traffic_shaping_policy = backend.trafficShapingPolicy
   self.alternative_backends = backend.alternativeBackends
