@@ -2,5 +2,8 @@
 std = "ngx_lua"
 max_line_length = 100
 -- ngx_conf_init.lua sets them for the other entry scripts.
-globals = { "lua_ingress", "configuration", "balancer" }
+globals = {
+  "lua_ingress", "configuration", "balancer", "certificate", "monitor",
+  "tcp_udp_configuration", "tcp_udp_balancer",
+}
 files["lua_ingress.lua"] = { globals = { "math.randomseed" } }

@@ -26,13 +26,14 @@ const patience = 20 * time.Second
 
 // setup is what a test wants to be different in its nginx.
 type setup struct {
-	Workers       int            // 2 if not set
-	Config        map[string]any // over the defaults of cfg.json
-	LuaPath       string         // more of lua_package_path, after the lua folder
-	Server        string         // more lines of the server that proxies
-	Location      string         // more lines of the location that proxies
-	HTTPBlock     string         // more lines of the http block
-	Configuration string         // more lines of the location /configuration
+	Workers       int               // 2 if not set
+	Config        map[string]any    // over the defaults of cfg.json
+	LuaPath       string            // more of lua_package_path, after the lua folder
+	Server        string            // more lines of the server that proxies
+	Location      string            // more lines of the location that proxies
+	HTTPBlock     string            // more lines of the http block
+	Configuration string            // more lines of the location /configuration
+	Replace       map[string]string // files of the Lua folder that are the test's own
 
 	CertificateData string // size of the dictionary, 20M if not set
 }
@@ -173,6 +174,12 @@ func (s *site) install() {
 	luaFolder := s.Root + "/etc/nginx/lua"
 	if err := lua.Write(luaFolder); err != nil {
 		s.t.Fatal(err)
+	}
+	for name, text := range s.Replace {
+		if err := os.MkdirAll(filepath.Dir(luaFolder+"/"+name), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write(luaFolder+"/"+name, []byte(text))
 	}
 	_, statusPort, _ := net.SplitHostPort(s.Status)
 	config := map[string]any{

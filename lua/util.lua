@@ -19,6 +19,16 @@ function _M.get_nodes(endpoints)
   return nodes
 end
 
+-- nginx takes a peer as "address:port": IPv6 needs its brackets.
+function _M.bracket_ipv6(endpoints)
+  for _, endpoint in ipairs(endpoints) do
+    local address = endpoint.address
+    if address:find(":", 1, true) and address:sub(1, 1) ~= "[" then
+      endpoint.address = "[" .. address .. "]"
+    end
+  end
+end
+
 -- Whether two values are equal, tables by what they hold.
 local function deep_compare(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then
