@@ -196,6 +196,9 @@ func (s *site) install() {
 	}
 	s.write(luaFolder+"/cfg.json", text)
 
+	for _, block := range []*string{&s.Server, &s.HTTPBlock, &s.Location} {
+		*block = strings.ReplaceAll(*block, "{{.Root}}", s.Root)
+	}
 	var nginxConf bytes.Buffer
 	if err := conf.Execute(&nginxConf, s); err != nil {
 		s.t.Fatal(err)
