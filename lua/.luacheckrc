@@ -1,5 +1,7 @@
 -- cd lua; luacheck .
 std = "ngx_lua"
+exclude_files = { "spec/*_spec.lua" }
+files["spec/runner.lua"] = { std = "+busted" }
 max_line_length = 100
 -- ngx_conf_init.lua sets them for the other entry scripts.
 globals = {
