@@ -4,7 +4,7 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench lint fuzz golden clean
+.PHONY: help demo results test build setup bench bench-lua lint fuzz golden clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ setup: ## install what is missing: nginx and its Lua modules
 
 bench: setup ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-lua: setup ## measure the Lua inside nginx, into docs/results/lua
+	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(LINT) run ./...

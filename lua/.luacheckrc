@@ -1,6 +1,7 @@
 -- cd lua; luacheck .
 std = "ngx_lua"
 exclude_files = { "spec/*_spec.lua" }
+files["spec/bench.lua"] = { globals = { "ngx.timer" } }
 files["spec/runner.lua"] = { std = "+busted" }
 max_line_length = 100
 -- ngx_conf_init.lua sets them for the other entry scripts.

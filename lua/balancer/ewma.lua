@@ -162,12 +162,12 @@ function _M.balance(self)
     tried[endpoint] = true
   end
 
-  ngx.var.balancer_ewma_score = its_score
+  ngx.var.balancer_ewma_score = its_score -- the one thing here that makes a string
   return endpoint
 end
 
--- In the log phase: the last endpoint tried is the one that answered.
-function _M.after_balance()
+-- Takes back what a request needed for its attempts.
+function _M.give_back()
   local ctx = ngx.ctx
   local tried = ctx.balancer_ewma_tried_endpoints
   if tried and spares < MAX_SPARES then
@@ -176,7 +176,11 @@ function _M.after_balance()
     spares = spares + 1
     spare[spares] = tried
   end
+end
 
+-- In the log phase: the last endpoint tried is the one that answered.
+function _M.after_balance()
+  _M.give_back()
   local var = ngx.var
   local connect = tonumber(split.get_last_value(var.upstream_connect_time)) or 0
   local response = tonumber(split.get_last_value(var.upstream_response_time)) or 0

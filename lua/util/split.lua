@@ -1,5 +1,6 @@
 -- Takes apart the lists that nginx and HTTP write.
 
+local find = string.find
 local gmatch = string.gmatch
 
 local _M = {}
@@ -41,6 +42,10 @@ function _M.get_first_value(text)
 end
 
 function _M.get_last_value(text)
+  -- One attempt is the usual case, and needs no table.
+  if text and text ~= "" and text ~= ":" and not find(text, "[%s,|]") then
+    return text
+  end
   local values = _M.split_upstream_var(text)
   return values and values[#values]
 end
