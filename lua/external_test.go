@@ -17,6 +17,7 @@ type nameserver struct {
 	sync.Mutex
 	names map[string][]string // by name, addresses
 	asked map[string]int
+	cut   bool // answers over UDP are cut off: the client must ask over TCP
 }
 
 func serveNames(t *testing.T) *nameserver {
@@ -27,6 +28,12 @@ func serveNames(t *testing.T) *nameserver {
 	}
 	t.Cleanup(func() { conn.Close() })
 	n := &nameserver{PacketConn: conn, names: map[string][]string{}, asked: map[string]int{}}
+	listener, err := net.Listen("tcp", conn.LocalAddr().String())
+	if err != nil {
+		t.Skip("the port is taken for TCP: ", err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go n.serveTCP(listener)
 	go func() {
 		for message := make([]byte, 512); ; {
 			size, from, err := conn.ReadFrom(message)
@@ -34,6 +41,10 @@ func serveNames(t *testing.T) *nameserver {
 				return
 			}
 			if answer := n.answer(message[:size]); answer != nil {
+				if n.cut {
+					answer[2] |= 2
+					answer = answer[:12]
+				}
 				if _, err := conn.WriteTo(answer, from); err != nil {
 					return
 				}
@@ -41,6 +52,21 @@ func serveNames(t *testing.T) *nameserver {
 		}
 	}()
 	return n
+}
+
+func (n *nameserver) serveTCP(listener net.Listener) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		message := make([]byte, 514)
+		if size, err := conn.Read(message); err == nil && size > 2 {
+			answer := n.answer(message[2:size])
+			_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...))
+		}
+		conn.Close()
+	}
 }
 
 func (n *nameserver) set(name string, addresses ...string) {
@@ -177,6 +203,16 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	if got := w.get("X-Upstream", "short"); got.status != http.StatusServiceUnavailable {
 		t.Errorf("a removed external name answers %d", got.status)
 	}
+}
+
+func TestAnswersCutOverUDPAreAskedForOverTCP(t *testing.T) {
+	names := serveNames(t)
+	names.cut = true
+	e := pods(t, 1)[0]
+	names.set("big.example.com", e.Address)
+	s := start(t, setup{Workers: 1, Replace: names.asNameserver()})
+	w := s.serve(backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"big.example.com", e.Port}}})[0]
+	s.await("the pod", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
 }
 
 func TestExternalNameWithIPv6(t *testing.T) {

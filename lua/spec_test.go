@@ -27,7 +27,7 @@ proxy_temp_path %[2]s/proxy;
 fastcgi_temp_path %[2]s/fastcgi;
 uwsgi_temp_path %[2]s/uwsgi;
 scgi_temp_path %[2]s/scgi;
-lua_package_path "%[4]s/?.lua;;%[4]s/fallback/?.lua;";
+lua_package_path "%[4]s/?.lua;%[8]s;%[4]s/fallback/?.lua;";
 lua_shared_dict luaconfig 1m;
 lua_shared_dict configuration_data 5M;
 lua_shared_dict certificate_data 16M;
@@ -50,6 +50,24 @@ end)
 type specs struct {
 	files     []string
 	main, dir string
+	path      string // more of lua_package_path
+}
+
+// theirs are the specs NAME_test.lua below a folder. They may load modules of
+// its parent's, as test.helpers. nginx's workers must be able to read it all.
+func theirs(t *testing.T, folder string) specs {
+	t.Helper()
+	s := specs{path: filepath.Dir(filepath.Clean(folder)) + "/?.lua;"}
+	err := filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_test.lua") {
+			s.files = append(s.files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestSpecs runs our specs, and, with WINDTUNNEL_SPECS=DIRECTORY, those
@@ -70,19 +88,48 @@ func TestSpecs(t *testing.T) {
 	if dir == "" {
 		return
 	}
-	var theirs []string
-	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if strings.HasSuffix(path, "_test.lua") {
-			theirs = append(theirs, path)
-		}
-		return err
+	t.Run("theirs", func(t *testing.T) {
+		s := theirs(t, dir)
+		s.main, s.dir = os.Getenv("WINDTUNNEL_SPECS_MAIN"), os.Getenv("WINDTUNNEL_SPECS_DIR")
+		runSpecs(t, s)
 	})
-	if err != nil {
+}
+
+// A third party's suite brings a script that prepares things, helpers beside
+// the specs, and fixtures by relative path.
+func TestSpecsOfOthersBringTheirMain(t *testing.T) {
+	dir := folder(t)
+	if err := os.Mkdir(dir+"/test", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("theirs", func(t *testing.T) {
-		runSpecs(t, specs{files: theirs, main: os.Getenv("WINDTUNNEL_SPECS_MAIN"), dir: os.Getenv("WINDTUNNEL_SPECS_DIR")})
-	})
+	for name, text := range map[string]string{
+		"fixture.txt":      "fixture",
+		"test/helpers.lua": "return { answer = 42 }",
+		"test/run.lua": `local busted_runner = require("busted.runner")
+_G.helpers = require("test.helpers")
+ngx.print = function() end
+require("lua_ingress").init_worker()
+busted_runner({ standalone = false })`,
+		"test/some_test.lua": `describe("theirs", function()
+  it("has helpers, fixtures and our modules", function()
+    assert.are.equal(42, helpers.answer)
+    assert.are.equal("fixture", io.open("fixture.txt"):read("*a"))
+    assert.is_function(require("balancer.ewma").balance)
+    _G.leak = true
+  end)
+end)`,
+		"test/sub/other_test.lua": `it("is insulated from other files", function() assert.is_nil(rawget(_G, "leak")) end)`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(dir+"/"+name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := theirs(t, dir+"/test")
+	s.main, s.dir = dir+"/test/run.lua", dir
+	runSpecs(t, s)
 }
 
 func runSpecs(t *testing.T, what specs) {
@@ -123,7 +170,7 @@ func runSpecs(t *testing.T, what specs) {
 		t.Fatal(err)
 	}
 	report, conf := root+"/report.json", root+"/nginx.conf"
-	text := fmt.Sprintf(specConf, dir, root, loads.String(), code, files.String(), main, report)
+	text := fmt.Sprintf(specConf, dir, root, loads.String(), code, files.String(), main, report, what.path)
 	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

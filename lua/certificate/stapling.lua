@@ -23,6 +23,9 @@ local MAX_ERROR = 200
 local not_before = {} -- by id: when this worker may fetch (again)
 
 local function address(host)
+  if host:find("^[%d.]+$") or host:sub(1, 1) == "[" then
+    return host
+  end
   local found = dns.lookup(host)[1]
   if found and found:find(":", 1, true) and found:sub(1, 1) ~= "[" then
     found = "[" .. found .. "]"
