@@ -68,19 +68,19 @@ function spy_checks.called(s, times)
   return #s.calls > 0, "called", #s.calls
 end
 function spy_checks.called_with(s, ...)
-  return s:was_called_with_args(...), "called with", { ... }, s.calls
+  return s:called_with(...), "called with", { ... }, s.calls
 end
 function spy_checks.called_at_least(s, n) return #s.calls >= n, "calls at least", #s.calls, n end
 function spy_checks.called_at_most(s, n) return #s.calls <= n, "calls at most", #s.calls, n end
 function spy_checks.called_more_than(s, n) return #s.calls > n, "calls more than", #s.calls, n end
 function spy_checks.called_less_than(s, n) return #s.calls < n, "calls less than", #s.calls, n end
 function spy_checks.returned_with(s, ...)
-  for _, results in ipairs(s.returns) do
+  for _, results in ipairs(s.returned) do
     if compare.same(results, { n = select("#", ...), ... }) then
       return true, "returned", results
     end
   end
-  return false, "returned", { ... }, s.returns
+  return false, "returned", { ... }, s.returned
 end
 
 local ALIASES = {
@@ -97,7 +97,7 @@ local function chain(state)
   return setmetatable({}, {
     __index = function(_, name)
       local words, turned = state.words, state.turned
-      for word in name:gmatch("[^_]+") do
+      for word in name:lower():gmatch("[^_]+") do
         if TURNS[word] then
           turned = not turned
         elseif not FILLERS[word] or words ~= "" then

@@ -15,13 +15,19 @@ end
 function mt.__call(self, ...)
   local args = pack(...)
   self.calls[#self.calls + 1] = { refs = args, vals = compare.copy(args) }
-  local results = pack(self.callback(...))
-  self.returns[#self.returns + 1] = results
+  local callback = self.callback
+  for _, special in ipairs(self.special) do
+    if args.n == special.args.n and compare.same(args, special.args) then
+      callback = special.callback
+    end
+  end
+  local results = pack(callback(...))
+  self.returned[#self.returned + 1] = results
   return unpack(results, 1, results.n)
 end
 
 function mt.clear(self)
-  self.calls, self.returns = {}, {}
+  self.calls, self.returned = {}, {}
   return self
 end
 
@@ -33,19 +39,14 @@ function mt.revert(self)
   return self.original
 end
 
--- For stubs: what they answer from now on.
-function mt.returns_values(self, ...)
-  local results = pack(...)
-  self.callback = function() return unpack(results, 1, results.n) end
-  return self
+function mt.called(self, times)
+  if times then
+    return #self.calls == times
+  end
+  return #self.calls > 0
 end
 
-function mt.invokes(self, callback)
-  self.callback = callback
-  return self
-end
-
-function mt.was_called_with_args(self, ...)
+function mt.called_with(self, ...)
   local wanted = pack(...)
   for _, call in ipairs(self.calls) do
     for _, args in ipairs({ call.refs, call.vals }) do
@@ -59,8 +60,30 @@ end
 
 local live = {} -- those that replaced something, to be reverted after the spec
 
+-- What a stub answers: s.returns(1), s.invokes(f), s.on_call_with(2).returns(3).
+local function answers(holder)
+  holder.returns = function(...)
+    local results = pack(...)
+    holder.callback = function() return unpack(results, 1, results.n) end
+    return holder
+  end
+  holder.invokes = function(callback)
+    holder.callback = callback
+    return holder
+  end
+  return holder
+end
+
 local function new(callback)
-  return setmetatable({ calls = {}, returns = {}, callback = callback or function() end }, mt)
+  local self = answers({ calls = {}, returned = {}, special = {},
+    callback = callback or function() end })
+  self.by_default = self
+  self.on_call_with = function(...)
+    local special = answers({ args = pack(...), callback = function() end })
+    table.insert(self.special, special)
+    return special
+  end
+  return setmetatable(self, mt)
 end
 
 function _M.is_spy(value)
