@@ -33,7 +33,7 @@ location = /result { content_by_lua_block { ngx.print(ngx.shared.luaconfig:get("
 	fmt.Fprintf(&out, "balance(), in the balancer phase of one worker: CPU time and memory allocated per call\n\n%-36s", "")
 	counts := []int{1, 100, 10000}
 	for _, n := range counts {
-		fmt.Fprintf(&out, "%22s", fmt.Sprint(n, " peers"))
+		fmt.Fprintf(&out, "%22s", fmt.Sprint("peers: ", n))
 	}
 	out.WriteByte('\n')
 	w := s.workers("none")[0]

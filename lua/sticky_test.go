@@ -35,6 +35,8 @@ func visit(t *testing.T, w *worker, cookie string, header ...string) (pod, given
 	return got.pod, got.header.Get("Set-Cookie")
 }
 
+var sessionCookie = regexp.MustCompile(`^route=[0-9a-f.]+\|[0-9a-f]{32}; Path=/; HttpOnly$`)
+
 func pairOf(setCookie string) string { pair, _, _ := strings.Cut(setCookie, ";"); return pair }
 
 func TestStickyBindsAClientInEveryWorker(t *testing.T) {
@@ -44,7 +46,7 @@ func TestStickyBindsAClientInEveryWorker(t *testing.T) {
 			workers := s.serve(backend{Name: "shop", Affinity: affinity(mode, nil), Endpoints: pods(t, 5)})
 			for range 5 {
 				pod, given := visit(t, workers[0], "")
-				if ok, _ := regexp.MatchString(`^route=[0-9a-f.]+\|[0-9a-f]{32}; Path=/; HttpOnly$`, given); !ok {
+				if !sessionCookie.MatchString(given) {
 					t.Fatalf("Set-Cookie %q", given)
 				}
 				for _, w := range append(workers, workers...) {

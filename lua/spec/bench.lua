@@ -18,7 +18,7 @@ local function seconds()
   return tonumber(ts.sec) + tonumber(ts.nsec) * 1e-9
 end
 
-local ROUNDS, CALLS = 5, 20000
+local BALANCE_ROUNDS, CALLS, ROUNDS = 25, 10000, 7
 
 local function loop(instance, calls)
   local after = instance.give_back -- else each call would be another attempt of one request
@@ -35,7 +35,7 @@ function _M.balance()
   local instance = ngx.ctx.balancer
   loop(instance, CALLS) -- until LuaJIT has compiled it
   local best, bytes = math.huge, math.huge
-  for _ = 1, ROUNDS do
+  for _ = 1, BALANCE_ROUNDS do
     collectgarbage()
     collectgarbage("stop")
     local before, from = collectgarbage("count"), seconds()
