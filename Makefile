@@ -4,7 +4,7 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench bench-kubeapi lint fuzz golden clean
+.PHONY: help demo results test build setup bench bench-kubeapi lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,11 +38,28 @@ lint: ## run the linters of .golangci.yml
 fuzz: ## run each fuzz test for FUZZTIME (10s)
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -d' ' -f2); do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} $$p || exit 1; \
+	    echo "$$p $$f"; (cd $$p && $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} .) || exit 1; \
 	  done; done
 
 golden: setup ## rewrite the golden files with what the tests get
 	$(GO) test ./controller/... ./sim/... -update
+
+oracle: bin/real/kube-apiserver ## compare the simulated API server with a real one, answer by answer
+	cd oracle && $(GO) run . -bin ../bin/real -report ../docs/results/oracle.md
+
+oracle-bench: bin/real/kube-apiserver ## updates per second of both, by turns
+	cd oracle && $(GO) run . -bin ../bin/real -bench 5s
+
+oracle-test: ## test the oracle itself
+	cd oracle && $(GO) vet . && $(GO) test -race .
+
+# Minutes of building, so gently; afterwards from Go's cache.
+KUBE := $(shell sed -n 's/^\tk8s.io\/kubernetes //p' oracle/real/go.mod)
+KUBE_VERSION := k8s.io/component-base/version
+bin/real/kube-apiserver: oracle/real/go.mod
+	cd oracle/real && nice $(GO) build -p 2 -o ../../bin/real/etcd go.etcd.io/etcd/server/v3
+	cd oracle/real && nice $(GO) build -p 2 -ldflags '-s -w -X $(KUBE_VERSION).gitVersion=$(KUBE) -X $(KUBE_VERSION).gitMajor=1 -X $(KUBE_VERSION).gitMinor=36' \
+	  -o ../../bin/real/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
 
 clean: ## remove what was built and measured
 	rm -rf bin runs

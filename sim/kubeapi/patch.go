@@ -38,6 +38,9 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 		return s.apply(w, r, body, opts)
 	}
 	p, err := parsePatch(types.PatchType(mediaType), body)
+	if err != nil && r.objects.get(r.key()) == nil {
+		return r.notFound() // whatever the patch: it is read when there is what it is for
+	}
 	if err != nil {
 		return err
 	}

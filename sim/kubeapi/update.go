@@ -207,7 +207,7 @@ func keepIdentity(is, was *metav1.ObjectMeta) {
 // withStatus returns old with next's status, and with the metadata that a write
 // of a status may change.
 func withStatus(old, next runtime.Object) runtime.Object {
-	merged := old.DeepCopyObject()
+	merged := bare(old.DeepCopyObject()) // the field manager has given old its kind
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
 	if _, custom := next.(*customObject); custom {

@@ -1,0 +1,117 @@
+// Command oracle plays the same requests on the simulated API server and on a
+// real kube-apiserver with its etcd, and compares what comes back. It stands
+// between sim/kubeapi and the claim that clients cannot tell it from the real
+// one. Its one rule: a difference is fixed, or listed in differences.yaml with a
+// reason; any other fails the run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+type options struct {
+	bin, stories, allowed, report string
+	seed                          uint64
+	sessions, length              int
+	managedFields                 bool
+	bench                         time.Duration
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.bin, "bin", "bin", "folder with the real etcd and kube-apiserver; ours compares ours with itself")
+	flag.StringVar(&o.stories, "stories", "testdata", "folder of the stories")
+	flag.StringVar(&o.allowed, "differences", "differences.yaml", "the differences that are allowed, with reasons")
+	flag.StringVar(&o.report, "report", "", "file to write the report to, in Markdown")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random stories")
+	flag.IntVar(&o.sessions, "random", 200, "number of random stories")
+	flag.IntVar(&o.length, "length", 30, "requests in a random story")
+	flag.BoolVar(&o.managedFields, "managed-fields", false, "compare managedFields, too")
+	flag.DurationVar(&o.bench, "bench", 0, "measure updates for so long per turn instead of comparing")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := o.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+		os.Exit(1)
+	}
+}
+
+func (o options) run(ctx context.Context) error {
+	ours, stopOurs, err := startOurs(realVersion)
+	if err != nil {
+		return err
+	}
+	defer stopOurs()
+	real, stopReal, err := o.startOther(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopReal()
+	if o.bench > 0 {
+		return bench(ctx, ours, real, o.bench)
+	}
+	return o.compare(ctx, ours, real)
+}
+
+func (o options) startOther(ctx context.Context) (*server, func(), error) {
+	if o.bin == "ours" {
+		return startOurs(realVersion)
+	}
+	dir, err := os.MkdirTemp("", "oracle-")
+	if err != nil {
+		return nil, nil, err
+	}
+	s, stop, err := startReal(ctx, o.bin, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, func() { stop(); os.RemoveAll(dir) }, nil
+}
+
+func (o options) compare(ctx context.Context, ours, real *server) error {
+	stories, err := readStories(os.DirFS(o.stories))
+	if err != nil {
+		return err
+	}
+	allowances, err := readAllowances(o.allowed)
+	if err != nil {
+		return err
+	}
+	for i := range o.sessions {
+		stories = append(stories, generate(o.seed+uint64(i), o.length))
+	}
+	r := &replayer{ours: ours, real: real, managedFields: o.managedFields, findings: &findings{allowances: allowances}}
+	var outcomes []outcome
+	for _, s := range stories {
+		out, err := r.play(ctx, s)
+		if err != nil {
+			return err
+		}
+		outcomes = append(outcomes, out)
+	}
+	page := reportOf(o, outcomes, r.findings)
+	fmt.Print(page)
+	if o.report != "" {
+		if err := os.MkdirAll(filepath.Dir(o.report), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.report, []byte(page), 0o644); err != nil {
+			return err
+		}
+	}
+	if n := len(r.findings.unlisted); n > 0 {
+		return fmt.Errorf("%d differences are neither fixed nor listed in %s", n, o.allowed)
+	}
+	if len(outcomes) == 0 {
+		return errors.New("no stories")
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// normaliser replaces what a server may choose as it likes by what it means in
+// the story: times by a word; uids, cluster IPs and generated names by a label
+// that both servers' values got where they first stood in the same place;
+// versions by their order among the objects' versions that both showed. So a
+// value that only one server showed does not shift what comes later.
+type normaliser struct {
+	managedFields bool              // keep them, to compare
+	labels        map[string]string // a chosen value -> its label
+	versions      []uint64          // of objects, in their order
+}
+
+var (
+	uuids    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	times    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	services = regexp.MustCompile(`\b10\.(9[6-9]|10\d|11[01])\.\d+\.\d+\b`) // 10.96.0.0/12
+	ages     = regexp.MustCompile(`^\d+(s|m\d*s?)$`)
+	mentions = regexp.MustCompile(`((?i:resource ?version)[^:"]*: |current: |resource version: \d+ \()(\d+)`)
+)
+
+// normalise returns the documents of both servers, which must be in the order
+// of the story, in the form in which they can be compared.
+func normalise(ours, real []any, managedFields bool) (a, b []any) {
+	p := pairs{ours: normaliser{managedFields: managedFields, labels: map[string]string{}}, real: normaliser{managedFields: managedFields, labels: map[string]string{}}}
+	for i := range ours {
+		p.collect(ours[i], real[i])
+	}
+	return p.ours.rewriteAll(ours), p.real.rewriteAll(real)
+}
+
+// pairs finds the values that mean the same on both servers, by their places.
+type pairs struct {
+	ours, real normaliser
+	labelled   int
+}
+
+func (p *pairs) collect(a, b any) {
+	switch a := a.(type) {
+	case string:
+		if b, ok := b.(string); ok {
+			p.pairAll("uid", uuids.FindAllString(a, -1), uuids.FindAllString(b, -1))
+			p.pairAll("cluster IP", services.FindAllString(a, -1), services.FindAllString(b, -1))
+		}
+	case []any:
+		b, _ := b.([]any)
+		for i := range min(len(a), len(b)) {
+			p.collect(a[i], b[i])
+		}
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return
+		}
+		p.collectMetadata(a, b)
+		for _, key := range slices.Sorted(maps.Keys(a)) {
+			p.collect(a[key], b[key])
+		}
+	}
+}
+
+func (p *pairs) collectMetadata(a, b map[string]any) {
+	rv, ok := objectVersion(a)
+	other, okToo := objectVersion(b)
+	if ok && okToo && !slices.Contains(p.ours.versions, rv) && !slices.Contains(p.real.versions, other) {
+		p.ours.versions = append(p.ours.versions, rv)
+		p.real.versions = append(p.real.versions, other)
+	}
+	if name, other, ok := generatedNames(a, b); ok {
+		p.pairAll("generated name", []string{name}, []string{other})
+	}
+}
+
+const suffix = 5 // random characters end a generated name
+
+// generatedNames is true for two names, in metadata or in the details of a Status, that
+// differ in nothing but such an end.
+func generatedNames(a, b map[string]any) (name, other string, ok bool) {
+	name, _ = a["name"].(string)
+	other, _ = b["name"].(string)
+	if name == other || len(name) != len(other) || len(name) <= suffix {
+		return "", "", false
+	}
+	prefix := name[:len(name)-suffix]
+	return name, other, strings.HasSuffix(prefix, "-") && strings.HasPrefix(other, prefix)
+}
+
+func (p *pairs) pairAll(word string, a, b []string) {
+	for i := range min(len(a), len(b)) {
+		if p.ours.labels[a[i]] != "" || p.real.labels[b[i]] != "" {
+			continue
+		}
+		p.labelled++
+		label := fmt.Sprintf("<%s %d>", word, p.labelled)
+		p.ours.labels[a[i]], p.real.labels[b[i]] = label, label
+	}
+}
+
+// objectVersion is the version in the metadata of an object, but not of a list or a bookmark.
+func objectVersion(metadata map[string]any) (uint64, bool) {
+	if name, _ := metadata["name"].(string); name == "" {
+		return 0, false
+	}
+	text, _ := metadata["resourceVersion"].(string)
+	rv, err := strconv.ParseUint(text, 10, 64)
+	return rv, err == nil && rv > 0
+}
+
+func (n *normaliser) rewriteAll(docs []any) []any {
+	slices.Sort(n.versions)
+	var plain []any
+	for _, doc := range docs {
+		plain = append(plain, n.rewrite("", doc))
+	}
+	return plain
+}
+
+func (n *normaliser) rewrite(key string, v any) any {
+	switch v := v.(type) {
+	case string:
+		return n.text(key, v)
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = n.rewrite(key, item)
+		}
+		return items
+	case map[string]any:
+		fields := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name == "managedFields" && !n.managedFields {
+				continue
+			}
+			fields[name] = n.rewrite(name, v[name])
+		}
+		if rv, ok := objectVersion(v); ok {
+			fields["resourceVersion"] = n.version(rv)
+		}
+		return fields
+	}
+	return v
+}
+
+func (n *normaliser) text(key, s string) string {
+	switch key {
+	case "resourceVersion": // of a list: at least that of the newest object before it
+		if rv, err := strconv.ParseUint(s, 10, 64); err == nil && rv > 0 {
+			return fmt.Sprintf("<version %d or later>", n.rank(rv))
+		}
+	case "continue":
+		return readToken(s)
+	case "cells":
+		if ages.MatchString(s) {
+			return "<age>"
+		}
+	}
+	s = uuids.ReplaceAllStringFunc(s, func(u string) string { return cmp.Or(n.labels[u], "<another uid>") })
+	s = services.ReplaceAllStringFunc(s, func(ip string) string { return cmp.Or(n.labels[ip], "<another cluster IP>") })
+	s = times.ReplaceAllString(s, "<time>")
+	for range 2 { // one mention may be the beginning of the next
+		s = mentions.ReplaceAllString(s, "${1}<version>")
+	}
+	for value, label := range n.labels {
+		s = strings.ReplaceAll(s, value, label)
+	}
+	return s
+}
+
+// rank counts the objects' versions up to rv.
+func (n *normaliser) rank(rv uint64) int {
+	i, found := slices.BinarySearch(n.versions, rv)
+	if found {
+		i++
+	}
+	return i
+}
+
+func (n *normaliser) version(rv uint64) string {
+	if _, found := slices.BinarySearch(n.versions, rv); !found {
+		return fmt.Sprintf("<version between %d and %d>", n.rank(rv), n.rank(rv)+1)
+	}
+	return fmt.Sprintf("<version %d>", n.rank(rv))
+}
+
+var tokenVersion = regexp.MustCompile(`"rv":\d+`)
+
+// readToken shows what is in a continue token, without its version.
+func readToken(token string) string {
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || token == "" {
+		return token
+	}
+	return tokenVersion.ReplaceAllString(string(b), `"rv":<version>`)
+}

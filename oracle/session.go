@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// server is one of the two that are compared.
+type server struct {
+	name   string
+	url    string
+	token  string // empty: none is needed
+	client *http.Client
+}
+
+// answer is what a server made of one step.
+type answer struct {
+	code   int
+	header http.Header
+	doc    any // the body: JSON as any, other text as a string
+	stream *stream
+}
+
+func (a answer) ok() bool { return a.code/100 == 2 }
+
+// session plays a story on one server.
+type session struct {
+	*server
+	namespace string
+	saved     map[string]any
+	streams   map[string]*stream
+	answers   []answer
+}
+
+func newSession(s *server, namespace string) *session {
+	return &session{server: s, namespace: namespace, saved: map[string]any{}, streams: map[string]*stream{}}
+}
+
+// do plays one step and notes its answer.
+func (s *session) do(ctx context.Context, st step) (answer, error) {
+	if st.verb == "AWAIT" {
+		err := s.await(st.target)
+		s.answers = append(s.answers, answer{})
+		return answer{}, err
+	}
+	req, err := s.request(ctx, st)
+	if err != nil {
+		return answer{}, err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s: %w", s.name, err)
+	}
+	a := answer{code: resp.StatusCode, header: resp.Header}
+	if st.verb == "WATCH" && a.ok() {
+		a.stream = follow(resp)
+		s.streams[st.save] = a.stream
+	} else if a.doc, err = readDocument(resp); err != nil {
+		return a, fmt.Errorf("%s: answer to %s: %w", s.name, req.URL, err)
+	}
+	if st.save != "" {
+		s.saved[st.save] = a.doc
+	}
+	s.answers = append(s.answers, a)
+	return a, nil
+}
+
+func (s *session) request(ctx context.Context, st step) (*http.Request, error) {
+	method, target := st.verb, s.expand(st.target)
+	if method == "WATCH" {
+		method = http.MethodGet
+		separator := "?"
+		if strings.Contains(target, "?") {
+			separator = "&"
+		}
+		target += separator + "watch=true"
+	}
+	body, err := encodeBody(st.header.Get("Content-Type"), s.expand(st.body))
+	if err != nil {
+		return nil, fmt.Errorf("body of %s %s: %w", st.verb, st.target, err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.url+target, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "oracle/v1")
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name := range st.header {
+		req.Header.Set(name, s.expand(st.header.Get(name)))
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	return req, nil
+}
+
+// encodeBody writes a body, which stories have in YAML or JSON, as its type wants it.
+func encodeBody(mediaType, text string) (string, error) {
+	switch {
+	case strings.TrimSpace(text) == "", strings.HasSuffix(mediaType, "yaml"), mediaType == "text/plain", strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
+		if mediaType != protobufType {
+			return text, nil
+		}
+	}
+	body, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil && mediaType == protobufType {
+		body, err = toProtobuf(body)
+	}
+	return string(body), err
+}
+
+var variable = regexp.MustCompile(`\$\{([^}]+)\}|\$NS`)
+
+// expand replaces $NS and ${name.path.in.the.answer}; what is not there becomes empty.
+func (s *session) expand(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(v string) string {
+		if v == "$NS" {
+			return s.namespace
+		}
+		name, rest, _ := strings.Cut(v[2:len(v)-1], ".")
+		return lookUp(s.saved[name], rest)
+	})
+}
+
+func lookUp(doc any, path string) string {
+	for _, key := range strings.Split(path, ".") {
+		switch at := doc.(type) {
+		case map[string]any:
+			doc = at[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(at) {
+				return ""
+			}
+			doc = at[i]
+		default:
+			return ""
+		}
+	}
+	if doc == nil {
+		return ""
+	}
+	return fmt.Sprint(doc)
+}
+
+// await waits until a stream has so many events. It gives up after a while
+// without an error: the comparison will show what is missing.
+func (s *session) await(what string) error {
+	name, number, _ := strings.Cut(what, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return fmt.Errorf("AWAIT %s: a stream's name and a number are needed", what)
+	}
+	if st := s.streams[name]; st != nil {
+		st.await(n, 10*time.Second)
+	}
+	return nil
+}
+
+func readDocument(resp *http.Response) (any, error) {
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	mediaType := resp.Header.Get("Content-Type")
+	if strings.HasPrefix(mediaType, protobufType) {
+		if body, err = fromProtobuf(body); err != nil {
+			return nil, err
+		}
+	} else if !strings.HasPrefix(mediaType, "application/json") {
+		return string(body), nil
+	}
+	return parseJSON(body)
+}
+
+func parseJSON(body []byte) (any, error) {
+	var doc any
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder.UseNumber()
+	err := decoder.Decode(&doc)
+	return doc, err
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"windtunnel.dev/sim/kubeapi"
+)
+
+// The versions of what real/go.mod builds; ours claims the first, too.
+const (
+	realVersion = "v1.36.3"
+	etcdVersion = "v3.6.8"
+)
+
+const adminToken = "oracle"
+
+// startOurs starts the simulated server in this process.
+func startOurs(version string) (*server, func(), error) {
+	s, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Version: version})
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		s.Close(ctx)
+	}
+	return &server{name: "ours", url: s.URL(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}, stop, nil
+}
+
+// startReal starts an etcd and a kube-apiserver, found in the folder bin, with
+// their data in dir. Admission that needs the rest of a cluster is off.
+func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
+	ports, err := freePorts(3)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := writeKeys(dir); err != nil {
+		return nil, nil, err
+	}
+	etcdURL, peerURL := "http://127.0.0.1:"+ports[0], "http://127.0.0.1:"+ports[1]
+	file := func(name string) string { return filepath.Join(dir, name) }
+	etcd, err := run(dir, filepath.Join(bin, "etcd"),
+		"--data-dir="+file("etcd"), "--unsafe-no-fsync", "--log-level=error",
+		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
+		"--listen-peer-urls="+peerURL, "--initial-advertise-peer-urls="+peerURL, "--initial-cluster=default="+peerURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := run(dir, filepath.Join(bin, "kube-apiserver"),
+		"--etcd-servers="+etcdURL, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+ports[2],
+		"--cert-dir="+file("certs"), "--token-auth-file="+file("tokens.csv"), "--authorization-mode=RBAC",
+		"--service-account-issuer=https://oracle.example", "--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
+		"--service-cluster-ip-range=10.96.0.0/12", "--endpoint-reconciler-type=none",
+		"--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,TaintNodesByCondition",
+		"--enable-priority-and-fairness=false")
+	if err != nil {
+		etcd()
+		return nil, nil, err
+	}
+	stop := func() { api(); etcd() }
+	s := &server{name: "real", url: "https://127.0.0.1:" + ports[2], token: adminToken}
+	if err := s.waitReady(ctx, file("certs")); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("%w; its log is in %s", err, dir)
+	}
+	return s, stop, nil
+}
+
+// run starts a program with its output in a file; it returns what ends it.
+func run(dir, program string, args ...string) (func(), error) {
+	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w; make oracle builds it", program, err)
+	}
+	return func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		log.Close()
+	}, nil
+}
+
+// waitReady waits for the certificate that the server makes for itself, and then for the server.
+func (s *server) waitReady(ctx context.Context, certs string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for tick := time.Tick(100 * time.Millisecond); ; {
+		select {
+		case <-ctx.Done():
+			return errors.New("the real kube-apiserver did not become ready in two minutes")
+		case <-tick:
+		}
+		if s.client == nil {
+			pemBytes, err := os.ReadFile(filepath.Join(certs, "apiserver.crt"))
+			roots := x509.NewCertPool()
+			if err != nil || !roots.AppendCertsFromPEM(pemBytes) {
+				continue
+			}
+			s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{RootCAs: roots}}}
+		}
+		req, err := newSession(s, "").request(ctx, step{verb: "GET", target: "/readyz"})
+		if err != nil {
+			return err
+		}
+		if resp, err := s.client.Do(req); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+	}
+}
+
+func writeKeys(dir string) error {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return fmt.Errorf("making the key for service accounts: %w", err)
+	}
+	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
+	if err := os.WriteFile(filepath.Join(dir, "sa.key"), pem.EncodeToMemory(block), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "tokens.csv"), []byte(adminToken+",admin,admin,system:masters\n"), 0o600)
+}
+
+func freePorts(n int) ([]string, error) {
+	var ports []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("looking for a free port: %w", err)
+		}
+		defer l.Close() // after all are found, so that no two are the same
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
