@@ -45,6 +45,8 @@ var rules = []struct {
 	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "a scenario is read without anything that runs it"},
 	{"sim/corpus", []string{"net/http", "os", "sim/driver", "sim/measure"}, "a population is a pure function of its shape and seed"},
 	{"sim/churn", []string{"net/http", "net", "os", "sim/driver", "sim/measure"}, "a change stream is a pure function of its population and seed"},
+	{"sim/kubeapi/controllers", []string{"sim/kubeapi"}, "controllers know the API server as any client does"},
+	{"sim/manifest", []string{"net", "net/http", "sim/kubeapi", "sim/cluster"}, "manifests are read without a server"},
 	{"sim/measure", []string{"os", "net", "net/http", "sim/run", "sim/step", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/report"}, "measurements do not know how the log was made"},
 	{"sim/expect", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "a verdict depends on the measurements alone"},
 	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be made again from an old log"},

@@ -3,55 +3,122 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/controllers"
+	"windtunnel.dev/sim/manifest"
 )
 
-func apiserverCommand() *cobra.Command {
-	var options kubeapi.Options
-	command := &cobra.Command{
-		Use:   "apiserver",
-		Short: "Run the simulated Kubernetes API server alone, until interrupted",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if options.Dir == "" {
-				dir, err := os.MkdirTemp("", "windtunnel-apiserver-")
-				if err != nil {
-					return err
-				}
-				defer os.RemoveAll(dir)
-				options.Dir = dir
-			}
-			server, err := kubeapi.Start(options)
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
-			<-cmd.Context().Done()
+// apiserver is the command with its flags.
+type apiserver struct {
+	server      kubeapi.Options
+	pods        controllers.Options
+	controllers []string
+}
 
-			holds := server.Holds()
-			for _, resource := range slices.Sorted(maps.Keys(holds)) {
-				if holds[resource] > 0 {
-					fmt.Fprintf(out, "%8d %s\n", holds[resource], resource)
-				}
-			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
-			defer cancel()
-			return server.Close(ctx)
+func apiserverCommand() *cobra.Command {
+	var a apiserver
+	command := &cobra.Command{
+		Use:   "apiserver [manifest file or folder]…",
+		Short: "Run the simulated Kubernetes API server alone, until interrupted",
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return a.run(cmd.Context(), cmd.OutOrStdout(), paths)
 		},
 	}
-	command.Flags().StringVar(&options.HTTP, "http", "127.0.0.1:0", "address to serve HTTP on; empty for none")
-	command.Flags().StringVar(&options.HTTPS, "https", "", "address to serve HTTPS on; empty for none")
-	command.Flags().StringVar((*string)(&options.Auth), "auth", string(kubeapi.AuthTLS), "who must show the token or a client certificate: tls (those over HTTPS), all, or none")
-	command.Flags().StringVar(&options.Token, "token", "", "bearer token to ask for, which listening beyond loopback needs (default: one is made)")
-	command.Flags().StringVar(&options.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
-	command.Flags().BoolVar(&options.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "take EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
+	flags := command.Flags()
+	flags.StringVar(&a.server.HTTP, "http", "127.0.0.1:0", "address to serve HTTP on; empty for none")
+	flags.StringVar(&a.server.HTTPS, "https", "", "address to serve HTTPS on; empty for none")
+	flags.StringVar((*string)(&a.server.Auth), "auth", string(kubeapi.AuthTLS), "who must show the token or a client certificate: tls (those over HTTPS), all, or none")
+	flags.StringVar(&a.server.Token, "token", "", "bearer token to ask for, which listening beyond loopback needs (default: one is made)")
+	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
+	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "take EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
+	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "what works on the cluster: all, none, or some of "+strings.Join(controllers.Names(), ","))
+	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start to ready")
+	flags.DurationVar(&a.pods.StopAfter, "pod-stop-after", time.Second, "how long a pod takes from its deletion to its end, at most its grace period")
 	return command
+}
+
+// chosen are the names of the controllers to run.
+func (a *apiserver) chosen() ([]string, error) {
+	switch strings.Join(a.controllers, ",") {
+	case "all":
+		return controllers.Names(), nil
+	case "none", "":
+		return nil, nil
+	}
+	if err := controllers.Check(a.controllers); err != nil {
+		return nil, fmt.Errorf("--controllers: %w, or all, or none", err)
+	}
+	return a.controllers, nil
+}
+
+func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) error {
+	names, err := a.chosen()
+	if err != nil {
+		return err
+	}
+	manifests, err := manifest.Load(paths...)
+	if err != nil {
+		return err
+	}
+	if a.server.Dir == "" {
+		dir, err := os.MkdirTemp("", "windtunnel-apiserver-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		a.server.Dir = dir
+	}
+	a.server.Kubelet = slices.Contains(names, "kubelet")
+	a.server.NamespaceController = slices.Contains(names, "namespace")
+	server, err := kubeapi.Start(a.server)
+	if err != nil {
+		return err
+	}
+	err = a.serve(ctx, out, server, manifests, names)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if closeErr := server.Close(closing); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// serve fills the server, and leaves it to its clients until ctx is done.
+func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Server, manifests []manifest.Manifest, names []string) error {
+	switch err := preload(ctx, server.Config(), manifests); {
+	case ctx.Err() != nil:
+		return nil // interrupted, which is how this ends
+	case err != nil:
+		return err
+	}
+	// What is there before the controllers look is theirs to work on.
+	if len(names) > 0 {
+		running, err := controllers.Start(ctx, server.Config(), a.pods, names...)
+		if err != nil {
+			return err
+		}
+		defer running.Stop()
+	}
+	fmt.Fprintf(out, "export KUBECONFIG=%s\n", server.Kubeconfig())
+	printHolds(out, "serving", server)
+	<-ctx.Done()
+	printHolds(out, "stopped with", server)
+	return nil
+}
+
+func printHolds(out io.Writer, state string, server *kubeapi.Server) {
+	holds := server.Holds()
+	fmt.Fprintf(out, "# %s\n", state)
+	for _, resource := range slices.Sorted(maps.Keys(holds)) {
+		fmt.Fprintf(out, "# %8d %s\n", holds[resource], resource)
+	}
 }

@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":        exits,
 			"measures":     measures,
+			"appears":      appears,
 			"oneline":      oneline,
 			"occupied":     occupied,
 			"nothing-left": nothingLeft,

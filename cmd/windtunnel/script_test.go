@@ -82,3 +82,20 @@ func changesOf(ts *testscript.TestScript, dir string) map[string][]event.Change 
 }
 
 func firstOf(path string) string { return filepath.SplitList(path)[0] }
+
+// appears waits for a file: appears FILE
+func appears(ts *testscript.TestScript, neg bool, args []string) {
+	patience := time.After(interruptPatience)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-patience:
+			ts.Fatalf("no %s within %v", args[0], interruptPatience)
+		}
+	}
+}

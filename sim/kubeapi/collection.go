@@ -18,6 +18,7 @@ var errMoved = errors.New("the object changed meanwhile")
 type collection struct {
 	res      *resource
 	revision *atomic.Uint64
+	graceful bool // a deleted object gets time to end
 
 	mu      sync.RWMutex
 	objects map[string]*object

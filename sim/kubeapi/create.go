@@ -105,6 +105,11 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 	if existing := r.objects.get(keyOf(m.Namespace, m.Name)); existing != nil {
 		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
 	}
+	release, err := s.claimClusterIP(r, obj)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if dryRun {
 		return res.seal(obj, 0)
 	}

@@ -16,18 +16,17 @@ func defaultNamespace(ns, _ *corev1.Namespace, _ *Server) {
 	ns.Labels[corev1.LabelMetadataName] = ns.Name
 }
 
+// prepareNamespace leaves a namespace's own finalizers to the finalize subresource.
 func prepareNamespace(ns, old *corev1.Namespace, _ *Server) {
-	if old == nil {
-		ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
-		ns.Status.Phase = corev1.NamespaceActive
+	if old != nil {
+		ns.Spec.Finalizers = old.Spec.Finalizers
+		return
 	}
+	ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
+	ns.Status.Phase = corev1.NamespaceActive
 }
 
-func defaultPod(pod, _ *corev1.Pod, _ *Server) {
-	setDefault(&pod.Spec.RestartPolicy, corev1.RestartPolicyAlways)
-	setDefault(&pod.Spec.DNSPolicy, corev1.DNSClusterFirst)
-	setDefault(&pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
-}
+func defaultPod(pod, _ *corev1.Pod, _ *Server) { defaultPodSpec(&pod.Spec) }
 
 func preparePod(pod, old *corev1.Pod, _ *Server) {
 	if old == nil {
@@ -98,7 +97,7 @@ func prepareService(svc, old *corev1.Service, s *Server) {
 		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
 	}
 	if spec.ClusterIP == "" {
-		spec.ClusterIP = s.nextClusterIP()
+		spec.ClusterIP = s.clusterIPs.next(s.services, keyOf(svc.Namespace, svc.Name))
 	}
 	spec.ClusterIPs = []string{spec.ClusterIP}
 	if spec.IPFamilies == nil && spec.ClusterIP != corev1.ClusterIPNone {

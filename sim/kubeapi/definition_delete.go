@@ -23,7 +23,7 @@ func (s *Server) endDefinition(base *object) (*object, error) {
 			return nil, err
 		}
 		crd := obj.(*apiextensionsv1.CustomResourceDefinition)
-		markDeleted(crd)
+		markDeleted(metadataOf(crd), 0)
 		crd.Finalizers = append(crd.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer)
 		setCondition(crd, apiextensionsv1.Terminating, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 		if o, err = s.markDefinition(base, crd); err != nil {
@@ -99,7 +99,7 @@ func (c *collection) endAll() error {
 // endKey ends o, whatever it has become meanwhile.
 func (c *collection) endKey(o *object) error {
 	for o != nil {
-		_, err := c.end(o)
+		_, err := c.end(o, &metav1.DeleteOptions{})
 		if err != errMoved {
 			return err
 		}

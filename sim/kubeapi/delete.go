@@ -1,11 +1,9 @@
 package kubeapi
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// delete ends an object at once, pods included, for there is no kubelet whose
-// farewell it could wait for; only finalizers hold it, among them those of the
-// propagation policy.
+// delete ends an object, at once unless finalizers hold it or it is a pod that
+// a kubelet has to end first.
 func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	opts, err := readDeleteOptions(r)
 	if err != nil {
@@ -69,40 +66,33 @@ func (s *Server) unfold(c *collection, base *object, dryRun bool) (o *object, he
 	if dryRun {
 		return base, false, nil
 	}
-	o, err = s.end(c, base)
+	o, err = s.end(c, base, &metav1.DeleteOptions{})
 	return o, c.get(base.key) != nil, err
 }
 
-// finish deletes base, or marks it to be deleted when its finalizers are gone.
+// finish deletes base, or marks it to be deleted when nothing holds it any more.
 func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
 	last, err := base.decode()
 	if err != nil {
 		return nil, false, err
 	}
-	m := metadataOf(last)
 	if !c.res.noDependents {
-		setPropagation(m, opts)
+		setPropagation(metadataOf(last), opts)
 	}
-	held = len(m.Finalizers) > 0
-	dryRun := len(opts.DryRun) > 0
-	switch {
-	case !held && dryRun:
-		return base, false, nil
-	case !held:
-		o, err = s.remove(c, base, last)
-		return o, false, err
-	case !base.deleting:
-		markDeleted(last)
-	}
-	o, err = c.res.seal(last, base.rv)
-	switch {
+	t, err := c.prepareEndOf(base, last, opts.GracePeriodSeconds)
+	held = t.kind != watch.Deleted
+	switch dryRun := len(opts.DryRun) > 0; {
 	case err != nil:
-	case bytes.Equal(o.raw, base.raw):
-		o = base
-	case !dryRun:
-		o, err = c.commit(watch.Modified, base, last)
+		return nil, held, err
+	case t.kind == "" || dryRun && !held:
+		return base, held, nil
+	case dryRun:
+		return t.sealed, held, nil
 	}
-	return o, true, err
+	if o, err = c.commitOne(t); err == nil && !held {
+		err = s.settle(c, base.namespace)
+	}
+	return o, held, err
 }
 
 func checkPreconditions(r *request, base *object, must *metav1.Preconditions) error {
@@ -121,42 +111,27 @@ func checkPreconditions(r *request, base *object, must *metav1.Preconditions) er
 	return nil
 }
 
-// end deletes base, or marks it to be deleted when its finalizers are gone.
-func (s *Server) end(c *collection, base *object) (*object, error) {
+// end deletes base, or marks it to be deleted when nothing holds it any more.
+func (s *Server) end(c *collection, base *object, opts *metav1.DeleteOptions) (*object, error) {
 	switch c {
 	case s.namespaces:
 		return s.endNamespace(base)
 	case s.definitions:
 		return s.endDefinition(base)
 	}
-	o, err := c.end(base)
+	o, err := c.end(base, opts)
 	if err == nil {
 		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }
 
-func (c *collection) end(base *object) (*object, error) {
-	last, err := base.decode()
-	switch {
-	case err != nil:
-		return nil, err
-	case len(metadataOf(last).Finalizers) == 0:
-		return c.commit(watch.Deleted, base, last)
-	case base.deleting:
-		return base, nil
+func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, error) {
+	t, err := c.prepareEnd(base, opts.GracePeriodSeconds)
+	if err != nil || t.kind == "" {
+		return base, err
 	}
-	markDeleted(last)
-	return c.commit(watch.Modified, base, last)
-}
-
-func markDeleted(obj runtime.Object) {
-	m := metadataOf(obj)
-	now, grace := metav1.NewTime(time.Now().Truncate(time.Second)), int64(0)
-	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = &now, &grace
-	if m.Generation > 0 {
-		m.Generation++
-	}
+	return c.commitOne(t)
 }
 
 // remove takes base out of the store; last is its last state.

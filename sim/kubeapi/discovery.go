@@ -99,7 +99,7 @@ func (t table) resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{
 			Name: res.name, SingularName: res.singular(), Namespaced: !res.clusterScoped, Kind: res.kind,
-			Verbs: allVerbs, ShortNames: res.short, Categories: res.categories,
+			Verbs: res.verbs(), ShortNames: res.short, Categories: res.categories,
 		})
 		if res.status {
 			list.APIResources = append(list.APIResources, metav1.APIResource{
@@ -113,6 +113,13 @@ func (t table) resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 		}
 	}
 	return list
+}
+
+func (res *resource) verbs() []string {
+	if res.review != nil {
+		return []string{"create"}
+	}
+	return allVerbs
 }
 
 func (res *resource) singular() string {
@@ -150,7 +157,7 @@ func (t table) aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIReso
 		kind := metav1.GroupVersionKind(res.gvk())
 		d := discoveryv2.APIResourceDiscovery{
 			Resource: res.name, ResponseKind: &kind, Scope: discoveryv2.ScopeNamespace, SingularResource: res.singular(),
-			Verbs: allVerbs, ShortNames: res.short, Categories: res.categories,
+			Verbs: res.verbs(), ShortNames: res.short, Categories: res.categories,
 		}
 		if res.clusterScoped {
 			d.Scope = discoveryv2.ScopeCluster

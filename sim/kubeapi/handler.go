@@ -25,6 +25,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/version", s.serveVersion)
 	mux.HandleFunc("/api", s.serveDiscovery)
 	mux.HandleFunc("/apis", s.serveDiscovery)
+	mux.HandleFunc("/openapi/v2", s.serveSwagger)
 	mux.HandleFunc("/openapi/v3", s.serveOpenAPI)
 	mux.HandleFunc("/openapi/v3/", s.serveOpenAPI)
 	mux.HandleFunc("/", s.serve)
@@ -66,6 +67,12 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	one := r.name != ""
 	switch {
+	case r.res.review != nil:
+		return s.reviewVerb(r)
+	case r.subresource == "binding":
+		return s.bindingVerb(r)
+	case r.subresource == "finalize" && r.Method != http.MethodPut:
+		return nil
 	case r.subresource == scaleSubresource:
 		return s.serveScale
 	case r.Method == http.MethodGet && one && !watching(r):

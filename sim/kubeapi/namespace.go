@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// The server plays the namespace controller: it deletes what is in a namespace
-// that is deleted, and then the namespace.
+// Where there is no namespace controller the server plays it: it deletes what is
+// in a namespace that is deleted, and then the namespace.
 
 // endNamespace marks a namespace as terminating, deletes its contents and, if
 // nothing holds on, the namespace itself.
@@ -17,11 +17,14 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 		if err != nil {
 			return nil, err
 		}
-		markDeleted(obj)
+		markDeleted(metadataOf(obj), 0)
 		obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
 		if o, err = s.markNamespace(base, obj.(*corev1.Namespace)); err != nil {
 			return nil, err
 		}
+	}
+	if s.opts.NamespaceController {
+		return o, s.settleNamespace(base.name)
 	}
 	for c := range s.everyCollection() {
 		if !c.res.clusterScoped {
@@ -60,14 +63,14 @@ func (c *collection) empty(namespace string) error {
 func (s *Server) settleNamespace(name string) error {
 	for {
 		ns := s.namespaces.get(name)
-		if ns == nil || !ns.deleting || !s.vacated(ns) {
+		if ns == nil || !ns.deleting {
 			return nil
 		}
 		last, err := ns.decode()
 		if err != nil {
 			return err
 		}
-		if len(metadataOf(last).Finalizers) > 0 {
+		if !s.mayGo(ns, last) {
 			return nil
 		}
 		if _, err := s.namespaces.commit(watch.Deleted, ns, last); err != errMoved {
@@ -76,13 +79,10 @@ func (s *Server) settleNamespace(name string) error {
 	}
 }
 
-// vacated says whether nothing is left in o: always, unless it is a namespace.
-func (s *Server) vacated(o *object) bool {
-	if o.res != s.namespaces.res {
-		return true
-	}
+// vacated says whether nothing is left in a namespace.
+func (s *Server) vacated(namespace string) bool {
 	for c := range s.everyCollection() {
-		if !c.res.clusterScoped && c.holdsIn(o.name) {
+		if !c.res.clusterScoped && c.holdsIn(namespace) {
 			return false
 		}
 	}

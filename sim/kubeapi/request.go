@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -82,7 +83,7 @@ func (s *Server) resolve(r *request) error {
 }
 
 func (res *resource) has(subresource string) bool {
-	return subresource == "" || (subresource == "status" && res.status) ||
+	return subresource == "" || (subresource == "status" && res.status) || slices.Contains(res.subresources, subresource) ||
 		(subresource == scaleSubresource && (res.scale || res.custom.scales()))
 }
 

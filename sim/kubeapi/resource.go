@@ -28,6 +28,8 @@ type resource struct {
 	generationLabels bool                            // … and of its labels
 	upsert           bool                            // a PUT of a missing object creates it
 	needsRV          bool                            // an update must carry the resourceVersion
+	subresources     []string                        // others than status, each with a verb of its own
+	review           func(runtime.Object, *request)  // answers what is posted; nothing is stored
 	returnsDeleted   bool                            // DELETE answers with the object instead of a Status
 	noDependents     bool                            // owns nothing, so that no propagation policy holds it
 	scale            bool                            // has a scale subresource

@@ -13,6 +13,9 @@ import (
 func TestEveryResourceIsServed(t *testing.T) {
 	s := start(t)
 	for _, res := range resources {
+		if res.review != nil {
+			continue // only ever posted
+		}
 		t.Run(res.groupResource().String(), func(t *testing.T) {
 			if !scheme.Scheme.Recognizes(res.groupVersion().WithKind(res.typeMeta("List").Kind)) {
 				t.Errorf("client-go knows no %s", res.typeMeta("List").Kind)

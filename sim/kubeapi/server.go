@@ -4,10 +4,9 @@
 // it, and the controller under test, which watches. Its one rule: a client must
 // not be able to tell it from kube-apiserver by what the API promises.
 //
-// What it does not do: authorization, CEL (in schemas and webhooks), garbage
-// collection of dependents, and the work of controllers and kubelets (a deleted pod
-// is gone at once). As with kube-apiserver, a pod's status is written through its
-// status subresource only.
+// What it does not do: authorization, CEL (in schemas and webhooks), and the work of
+// controllers and kubelets, which is that of package controllers. As with
+// kube-apiserver, a pod's status is written through its status subresource only.
 package kubeapi
 
 import (
@@ -49,6 +48,11 @@ type Options struct {
 	// kube-apiserver refuses: simulated pods listen there.
 	AllowLoopbackEndpoints bool
 
+	// Who works on the cluster, package controllers for example. What nobody
+	// else will do, the server does itself and at once.
+	Kubelet             bool // ends deleted pods; else they are gone with the request
+	NamespaceController bool // empties deleted namespaces; else the server does
+
 	Auth  Auth   // who must show the token or a client certificate; empty is AuthTLS
 	Token string // the bearer token; empty makes one, for loopback only
 
@@ -58,15 +62,18 @@ type Options struct {
 
 // Server is a running API server.
 type Server struct {
+	opts        Options
 	version     string
 	revision    atomic.Uint64 // the newest resourceVersion, of all resources
 	collections map[*resource]*collection
 	namespaces  *collection
+	services    *collection
 	definitions *collection // of custom resources
 	custom      atomic.Pointer[registry]
 	webhooks    webhooks
-	creating    sync.RWMutex  // held shared by creations: a namespace that ends waits for them
-	clusterIPs  atomic.Uint32 // given to services so far
+	creating    sync.RWMutex // held shared by creations: a namespace that ends waits for them
+	clusterIPs  clusterIPs
+	openAPI     openAPI
 
 	allowLoopback bool // addresses of endpoints
 
@@ -120,7 +127,7 @@ func newServer(opts Options) (*Server, error) {
 	if opts.Token != "" && len(opts.Token) < minToken {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
-	s := &Server{version: version, collections: map[*resource]*collection{}, auth: auth, faults: newFaults(opts.OnFault), broken: opts.Broken,
+	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, auth: auth, faults: newFaults(opts.OnFault), broken: opts.Broken,
 		allowLoopback: opts.AllowLoopbackEndpoints, token: cmp.Or(opts.Token, rand.Text())}
 	s.stopping.Store(make(chan struct{}))
 	for _, res := range resources {
@@ -128,6 +135,8 @@ func newServer(opts Options) (*Server, error) {
 			s.collections[res] = newCollection(res, &s.revision)
 		}
 	}
+	s.collections[findResource(schema.GroupVersion{Version: "v1"}, "pods")].graceful = opts.Kubelet
+	s.services = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "services")]
 	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
 	s.watchDefinitions()
 	s.watchWebhooks(opts.ResolveService)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -64,20 +65,38 @@ func onlyLater(sealed, base *object, old, next runtime.Object) bool {
 	return err == nil && bytes.Equal(again.raw, base.raw)
 }
 
-// prepareEnd deletes base or, if finalizers hold it, marks it to be deleted.
-func (c *collection) prepareEnd(base *object) (transition, error) {
-	if !base.hasFinalizers() {
+// prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks
+// it to be deleted. asked is how many seconds the client gives it, nil for the default.
+func (c *collection) prepareEnd(base *object, asked *int64) (transition, error) {
+	if !base.hasFinalizers() && !c.graceful {
 		return transition{watch.Deleted, base, nil, base.clone()}, nil
 	}
-	if base.deleting {
-		return transition{base: base, sealed: base}, nil
-	}
-	marked, err := base.decode()
+	last, err := base.decode()
 	if err != nil {
 		return transition{}, err
 	}
-	markDeleted(marked)
-	return c.prepare(watch.Modified, base, marked)
+	return c.prepareEndOf(base, last, asked)
+}
+
+// prepareEndOf is prepareEnd of base whose last state was decoded, and perhaps given
+// other finalizers. It leaves everything as it is, with a transition of no kind, when
+// nothing changes.
+func (c *collection) prepareEndOf(base *object, last runtime.Object, asked *int64) (transition, error) {
+	m, grace := metadataOf(last), int64(0)
+	if c.graceful {
+		grace = graceOf(last.(*corev1.Pod), asked)
+	}
+	switch {
+	case grace == 0 && len(m.Finalizers) == 0:
+		return c.prepare(watch.Deleted, base, last)
+	case !base.deleting || grace < *m.DeletionGracePeriodSeconds:
+		markDeleted(m, grace)
+	}
+	sealed, err := c.res.seal(last, base.rv)
+	if err == nil && bytes.Equal(sealed.raw, base.raw) {
+		return transition{base: base, sealed: base}, nil
+	}
+	return transition{watch.Modified, base, last, sealed}, err
 }
 
 // commit replaces base by next and appends the event. It fails with errMoved if

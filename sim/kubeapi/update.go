@@ -129,8 +129,8 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 	if dryRun || t.kind == "" {
 		return t.sealed, nil
 	}
-	if base.deleting && len(metadataOf(next).Finalizers) == 0 && s.vacated(base) {
-		return s.remove(r.objects, base, next)
+	if base.deleting && s.mayGo(base, t.next) {
+		return s.remove(r.objects, base, t.next)
 	}
 	o, err := r.objects.commitOne(t)
 	if err == nil {
@@ -145,9 +145,12 @@ func (s *Server) revise(r *request, base *object, old, next runtime.Object) (tra
 		return transition{}, err
 	}
 	isStatus := r.subresource == "status"
-	if isStatus {
+	switch {
+	case isStatus:
 		next = withStatus(old, next)
-	} else {
+	case r.subresource == "finalize":
+		next = withFinalizers(old, next)
+	default:
 		s.restore(r.rules(), old, next)
 	}
 	metadataOf(next).ResourceVersion = formatRV(base.rv)

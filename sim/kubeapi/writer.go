@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -114,7 +115,7 @@ func (w Writer) decide(r *request, change Change) (transition, error) {
 	next := r.res.stored(r.res.copyOf(change.Object))
 	metadataOf(next).ManagedFields = metadataOf(old).ManagedFields // a Writer owns nothing
 	t, err := w.s.revise(r, base, old, next)
-	if err == nil && t.kind != "" && base.deleting && len(metadataOf(next).Finalizers) == 0 && w.s.vacated(base) {
+	if err == nil && t.kind != "" && base.deleting && w.s.mayGo(base, t.next) {
 		t.kind = watch.Deleted
 	}
 	return t, err
@@ -136,15 +137,20 @@ func (w Writer) decideNew(r *request, obj runtime.Object) (transition, error) {
 	if r.objects.get(r.key()) != nil {
 		return transition{}, apierrors.NewAlreadyExists(r.res.groupResource(), m.Name)
 	}
+	release, err := s.claimClusterIP(r, obj)
+	if err != nil {
+		return transition{}, err
+	}
+	release() // the claim stays, if the service is stored
 	return r.objects.prepare(watch.Added, nil, obj)
 }
 
 // decideEnd leaves the end of a namespace or definition, which is long, to the server; nothing is left to do then.
 func (w Writer) decideEnd(r *request, base *object) (transition, error) {
 	if r.objects != w.s.namespaces && r.objects != w.s.definitions {
-		return r.objects.prepareEnd(base)
+		return r.objects.prepareEnd(base, nil)
 	}
-	o, err := w.s.end(r.objects, base)
+	o, err := w.s.end(r.objects, base, &metav1.DeleteOptions{})
 	return transition{base: o, sealed: o}, err
 }
 

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/manifest"
+)
+
+// preload writes manifests to a server: first what others are in or of, then the
+// rest, in the order of the files.
+func preload(ctx context.Context, config *rest.Config, manifests []manifest.Manifest) error {
+	if len(manifests) == 0 {
+		return nil
+	}
+	client, err := cluster.New(config)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(manifests, func(a, b manifest.Manifest) int { return turn(a) - turn(b) })
+	for _, m := range manifests {
+		err := client.Load(ctx, m.Object)
+		if meta.IsNoMatchError(err) { // perhaps a kind that was defined a moment ago
+			if client, err = cluster.New(config); err == nil {
+				err = client.Load(ctx, m.Object)
+			}
+		}
+		if err != nil {
+			return m.At(err)
+		}
+	}
+	return nil
+}
+
+func turn(m manifest.Manifest) int {
+	switch m.Object.GetKind() {
+	case "Namespace", "CustomResourceDefinition":
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,35 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Load creates an object as it was in some cluster: without what that cluster's
+// server chose, and with its status. Fields that its kind does not have are an error.
+func (c *Client) Load(ctx context.Context, object *unstructured.Unstructured) error {
+	resource, err := c.resource(object)
+	if err != nil {
+		return err
+	}
+	object = object.DeepCopy()
+	for _, field := range []string{"resourceVersion", "uid", "selfLink", "generation", "creationTimestamp", "managedFields"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	made, err := resource.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	if err != nil {
+		return fmt.Errorf("creating %s: %w", Name(object), err)
+	}
+	status, ok := object.Object["status"].(map[string]any)
+	if !ok || len(status) == 0 {
+		return nil
+	}
+	made.Object["status"] = status
+	if _, err := resource.UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("writing the status of %s: %w", Name(object), err)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package kubeapi
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// No two services have the same address, whoever chose it; one whose service has
+// gone, or never came, is free again.
+func TestClusterIPsAreOnesOwn(t *testing.T) {
+	s := start(t)
+	services := client(t, s.Config()).CoreV1().Services("default")
+	create := func(name, ip string, opts metav1.CreateOptions) (*corev1.Service, error) {
+		return services.Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: corev1.ServiceSpec{ClusterIP: ip, Ports: []corev1.ServicePort{{Port: 80}}}}, opts)
+	}
+	probe, err := create("probe", "", metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(probe.Spec.ClusterIP, "10.96.0.") {
+		t.Fatalf("address %s", probe.Spec.ClusterIP)
+	}
+	const asked = "10.96.0.5"
+	if _, err := create("dry", asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+		t.Error("dry run:", err)
+	}
+	if _, err := create("first", asked, metav1.CreateOptions{}); err != nil {
+		t.Fatal("after a dry run:", err)
+	}
+	if _, err := create("second", asked, metav1.CreateOptions{}); !errors.IsInvalid(err) || !strings.Contains(err.Error(), "provided IP is already allocated") {
+		t.Errorf("taken address: %v", err)
+	}
+	seen := map[string]bool{asked: true, probe.Spec.ClusterIP: true}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		svc, err := create(name, "", metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[svc.Spec.ClusterIP] {
+			t.Errorf("%s was given out twice", svc.Spec.ClusterIP)
+		}
+		seen[svc.Spec.ClusterIP] = true
+	}
+	if err := services.Delete(t.Context(), "first", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create("second", asked, metav1.CreateOptions{}); err != nil {
+		t.Error("address of a service that has gone:", err)
+	}
+	for _, name := range []string{"headless-a", "headless-b"} {
+		if _, err := create(name, corev1.ClusterIPNone, metav1.CreateOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+}

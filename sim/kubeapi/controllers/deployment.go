@@ -1,0 +1,199 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+)
+
+// deployment moves a Deployment's pods from old ReplicaSets to the one of its
+// template. It acts on the caches: a write made from an old view is a conflict.
+type deployment struct {
+	*cluster
+	queue       *loop
+	deployments appslisters.DeploymentLister
+	sets        appslisters.ReplicaSetLister
+}
+
+func newDeployment(c *cluster) (*loop, error) {
+	d := &deployment{cluster: c, deployments: c.informers.Apps().V1().Deployments().Lister(), sets: c.informers.Apps().V1().ReplicaSets().Lister()}
+	l := newLoop(d.sync)
+	l.watch(c.informers.Apps().V1().Deployments().Informer(), itself)
+	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), itsController("Deployment"))
+	d.queue = l
+	return l, nil
+}
+
+// rollout is a Deployment with its ReplicaSets. They are copies, to be changed.
+type rollout struct {
+	*appsv1.Deployment
+	next *appsv1.ReplicaSet   // of the template; nil until it is made
+	old  []*appsv1.ReplicaSet // the others, oldest first
+}
+
+func (d *deployment) sync(ctx context.Context, key string) error {
+	namespace, name := splitKey(key)
+	cached, err := d.deployments.Deployments(namespace).Get(name)
+	if err != nil {
+		return gone(err)
+	}
+	r := rollout{Deployment: cached.DeepCopy()}
+	if err := d.find(&r); err != nil {
+		return err
+	}
+	if r.DeletionTimestamp == nil {
+		if err := d.advance(ctx, &r); err != nil {
+			return err
+		}
+	}
+	return d.writeStatus(ctx, &r)
+}
+
+// find sorts the Deployment's ReplicaSets into the one of its template and the others.
+func (d *deployment) find(r *rollout) error {
+	sets, err := d.sets.ReplicaSets(r.Namespace).List(labels.Everything())
+	if err != nil {
+		return err
+	}
+	sets = slices.DeleteFunc(sets, func(rs *appsv1.ReplicaSet) bool { return !metav1.IsControlledBy(rs, r.Deployment) })
+	slices.SortFunc(sets, func(a, b *appsv1.ReplicaSet) int {
+		return cmp.Or(cmp.Compare(revisionOf(a), revisionOf(b)), cmp.Compare(a.Name, b.Name))
+	})
+	for _, rs := range sets {
+		rs = rs.DeepCopy()
+		if r.next == nil && sameTemplate(&rs.Spec.Template, &r.Spec.Template) {
+			r.next = rs
+		} else {
+			r.old = append(r.old, rs)
+		}
+	}
+	return nil
+}
+
+// advance takes the next step of a rollout.
+func (d *deployment) advance(ctx context.Context, r *rollout) error {
+	if r.Spec.Paused {
+		return d.scalePaused(ctx, r)
+	}
+	if r.next == nil && r.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && podsOf(r.old) > 0 {
+		return d.empty(ctx, r) // and return when their pods have gone
+	}
+	if err := d.ensureNext(ctx, r); err != nil {
+		return err
+	}
+	var err error
+	if r.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		err = d.recreate(ctx, r)
+	} else {
+		err = d.roll(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	return d.forget(ctx, r)
+}
+
+func (d *deployment) recreate(ctx context.Context, r *rollout) error {
+	if err := d.empty(ctx, r); err != nil || podsOf(r.old) > 0 {
+		return err
+	}
+	return d.scale(ctx, r, r.next, *r.Spec.Replicas)
+}
+
+func (d *deployment) empty(ctx context.Context, r *rollout) error {
+	for _, rs := range r.old {
+		if err := d.scale(ctx, r, rs, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scalePaused scales the newest ReplicaSet that has pods, if it is the only one.
+func (d *deployment) scalePaused(ctx context.Context, r *rollout) error {
+	active := slices.DeleteFunc(r.all(), func(rs *appsv1.ReplicaSet) bool { return *rs.Spec.Replicas == 0 })
+	if len(active) != 1 {
+		return nil
+	}
+	return d.scale(ctx, r, active[0], *r.Spec.Replicas)
+}
+
+// scale sets what a ReplicaSet wants, and notes what its Deployment does.
+func (d *deployment) scale(ctx context.Context, r *rollout, rs *appsv1.ReplicaSet, replicas int32) error {
+	changed := *rs.Spec.Replicas != replicas
+	if noteWanted(rs, r.Deployment); !changed {
+		return nil
+	}
+	was, direction := *rs.Spec.Replicas, "up"
+	if replicas < was {
+		direction = "down"
+	}
+	*rs.Spec.Replicas = replicas
+	written, err := d.client.AppsV1().ReplicaSets(rs.Namespace).Update(ctx, rs, metav1.UpdateOptions{})
+	if err == nil {
+		*rs = *written
+		d.events.Eventf(r.Deployment, corev1.EventTypeNormal, "ScalingReplicaSet", "Scaled %s replica set %s from %d to %d", direction, rs.Name, was, replicas)
+	}
+	return err
+}
+
+// forget deletes old ReplicaSets beyond the history limit, once the rollout is complete.
+func (d *deployment) forget(ctx context.Context, r *rollout) error {
+	if !r.complete() {
+		return nil
+	}
+	for _, rs := range r.old[:max(0, len(r.old)-int(*r.Spec.RevisionHistoryLimit))] {
+		if *rs.Spec.Replicas > 0 || rs.Status.Replicas > 0 || rs.DeletionTimestamp != nil {
+			continue
+		}
+		if err := gone(d.client.AppsV1().ReplicaSets(rs.Namespace).Delete(ctx, rs.Name, metav1.DeleteOptions{})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rollout) all() []*appsv1.ReplicaSet {
+	all := slices.Clone(r.old)
+	if r.next != nil {
+		all = append(all, r.next)
+	}
+	return all
+}
+
+// complete says whether all pods are of the template, and available.
+func (r *rollout) complete() bool {
+	return r.next != nil && podsOf(r.old) == 0 && wantedOf(r.old) == 0 &&
+		r.next.Status.Replicas == *r.Spec.Replicas && r.next.Status.AvailableReplicas == *r.Spec.Replicas
+}
+
+func podsOf(sets []*appsv1.ReplicaSet) (n int32) {
+	for _, rs := range sets {
+		n += rs.Status.Replicas
+	}
+	return n
+}
+
+func wantedOf(sets []*appsv1.ReplicaSet) (n int32) {
+	for _, rs := range sets {
+		n += *rs.Spec.Replicas
+	}
+	return n
+}
+
+// available is how many pods of a ReplicaSet serve and will go on to: its status
+// may still count some that it has just been told to do without.
+func available(rs *appsv1.ReplicaSet) int32 {
+	return min(rs.Status.AvailableReplicas, *rs.Spec.Replicas)
+}
+
+func (d *deployment) after(r *rollout, wait time.Duration) {
+	d.queue.queue.AddAfter(keyOf(r.Namespace, r.Name), wait)
+}

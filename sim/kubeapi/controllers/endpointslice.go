@@ -1,0 +1,221 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/rand"
+	listers "k8s.io/client-go/listers/core/v1"
+	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+)
+
+const (
+	slicesManager = "endpointslice-controller.k8s.io"
+	perSlice      = 100 // endpoints
+)
+
+// endpointSlice keeps the EndpointSlices of Services with a selector. Slices that
+// somebody else manages are not its business.
+type endpointSlice struct {
+	*cluster
+	services listers.ServiceLister
+	pods     listers.PodLister
+	nodes    listers.NodeLister
+	slices   discoverylisters.EndpointSliceLister
+}
+
+func newEndpointSlice(c *cluster) (*loop, error) {
+	core := c.informers.Core().V1()
+	e := &endpointSlice{cluster: c, services: core.Services().Lister(), pods: core.Pods().Lister(), nodes: core.Nodes().Lister(),
+		slices: c.informers.Discovery().V1().EndpointSlices().Lister()}
+	l := newLoop(e.sync)
+	l.watch(core.Services().Informer(), itself)
+	l.watch(core.Pods().Informer(), e.servicesOf)
+	l.watch(c.informers.Discovery().V1().EndpointSlices().Informer(), func(slice metav1.Object) []string {
+		if slice.GetLabels()[discoveryv1.LabelManagedBy] != slicesManager {
+			return nil
+		}
+		return []string{keyOf(slice.GetNamespace(), slice.GetLabels()[discoveryv1.LabelServiceName])}
+	})
+	core.Nodes().Informer() // for their zones, which do not change
+	return l, nil
+}
+
+// servicesOf returns the keys of the services that select a pod.
+func (e *endpointSlice) servicesOf(pod metav1.Object) []string {
+	services, _ := e.services.Services(pod.GetNamespace()).List(labels.Everything()) // never fails: it is a cache
+	var keys []string
+	for _, svc := range services {
+		if selects(svc, pod) {
+			keys = append(keys, keyOf(svc.Namespace, svc.Name))
+		}
+	}
+	return keys
+}
+
+func selects(svc *corev1.Service, pod metav1.Object) bool {
+	return len(svc.Spec.Selector) > 0 && labels.SelectorFromValidatedSet(svc.Spec.Selector).Matches(labels.Set(pod.GetLabels()))
+}
+
+func (e *endpointSlice) sync(ctx context.Context, key string) error {
+	namespace, name := splitKey(key)
+	have, err := e.slices.EndpointSlices(namespace).List(labels.SelectorFromValidatedSet(labels.Set{
+		discoveryv1.LabelServiceName: name, discoveryv1.LabelManagedBy: slicesManager}))
+	if err != nil {
+		return err
+	}
+	svc, err := e.services.Services(namespace).Get(name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return e.deleteAll(ctx, have)
+	case err != nil || svc.DeletionTimestamp != nil || len(svc.Spec.Selector) == 0 || svc.Spec.Type == corev1.ServiceTypeExternalName:
+		return err
+	}
+	sets, err := e.endpointsOf(svc)
+	if err != nil {
+		return err
+	}
+	return e.write(ctx, svc, have, sets)
+}
+
+func (e *endpointSlice) deleteAll(ctx context.Context, have []*discoveryv1.EndpointSlice) error {
+	for _, slice := range have {
+		err := e.client.DiscoveryV1().EndpointSlices(slice.Namespace).Delete(ctx, slice.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &slice.UID}})
+		if gone(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write makes the slices hold the endpoints: each stays in its slice, what is
+// new goes where there is room, and slices left empty go, except for the last.
+func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*discoveryv1.EndpointSlice, sets []endpointSet) error {
+	slices.SortFunc(have, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
+	taken := map[string]bool{}
+	for _, slice := range have {
+		taken[slice.Name] = true
+	}
+	for i := range sets {
+		if err := e.writeSet(ctx, svc, &sets[i], have, taken); err != nil {
+			return err
+		}
+	}
+	var stale []*discoveryv1.EndpointSlice
+	for _, slice := range have {
+		if !slices.ContainsFunc(sets, func(s endpointSet) bool { return s.uses[slice.Name] }) {
+			stale = append(stale, slice)
+		}
+	}
+	return e.deleteAll(ctx, stale)
+}
+
+func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *endpointSet, have []*discoveryv1.EndpointSlice, taken map[string]bool) error {
+	set.uses = map[string]bool{}
+	todo := maps.Clone(set.endpoints)
+	var next []*discoveryv1.EndpointSlice // those of the set, as they are to be
+	for _, old := range have {
+		if old.AddressType != set.family || !apiequality.Semantic.DeepEqual(old.Ports, set.ports) {
+			continue
+		}
+		slice := old.DeepCopy()
+		slice.Endpoints = nil
+		for _, endpoint := range old.Endpoints {
+			name := endpointName(endpoint)
+			if current, ok := todo[name]; ok {
+				slice.Endpoints = append(slice.Endpoints, current)
+				delete(todo, name)
+			}
+		}
+		next = append(next, slice)
+	}
+	names := slices.Sorted(maps.Keys(todo))
+	for _, slice := range next {
+		for len(names) > 0 && len(slice.Endpoints) < perSlice {
+			slice.Endpoints, names = append(slice.Endpoints, todo[names[0]]), names[1:]
+		}
+	}
+	for len(names) > 0 || len(next) == 0 {
+		slice := &discoveryv1.EndpointSlice{AddressType: set.family, Ports: set.ports}
+		slice.Namespace, slice.Name = svc.Namespace, freeName(svc, taken)
+		for len(names) > 0 && len(slice.Endpoints) < perSlice {
+			slice.Endpoints, names = append(slice.Endpoints, todo[names[0]]), names[1:]
+		}
+		next = append(next, slice)
+	}
+	for i, slice := range next {
+		if len(slice.Endpoints) == 0 && (i > 0 || len(set.endpoints) > 0) {
+			continue // to be deleted
+		}
+		set.uses[slice.Name] = true
+		if err := e.put(ctx, svc, slice, have); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func endpointName(endpoint discoveryv1.Endpoint) string {
+	if endpoint.TargetRef == nil {
+		return ""
+	}
+	return endpoint.TargetRef.Name
+}
+
+// freeName is the first of a service's slice names that none has yet. Names are
+// not random, so that a slice made before the cache knows of it is in the way.
+func freeName(svc *corev1.Service, taken map[string]bool) string {
+	for i := 0; ; i++ {
+		h := fnv.New32a()
+		fmt.Fprint(h, svc.UID, i)
+		suffix := rand.SafeEncodeString(fmt.Sprint(h.Sum32()))
+		name := svc.Name + "-" + suffix[:min(5, len(suffix))]
+		if !taken[name] {
+			taken[name] = true
+			return name
+		}
+	}
+}
+
+func (e *endpointSlice) put(ctx context.Context, svc *corev1.Service, slice *discoveryv1.EndpointSlice, have []*discoveryv1.EndpointSlice) error {
+	slice.Labels = slicesLabels(svc)
+	slice.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(svc, corev1.SchemeGroupVersion.WithKind("Service"))}
+	api := e.client.DiscoveryV1().EndpointSlices(svc.Namespace)
+	for _, old := range have {
+		if old.Name != slice.Name {
+			continue
+		}
+		if apiequality.Semantic.DeepEqual(old, slice) {
+			return nil
+		}
+		_, err := api.Update(ctx, slice, metav1.UpdateOptions{})
+		return err
+	}
+	_, err := api.Create(ctx, slice, metav1.CreateOptions{})
+	return err
+}
+
+// slicesLabels are the service's own, and those by which its slices are found.
+func slicesLabels(svc *corev1.Service) map[string]string {
+	l := maps.Clone(svc.Labels)
+	if l == nil {
+		l = map[string]string{}
+	}
+	l[discoveryv1.LabelServiceName], l[discoveryv1.LabelManagedBy] = svc.Name, slicesManager
+	delete(l, corev1.IsHeadlessService)
+	if svc.Spec.ClusterIP == corev1.ClusterIPNone {
+		l[corev1.IsHeadlessService] = ""
+	}
+	return l
+}

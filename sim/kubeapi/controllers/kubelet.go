@@ -1,0 +1,176 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	listers "k8s.io/client-go/listers/core/v1"
+)
+
+// kubelet stands in for the kubelets of all nodes: it registers the nodes, starts
+// the pods that are bound to one, and ends those that are deleted. No process runs.
+type kubelet struct {
+	*cluster
+	queue *loop
+	pods  listers.PodLister
+
+	mu       sync.Mutex
+	stopping map[types.UID]*stopping
+}
+
+// stopping is a pod that has been asked to stop.
+type stopping struct {
+	cancel context.CancelFunc
+	over   bool // it has stopped
+}
+
+func newKubelet(c *cluster) (*loop, error) {
+	if c.opts.Address == nil {
+		c.opts.Address = countingAddresses()
+	}
+	k := &kubelet{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), stopping: map[types.UID]*stopping{}}
+	l := newLoop(k.sync)
+	l.watch(c.informers.Core().V1().Pods().Informer(), itself)
+	l.start = k.register
+	k.queue = l
+	return l, nil
+}
+
+func (k *kubelet) sync(ctx context.Context, key string) error {
+	namespace, name := splitKey(key)
+	pod, err := k.pods.Pods(namespace).Get(name)
+	if err != nil || pod.Spec.NodeName == "" {
+		return gone(err)
+	}
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return k.end(ctx, pod)
+	case isOver(pod) || isReady(pod):
+		return nil
+	case pod.Status.StartTime == nil:
+		return k.begin(ctx, pod.DeepCopy())
+	}
+	if wait := time.Until(condition(pod, corev1.PodInitialized).LastTransitionTime.Add(k.opts.ReadyAfter)); wait > 0 {
+		// API times are whole seconds: counted from the write, not to the point.
+		k.queue.queue.AddAfter(key, min(wait, k.opts.ReadyAfter))
+		return nil
+	}
+	return k.writeReady(ctx, pod.DeepCopy())
+}
+
+// begin gives a pod its address. It is ready with the same write if that takes no time.
+func (k *kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
+	address, err := k.opts.Address(pod)
+	if err != nil {
+		return fmt.Errorf("an address for pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	now := metav1.Now()
+	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &now
+	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
+	pod.Status.HostIP, pod.Status.QOSClass = "10.0.0.1", corev1.PodQOSBestEffort
+	for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized} {
+		setCondition(pod, kind, corev1.ConditionTrue, now)
+	}
+	if k.opts.ReadyAfter <= 0 {
+		return k.writeReady(ctx, pod)
+	}
+	k.setReady(pod, false, now)
+	return k.write(ctx, pod)
+}
+
+func (k *kubelet) writeReady(ctx context.Context, pod *corev1.Pod) error {
+	k.setReady(pod, true, metav1.Now())
+	return k.write(ctx, pod)
+}
+
+func (k *kubelet) setReady(pod *corev1.Pod, ready bool, now metav1.Time) {
+	status := corev1.ConditionFalse
+	if ready {
+		status = corev1.ConditionTrue
+	}
+	setCondition(pod, corev1.ContainersReady, status, now)
+	setCondition(pod, corev1.PodReady, status, now)
+	pod.Status.ContainerStatuses = nil
+	for _, c := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: ready, Started: &ready,
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
+		})
+	}
+}
+
+func (k *kubelet) write(ctx context.Context, pod *corev1.Pod) error {
+	_, err := k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	return gone(err)
+}
+
+// end asks a deleted pod to stop, once, and removes it when it has.
+func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
+	k.mu.Lock()
+	s := k.stopping[pod.UID]
+	if s == nil {
+		var stopped context.Context
+		s = &stopping{}
+		stopped, s.cancel = context.WithDeadline(ctx, pod.DeletionTimestamp.Time)
+		k.stopping[pod.UID] = s
+		go k.stop(stopped, s, pod)
+	} else if left := time.Until(pod.DeletionTimestamp.Time); !s.over && left <= 0 {
+		s.cancel() // a later deletion gave it less time
+	} else if !s.over {
+		k.queue.queue.AddAfter(keyOf(pod.Namespace, pod.Name), left)
+	}
+	over := s.over
+	k.mu.Unlock()
+	if !over {
+		return nil
+	}
+	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+	if apierrors.IsConflict(err) {
+		err = nil // another pod of that name
+	}
+	if err = gone(err); err == nil {
+		k.mu.Lock()
+		delete(k.stopping, pod.UID)
+		k.mu.Unlock()
+	}
+	return err
+}
+
+func (k *kubelet) stop(ctx context.Context, s *stopping, pod *corev1.Pod) {
+	defer s.cancel()
+	if k.opts.Stop != nil {
+		k.opts.Stop(ctx, pod)
+	} else {
+		select {
+		case <-time.After(k.opts.StopAfter):
+		case <-ctx.Done():
+		}
+	}
+	k.mu.Lock()
+	s.over = true
+	k.mu.Unlock()
+	k.queue.queue.Add(keyOf(pod.Namespace, pod.Name))
+}
+
+// countingAddresses gives out 10.244.0.1 and so on, round and round.
+func countingAddresses() func(*corev1.Pod) (string, error) {
+	var mu sync.Mutex
+	next := netip.MustParseAddr("10.244.0.0")
+	network := netip.MustParsePrefix("10.244.0.0/16")
+	return func(*corev1.Pod) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next = next.Next(); !network.Contains(next) {
+			next = network.Addr().Next()
+		}
+		return next.String(), nil
+	}
+}

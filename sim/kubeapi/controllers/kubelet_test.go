@@ -1,0 +1,113 @@
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/controllers"
+)
+
+func onePod(name string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+}
+
+func (r rig) runs(name string) *corev1.Pod {
+	r.Helper()
+	must(r.kube.CoreV1().Pods("default").Create(r.Context(), onePod(name), metav1.CreateOptions{}))(r)
+	var found *corev1.Pod
+	until(r, "a ready pod", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool {
+		found = pods["default/"+name]
+		return found != nil && isReady(found)
+	})
+	return found
+}
+
+func TestPodsRunWithTheAddressTheyAreGiven(t *testing.T) {
+	r := start(t, controllers.Options{Address: func(pod *corev1.Pod) (string, error) { return "127.1.2.3", nil }}, "scheduler", "kubelet")
+	pod := r.runs("one")
+	if pod.Status.PodIP != "127.1.2.3" || pod.Status.Phase != corev1.PodRunning || pod.Spec.NodeName != "windtunnel" || len(pod.Status.ContainerStatuses) != 1 {
+		t.Errorf("pod on node %q: %+v", pod.Spec.NodeName, pod.Status)
+	}
+}
+
+// A deleted pod is there, terminating, until the callback says that it has stopped.
+func TestDeletedPodsStayUntilTheyHaveStopped(t *testing.T) {
+	stop := make(chan struct{})
+	r := start(t, controllers.Options{Stop: func(ctx context.Context, _ *corev1.Pod) {
+		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > 31*time.Second {
+			t.Errorf("the grace period ends %v", deadline)
+		}
+		<-stop
+	}}, "scheduler", "kubelet")
+	pod := r.runs("one")
+	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	left := must(r.kube.CoreV1().Pods("default").Get(t.Context(), "one", metav1.GetOptions{}))(r)
+	if left.UID != pod.UID || left.DeletionTimestamp == nil || *left.DeletionGracePeriodSeconds != 30 {
+		t.Errorf("deleted: %+v", left.ObjectMeta)
+	}
+	close(stop)
+	until(r, "no pod", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
+}
+
+// A second deletion may shorten the grace period, and with none ends the pod.
+func TestGraceOnlyGetsShorter(t *testing.T) {
+	r := start(t, controllers.Options{StopAfter: time.Hour}, "scheduler", "kubelet")
+	generation := r.runs("one").Generation + 1 // counts the first deletion
+	pods := r.kube.CoreV1().Pods("default")
+	for _, step := range []struct{ ask, want int64 }{{1000, 1000}, {500, 500}, {800, 500}} {
+		if err := pods.Delete(t.Context(), "one", metav1.DeleteOptions{GracePeriodSeconds: &step.ask}); err != nil {
+			t.Fatal(err)
+		}
+		pod := must(pods.Get(t.Context(), "one", metav1.GetOptions{}))(r)
+		if *pod.DeletionGracePeriodSeconds != step.want || pod.Generation != generation {
+			t.Errorf("asked for %d: %+v", step.ask, pod.ObjectMeta)
+		}
+	}
+	if err := pods.Delete(t.Context(), "one", *metav1.NewDeleteOptions(0)); err != nil {
+		t.Fatal(err)
+	}
+	until(r, "no pod", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
+}
+
+// A pod that stops too slowly is removed when its grace period ends.
+func TestGraceEnds(t *testing.T) {
+	r := start(t, controllers.Options{StopAfter: time.Hour}, "scheduler", "kubelet")
+	r.runs("one")
+	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "one", *metav1.NewDeleteOptions(1)); err != nil {
+		t.Fatal(err)
+	}
+	until(r, "no pod", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
+}
+
+// A pod that no node has taken has nothing to end.
+func TestUnscheduledPodsGoAtOnce(t *testing.T) {
+	r := start(t, controllers.Options{}, "namespace")
+	must(r.kube.CoreV1().Pods("default").Create(t.Context(), onePod("one"), metav1.CreateOptions{}))(r)
+	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if pods := must(r.kube.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}))(r); len(pods.Items) != 0 {
+		t.Errorf("left: %v", pods.Items)
+	}
+}
+
+func TestPodsSpreadOverNodes(t *testing.T) {
+	r := start(t, controllers.Options{Nodes: []string{"a", "b"}}, "scheduler", "kubelet")
+	for i := range 4 {
+		must(r.kube.CoreV1().Pods("default").Create(t.Context(), onePod(fmt.Sprint("p", i)), metav1.CreateOptions{}))(r)
+	}
+	until(r, "two pods a node", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool {
+		count := map[string]int{}
+		for _, pod := range pods {
+			count[pod.Spec.NodeName]++
+		}
+		return count["a"] == 2 && count["b"] == 2
+	})
+}

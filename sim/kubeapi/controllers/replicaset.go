@@ -1,0 +1,180 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	listers "k8s.io/client-go/listers/core/v1"
+)
+
+// replicaSet keeps as many pods as a ReplicaSet wants. It does not adopt pods
+// that it has not made.
+type replicaSet struct {
+	*cluster
+	queue *loop
+	sets  appslisters.ReplicaSetLister
+	pods  listers.PodLister
+}
+
+func newReplicaSet(c *cluster) (*loop, error) {
+	r := &replicaSet{cluster: c, sets: c.informers.Apps().V1().ReplicaSets().Lister(), pods: c.informers.Core().V1().Pods().Lister()}
+	l := newLoop(r.sync)
+	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), itself)
+	l.watch(c.informers.Core().V1().Pods().Informer(), itsController("ReplicaSet"))
+	r.queue = l
+	return l, nil
+}
+
+func (r *replicaSet) sync(ctx context.Context, key string) error {
+	namespace, name := splitKey(key)
+	rs, err := r.sets.ReplicaSets(namespace).Get(name)
+	if err != nil {
+		return gone(err)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
+	if err != nil {
+		return nil // a user's mistake, which another try does not mend
+	}
+	pods, err := r.pods.Pods(namespace).List(selector)
+	if err != nil {
+		return err
+	}
+	pods = controlled(pods, rs)
+	if rs.DeletionTimestamp == nil {
+		err = r.adjust(ctx, rs, selector, len(pods))
+	}
+	if statusErr := r.writeStatus(ctx, rs, pods); err == nil {
+		err = statusErr
+	}
+	return err
+}
+
+// controlled returns the active pods of a ReplicaSet.
+func controlled(pods []*corev1.Pod, rs *appsv1.ReplicaSet) []*corev1.Pod {
+	var own []*corev1.Pod
+	for _, pod := range pods {
+		if isActive(pod) && metav1.IsControlledBy(pod, rs) {
+			own = append(own, pod)
+		}
+	}
+	return own
+}
+
+// adjust creates and deletes pods. The cache may not have seen what an earlier
+// sync did; so when something seems to be missing the API is asked.
+func (r *replicaSet) adjust(ctx context.Context, rs *appsv1.ReplicaSet, selector labels.Selector, seen int) error {
+	wanted := int(*rs.Spec.Replicas)
+	if seen == wanted {
+		return nil
+	}
+	list, err := r.client.CoreV1().Pods(rs.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	if err != nil {
+		return err
+	}
+	var there []*corev1.Pod
+	for i := range list.Items {
+		there = append(there, &list.Items[i])
+	}
+	there = controlled(there, rs)
+	if missing := wanted - len(there); missing > 0 {
+		return inParallel(missing, func(int) error {
+			pod, err := r.client.CoreV1().Pods(rs.Namespace).Create(ctx, podOf(rs), metav1.CreateOptions{})
+			if err == nil {
+				r.events.Event(rs, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: "+pod.Name)
+			}
+			return err
+		})
+	}
+	slices.SortFunc(there, leastUseful)
+	return inParallel(len(there)-wanted, func(i int) error {
+		return gone(r.client.CoreV1().Pods(rs.Namespace).Delete(ctx, there[i].Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &there[i].UID}}))
+	})
+}
+
+func podOf(rs *appsv1.ReplicaSet) *corev1.Pod {
+	template := rs.Spec.Template.DeepCopy()
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: rs.Name + "-", Namespace: rs.Namespace,
+			Labels: template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
+		},
+		Spec: template.Spec,
+	}
+}
+
+// leastUseful orders pods by who goes first: without a node, not ready, the youngest.
+func leastUseful(a, b *corev1.Pod) int {
+	return cmp.Or(
+		boolOrder(a.Spec.NodeName != "", b.Spec.NodeName != ""),
+		boolOrder(isReady(a), isReady(b)),
+		b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+		cmp.Compare(a.Name, b.Name))
+}
+
+func boolOrder(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// inParallel calls f for 0 to n-1, a few at a time, and returns its first error.
+func inParallel(n int, f func(i int) error) error {
+	var wait sync.WaitGroup
+	var once sync.Once
+	var first error
+	slots := make(chan struct{}, 8)
+	for i := range max(n, 0) {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			if err := f(i); err != nil {
+				once.Do(func() { first = err })
+			}
+		})
+	}
+	wait.Wait()
+	return first
+}
+
+func (r *replicaSet) writeStatus(ctx context.Context, rs *appsv1.ReplicaSet, pods []*corev1.Pod) error {
+	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods)), ObservedGeneration: rs.Generation, Conditions: rs.Status.Conditions}
+	template, now := labels.SelectorFromSet(rs.Spec.Template.Labels), time.Now()
+	minReady := time.Duration(rs.Spec.MinReadySeconds) * time.Second
+	for _, pod := range pods {
+		if template.Matches(labels.Set(pod.Labels)) {
+			status.FullyLabeledReplicas++
+		}
+		wait, ready := availableIn(pod, minReady, now)
+		if !ready {
+			continue
+		}
+		status.ReadyReplicas++
+		if wait <= 0 {
+			status.AvailableReplicas++
+		} else {
+			r.queue.queue.AddAfter(keyOf(rs.Namespace, rs.Name), wait)
+		}
+	}
+	if apiequality.Semantic.DeepEqual(status, rs.Status) {
+		return nil
+	}
+	rs = rs.DeepCopy()
+	rs.Status = status
+	_, err := r.client.AppsV1().ReplicaSets(rs.Namespace).UpdateStatus(ctx, rs, metav1.UpdateOptions{})
+	return gone(err)
+}

@@ -1,0 +1,172 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+)
+
+// What kubectl reads of a Deployment's history.
+const (
+	revisionAnnotation = "deployment.kubernetes.io/revision"
+	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas"
+	maxAnnotation      = "deployment.kubernetes.io/max-replicas"
+)
+
+// ensureNext makes the ReplicaSet of the Deployment's template, or gives the one
+// that was made for an earlier, equal template the newest revision.
+func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
+	newest := int64(0)
+	for _, rs := range r.old {
+		newest = max(newest, revisionOf(rs))
+	}
+	revision := strconv.FormatInt(newest+1, 10)
+	var err error
+	switch {
+	case r.next == nil:
+		r.next, err = d.make(ctx, r, revision)
+	case revisionOf(r.next) <= newest:
+		copyAnnotations(r.next, r.Deployment)
+		r.next.Annotations[revisionAnnotation] = revision
+		r.next, err = d.client.AppsV1().ReplicaSets(r.Namespace).Update(ctx, r.next, metav1.UpdateOptions{})
+	case copyAnnotations(r.next, r.Deployment):
+		r.next, err = d.client.AppsV1().ReplicaSets(r.Namespace).Update(ctx, r.next, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	return d.noteRevision(ctx, r)
+}
+
+// noteRevision writes the revision of next on the Deployment.
+func (d *deployment) noteRevision(ctx context.Context, r *rollout) error {
+	revision := r.next.Annotations[revisionAnnotation]
+	if r.Annotations[revisionAnnotation] == revision {
+		return nil
+	}
+	metav1.SetMetaDataAnnotation(&r.ObjectMeta, revisionAnnotation, revision)
+	written, err := d.client.AppsV1().Deployments(r.Namespace).Update(ctx, r.Deployment, metav1.UpdateOptions{})
+	if err == nil {
+		r.Deployment = written
+	}
+	return err
+}
+
+// make creates the ReplicaSet of the template. Its name is a hash of that, so that
+// one made before the caches knew of it is found in the way.
+func (d *deployment) make(ctx context.Context, r *rollout, revision string) (*appsv1.ReplicaSet, error) {
+	hash := templateHash(&r.Spec.Template, r.Status.CollisionCount)
+	rs := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: r.Name + "-" + hash, Namespace: r.Namespace,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(r.Deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		},
+		Spec: appsv1.ReplicaSetSpec{
+			Replicas: new(int32), MinReadySeconds: r.Spec.MinReadySeconds,
+			Selector: r.Spec.Selector.DeepCopy(), Template: *r.Spec.Template.DeepCopy(),
+		},
+	}
+	rs.Labels = withHash(r.Spec.Template.Labels, hash)
+	rs.Spec.Template.Labels = withHash(r.Spec.Template.Labels, hash)
+	rs.Spec.Selector.MatchLabels = withHash(r.Spec.Selector.MatchLabels, hash)
+	copyAnnotations(rs, r.Deployment)
+	rs.Annotations[revisionAnnotation] = revision
+	noteWanted(rs, r.Deployment)
+	made, err := d.client.AppsV1().ReplicaSets(r.Namespace).Create(ctx, rs, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil, d.collide(ctx, r, rs.Name, err)
+	}
+	return made, err
+}
+
+// collide counts a collision if the ReplicaSet in the way is not the one that
+// was to be made: the next try then has another name.
+func (d *deployment) collide(ctx context.Context, r *rollout, name string, inTheWay error) error {
+	rs, err := d.client.AppsV1().ReplicaSets(r.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if metav1.IsControlledBy(rs, r.Deployment) && sameTemplate(&rs.Spec.Template, &r.Spec.Template) {
+		return inTheWay
+	}
+	if r.Status.CollisionCount == nil {
+		r.Status.CollisionCount = new(int32)
+	}
+	*r.Status.CollisionCount++
+	if _, err := d.client.AppsV1().Deployments(r.Namespace).UpdateStatus(ctx, r.Deployment, metav1.UpdateOptions{}); err != nil {
+		return err
+	}
+	return inTheWay
+}
+
+func templateHash(template *corev1.PodTemplateSpec, collisions *int32) string {
+	text, err := json.Marshal(template)
+	if err != nil {
+		panic(fmt.Sprintf("controllers: a pod template is not JSON: %v", err)) // it came as such
+	}
+	h := fnv.New32a()
+	h.Write(text)
+	if collisions != nil {
+		fmt.Fprint(h, *collisions)
+	}
+	return rand.SafeEncodeString(fmt.Sprint(h.Sum32()))
+}
+
+func withHash(labels map[string]string, hash string) map[string]string {
+	labels = maps.Clone(labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
+	return labels
+}
+
+// sameTemplate compares a ReplicaSet's template, without its hash, and a Deployment's.
+func sameTemplate(of, want *corev1.PodTemplateSpec) bool {
+	of, want = of.DeepCopy(), want.DeepCopy()
+	delete(of.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	delete(want.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	return apiequality.Semantic.DeepEqual(of, want)
+}
+
+func revisionOf(rs *appsv1.ReplicaSet) int64 {
+	n, _ := strconv.ParseInt(rs.Annotations[revisionAnnotation], 10, 64) // 0 if it has none
+	return n
+}
+
+// copyAnnotations gives a ReplicaSet those of its Deployment, the cause of a
+// change among them, and says whether that changed anything.
+func copyAnnotations(rs *appsv1.ReplicaSet, d *appsv1.Deployment) (changed bool) {
+	if rs.Annotations == nil {
+		rs.Annotations = map[string]string{}
+	}
+	for name, value := range d.Annotations {
+		switch name {
+		case revisionAnnotation, desiredAnnotation, maxAnnotation, corev1.LastAppliedConfigAnnotation:
+			continue
+		}
+		if old, ok := rs.Annotations[name]; !ok || old != value {
+			rs.Annotations[name], changed = value, true
+		}
+	}
+	return changed
+}
+
+func noteWanted(rs *appsv1.ReplicaSet, d *appsv1.Deployment) {
+	surge := int32(0)
+	if d.Spec.Strategy.RollingUpdate != nil {
+		surge, _ = fence(&rollout{Deployment: d})
+	}
+	metav1.SetMetaDataAnnotation(&rs.ObjectMeta, desiredAnnotation, fmt.Sprint(*d.Spec.Replicas))
+	metav1.SetMetaDataAnnotation(&rs.ObjectMeta, maxAnnotation, fmt.Sprint(*d.Spec.Replicas+surge))
+}

@@ -1,0 +1,164 @@
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/controllers"
+)
+
+// patience bounds every wait of a test that would fail.
+const patience = time.Minute
+
+// rig is a cluster with controllers, for the length of a test.
+type rig struct {
+	*testing.T
+	api  *kubeapi.Server
+	kube *kubernetes.Clientset
+}
+
+func start(t *testing.T, opts controllers.Options, names ...string) rig {
+	t.Helper()
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), Kubelet: true, NamespaceController: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := api.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	running, err := controllers.Start(t.Context(), api.Config(), opts, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(running.Stop)
+	kube, err := kubernetes.NewForConfig(api.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rig{t, api, kube}
+}
+
+// until follows a list of objects, by their namespace and name, until it is as wanted.
+func until[T runtime.Object](r rig, what string, lw *cache.ListWatch, ok func(map[string]T) bool) {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	var kind T
+	objects := map[string]T{}
+	// ready is asked before the first event, too: there may be none.
+	ready := func(store cache.Store) (bool, error) {
+		for _, obj := range store.List() {
+			m := obj.(metav1.Object)
+			objects[m.GetNamespace()+"/"+m.GetName()] = obj.(T)
+		}
+		return ok(objects), nil
+	}
+	empty := kindOf(kind)
+	_, err := watchtools.UntilWithSync(ctx, lw, empty, func(store cache.Store) (bool, error) { return ready(store) }, func(e watch.Event) (bool, error) {
+		m := e.Object.(metav1.Object)
+		key := m.GetNamespace() + "/" + m.GetName()
+		if e.Type == watch.Deleted {
+			delete(objects, key)
+		} else {
+			objects[key] = e.Object.(T)
+		}
+		return ok(objects), nil
+	})
+	if err != nil {
+		r.Fatalf("%s: %v; there are %d: %s", what, err, len(objects), summary(objects))
+	}
+}
+
+func kindOf(obj runtime.Object) runtime.Object {
+	switch obj.(type) {
+	case *corev1.Pod:
+		return &corev1.Pod{}
+	case *corev1.Namespace:
+		return &corev1.Namespace{}
+	case *appsv1.Deployment:
+		return &appsv1.Deployment{}
+	case *appsv1.ReplicaSet:
+		return &appsv1.ReplicaSet{}
+	case *corev1.ConfigMap:
+		return &corev1.ConfigMap{}
+	}
+	return &discoveryv1.EndpointSlice{}
+}
+
+func summary[T runtime.Object](objects map[string]T) (text string) {
+	for key, obj := range objects {
+		text += fmt.Sprintf("\n%s: %+v", key, obj)
+	}
+	return text[:min(len(text), 3000)]
+}
+
+func (r rig) watch(resource, namespace string) *cache.ListWatch {
+	client := r.kube.CoreV1().RESTClient()
+	switch resource {
+	case "deployments", "replicasets":
+		client = r.kube.AppsV1().RESTClient()
+	case "endpointslices":
+		client = r.kube.DiscoveryV1().RESTClient()
+	}
+	return cache.NewFilteredListWatchFromClient(client, resource, namespace, func(*metav1.ListOptions) {})
+}
+
+func web(replicas int32) *appsv1.Deployment {
+	labels := map[string]string{"app": "web"}
+	unavailable, surge := intstr.FromString("25%"), intstr.FromString("25%")
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &unavailable, MaxSurge: &surge}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1",
+					Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}}}}},
+			},
+		},
+	}
+}
+
+func webService() *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"tier": "front"}}, Spec: corev1.ServiceSpec{
+		Selector: map[string]string{"app": "web"},
+		Ports:    []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("http")}},
+	}}
+}
+
+func must[T any](value T, err error) func(r rig) T {
+	return func(r rig) T {
+		r.Helper()
+		if err != nil {
+			r.Fatal(err)
+		}
+		return value
+	}
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

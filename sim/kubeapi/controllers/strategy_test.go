@@ -1,0 +1,125 @@
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/controllers"
+)
+
+func (r rig) image(name string) {
+	r.Helper()
+	must(r.kube.AppsV1().Deployments("default").Patch(r.Context(), "web", types.StrategicMergePatchType,
+		[]byte(`{"spec":{"template":{"spec":{"containers":[{"name":"web","image":"`+name+`"}]}}}}`), metav1.PatchOptions{}))(r)
+}
+
+func (r rig) available(image string) {
+	r.Helper()
+	until(r, "available", r.watch("deployments", "default"), func(all map[string]*appsv1.Deployment) bool {
+		d := all["default/web"]
+		return d != nil && d.Spec.Template.Spec.Containers[0].Image == image && d.Status.ObservedGeneration == d.Generation &&
+			d.Status.UpdatedReplicas == *d.Spec.Replicas && d.Status.AvailableReplicas == *d.Spec.Replicas && d.Status.Replicas == *d.Spec.Replicas
+	})
+}
+
+// Recreate never has pods of two templates.
+func TestRecreateEndsTheOldPodsFirst(t *testing.T) {
+	r := start(t, controllers.Options{})
+	d := web(3)
+	d.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), d, metav1.CreateOptions{}))(r)
+	r.available("web:1")
+	before := must(r.kube.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}))(r)
+	w := must(r.kube.CoreV1().Pods("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: before.ResourceVersion}))(r)
+	defer w.Stop()
+	r.image("web:2")
+	old, new := len(before.Items), 0
+	for e := range w.ResultChan() {
+		pod := e.Object.(*corev1.Pod)
+		switch first := pod.Spec.Containers[0].Image == "web:1"; {
+		case first && e.Type == watch.Modified && pod.DeletionTimestamp != nil:
+			old--
+		case !first && e.Type == watch.Added:
+			new++
+		}
+		if new > 0 && old > 0 {
+			t.Fatalf("%d new pods beside %d old ones", new, old)
+		}
+		if new == 3 {
+			break
+		}
+	}
+	r.available("web:2")
+}
+
+// A paused deployment does not roll, and rolls on when resumed.
+func TestPausedDeploymentsWait(t *testing.T) {
+	r := start(t, controllers.Options{})
+	d := web(2)
+	d.Spec.Paused = true
+	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), d, metav1.CreateOptions{}))(r)
+	until(r, "told to be paused", r.watch("deployments", "default"), func(all map[string]*appsv1.Deployment) bool {
+		d := all["default/web"]
+		return d != nil && d.Status.ObservedGeneration == d.Generation && reasonOf(d, appsv1.DeploymentProgressing) == "DeploymentPaused"
+	})
+	if sets := must(r.kube.AppsV1().ReplicaSets("default").List(t.Context(), metav1.ListOptions{}))(r); len(sets.Items) != 0 {
+		t.Errorf("paused, and yet: %v", sets.Items)
+	}
+	must(r.kube.AppsV1().Deployments("default").Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"paused":false}}`), metav1.PatchOptions{}))(r)
+	r.available("web:1")
+}
+
+// A rollout whose pods are never ready stops short of what may be missing, and is
+// told to have timed out.
+func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
+	broken := make(chan struct{})
+	r := start(t, controllers.Options{Address: func(pod *corev1.Pod) (string, error) {
+		if strings.HasSuffix(pod.Spec.Containers[0].Image, ":broken") {
+			<-broken
+		}
+		return "10.9.9.9", nil
+	}})
+	t.Cleanup(func() { close(broken) })
+	d := web(4)
+	d.Spec.ProgressDeadlineSeconds = new(int32(1))
+	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), d, metav1.CreateOptions{}))(r)
+	r.available("web:1")
+	r.image("web:broken")
+	until(r, "a timeout", r.watch("deployments", "default"), func(all map[string]*appsv1.Deployment) bool {
+		d := all["default/web"]
+		if d.Status.AvailableReplicas < 3 {
+			t.Errorf("%d available, 1 of 4 may be missing", d.Status.AvailableReplicas)
+		}
+		return reasonOf(d, appsv1.DeploymentProgressing) == "ProgressDeadlineExceeded"
+	})
+}
+
+// The hash in a ReplicaSet's name keeps old templates apart; no more than the
+// history limit of them is kept.
+func TestHistoryIsLimited(t *testing.T) {
+	r := start(t, controllers.Options{})
+	d := web(1)
+	d.Spec.RevisionHistoryLimit = new(int32(1))
+	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), d, metav1.CreateOptions{}))(r)
+	r.available("web:1")
+	for _, image := range []string{"web:2", "web:3"} {
+		r.image(image)
+		r.available(image)
+	}
+	until(r, "two replica sets", r.watch("replicasets", "default"), func(all map[string]*appsv1.ReplicaSet) bool { return len(all) == 2 })
+}
+
+func reasonOf(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) string {
+	for _, c := range d.Status.Conditions {
+		if c.Type == kind {
+			return c.Reason
+		}
+	}
+	return ""
+}

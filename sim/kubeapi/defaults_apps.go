@@ -1,0 +1,87 @@
+package kubeapi
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// The defaults of pods and of what makes pods.
+
+func defaultPodSpec(spec *corev1.PodSpec) {
+	setDefault(&spec.RestartPolicy, corev1.RestartPolicyAlways)
+	setDefault(&spec.DNSPolicy, corev1.DNSClusterFirst)
+	setDefault(&spec.SchedulerName, corev1.DefaultSchedulerName)
+	setPointer(&spec.TerminationGracePeriodSeconds, int64(corev1.DefaultTerminationGracePeriodSeconds))
+	setPointer(&spec.SecurityContext, corev1.PodSecurityContext{})
+	for i := range spec.InitContainers {
+		defaultContainer(&spec.InitContainers[i])
+	}
+	for i := range spec.Containers {
+		defaultContainer(&spec.Containers[i])
+	}
+}
+
+func defaultContainer(c *corev1.Container) {
+	setDefault(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	setDefault(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
+	setDefault(&c.ImagePullPolicy, corev1.PullIfNotPresent)
+	for i := range c.Ports {
+		setDefault(&c.Ports[i].Protocol, corev1.ProtocolTCP)
+	}
+	for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		if probe != nil {
+			defaultProbe(probe)
+		}
+	}
+}
+
+func defaultProbe(p *corev1.Probe) {
+	setDefault(&p.TimeoutSeconds, 1)
+	setDefault(&p.PeriodSeconds, 10)
+	setDefault(&p.SuccessThreshold, 1)
+	setDefault(&p.FailureThreshold, 3)
+	if p.HTTPGet != nil {
+		setDefault(&p.HTTPGet.Path, "/")
+		setDefault(&p.HTTPGet.Scheme, corev1.URISchemeHTTP)
+	}
+}
+
+func defaultDeployment(d, _ *appsv1.Deployment, _ *Server) {
+	defaultPodSpec(&d.Spec.Template.Spec)
+	setPointer(&d.Spec.Replicas, 1)
+	setPointer(&d.Spec.RevisionHistoryLimit, 10)
+	setPointer(&d.Spec.ProgressDeadlineSeconds, 600)
+	setDefault(&d.Spec.Strategy.Type, appsv1.RollingUpdateDeploymentStrategyType)
+	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
+		return
+	}
+	setPointer(&d.Spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
+	setPointer(&d.Spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
+	setPointer(&d.Spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
+}
+
+func defaultReplicaSet(rs, _ *appsv1.ReplicaSet, _ *Server) {
+	defaultPodSpec(&rs.Spec.Template.Spec)
+	setPointer(&rs.Spec.Replicas, 1)
+}
+
+func defaultDaemonSet(ds, _ *appsv1.DaemonSet, _ *Server) {
+	defaultPodSpec(&ds.Spec.Template.Spec)
+	setPointer(&ds.Spec.RevisionHistoryLimit, 10)
+	setDefault(&ds.Spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
+}
+
+func defaultStatefulSet(ss, _ *appsv1.StatefulSet, _ *Server) {
+	defaultPodSpec(&ss.Spec.Template.Spec)
+	setPointer(&ss.Spec.Replicas, 1)
+	setPointer(&ss.Spec.RevisionHistoryLimit, 10)
+	setDefault(&ss.Spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
+	setDefault(&ss.Spec.UpdateStrategy.Type, appsv1.RollingUpdateStatefulSetStrategyType)
+}
+
+func setPointer[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}

@@ -1,0 +1,41 @@
+package kubeapi
+
+import (
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// Reviews are answered in JSON and protobuf, allow everything and are not stored.
+func TestReviewsAllowEverything(t *testing.T) {
+	s := start(t)
+	for _, contentType := range []string{"application/json", protobufType} {
+		config := rest.CopyConfig(s.Config())
+		config.ContentType = contentType
+		c := client(t, config)
+		access, err := c.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: "a", ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods"}}}, metav1.CreateOptions{})
+		if err != nil || !access.Status.Allowed || access.Spec.User != "a" {
+			t.Errorf("%s: %+v, %v", contentType, access, err)
+		}
+		local, err := c.AuthorizationV1().LocalSubjectAccessReviews("default").Create(t.Context(), &authorizationv1.LocalSubjectAccessReview{}, metav1.CreateOptions{})
+		if err != nil || !local.Status.Allowed {
+			t.Errorf("%s: %+v, %v", contentType, local, err)
+		}
+		self, err := c.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		if err != nil || self.Status.UserInfo.Username == "" {
+			t.Errorf("%s: %+v, %v", contentType, self, err)
+		}
+		err = c.AuthorizationV1().RESTClient().Get().Resource("subjectaccessreviews").Do(t.Context()).Error()
+		if !errors.IsMethodNotSupported(err) {
+			t.Errorf("%s: list: %v", contentType, err)
+		}
+	}
+	if n := s.Holds()["subjectaccessreviews.authorization.k8s.io"]; n != 0 {
+		t.Errorf("%d reviews are stored", n)
+	}
+}

@@ -1,0 +1,92 @@
+package manifest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseKnowsPlaces(t *testing.T) {
+	const file = `# a comment
+---
+
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+# nothing here
+--- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Secret, metadata: {name: c}}
+- {apiVersion: v1, kind: Secret, metadata: {name: d}}
+`
+	all, err := Parse("f.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range all {
+		got = append(got, fmt.Sprintf("%d %s", m.Line, m.Object.GetName()))
+	}
+	if text := strings.Join(got, ", "); text != "4 a, 9 b, 11 c, 11 d" {
+		t.Errorf("parsed %s", text)
+	}
+}
+
+func TestParseSaysWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"\napiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":          "f.yaml:2: a ConfigMap without metadata.name",
+		"a: b\n---\napiVersion: v1\nkind: X\nmetadata: {name: n}":    "f.yaml:1: not a Kubernetes object",
+		"kind: ConfigMap\nmetadata: {name: n}":                       "f.yaml:1: an object without apiVersion",
+		"apiVersion: v1\n---\nkind: A\nkind: B\n":                    "f.yaml:4: not YAML: ",
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: [\n": "not YAML: ",
+		"- 1\n": "f.yaml:1: not a Kubernetes object",
+	} {
+		if _, err := Parse("f.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestLoadReadsFolders(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"b/two.json": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two"}}`,
+		"a.yml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n", "note.txt": "not read"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := Load(dir)
+	if err != nil || len(all) != 2 || all[0].Object.GetName() != "one" || all[1].Object.GetName() != "two" {
+		t.Errorf("loaded %v, %v", all, err)
+	}
+	if _, err := Load(filepath.Join(dir, "none.yaml"), t.TempDir()); err == nil || !strings.Contains(err.Error(), "none.yaml") || !strings.Contains(err.Error(), "no .yaml") {
+		t.Errorf("missing file and empty folder: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A, metadata: {name: n}}]\n---\n"))
+	f.Add([]byte("--- \n--- {a: b}\n%YAML\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := Parse("f", data)
+		lines := strings.Count(string(data), "\n") + 1
+		for _, m := range all {
+			if m.Line < 1 || m.Line > lines || m.Object == nil {
+				t.Errorf("line %d of %d, object %v", m.Line, lines, m.Object)
+			}
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("no place: %v", err)
+		}
+	})
+}
