@@ -4,15 +4,23 @@
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local configuration = require("configuration")
+local dns = require("util.dns")
+local util = require("util")
 
 local ngx = ngx
 local ipairs = ipairs
 local pairs = pairs
 local pcall = pcall
+local error = error
+local math = math
+local string = string
 local getmetatable = getmetatable
 local tostring = tostring
 local type = type
+local setmetatable = setmetatable
 local re_find = ngx.re.find
+local is_blank = util.is_blank
+local bracket_ipv6 = util.bracket_ipv6
 local set_more_tries = ngx_balancer.set_more_tries
 local set_current_peer = ngx_balancer.set_current_peer
 
@@ -23,6 +31,11 @@ local DEFAULT_ALGORITHM = "round_robin"
 -- A new algorithm is a file in balancer/ and a line here.
 local IMPLEMENTATIONS = {
   round_robin = require("balancer.round_robin"),
+  chash = require("balancer.chash"),
+  chashsubset = require("balancer.chashsubset"),
+  ewma = require("balancer.ewma"),
+  sticky_balanced = require("balancer.sticky_balanced"),
+  sticky_persistent = require("balancer.sticky_persistent"),
 }
 
 -- nginx's NGX_BUSY: it answers 502, without a connection to the placeholder of
@@ -36,6 +49,8 @@ local _M = {}
 
 local balancers = {} -- by backend name
 local warned = {} -- algorithms that this worker has complained about
+local external = {} -- backends of ExternalName services, by name: resolved at every poll
+local resolving = {} -- names of those that wait for DNS
 local last_stamp, last_version = 0, nil
 
 local function algorithm(backend)
@@ -45,7 +60,7 @@ local function algorithm(backend)
   end
 
   local hash = backend.upstreamHashByConfig
-  if hash and hash["upstream-hash-by"] then
+  if hash and not is_blank(hash["upstream-hash-by"]) then
     return hash["upstream-hash-by-subset"] and "chashsubset" or "chash"
   end
 
@@ -67,35 +82,19 @@ local function get_implementation(backend)
   return IMPLEMENTATIONS[DEFAULT_ALGORITHM]
 end
 
--- nginx takes a peer as "address:port": IPv6 needs its brackets.
-local function bracket_ipv6(endpoints)
-  for _, endpoint in ipairs(endpoints) do
-    if endpoint.address:find(":", 1, true) and endpoint.address:sub(1, 1) ~= "[" then
-      endpoint.address = "[" .. endpoint.address .. "]"
-    end
-  end
-end
-
 local function is_external_name(backend)
   local service = backend.service
-  return service and service.spec and service.spec.type == "ExternalName"
+  return type(service) == "table" and type(service.spec) == "table"
+    and service.spec.type == "ExternalName"
 end
 
 -- No instance means 503, see rewrite.
-local function sync_backend(backend)
+local function apply_backend(backend)
   local endpoints = backend.endpoints
   if not endpoints or #endpoints == 0 then
     balancers[backend.name] = nil
     return
   end
-
-  if is_external_name(backend) then
-    -- Its endpoints are host names, and nothing here resolves them.
-    ngx.log(ngx.ERR, "backend ", backend.name, ": ExternalName services are not supported")
-    balancers[backend.name] = nil
-    return
-  end
-
   bracket_ipv6(endpoints)
 
   local implementation = get_implementation(backend)
@@ -106,21 +105,84 @@ local function sync_backend(backend)
   end
 
   if instance then
-    ngx.log(ngx.INFO, "LB algorithm changed from ", tostring(instance.name), " to ",
-      tostring(implementation.name), ", resetting the instance")
+    ngx.log(ngx.INFO, string.format("LB algorithm changed from %s to %s, resetting the instance",
+      tostring(instance.name), tostring(implementation.name)))
   end
   balancers[backend.name] = implementation:new(backend)
 end
 
+-- A copy of the backend with addresses in the place of host names.
+local function resolve_external_names(backend)
+  local resolved, endpoints = {}, {}
+  for key, value in pairs(backend) do
+    resolved[key] = value
+  end
+  resolved.endpoints = endpoints
+  for _, endpoint in ipairs(backend.endpoints or {}) do
+    for _, address in ipairs(dns.lookup(endpoint.address)) do
+      -- The name itself comes back when it could not be resolved.
+      if address ~= endpoint.address then
+        endpoints[#endpoints + 1] = { address = address, port = endpoint.port }
+      end
+    end
+  end
+  return resolved
+end
+
+local function sync_backend(backend)
+  if is_external_name(backend) then
+    backend = resolve_external_names(backend)
+  end
+  apply_backend(backend)
+end
+
+-- One backend that this code cannot take must not keep the others stale.
+local function try(what, backend, ...)
+  local ok, err = pcall(what, backend, ...)
+  if not ok then
+    local name = type(backend) == "table" and backend.name
+    ngx.log(ngx.ERR, "backend ", tostring(name), " could not be synced: ", err)
+  end
+end
+
+-- Resolving waits for DNS servers. By the time they answer the backend may be
+-- another one or gone; then the answer is of no use.
+local function sync_external(backend)
+  local name = backend.name
+  if resolving[name] then
+    return -- a slow server is not asked again by every poll
+  end
+  resolving[name] = true
+  local ok, resolved = pcall(resolve_external_names, backend)
+  resolving[name] = nil
+  if not ok then
+    error(resolved, 0)
+  end
+  if external[name] == backend then
+    apply_backend(resolved)
+  end
+end
+
+-- Each in a thread of its own: one name whose server is slow does not hold up the others.
+local function sync_external_backends(premature)
+  if premature then
+    return
+  end
+  for _, backend in pairs(external) do
+    ngx.thread.spawn(try, sync_external, backend)
+  end
+end
+
 local function sync_all(backends)
   local present = {}
+  external = {}
   for _, backend in ipairs(backends) do
-    -- One backend that this code cannot take must not keep the others stale.
-    local ok, err = pcall(sync_backend, backend)
-    local name = type(backend) == "table" and backend.name or "(no name)"
-    present[name] = true
-    if not ok then
-      ngx.log(ngx.ERR, "backend ", tostring(name), " could not be synced: ", err)
+    local name = type(backend) == "table" and backend.name
+    present[name or "(no name)"] = true
+    if name and is_external_name(backend) then
+      external[name] = backend
+    else
+      try(apply_backend, backend)
     end
   end
 
@@ -133,7 +195,8 @@ end
 
 local function sync_backends()
   -- Before the data, so that data stored in between is looked at again.
-  local version = configuration.get_raw_backends_version()
+  local version = configuration.get_raw_backends_version
+    and configuration.get_raw_backends_version() -- another configuration module may not have it
   local stamp = configuration.get_raw_backends_last_synced_at()
   if version == last_version and stamp <= last_stamp then
     return
@@ -141,7 +204,7 @@ local function sync_backends()
 
   local data = configuration.get_backends_data()
   if not data then
-    balancers = {}
+    balancers, external = {}, {}
     return
   end
 
@@ -158,22 +221,138 @@ end
 
 function _M.init_worker()
   -- At once: a worker born of a reload serves what its predecessor served.
+  -- But for external names: there are no sockets in this phase.
   sync_backends()
 
-  local ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, sync_backends)
+  local ok, err = ngx.timer.at(0, sync_external_backends)
+  if not ok then
+    ngx.log(ngx.ERR, "failed to create timer: ", err)
+  end
+  ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, sync_backends)
   if not ok then
     ngx.log(ngx.ERR, "error when setting up timer.every for sync_backends: ", err)
   end
+  ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, sync_external_backends)
+  if not ok then
+    ngx.log(ngx.ERR, "error when setting up timer.every for sync_external_backends: ", err)
+  end
+end
+
+-- The name of the variable that holds a request header, and a cookie. Kept, as
+-- making a string for each request is waste; backends name few.
+local header_variables = setmetatable({}, { __index = function(variables, header)
+  local name = "http_" .. header:lower():gsub("-", "_")
+  variables[header] = name
+  return name
+end })
+
+local cookie_variables = setmetatable({}, { __index = function(variables, cookie)
+  local name = "cookie_" .. cookie
+  variables[cookie] = name
+  return name
+end })
+
+local SWITCH = { always = true, never = false }
+
+-- Whether the header decides, and for which side: true, false, or nil for neither.
+local function header_choice(policy)
+  if is_blank(policy.header) then
+    return nil
+  end
+  local value = ngx.var[header_variables[policy.header]]
+  if not value then
+    return nil
+  end
+
+  if not is_blank(policy.headerValue) then
+    return value == policy.headerValue or nil
+  end
+  if not is_blank(policy.headerPattern) then
+    local from, _, err = re_find(value, policy.headerPattern, "jo")
+    if err then
+      ngx.log(ngx.ERR, "error when matching canary-by-header-pattern: '",
+        policy.headerPattern, "', error: ", err)
+      return false
+    end
+    return from ~= nil or nil
+  end
+  return SWITCH[value]
+end
+
+local function cookie_choice(policy)
+  if is_blank(policy.cookie) then
+    return nil
+  end
+  local value = ngx.var[cookie_variables[policy.cookie]]
+  if not value then
+    return nil
+  end
+  return SWITCH[value]
+end
+
+local function weight_choice(policy)
+  local total = policy.weightTotal
+  if not total or total <= 100 then
+    total = 100
+  end
+  return math.random(total) <= (policy.weight or 0)
+end
+
+-- Whether this request goes to the canary of the balancer rather than to the
+-- balancer itself. What the client was bound to before comes first: it must
+-- not change sides in the middle of a session.
+local function route_to_alternative_balancer(instance)
+  local names = instance.alternative_backends
+  if not names or not names[1] then
+    return false
+  end
+  if instance:is_affinitized() then
+    return false
+  end
+
+  local alternative = balancers[names[1]]
+  if not alternative then
+    ngx.log(ngx.ERR, "no alternative balancer for backend: ", tostring(names[1]))
+    return false
+  end
+  local policy = alternative.traffic_shaping_policy
+  if not policy then
+    ngx.log(ngx.ERR, "traffic shaping policy is not set for balancer of backend: ",
+      tostring(names[1]))
+    return false
+  end
+  if alternative:is_affinitized() then
+    return true
+  end
+
+  local choice = header_choice(policy)
+  if choice == nil then
+    choice = cookie_choice(policy)
+  end
+  if choice == nil then
+    choice = weight_choice(policy)
+  end
+  return choice
 end
 
 -- The same instance in all phases and attempts of a request.
 local function get_balancer()
   local ctx = ngx.ctx
   local instance = ctx.balancer
-  if not instance then
-    instance = balancers[ngx.var.proxy_upstream_name]
-    ctx.balancer = instance
+  if instance then
+    return instance
   end
+
+  instance = balancers[ngx.var.proxy_upstream_name]
+  if not instance then
+    return nil
+  end
+  if route_to_alternative_balancer(instance) then
+    local name = instance.alternative_backends[1]
+    ngx.var.proxy_alternative_upstream_name = name
+    instance = balancers[name]
+  end
+  ctx.balancer = instance
   return instance
 end
 
@@ -224,6 +403,7 @@ setmetatable(_M, { __index = {
   get_implementation = get_implementation,
   sync_backend = sync_backend,
   get_balancer = get_balancer,
+  route_to_alternative_balancer = route_to_alternative_balancer,
 } })
 
 return _M

@@ -209,16 +209,6 @@ func TestIPv6Endpoint(t *testing.T) {
 	wantEven(t, tally(t, s.serve(backend{Name: "shop", Endpoints: endpoints})[0], 3), endpoints, 3)
 }
 
-func TestExternalNameIs503AndSaysSo(t *testing.T) {
-	s := start(t, setup{Workers: 1})
-	s.expectLog("backend shop: ExternalName services are not supported")
-	service := map[string]any{"spec": map[string]any{"type": "ExternalName", "externalName": "db.example"}}
-	w := s.serve(backend{Name: "shop", Service: service, Endpoints: []endpoint{{"db.example", "80"}}})[0]
-	if got := w.get("X-Upstream", "shop").status; got != http.StatusServiceUnavailable {
-		t.Errorf("status %d, want 503", got)
-	}
-}
-
 func TestARealRoundRobinLibraryWins(t *testing.T) {
 	dir := folder(t)
 	if err := os.Mkdir(dir+"/resty", 0o755); err != nil {

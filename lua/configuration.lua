@@ -1,11 +1,25 @@
 -- The HTTP API by which the controller hands over what changes without a
 -- reload, and the shared memory it is kept in for all workers.
 
+local cjson = require("cjson.safe")
+
 local io = io
+local ipairs = ipairs
+local pairs = pairs
+local string = string
+local table = table
 local tostring = tostring
+local type = type
 local ngx = ngx
+local setmetatable = setmetatable
 
 local configuration_data = ngx.shared.configuration_data
+local certificate_data = ngx.shared.certificate_data
+local certificate_servers = ngx.shared.certificate_servers
+local ocsp_response_cache = ngx.shared.ocsp_response_cache
+
+-- What the controller says of a host that has no certificate (any more).
+local NO_CERTIFICATE = "-1"
 
 local _M = {}
 
@@ -69,8 +83,9 @@ local function store_backends(body)
   return configuration_data:incr("raw_backends_version", 1, ngx.now() * 1000)
 end
 
-local function fail(status, ...)
-  ngx.log(ngx.ERR, "dynamic-configuration: ", ...)
+-- One text, not several: it can be looked for.
+local function fail(status, text, err)
+  ngx.log(ngx.ERR, "dynamic-configuration: " .. text .. (err or ""))
   ngx.status = status
 end
 
@@ -110,8 +125,104 @@ local function handle_general()
   ngx.status = ngx.HTTP_CREATED
 end
 
+-- Whose certificate changed must not be given the old one's OCSP response.
+local function store_certificates(certificates, problems, evictions)
+  for uid, pem in pairs(certificates) do
+    local old = certificate_data:get(uid)
+    if old and old ~= pem then
+      ocsp_response_cache:delete(uid)
+    end
+
+    local ok, err, forcible = certificate_data:set(uid, pem)
+    if not ok then
+      problems[#problems + 1] = string.format("certificate %s: %s", uid, tostring(err))
+    elseif forcible then
+      local warning = string.format("certificate_data dictionary is full, "
+        .. "LRU entry has been removed to store %s", uid)
+      ngx.log(ngx.WARN, warning)
+      evictions[#evictions + 1] = warning
+    end
+  end
+end
+
+local function store_servers(servers, problems, evictions)
+  for host, uid in pairs(servers) do
+    local ok, err, forcible
+    if uid == NO_CERTIFICATE then
+      ok, err = certificate_servers:delete(host), nil
+      ok = ok ~= false
+    else
+      ok, err, forcible = certificate_servers:set(host, uid)
+    end
+    if not ok then
+      problems[#problems + 1] = string.format("host %s: %s", host, tostring(err))
+    elseif forcible then
+      local warning = string.format("certificate_servers dictionary is full, "
+        .. "LRU entry has been removed to store %s", host)
+      ngx.log(ngx.WARN, warning)
+      evictions[#evictions + 1] = warning
+    end
+  end
+end
+
+local function handle_servers()
+  if ngx.var.request_method ~= "POST" then
+    ngx.status = ngx.HTTP_BAD_REQUEST
+    ngx.print("Only POST requests are allowed!")
+    return
+  end
+
+  local config, err = cjson.decode(request_body() or "")
+  if type(config) ~= "table" then
+    return fail(ngx.HTTP_BAD_REQUEST, "could not parse servers: ", err or "not a JSON object")
+  end
+
+  -- Certificates first: a handshake in between must not find a host whose
+  -- certificate is not there yet.
+  local problems, evictions = {}, {}
+  for _, step in ipairs({ { store_certificates, "certificates" }, { store_servers, "servers" } }) do
+    local part = config[step[2]]
+    if type(part) == "table" then
+      step[1](part, problems, evictions)
+    end
+  end
+  if #problems > 0 then
+    return fail(ngx.HTTP_INTERNAL_SERVER_ERROR, "storing certificates: ",
+      table.concat(problems, ", "))
+  end
+  ngx.status = ngx.HTTP_CREATED
+  if #evictions > 0 then
+    ngx.print(table.concat(evictions, "\n")) -- the controller should know, too
+  end
+end
+
+local function handle_certs()
+  if ngx.var.request_method ~= "GET" then
+    ngx.status = ngx.HTTP_BAD_REQUEST
+    ngx.print("Only GET requests are allowed!")
+    return
+  end
+
+  local host = ngx.req.get_uri_args().hostname
+  if type(host) ~= "string" or host == "" then
+    ngx.status = ngx.HTTP_BAD_REQUEST
+    ngx.print("Hostname must be specified.")
+    return
+  end
+  local uid = certificate_servers:get(host)
+  local pem = uid and certificate_data:get(uid)
+  if not pem then
+    ngx.status = ngx.HTTP_NOT_FOUND
+    ngx.print("No key associated with this hostname.")
+    return
+  end
+  ngx.status = ngx.HTTP_OK
+  ngx.print(pem)
+end
+
 -- What answers at which request URI.
 local handlers = {
+  ["/configuration/servers"] = handle_servers,
   ["/configuration/backends"] = handle_backends,
   ["/configuration/general"] = handle_general,
 }
@@ -125,6 +236,9 @@ function _M.call()
   end
 
   local handle = handlers[ngx.var.request_uri]
+  if ngx.var.uri == "/configuration/certs" then -- it has an argument
+    handle = handle_certs
+  end
   if not handle then
     ngx.status = ngx.HTTP_NOT_FOUND
     ngx.print("Not found!")
@@ -132,5 +246,8 @@ function _M.call()
   end
   handle()
 end
+
+-- For specs, which look at one request.
+setmetatable(_M, { __index = { handle_servers = handle_servers } })
 
 return _M

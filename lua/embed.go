@@ -14,7 +14,7 @@ import (
 
 // FS is the code, as it lies below the lua folder.
 //
-//go:embed *.lua balancer nginx fallback
+//go:embed *.lua balancer certificate nginx util fallback
 var FS embed.FS
 
 // Write puts the code into a folder, which it makes if need be, and replaces

@@ -9,6 +9,7 @@ local tostring = tostring
 local ngx = ngx
 
 local re_split = require("ngx.re").split
+local certificate = require("certificate")
 
 local _M = {}
 
@@ -96,9 +97,12 @@ local function wants_https()
   if var.force_no_ssl_redirect == "true" or var.pass_access_scheme ~= "http" then
     return false
   end
-  -- $ssl_redirect also asks for a certificate of the host; the fallback
-  -- certificate is nobody's.
-  return var.force_ssl_redirect == "true"
+  if var.force_ssl_redirect == "true" then
+    return true
+  end
+  -- Not without a certificate of the host: the fallback certificate is
+  -- nobody's, and browsers would stop there.
+  return var.ssl_redirect == "true" and certificate.configured_for_current_request()
 end
 
 local function https_url()
@@ -113,6 +117,21 @@ local function https_url()
     uri = uri:sub(1, -2)
   end
   return "https://" .. host .. uri
+end
+
+-- The same request at another host; its port is named where it is not the usual one.
+function _M.redirect_to_host(host)
+  local var = ngx.var
+  local scheme = var.scheme
+  if config.use_forwarded_headers then
+    scheme = var.http_x_forwarded_proto or scheme
+  end
+  local https = config.listen_ports.https
+  if scheme == "https" and https ~= "443" then
+    host = host .. ":" .. https
+  end
+  return ngx.redirect(scheme .. "://" .. host .. var.request_uri,
+    tonumber(config.http_redirect_code))
 end
 
 function _M.rewrite()

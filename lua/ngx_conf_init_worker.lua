@@ -1,3 +1,12 @@
 -- init_worker_by_lua: runs once in each worker, before it serves.
+
+local cfg = require("util.cfg")
+
+local config = cfg.read(cfg.folder())
+
 lua_ingress.init_worker() -- first: it seeds the random numbers that balancing starts from
 balancer.init_worker()
+
+if config.enable_metrics and config.monitor_batch_max_size then
+  monitor.init_worker(config.monitor_batch_max_size, config.metrics_socket)
+end

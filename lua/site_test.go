@@ -26,11 +26,16 @@ const patience = 20 * time.Second
 
 // setup is what a test wants to be different in its nginx.
 type setup struct {
-	Workers       int            // 2 if not set
-	Config        map[string]any // over the defaults of cfg.json
-	LuaPath       string         // more of lua_package_path, after the lua folder
-	Server        string         // more lines of the server that proxies
-	Configuration string         // more lines of the location /configuration
+	Workers       int               // 2 if not set
+	Config        map[string]any    // over the defaults of cfg.json
+	LuaPath       string            // more of lua_package_path, after the lua folder
+	Server        string            // more lines of the server that proxies
+	Location      string            // more lines of the location that proxies
+	HTTPBlock     string            // more lines of the http block
+	Configuration string            // more lines of the location /configuration
+	Replace       map[string]string // files of the Lua folder that are the test's own
+
+	CertificateData string // size of the dictionary, 20M if not set
 }
 
 // site is an nginx that runs our Lua with a configuration like the
@@ -67,6 +72,14 @@ keepalive_requests 1000000;
 lua_package_path "{{.Root}}/etc/nginx/lua/?.lua;{{.LuaPath}};";
 lua_shared_dict luaconfig 5m;
 lua_shared_dict configuration_data 20M;
+lua_shared_dict certificate_data {{.CertificateData}};
+lua_shared_dict certificate_servers 5M;
+lua_shared_dict ocsp_response_cache 5M;
+lua_shared_dict balancer_ewma 10M;
+lua_shared_dict balancer_ewma_last_touched_at 10M;
+lua_shared_dict balancer_ewma_locks 1M;
+uninitialized_variable_warn off;
+{{.HTTPBlock}}
 init_by_lua_file {{.Root}}/etc/nginx/lua/ngx_conf_init.lua;
 init_worker_by_lua_file {{.Root}}/etc/nginx/lua/ngx_conf_init_worker.lua;
 upstream upstream_balancer {
@@ -86,6 +99,9 @@ set $preserve_trailing_slash $http_x_preserve_trailing_slash;
 set $use_port_in_redirects $http_x_use_port_in_redirects;
 set $proxy_upstream_name $http_x_upstream;
 set $proxy_alternative_upstream_name "";
+set $location_path /;
+set $balancer_ewma_score -1;
+{{.Location}}
 set $pass_access_scheme $scheme;
 set $pass_server_port $server_port;
 set $pass_port $server_port;
@@ -137,6 +153,9 @@ func start(t *testing.T, with setup) *site {
 	if with.Workers == 0 {
 		with.Workers = 2
 	}
+	if with.CertificateData == "" {
+		with.CertificateData = "20M"
+	}
 	s := &site{setup: with, t: t, Root: folder(t), HTTP: freeAddress(t), Status: freeAddress(t), Modules: modules}
 	s.install()
 
@@ -156,6 +175,12 @@ func (s *site) install() {
 	if err := lua.Write(luaFolder); err != nil {
 		s.t.Fatal(err)
 	}
+	for name, text := range s.Replace {
+		if err := os.MkdirAll(filepath.Dir(luaFolder+"/"+name), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write(luaFolder+"/"+name, []byte(text))
+	}
 	_, statusPort, _ := net.SplitHostPort(s.Status)
 	config := map[string]any{
 		"enable_metrics": false, "use_forwarded_headers": false, "use_proxy_protocol": false,
@@ -171,6 +196,9 @@ func (s *site) install() {
 	}
 	s.write(luaFolder+"/cfg.json", text)
 
+	for _, block := range []*string{&s.Server, &s.HTTPBlock, &s.Location} {
+		*block = strings.ReplaceAll(*block, "{{.Root}}", s.Root)
+	}
 	var nginxConf bytes.Buffer
 	if err := conf.Execute(&nginxConf, s); err != nil {
 		s.t.Fatal(err)
@@ -252,6 +280,10 @@ func (s *site) call(method, uri, body string) (status int, text string) {
 type backend struct {
 	Name        string     `json:"name"`
 	Service     any        `json:"service,omitempty"`
+	Affinity    any        `json:"sessionAffinityConfig,omitempty"`
+	HashBy      any        `json:"upstreamHashByConfig,omitempty"`
+	Policy      any        `json:"trafficShapingPolicy,omitempty"`
+	Canaries    []string   `json:"alternativeBackends,omitempty"`
 	LoadBalance string     `json:"load-balance,omitempty"`
 	Endpoints   []endpoint `json:"endpoints,omitempty"`
 }

@@ -13,13 +13,36 @@ function _M.new(self, o)
   return setmetatable(o, self)
 end
 
+-- Whether two lists name the same endpoints in the same order: nearly always
+-- so, and found out without making a string for each. A list that may have been
+-- changed in place (it is the same one) proves nothing.
+local function same_list(old, new)
+  if not old or #old ~= #new then
+    return false
+  end
+  for i = 1, #new do
+    local a, b = old[i], new[i]
+    if a == b or a.address ~= b.address or a.port ~= b.port then
+      return false
+    end
+  end
+  return true
+end
+
 -- Takes over what the backend says now. The nodes are set again only when they
--- changed: doing so starts the choice anew.
+-- changed: doing so starts the choice anew. An object without alternatives and
+-- policy must lose the ones it had, so both are taken over as they are.
 function _M.sync(self, backend)
   self.traffic_shaping_policy = backend.trafficShapingPolicy
   self.alternative_backends = backend.alternativeBackends
 
-  local nodes = util.get_nodes(backend.endpoints)
+  local endpoints = backend.endpoints
+  if same_list(self.endpoints, endpoints) then
+    return
+  end
+  self.endpoints = endpoints
+
+  local nodes = util.get_nodes(endpoints)
   if util.deep_compare(self.nodes, nodes) then
     return
   end

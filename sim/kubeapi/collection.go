@@ -11,6 +11,8 @@ import (
 // errMoved says that another writer was first.
 var errMoved = errors.New("the object changed meanwhile")
 
+func moved(err error) bool { return errors.Is(err, errMoved) }
+
 // collection holds the objects of one resource and their history. The revision
 // is the server's, one for all collections; it is advanced inside mu, so that
 // the order of a resource's events is the order of their versions, and a version read

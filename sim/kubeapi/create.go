@@ -114,10 +114,10 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 		return res.seal(obj, 0)
 	}
 	o, err := r.objects.commit(watch.Added, nil, obj)
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		r.written = obj
-	case errMoved:
+	case moved(err):
 		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
 	}
 	return o, err

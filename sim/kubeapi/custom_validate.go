@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"encoding/json"
+	stderrors "errors"
 	"fmt"
 	"strings"
 
@@ -63,8 +64,8 @@ func openAPISchema(structural *schema.Structural) *spec.Schema {
 
 func schemaProblems(result *validate.Result) (problems field.ErrorList) {
 	for _, err := range result.Errors {
-		problem, ok := err.(*openapi.Validation)
-		if !ok {
+		var problem *openapi.Validation
+		if !stderrors.As(err, &problem) {
 			problems = append(problems, field.Invalid(nil, "", err.Error()))
 			continue
 		}

@@ -1,6 +1,8 @@
 package kubeapi
 
 import (
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -22,10 +24,20 @@ func defaultPodSpec(spec *corev1.PodSpec) {
 	}
 }
 
+// pullPolicy is what an image's reference asks for: one that names no tag, or
+// latest, may be another image tomorrow.
+func pullPolicy(image string) corev1.PullPolicy {
+	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	if pinned := strings.Contains(image, "@"); pinned || tagged && tag != "latest" {
+		return corev1.PullIfNotPresent
+	}
+	return corev1.PullAlways
+}
+
 func defaultContainer(c *corev1.Container) {
 	setDefault(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	setDefault(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
-	setDefault(&c.ImagePullPolicy, corev1.PullIfNotPresent)
+	setDefault(&c.ImagePullPolicy, pullPolicy(c.Image))
 	for i := range c.Ports {
 		setDefault(&c.Ports[i].Protocol, corev1.ProtocolTCP)
 	}

@@ -69,7 +69,7 @@ func (s *Server) settleDefinition(name string) error {
 		if len(m.Finalizers) > 0 {
 			kind = watch.Modified
 		}
-		if _, err := s.definitions.commit(kind, base, last); err != errMoved {
+		if _, err := s.definitions.commit(kind, base, last); !moved(err) {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func (c *collection) endAll() error {
 func (c *collection) endKey(o *object) error {
 	for o != nil {
 		_, err := c.end(o, &metav1.DeleteOptions{})
-		if err != errMoved {
+		if !moved(err) {
 			return err
 		}
 		o = c.get(o.key)

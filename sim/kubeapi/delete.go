@@ -55,7 +55,7 @@ func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions) (
 		default:
 			o, held, err = s.finish(r.objects, base, opts)
 		}
-		if err != errMoved {
+		if !moved(err) {
 			return o, held, err
 		}
 	}

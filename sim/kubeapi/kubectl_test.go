@@ -72,13 +72,17 @@ func (k kubectl) fails(want string, args ...string) {
 // varying is what differs from run to run.
 var varying = regexp.MustCompile(`(uid: |resourceVersion: |creationTimestamp: ).*|\b\d+s\b|\d{4}-\d\d-\d\dT\S+Z|(?m) +$`)
 
+// columns is the space between two columns, whose widths follow an age's digits.
+var columns = regexp.MustCompile(`(\S) {2,}`)
+
 // transcript runs commands and records what they print.
 func (k kubectl) transcript(commands ...string) []byte {
 	k.Helper()
 	var all bytes.Buffer
 	for _, command := range commands {
 		all.WriteString("-- kubectl " + command + " --\n")
-		all.WriteString(varying.ReplaceAllString(k.run(strings.Fields(command)...), "$1~"))
+		text := varying.ReplaceAllString(k.run(strings.Fields(command)...), "$1~")
+		all.WriteString(columns.ReplaceAllString(text, "$1   "))
 	}
 	return all.Bytes()
 }

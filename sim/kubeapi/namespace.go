@@ -73,7 +73,7 @@ func (s *Server) settleNamespace(name string) error {
 		if !s.mayGo(ns, last) {
 			return nil
 		}
-		if _, err := s.namespaces.commit(watch.Deleted, ns, last); err != errMoved {
+		if _, err := s.namespaces.commit(watch.Deleted, ns, last); !moved(err) {
 			return err
 		}
 	}

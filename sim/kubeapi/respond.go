@@ -73,7 +73,7 @@ func writeHead(w http.ResponseWriter, mediaType string, code int) {
 
 // fail answers with the Status that err is; an error that is none becomes a 500.
 func fail(w http.ResponseWriter, r *request, err error) {
-	if err == errUnknownPath {
+	if stderrors.Is(err, errUnknownPath) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}

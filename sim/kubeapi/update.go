@@ -102,7 +102,7 @@ func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.O
 			return nil, err
 		}
 		o, err := s.replace(r, base, old, next, dryRun)
-		if err != errMoved {
+		if !moved(err) {
 			return o, err
 		}
 		if attempt == updateAttempts {

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	stderrors "errors"
 	"fmt"
 	"io"
 	"log"
@@ -131,14 +132,14 @@ func TestWebhookIsAsked(t *testing.T) {
 		}
 		return q
 	}
-	made, err := ings.Create(t.Context(), ingress("web"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	if err != nil {
+	if _, err := ings.Create(t.Context(), ingress("web"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 		t.Fatal(err)
 	}
 	if q := question("dry run", admissionv1.Create, "CreateOptions", true, false); !*q.DryRun {
 		t.Error("the webhook does not know of the dry run")
 	}
-	if made, err = ings.Create(t.Context(), ingress("web"), metav1.CreateOptions{FieldManager: "me"}); err != nil {
+	made, err := ings.Create(t.Context(), ingress("web"), metav1.CreateOptions{FieldManager: "me"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	q := question("create", admissionv1.Create, "CreateOptions", true, false)
@@ -208,8 +209,8 @@ func TestWebhookDenies(t *testing.T) {
 			_, updated := cms.Update(t.Context(), configMap("old", "2"), metav1.UpdateOptions{})
 			deleted := cms.Delete(t.Context(), "old", metav1.DeleteOptions{})
 			for _, err := range []error{created, updated, deleted} {
-				status, ok := err.(*errors.StatusError)
-				if !ok || status.ErrStatus.Code != test.code || status.ErrStatus.Message != test.want {
+				status := new(errors.StatusError)
+				if !stderrors.As(err, &status) || status.ErrStatus.Code != test.code || status.ErrStatus.Message != test.want {
 					t.Errorf("got %#v", err)
 				}
 			}

@@ -64,7 +64,7 @@ func (w Writer) one(change Change, subresource string) (uint64, error) {
 func (w Writer) make(r *request, change Change) (uint64, error) {
 	for attempt := 1; ; attempt++ {
 		rv, err := w.try(r, change)
-		if err != errMoved {
+		if !moved(err) {
 			return rv, err
 		}
 		if attempt == updateAttempts {

@@ -57,7 +57,7 @@ func (w Writer) commitRun(run []*request, changes []Change, versions []uint64) e
 	failed := w.tryRun(run, changes, versions)
 	var errs []error
 	for i, err := range failed {
-		if err == errMoved {
+		if moved(err) {
 			versions[i], err = w.make(run[i], changes[i])
 		}
 		if err != nil {

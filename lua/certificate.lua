@@ -1,0 +1,108 @@
+-- Which certificate a TLS handshake gets, by the host that the client names in it.
+
+local ssl = require("ngx.ssl")
+local stapling = require("certificate.stapling")
+
+local ngx = ngx
+local find = string.find
+local sub = string.sub
+local lower = string.lower
+local tostring = tostring
+
+local certificate_data = ngx.shared.certificate_data
+local certificate_servers = ngx.shared.certificate_servers
+
+-- The host under which the default certificate is stored.
+local DEFAULT_HOST = "_"
+
+local _M = { is_ocsp_stapling_enabled = false }
+
+-- The id of the certificate of a host, or of the wildcard above it.
+local function uid_of(host)
+  local uid = certificate_servers:get(host)
+  if uid then
+    return uid
+  end
+  local dot = find(host, ".", 1, true)
+  return dot and certificate_servers:get("*" .. sub(host, dot))
+end
+
+-- DNS is the same in capitals, and with the root's dot at the end.
+local function normal(host)
+  host = lower(host)
+  if sub(host, -1) == "." then
+    host = sub(host, 1, -2)
+  end
+  return host
+end
+
+-- Gives the handshake a certificate chain and its key; returns the chain in DER.
+local function set_certificate(pem)
+  local ok, err = ssl.clear_certs()
+  if not ok then
+    return nil, "failed to clear existing (fallback) certificates: " .. err
+  end
+
+  local chain
+  chain, err = ssl.cert_pem_to_der(pem)
+  if not chain then
+    return nil, "failed to convert certificate chain from PEM to DER: " .. err
+  end
+  ok, err = ssl.set_der_cert(chain)
+  if not ok then
+    return nil, "failed to set DER cert: " .. err
+  end
+
+  local key
+  key, err = ssl.priv_key_pem_to_der(pem)
+  if not key then
+    return nil, "failed to convert private key from PEM to DER: " .. err
+  end
+  ok, err = ssl.set_der_priv_key(key)
+  if not ok then
+    return nil, "failed to set DER private key: " .. err
+  end
+  return chain
+end
+
+-- Whether the host of this request has a certificate of its own. Once per
+-- request; a client over http may then be sent to https.
+function _M.configured_for_current_request()
+  local ctx = ngx.ctx
+  local configured = ctx.cert_configured_for_current_request
+  if configured == nil then
+    local host = ngx.var.host
+    configured = host ~= nil and uid_of(normal(host)) ~= nil
+    ctx.cert_configured_for_current_request = configured
+  end
+  return configured
+end
+
+-- In the handshake. Without a certificate of ours, nginx's own from
+-- nginx.conf stays.
+function _M.call()
+  local host, err = ssl.server_name()
+  if err then
+    ngx.log(ngx.ERR, "error while obtaining hostname: " .. err)
+  end
+  host = host and normal(host) or DEFAULT_HOST
+
+  local uid = uid_of(host) or certificate_servers:get(DEFAULT_HOST)
+  local pem = uid and certificate_data:get(uid)
+  if not pem then
+    ngx.log(ngx.INFO, "no certificate for " .. host .. ", using the one of nginx.conf")
+    return
+  end
+
+  local chain
+  chain, err = set_certificate(pem)
+  if not chain then
+    ngx.log(ngx.ERR, tostring(err))
+    return ngx.exit(ngx.ERROR)
+  end
+  if _M.is_ocsp_stapling_enabled then
+    stapling.staple(uid, chain)
+  end
+end
+
+return _M

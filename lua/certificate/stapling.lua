@@ -1,0 +1,136 @@
+-- The OCSP response that goes with a certificate. A handshake never waits for
+-- one: it takes what is cached, and what is missing or old is fetched for the
+-- handshakes to come.
+
+local http = require("resty.http")
+local ocsp = require("ngx.ocsp")
+local dns = require("util.dns")
+
+local ngx = ngx
+local string = string
+local tostring = tostring
+
+local cache = ngx.shared.ocsp_response_cache
+
+local _M = {}
+
+-- Seconds. Responses are usually valid for a week.
+local EXPIRY = 3 * 24 * 3600
+-- A responder that is down must not be asked at every handshake.
+local RETRY_AFTER = 10
+local MAX_ERROR = 200
+
+local not_before = {} -- by id: when this worker may fetch (again)
+
+local function address(host)
+  if host:find("^[%d.]+$") or host:sub(1, 1) == "[" then
+    return host
+  end
+  local found = dns.lookup(host)[1]
+  if found and found:find(":", 1, true) and found:sub(1, 1) ~= "[" then
+    found = "[" .. found .. "]"
+  end
+  return found
+end
+
+-- Sends the request to the address that we resolved: nginx's own resolver
+-- need not be configured.
+local function ask(url, request)
+  local client = http.new()
+  client:set_timeouts(1000, 1000, 2000)
+
+  local scheme, authority, path = url:match("^(https?)://([^/]+)(.*)$")
+  if not scheme then
+    return nil, "no URL: " .. url
+  end
+  local host, port = authority:match("^(.-):?(%d*)$")
+  if authority:sub(1, 1) == "[" then
+    host, port = authority:match("^(%b[]):?(%d*)$")
+  end
+  local target = string.format("%s://%s%s%s", scheme, address(host),
+    port ~= "" and ":" .. port or "", path == "" and "/" or path)
+  local answer, err = client:request_uri(target, {
+    method = "POST",
+    body = request,
+    headers = { ["Host"] = authority, ["Content-Type"] = "application/ocsp-request" },
+    ssl_server_name = host,
+  })
+  if not answer then
+    return nil, err
+  end
+  if answer.status ~= 200 then
+    return nil, "status " .. tostring(answer.status)
+  end
+  return answer.body
+end
+
+local function fetch(chain)
+  local url, err = ocsp.get_ocsp_responder_from_der_chain(chain)
+  if not url then
+    return nil, err, err == nil -- the certificate names no responder
+  end
+  local request
+  request, err = ocsp.create_ocsp_request(chain)
+  if not request then
+    return nil, "making the request: " .. err
+  end
+  local response
+  response, err = ask(url, request)
+  if not response or #response == 0 then
+    return nil, "asking " .. url .. ": " .. (err or "an empty answer")
+  end
+
+  -- Only what the certificate's issuer signed: a client that gets anything
+  -- else breaks off.
+  local ok
+  ok, err = ocsp.validate_ocsp_response(response, chain, MAX_ERROR)
+  if not ok then
+    return nil, "validating the answer of " .. url .. ": " .. err
+  end
+  return response
+end
+
+local function refresh(premature, uid, chain)
+  if premature then
+    return
+  end
+  local response, err, none = fetch(chain)
+  if none then
+    not_before[uid] = ngx.now() + EXPIRY
+    return
+  end
+  if not response then
+    ngx.log(ngx.ERR, "OCSP response of certificate " .. uid .. ": " .. tostring(err))
+    return
+  end
+
+  local ok, set_err, forcible = cache:set(uid, response, EXPIRY)
+  if not ok then
+    ngx.log(ngx.ERR, "ocsp_response_cache: " .. set_err)
+  elseif forcible then
+    ngx.log(ngx.NOTICE, "ocsp_response_cache is full: another response was removed")
+  end
+end
+
+function _M.staple(uid, chain)
+  local response, _, stale = cache:get_stale(uid)
+  if not response or stale then
+    local now = ngx.now()
+    if (not_before[uid] or 0) <= now then
+      not_before[uid] = now + RETRY_AFTER
+      local ok, err = ngx.timer.at(0, refresh, uid, chain)
+      if not ok then
+        ngx.log(ngx.ERR, "could not fetch an OCSP response: " .. err)
+      end
+    end
+  end
+
+  if response then
+    local ok, err = ocsp.set_ocsp_status_resp(response)
+    if not ok then
+      ngx.log(ngx.ERR, "setting the OCSP response: " .. err)
+    end
+  end
+end
+
+return _M

@@ -1,0 +1,114 @@
+-- Cookies of a request and its answer, with the interface of
+-- lua-resty-cookie's resty.cookie, for an nginx that comes without that library.
+
+local find = string.find
+local sub = string.sub
+local gmatch = string.gmatch
+local type = type
+local ipairs = ipairs
+local setmetatable = setmetatable
+local ngx = ngx
+
+local _M = {}
+local mt = { __index = _M }
+
+function _M.new()
+  return setmetatable({ header = ngx.var.http_cookie }, mt)
+end
+
+local function unquoted(value)
+  return value:match('^"(.*)"$') or value
+end
+
+function _M.get_all(self)
+  if not self.header then
+    return nil, "no cookie found in the current request"
+  end
+  local all = {}
+  for name, value in gmatch(self.header, "([^=;%s]+)%s*=%s*([^;]*)") do
+    if all[name] == nil then
+      all[name] = unquoted(value:match("^(.-)%s*$"))
+    end
+  end
+  return all
+end
+
+-- Of several cookies of one name, the first: browsers send the one with the longest path first.
+function _M.get(self, name)
+  local header = self.header
+  if not header then
+    return nil, "no cookie found in the current request"
+  end
+
+  local at = 1
+  while true do
+    local from, to = find(header, name, at, true)
+    if not from then
+      return nil
+    end
+    -- The name as a whole: after the start, a semicolon or a space, before the equals sign.
+    if from == 1 or find(sub(header, from - 1, from - 1), "[;%s]") then
+      local _, equals = find(header, "^%s*=%s*", to + 1)
+      if equals then
+        return unquoted(header:match("^[^;]*", equals + 1):match("^(.-)%s*$"))
+      end
+    end
+    at = to + 1
+  end
+end
+
+-- Attributes in the order they are written. A flag is written without a value.
+local ATTRIBUTES = {
+  { field = "expires", name = "Expires" },
+  { field = "max_age", name = "Max-Age" },
+  { field = "domain", name = "Domain" },
+  { field = "path", name = "Path" },
+  { field = "secure", name = "Secure", flag = true },
+  { field = "httponly", name = "HttpOnly", flag = true },
+  { field = "samesite", name = "SameSite" },
+}
+
+function _M.get_cookie_string(cookie)
+  local text = cookie.key .. "=" .. cookie.value
+  for _, attribute in ipairs(ATTRIBUTES) do
+    local value = cookie[attribute.field]
+    if value then
+      text = text .. "; " .. attribute.name
+      if not attribute.flag then
+        text = text .. "=" .. value
+      end
+    end
+  end
+  if cookie.extension then
+    text = text .. "; " .. cookie.extension
+  end
+  return text
+end
+
+-- Adds a Set-Cookie to the answer. It takes the place of one of the same name
+-- that was set before: a client that got both would have to guess.
+function _M.set(_, cookie)
+  if not cookie.key or not cookie.value then
+    return nil, 'missing cookie field "key" or "value"'
+  end
+  if cookie.samesite and not ({ Strict = 1, Lax = 1, None = 1 })[cookie.samesite] then
+    ngx.log(ngx.WARN, "SameSite value must be 'Strict', 'Lax' or 'None'")
+    cookie.samesite = nil
+  end
+
+  local before = ngx.header["Set-Cookie"]
+  if type(before) == "string" then
+    before = { before }
+  end
+  local all, prefix = {}, cookie.key .. "="
+  for _, other in ipairs(before or {}) do
+    if sub(other, 1, #prefix) ~= prefix then
+      all[#all + 1] = other
+    end
+  end
+  all[#all + 1] = _M.get_cookie_string(cookie)
+  ngx.header["Set-Cookie"] = all
+  return true
+end
+
+return _M

@@ -1,0 +1,150 @@
+-- A small HTTP/1.1 client, with the part of the interface of lua-resty-http's
+-- resty.http that fetching an OCSP response needs, for an nginx that comes
+-- without that library: new, set_timeouts, request_uri; one request per connection.
+
+local ngx = ngx
+local pairs = pairs
+local concat = table.concat
+local setmetatable = setmetatable
+local tonumber = tonumber
+
+local _M = {}
+local mt = { __index = _M }
+
+local MAX_BODY = 1024 * 1024
+
+function _M.new()
+  return setmetatable({}, mt)
+end
+
+-- In milliseconds.
+function _M.set_timeouts(self, connect, send, read)
+  self.timeouts = { connect, send, read }
+end
+
+function _M.set_timeout(self, all)
+  self:set_timeouts(all, all, all)
+end
+
+local function read_head(socket)
+  local line, err = socket:receive("*l")
+  if not line then
+    return nil, err
+  end
+  local status = tonumber(line:match("^HTTP/1%.%d (%d%d%d)"))
+  if not status then
+    return nil, "not an HTTP answer"
+  end
+
+  local headers = {}
+  while true do
+    line, err = socket:receive("*l")
+    if not line then
+      return nil, err
+    end
+    if line == "" then
+      return status, headers
+    end
+    local name, value = line:match("^([^:]+):%s*(.-)%s*$")
+    if name then
+      headers[name:lower()] = value
+    end
+  end
+end
+
+local function read_chunks(socket)
+  local parts, total = {}, 0
+  while true do
+    local line, err = socket:receive("*l")
+    local size = line and tonumber(line:match("^%x+"), 16)
+    if not size then
+      return nil, err or "bad chunk"
+    end
+    if size == 0 then
+      return concat(parts)
+    end
+    total = total + size
+    if total > MAX_BODY then
+      return nil, "the answer is too large"
+    end
+    local part
+    part, err = socket:receive(size)
+    if not part then
+      return nil, err
+    end
+    parts[#parts + 1] = part
+    socket:receive(2)
+  end
+end
+
+local function read_body(socket, headers)
+  if headers["transfer-encoding"] then
+    return read_chunks(socket)
+  end
+  local length = tonumber(headers["content-length"])
+  if not length then
+    return socket:receive("*a")
+  end
+  if length > MAX_BODY then
+    return nil, "the answer is too large"
+  end
+  if length == 0 then
+    return ""
+  end
+  return socket:receive(length)
+end
+
+local function write_request(socket, path, options)
+  local body = options.body or ""
+  local lines = {
+    (options.method or "GET") .. " " .. path .. " HTTP/1.1",
+    "Connection: close",
+    "Content-Length: " .. #body,
+  }
+  for name, value in pairs(options.headers or {}) do
+    lines[#lines + 1] = name .. ": " .. value
+  end
+  return socket:send(concat(lines, "\r\n") .. "\r\n\r\n" .. body)
+end
+
+-- uri: http or https, with an address for a host where nginx has no resolver.
+-- options: method, body, headers (with Host), ssl_server_name, ssl_verify.
+function _M.request_uri(self, uri, options)
+  local scheme, host, port, path = uri:match("^(https?)://(%b[]):?(%d*)(.*)$")
+  if not scheme then
+    scheme, host, port, path = uri:match("^(https?)://([^/:]+):?(%d*)(.*)$")
+  end
+  if not scheme then
+    return nil, "bad uri: " .. uri
+  end
+
+  local socket = ngx.socket.tcp()
+  local timeouts = self.timeouts or { 5000, 5000, 5000 }
+  socket:settimeouts(timeouts[1], timeouts[2], timeouts[3])
+  local ok, err = socket:connect(host, tonumber(port) or (scheme == "https" and 443 or 80))
+  if ok and scheme == "https" then
+    ok, err = socket:sslhandshake(nil, options.ssl_server_name, options.ssl_verify ~= false)
+  end
+  if ok then
+    ok, err = write_request(socket, path == "" and "/" or path, options)
+  end
+  if not ok then
+    socket:close()
+    return nil, err
+  end
+
+  local status, headers = read_head(socket)
+  local body
+  if status then
+    body, err = read_body(socket, headers)
+  else
+    err = headers
+  end
+  socket:close()
+  if not body then
+    return nil, err
+  end
+  return { status = status, headers = headers, body = body }
+end
+
+return _M

@@ -1,0 +1,28 @@
+-- access_by_lua of a location whose external authentication keeps connections
+-- open, which nginx's auth_request does not.
+
+local re_split = require("ngx.re").split
+
+local var = ngx.var
+local answer = ngx.location.capture(var.auth_path, {
+  method = ngx.HTTP_GET,
+  body = "",
+  share_all_vars = var.auth_keepalive_share_vars == "true",
+})
+
+if answer.status == ngx.HTTP_OK then
+  var.auth_cookie = answer.header["Set-Cookie"]
+  local headers = var.auth_response_headers
+  if headers and headers ~= "" then
+    -- The variables are numbered from 0, as nginx.conf declares them.
+    for i, name in ipairs(re_split(headers, "\\s*,\\s*", "jo")) do
+      var["authHeader" .. (i - 1)] = answer.header[name]
+    end
+  end
+  return
+end
+
+if answer.status == ngx.HTTP_UNAUTHORIZED or answer.status == ngx.HTTP_FORBIDDEN then
+  return ngx.exit(answer.status)
+end
+ngx.exit(ngx.HTTP_INTERNAL_SERVER_ERROR)

@@ -1,0 +1,2 @@
+-- init_worker_by_lua of the stream block.
+tcp_udp_balancer.init_worker()

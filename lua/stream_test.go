@@ -1,0 +1,161 @@
+package lua_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// streamSite is an nginx whose http block does what the stream block of one
+// with stream-lua would: Debian's has none, and the modules use what both have.
+func streamSite(t *testing.T) (s *site, w *worker, control string) {
+	t.Helper()
+	control = freeAddress(t)
+	s = start(t, setup{Workers: 1,
+		HTTPBlock: `lua_shared_dict tcp_udp_configuration_data 5M;
+upstream tcp_udp { server 0.0.0.1; balancer_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_balancer_tcp_udp.lua; }
+server { listen ` + control + `; location / { content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_content_tcp_udp.lua; } }`,
+		Server: `location = /init { content_by_lua_block {
+loadfile("{{.Root}}/etc/nginx/lua/ngx_conf_init_stream.lua")()
+loadfile("{{.Root}}/etc/nginx/lua/nginx/ngx_conf_init_tcp_udp.lua")()
+} }
+location = /tcp {
+set $proxy_upstream_name $http_x_upstream;
+log_by_lua_block { tcp_udp_balancer.log() }
+proxy_next_upstream error;
+proxy_pass http://tcp_udp;
+}`})
+	s.expectLog("writing a global Lua variable")
+	s.expectLog("_G write guard") // the stand-in for init_by_lua runs in a request
+	w = s.workers("none")[0]
+	w.getPath("/init")
+	return s, w, control
+}
+
+// tell sends the controller's line and returns what comes back, which on success is nothing.
+func tell(t *testing.T, control, line string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n%s\r\n", line)
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+func line(t *testing.T, backends ...backend) string {
+	t.Helper()
+	text, err := json.Marshal(backends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTCPAndUDPEndpoints(t *testing.T) {
+	s, w, control := streamSite(t)
+	endpoints := pods(t, 3)
+	if listener, err := net.Listen("tcp", "[::1]:0"); err == nil {
+		endpoints = append(endpoints, servePod(t, listener))
+	}
+	serves := func(want []endpoint) {
+		t.Helper()
+		s.await(fmt.Sprint("answers of ", want), func() bool {
+			seen := map[string]int{}
+			for range 2 * len(want) {
+				seen[w.getPath("/tcp", "X-Upstream", "tcp-db").pod]++
+			}
+			for _, e := range want {
+				if seen[e.String()] != 2 {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	if answer := tell(t, control, line(t, backend{Name: "tcp-db", Endpoints: endpoints})); answer != "" {
+		t.Errorf("the answer is %q", answer)
+	}
+	serves(endpoints)
+	tell(t, control, line(t, backend{Name: "tcp-db", Endpoints: endpoints[:2]}))
+	serves(endpoints[:2])
+
+	// Nothing, what is no JSON and no endpoints leave those that are there.
+	s.expectLog("could not parse backends data")
+	if answer := tell(t, control, ""); answer != "" {
+		t.Errorf("the answer to an empty line is %q", answer)
+	}
+	for _, bad := range []string{"[", "7"} {
+		if answer := tell(t, control, bad); !strings.HasPrefix(answer, "error: ") {
+			t.Errorf("the answer to %q is %q", bad, answer)
+		}
+	}
+	s.expectLog("is not supported, falling back to round_robin")
+	tell(t, control, line(t, backend{Name: "tcp-db"}, backend{Name: "mark", LoadBalance: "ewma", Endpoints: endpoints[2:3]}))
+	s.await("the mark", func() bool { return w.getPath("/tcp", "X-Upstream", "mark").status == http.StatusOK })
+	serves(endpoints[:2])
+
+	// A backend that is not named any more is gone, and no connection goes to the configuration.
+	host, port, _ := net.SplitHostPort(s.Status)
+	s.expectLog("attempted to proxy to self")
+	s.expectLog("connect() to 0.0.0.1:80 failed")
+	s.expectLog("no live upstreams")
+	s.expectLog("upstream timed out")
+	tell(t, control, line(t, backend{Name: "mark", Endpoints: []endpoint{{host, port}}}))
+	s.await("502", func() bool { return w.getPath("/tcp", "X-Upstream", "mark").status != http.StatusOK })
+	if got := w.getPath("/tcp", "X-Upstream", "tcp-db"); got.status == http.StatusOK {
+		t.Error("a backend that is gone answers")
+	}
+}
+
+func TestStreamLuaOfThisNginx(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	if has := strings.Contains(strings.Join(s.Modules, " "), "stream_lua"); !has {
+		t.Skip("this nginx has no stream-lua (Debian packages none): its entry scripts run in the http phases of TestTCPAndUDPEndpoints")
+	}
+}
+
+func TestEntryScriptsOfExternalAuthentication(t *testing.T) {
+	s := start(t, setup{Workers: 1, Server: `
+location = /auth { internal; content_by_lua_block {
+ngx.header["X-User"] = "ann" ngx.header["X-Groups"] = "g" ngx.header["Set-Cookie"] = "s=1"
+ngx.exit(tonumber(ngx.var.http_x_status))
+} }
+location = /guarded {
+set $auth_path /auth; set $auth_cookie ""; set $auth_keepalive_share_vars false;
+set $auth_response_headers "X-User, X-Groups"; set $authHeader0 ""; set $authHeader1 "";
+access_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_external_auth.lua;
+content_by_lua_block { ngx.say(ngx.var.authHeader0, " ", ngx.var.authHeader1, " ", ngx.var.auth_cookie) }
+}
+location = /key {
+set $tmp_cache_key "abc"; set $cache_key "";
+rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_rewrite_auth.lua;
+content_by_lua_block { ngx.say(ngx.var.cache_key) }
+}
+location /www {
+set $redirect_to www.shop.example;
+rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua;
+}`})
+	w := s.workers("none")[0]
+	for auth, want := range map[string]int{"200": 200, "401": 401, "403": 403, "404": 500, "500": 500} {
+		got := w.getPath("/guarded", "X-Status", auth)
+		if got.status != want || want == 200 && got.body != "ann g s=1\n" {
+			t.Errorf("authentication says %s: %d %q, want %d", auth, got.status, got.body, want)
+		}
+	}
+	if got := w.getPath("/key").body; got != "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\n" {
+		t.Errorf("key %q", got)
+	}
+	if got := w.getPath("/www/a?b=1"); got.status != 308 || got.header.Get("Location") != "http://www.shop.example/www/a?b=1" {
+		t.Errorf("%d %s", got.status, got.header.Get("Location"))
+	}
+}

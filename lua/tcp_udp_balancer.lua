@@ -1,0 +1,210 @@
+-- Which endpoint a TCP connection or UDP session goes to: balancer's smaller
+-- sister, in nginx's other subsystem. It knows one algorithm.
+
+local cjson = require("cjson.safe")
+local ngx_balancer = require("ngx.balancer")
+local configuration = require("tcp_udp_configuration")
+local round_robin = require("balancer.round_robin")
+local dns = require("util.dns")
+local util = require("util")
+
+local ngx = ngx
+local getmetatable = getmetatable
+local ipairs = ipairs
+local pairs = pairs
+local pcall = pcall
+local setmetatable = setmetatable
+local string = string
+local tostring = tostring
+local type = type
+local re_find = ngx.re.find
+local set_more_tries = ngx_balancer.set_more_tries
+local set_current_peer = ngx_balancer.set_current_peer
+
+-- Seconds between two looks for new backends.
+local BACKENDS_SYNC_INTERVAL = 1
+local DEFAULT_ALGORITHM = "round_robin"
+
+local IMPLEMENTATIONS = {
+  round_robin = round_robin,
+}
+
+local PROHIBITED_PEER = "^127.*:" .. (configuration.prohibited_localhost_port or "") .. "$"
+
+local _M = {}
+
+local balancers = {} -- by backend name
+local external = {} -- backends of ExternalName services, by name
+local last_stamp, last_version = 0, nil
+
+local function get_implementation(backend)
+  local name = backend["load-balance"] or DEFAULT_ALGORITHM
+  local implementation = IMPLEMENTATIONS[name]
+  if not implementation then
+    ngx.log(ngx.WARN, string.format("%s is not supported, falling back to %s", tostring(name),
+      DEFAULT_ALGORITHM))
+    implementation = IMPLEMENTATIONS[DEFAULT_ALGORITHM]
+  end
+  return implementation
+end
+
+local function is_external_name(backend)
+  local service = backend.service
+  return type(service) == "table" and type(service.spec) == "table"
+    and service.spec.type == "ExternalName"
+end
+
+-- A backend without endpoints keeps those it had: there is no answer like 503
+-- that could be given to a connection.
+local function sync_backend(backend)
+  local endpoints = backend.endpoints
+  if not endpoints or #endpoints == 0 then
+    return
+  end
+  util.bracket_ipv6(endpoints)
+
+  local implementation = get_implementation(backend)
+  local instance = balancers[backend.name]
+  if instance and getmetatable(instance) == implementation then
+    instance:sync(backend)
+    return
+  end
+  if instance then
+    ngx.log(ngx.INFO, string.format("LB algorithm changed from %s to %s, resetting the instance",
+      tostring(instance.name), tostring(implementation.name)))
+  end
+  balancers[backend.name] = implementation:new(backend)
+end
+
+local function resolve(backend)
+  local resolved = util.deepcopy(backend)
+  resolved.endpoints = {}
+  for _, endpoint in ipairs(backend.endpoints or {}) do
+    for _, address in ipairs(dns.lookup(endpoint.address)) do
+      if address ~= endpoint.address then
+        resolved.endpoints[#resolved.endpoints + 1] = { address = address, port = endpoint.port }
+      end
+    end
+  end
+  if external[backend.name] == backend then -- it may have changed while DNS was asked
+    sync_backend(resolved)
+  end
+end
+
+local function try(what, backend)
+  local ok, err = pcall(what, backend)
+  if not ok then
+    ngx.log(ngx.ERR, "backend ", tostring(type(backend) == "table" and backend.name),
+      " could not be synced: ", err)
+  end
+end
+
+local function sync_all(backends)
+  local present = {}
+  external = {}
+  for _, backend in ipairs(backends) do
+    local name = type(backend) == "table" and backend.name
+    present[name or "(no name)"] = true
+    if name and is_external_name(backend) then
+      external[name] = backend
+    else
+      try(sync_backend, backend)
+    end
+  end
+  for name in pairs(balancers) do
+    if not present[name] then
+      balancers[name] = nil
+    end
+  end
+end
+
+local function sync_backends()
+  local version = configuration.get_raw_backends_version
+    and configuration.get_raw_backends_version()
+  local stamp = configuration.get_raw_backends_last_synced_at()
+  if version == last_version and stamp <= last_stamp then
+    return
+  end
+
+  local data = configuration.get_backends_data()
+  if not data then
+    balancers, external = {}, {}
+    return
+  end
+  local backends, err = cjson.decode(data)
+  if type(backends) ~= "table" then
+    ngx.log(ngx.ERR, "could not parse backends data: ", err or "not a list")
+    return
+  end
+  sync_all(backends)
+  last_stamp, last_version = stamp, version
+end
+
+local function sync_external_backends(premature)
+  if premature then
+    return
+  end
+  for _, backend in pairs(external) do
+    try(resolve, backend)
+  end
+end
+
+function _M.init_worker()
+  sync_backends()
+  local ok, err = ngx.timer.at(0, sync_external_backends)
+  if not ok then
+    ngx.log(ngx.ERR, "failed to create timer: ", err)
+  end
+  for _, sync in ipairs({ sync_backends, sync_external_backends }) do
+    ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, sync)
+    if not ok then
+      ngx.log(ngx.ERR, "error when setting up timer.every for sync_backends: ", err)
+    end
+  end
+end
+
+local function get_balancer()
+  local ctx = ngx.ctx
+  local instance = ctx.balancer
+  if not instance then
+    instance = balancers[ngx.var.proxy_upstream_name]
+    ctx.balancer = instance
+  end
+  return instance
+end
+
+function _M.balance()
+  local instance = get_balancer()
+  if not instance then
+    return
+  end
+  local peer = instance:balance()
+  if not peer then
+    ngx.log(ngx.WARN, "no peer was returned, balancer: ", instance.name)
+    return
+  end
+  if re_find(peer, PROHIBITED_PEER, "jo") then
+    ngx.log(ngx.ERR, "attempted to proxy to self, balancer: ", instance.name, ", peer: ", peer)
+    return
+  end
+
+  set_more_tries(1)
+  local ok, err = set_current_peer(peer)
+  if not ok then
+    ngx.log(ngx.ERR, "error while setting current upstream peer ", peer, ": ", err)
+  end
+end
+
+function _M.log()
+  local instance = get_balancer()
+  if instance and instance.after_balance then
+    instance:after_balance()
+  end
+end
+
+setmetatable(_M, { __index = {
+  get_implementation = get_implementation,
+  sync_backend = sync_backend,
+} })
+
+return _M

@@ -1,0 +1,90 @@
+-- The line by which the controller hands over the endpoints of TCP and UDP
+-- services, and the shared memory they are kept in for all workers.
+
+local cjson = require("cjson.safe")
+
+local ngx = ngx
+local tostring = tostring
+local type = type
+
+local data = ngx.shared.tcp_udp_configuration_data
+
+local _M = {}
+
+function _M.get_backends_data()
+  return data:get("backends")
+end
+
+-- The whole second of the last line; 1 if there was none.
+function _M.get_raw_backends_last_synced_at()
+  return data:get("raw_backends_last_synced_at") or 1
+end
+
+-- A number that every line makes larger, see configuration.
+function _M.get_raw_backends_version()
+  return data:get("raw_backends_version")
+end
+
+-- As in configuration: the data before what tells that it is new.
+local function store(line)
+  local ok, err = data:set("backends", line)
+  if not ok then
+    return nil, err
+  end
+  ngx.update_time()
+  ok, err = data:set("raw_backends_last_synced_at", ngx.time())
+  if not ok then
+    return nil, err
+  end
+  return data:incr("raw_backends_version", 1, ngx.now() * 1000)
+end
+
+local function receive(socket)
+  local read, err = socket:receiveuntil("\r\n")
+  if not read then
+    return nil, err
+  end
+  return read()
+end
+
+-- Checked here, as nobody reads an answer who could learn of it later.
+local function take(line)
+  local backends, err = cjson.decode(line)
+  if type(backends) ~= "table" then
+    return nil, "could not parse backends data: " .. (err or "not a list")
+  end
+  local ok
+  ok, err = store(line)
+  if not ok then
+    return nil, "could not store backends data: " .. tostring(err)
+  end
+  return true
+end
+
+function _M.call()
+  local socket, err = ngx.req.socket(true)
+  if not socket then
+    ngx.log(ngx.ERR, "failed to get the raw socket: " .. tostring(err))
+    ngx.say("error: ", err)
+    return
+  end
+
+  local line, read_err = receive(socket)
+  if not line then
+    ngx.log(ngx.ERR, "failed to receive backends data: " .. tostring(read_err))
+    socket:send("error: " .. tostring(read_err))
+    return
+  end
+  if line == "" then
+    return -- a check that somebody listens
+  end
+
+  local ok
+  ok, err = take(line)
+  if not ok then
+    ngx.log(ngx.ERR, err)
+    socket:send("error: " .. err)
+  end
+end
+
+return _M

@@ -1,0 +1,120 @@
+-- The addresses of a host name, as the C library would look it up: with the
+-- search list of resolv.conf. Answers are kept for as long as they say.
+
+local resolver = require("resty.dns.resolver")
+local lrucache = require("resty.lrucache")
+local resolv_conf = require("util.resolv_conf")
+
+local ngx = ngx
+local gsub = string.gsub
+local ipairs = ipairs
+local min = math.min
+local huge = math.huge
+local table = table
+local tostring = tostring
+
+local CACHE_SIZE = 10000
+-- Times to ask, and milliseconds to wait each time.
+local RETRANS, TIMEOUT = 5, 2000
+
+local _M = {}
+
+local cache, err = lrucache.new(CACHE_SIZE)
+if not cache then
+  error("failed to create the cache of DNS answers: " .. (err or "unknown"))
+end
+_M._cache = cache -- for specs
+
+local QUERIES = {
+  { type = "TYPE_A", missing = "no A record resolved" },
+  { type = "TYPE_AAAA", missing = "no AAAA record resolved" },
+}
+
+-- One question; addresses and the seconds for which they hold, or nil and why not.
+local function ask(client, name, query)
+  local qtype = resolver[query.type]
+  local answers, query_err = client:query(name, { qtype = qtype }, {})
+  if not answers then
+    return nil, tostring(query_err)
+  end
+  if answers.errcode then
+    return nil, "server returned error code: " .. answers.errcode .. ": "
+      .. tostring(answers.errstr)
+  end
+
+  local addresses, ttl = {}, huge
+  for _, answer in ipairs(answers) do
+    if answer.address then
+      addresses[#addresses + 1] = answer.address
+    end
+    if answer.ttl then -- that of an alias on the way, too
+      ttl = min(ttl, answer.ttl)
+    end
+  end
+  if #addresses == 0 then
+    return nil, query.missing
+  end
+  return addresses, ttl
+end
+
+local function resolve(client, name, errors)
+  for _, query in ipairs(QUERIES) do
+    local addresses, ttl = ask(client, name, query)
+    if addresses then
+      return addresses, ttl
+    end
+    errors[#errors + 1] = ttl
+  end
+end
+
+-- The names to try, in order, as resolv.conf(5) has it: few dots make it
+-- likely that a name is meant to be completed.
+local function candidates(host)
+  if host:sub(-1) == "." then
+    return { host }
+  end
+  local names = {}
+  for i, domain in ipairs(resolv_conf.search) do
+    names[i] = host .. "." .. domain
+  end
+  local _, dots = gsub(host, "%.", "")
+  if dots < resolv_conf.ndots then
+    names[#names + 1] = host
+  else
+    table.insert(names, 1, host)
+  end
+  return names
+end
+
+-- The host itself, as the only address, if it cannot be resolved.
+function _M.lookup(host)
+  local addresses = cache:get(host)
+  if addresses then
+    return addresses
+  end
+
+  local client, new_err = resolver:new({
+    nameservers = resolv_conf.nameservers,
+    retrans = RETRANS,
+    timeout = TIMEOUT,
+  })
+  if not client then
+    ngx.log(ngx.ERR, "failed to instantiate the resolver: " .. tostring(new_err))
+    return { host }
+  end
+
+  local errors = {}
+  for _, name in ipairs(candidates(host)) do
+    local ttl
+    addresses, ttl = resolve(client, name, errors)
+    if addresses then
+      cache:set(host, addresses, ttl)
+      return addresses
+    end
+  end
+  ngx.log(ngx.ERR, "failed to query the DNS server for ", host, ":\n",
+    table.concat(errors, "\n"))
+  return { host }
+end
+
+return _M

@@ -1,0 +1,65 @@
+-- Takes apart the lists that nginx and HTTP write.
+
+local find = string.find
+local gmatch = string.gmatch
+
+local _M = {}
+
+-- nginx writes a value per attempt as "a, b : c"; the colon stands where an
+-- internal redirect happened. Others join with a pipe.
+function _M.split_upstream_var(text)
+  if not text then
+    return nil, nil
+  end
+  local values, count = {}, 0
+  for value in gmatch(text, "[^%s,|]+") do
+    if value ~= ":" then
+      count = count + 1
+      values[count] = value
+    end
+  end
+  return values
+end
+
+-- $upstream_addr as { host, port } pairs; an IPv6 host keeps its brackets, a
+-- socket's path has no port.
+function _M.split_upstream_addr(text)
+  local addresses = _M.split_upstream_var(text)
+  if not addresses then
+    return nil, nil
+  end
+  local pairs_of = {}
+  for i = 1, #addresses do
+    local host, port = addresses[i]:match("^(.*):(%d+)$")
+    pairs_of[i] = { host or addresses[i], port }
+  end
+  return pairs_of
+end
+
+function _M.get_first_value(text)
+  local values = _M.split_upstream_var(text)
+  return values and values[1]
+end
+
+function _M.get_last_value(text)
+  -- One attempt is the usual case, and needs no table.
+  if text and text ~= "" and text ~= ":" and not find(text, "[%s,|]") then
+    return text
+  end
+  local values = _M.split_upstream_var(text)
+  return values and values[#values]
+end
+
+-- The parts between any of the delimiter's characters, empty ones left out, and their number.
+function _M.split_string(text, delimiter)
+  local parts, count = {}, 0
+  if text and text ~= "" then
+    for part in gmatch(text, "[^" .. delimiter:gsub("%W", "%%%0") .. "]+") do
+      count = count + 1
+      parts[count] = part
+    end
+  end
+  return parts, count
+end
+
+return _M
