@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,28 +137,6 @@ func (r *request) account(old, next runtime.Object, manager string) ([]metav1.Ma
 func bare(obj runtime.Object) runtime.Object {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return obj
-}
-
-// ownsAlike takes the short way for the writes that come by the thousand: an object
-// with one owner, which only gives its fields other values. The account remains but
-// for its time.
-func (r *request) ownsAlike(base *object, old, next runtime.Object, manager string) bool {
-	was, is := metadataOf(old), metadataOf(next)
-	if len(was.ManagedFields) != 1 || r.subresource != "" || !(is.ManagedFields == nil || sameManagers(was.ManagedFields, is.ManagedFields)) {
-		return false
-	}
-	entry := was.ManagedFields[0]
-	if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationUpdate ||
-		entry.APIVersion != r.res.groupVersion().String() || entry.Subresource != "" {
-		return false
-	}
-	if base == nil || r.res.custom != nil || !sameBulk(base, next) || !sameShape(base.res, old, next) {
-		return false
-	}
-	now := metav1.NewTime(time.Now().UTC())
-	entry.Time = &now
-	is.ManagedFields = []metav1.ManagedFieldsEntry{entry}
-	return true
 }
 
 // sameManagers says whether two accounts are the same but for their times.

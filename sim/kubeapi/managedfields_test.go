@@ -16,9 +16,9 @@ import (
 // The short way keeps the account that the long way would, whatever changes.
 func TestShortAccountIsTheLongOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	short := 0
+	short := map[int]int{} // by the number of owners
 	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
-		for range 300 {
+		for range 3000 {
 			old, next := kind(rng), kind(rng)
 			r := requestFor(t, old)
 			old, err := r.own(nil, r.res.empty(), old, "m")
@@ -26,6 +26,14 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			metadataOf(old).UID = "u"
+			if rng.IntN(2) == 0 { // a second owner, of some of it
+				by := []string{"n", "m"}[rng.IntN(2)]
+				second := kind(rng)
+				metadataOf(second).UID = "u"
+				if old, err = r.own(nil, old, second, by); err != nil {
+					t.Fatal(err)
+				}
+			}
 			quick := next.DeepCopyObject()
 			base, err := r.res.seal(old, 1)
 			if err != nil {
@@ -35,15 +43,16 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !r.ownsAlike(base, skimmed, quick, "m") {
+			manager := []string{"m", "n"}[rng.IntN(2)]
+			if !r.ownsAlike(base, skimmed, quick, manager) {
 				continue
 			}
-			short++
+			short[len(metadataOf(old).ManagedFields)]++
 			m, err := r.res.fieldManager("")
 			if err != nil {
 				t.Fatal(err)
 			}
-			full, err := m.Update(old, next, "m")
+			full, err := m.Update(old, next, manager)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,8 +61,8 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 			}
 		}
 	}
-	if short < 100 {
-		t.Errorf("the short way was taken %d times only", short)
+	if short[1] < 100 || short[2] < 10 {
+		t.Errorf("the short way was taken by only owners, and by one of two, %v times only", short)
 	}
 }
 
@@ -165,4 +174,20 @@ func BenchmarkOwn(b *testing.B) {
 			}
 		}
 	})
+}
+
+func TestHasField(t *testing.T) {
+	for set, want := range map[string]bool{
+		`{"f:endpoints":{}}`: true,
+		`{"f:addressType":{},"f:endpoints":{},"f:ports":{}}`:       true,
+		`{"f:metadata":{"f:labels":{".":{},"f:endpoints":{}}}}`:    false,
+		`{"f:metadata":{"f:labels":{"f:a\"f:endpoints\":{":{}}}}`:  false,
+		`{"f:metadata":{"f:labels":{"f:}}":{}}},"f:endpoints":{}}`: true,
+		`{"f:endpointsets":{}}`:                                    false,
+		``:                                                         false,
+	} {
+		if hasField(set, "endpoints") != want {
+			t.Errorf("%s: %v", set, !want)
+		}
+	}
 }
