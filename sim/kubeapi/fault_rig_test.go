@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -50,7 +51,17 @@ func newRig(t *testing.T, opts ...func(*Options)) *rig {
 			t.Error(err)
 		}
 	})
-	r.operator = client(t, r.s.Config()).CoreV1().ConfigMaps("default")
+	// The operator takes a new connection for each request: one that a restart has
+	// just closed would lose a create, as it would at a real server.
+	operator := r.s.Config()
+	operator.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			req = req.Clone(req.Context())
+			req.Close = true
+			return next.RoundTrip(req)
+		})
+	})
+	r.operator = client(t, operator).CoreV1().ConfigMaps("default")
 	r.over(r.s.Config())
 	return r
 }

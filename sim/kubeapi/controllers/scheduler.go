@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,20 +13,21 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// scheduler gives pods to nodes in turn: there are no resources to run out of.
+// scheduler gives each pod to the node with the fewest: there are no resources to
+// run out of.
 type scheduler struct {
 	*cluster
 	pods  listers.PodLister
 	nodes listers.NodeLister
 
 	mu    sync.Mutex
-	turn  int
-	given map[string]string // by key: of pods whose binding the cache has not seen
+	given map[string]string // by pod's key: its node, from the moment of the choice
+	load  map[string]int    // by node: the pods given to it
 }
 
 func newScheduler(c *cluster) (*loop, error) {
 	s := &scheduler{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), nodes: c.informers.Core().V1().Nodes().Lister(),
-		given: map[string]string{}}
+		given: map[string]string{}, load: map[string]int{}}
 	l := newLoop(s.sync)
 	l.watch(c.informers.Core().V1().Pods().Informer(), itself)
 	// A new node may be the first that takes pods.
@@ -45,9 +47,16 @@ func newScheduler(c *cluster) (*loop, error) {
 func (s *scheduler) sync(ctx context.Context, key string) error {
 	namespace, name := splitKey(key)
 	pod, err := s.pods.Pods(namespace).Get(name)
-	if err != nil || pod.Spec.NodeName != "" || !isActive(pod) || pod.Spec.SchedulerName != corev1.DefaultSchedulerName {
-		s.forget(key)
+	if err != nil || !isActive(pod) {
+		s.give(key, "")
 		return gone(err)
+	}
+	if pod.Spec.NodeName != "" {
+		s.give(key, pod.Spec.NodeName)
+		return nil
+	}
+	if pod.Spec.SchedulerName != corev1.DefaultSchedulerName {
+		return nil
 	}
 	node, err := s.pick(key)
 	if err != nil || node == "" {
@@ -59,29 +68,44 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	}, metav1.CreateOptions{}))
 }
 
-// pick returns the next node that takes pods, empty if none does. A pod that asks
-// again, because the cache is behind, does not take another turn.
+// pick returns the node with the fewest pods of those that take any, the first by
+// name if several have as few, empty if none takes any. A pod that asks again,
+// because the cache is behind, gets the same answer.
 func (s *scheduler) pick(key string) (string, error) {
 	nodes, err := s.nodes.List(labels.Everything())
 	if err != nil {
 		return "", err
 	}
 	nodes = slices.DeleteFunc(nodes, func(n *corev1.Node) bool { return n.Spec.Unschedulable })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if node := s.given[key]; slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return n.Name == node }) {
+		return node, nil
+	}
 	if len(nodes) == 0 {
 		return "", nil
 	}
-	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.given[key] == "" {
-		s.turn++
-		s.given[key] = nodes[s.turn%len(nodes)].Name
-	}
-	return s.given[key], nil
+	least := slices.MinFunc(nodes, func(a, b *corev1.Node) int {
+		return cmp.Or(cmp.Compare(s.load[a.Name], s.load[b.Name]), strings.Compare(a.Name, b.Name))
+	})
+	s.move(key, least.Name)
+	return least.Name, nil
 }
 
-func (s *scheduler) forget(key string) {
+// give counts a pod for a node, an empty one for none.
+func (s *scheduler) give(key, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.move(key, node)
+}
+
+func (s *scheduler) move(key, node string) {
+	if old := s.given[key]; old != "" {
+		s.load[old]--
+	}
 	delete(s.given, key)
+	if node != "" {
+		s.given[key] = node
+		s.load[node]++
+	}
 }
