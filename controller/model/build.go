@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
@@ -18,7 +21,9 @@ func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) 
 		options:  opts,
 		backends: make(map[string]*Backend),
 		servers:  make(map[string]*Server),
+		sets:     make(map[types.NamespacedName]annotations.Set),
 	}
+	b.readAnnotations()
 	b.addDefaultBackend()
 	b.addBackends()
 	b.addServers()
@@ -40,6 +45,9 @@ type builder struct {
 	backends map[string]*Backend
 	servers  map[string]*Server
 	findings []Finding
+
+	sets          map[types.NamespacedName]annotations.Set // by ingress
+	noAnnotations annotations.Set
 }
 
 func (b *builder) sortedBackends() Backends {

@@ -9,10 +9,13 @@ package model
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/controller/annotations"
 )
 
 // Model is the whole configuration. Servers are its static half, which is
@@ -20,13 +23,22 @@ import (
 type Model struct {
 	Backends              Backends
 	Servers               []*Server // by hostname
+	RedirectServers       []Redirect
+	TCPBackends           []L4Service // by port
+	UDPBackends           []L4Service // by port
+	PassthroughBackends   []PassthroughBackend
+	StreamSnippets        []string
 	DefaultSSLCertificate SSLCert
 }
 
 // SSLCert is a certificate on disk.
 type SSLCert struct {
-	PemFileName string
+	PemFileName string // empty: it is only sent to Lua
 	PemSHA      string // hex SHA-1 of the certificate
+	UID         string // of its Secret
+	PemCertKey  string // certificate chain, and key
+	CN          []string
+	ExpireTime  time.Time
 }
 
 // Backend is a port of a service, with the endpoints that serve it.
@@ -36,6 +48,19 @@ type Backend struct {
 	Port        intstr.IntOrString
 	LoadBalance string // empty: round_robin
 	Endpoints   []Endpoint
+
+	SSLPassthrough       bool
+	SessionAffinity      SessionAffinity
+	UpstreamHashBy       annotations.UpstreamHashBy
+	NoServer             bool // a canary: no location leads to it
+	TrafficShapingPolicy annotations.Canary
+	AlternativeBackends  []string // names of its canaries
+}
+
+// SessionAffinity is how clients are kept at a pod.
+type SessionAffinity struct {
+	annotations.Affinity
+	Locations map[string][]string // host to paths, in the order in which they were found
 }
 
 // Endpoint is an address and port that connections go to.
@@ -55,7 +80,18 @@ func (e Endpoint) HostPort() string {
 // Server is a host name and its locations.
 type Server struct {
 	Hostname  string // "_" is the server for all other names
+	Aliases   []string
 	Locations []*Location
+
+	SSLCert                *SSLCert // nil: none of its own
+	SSLCiphers             string
+	SSLPreferServerCiphers string
+	SSLPassthrough         bool
+	CertificateAuth        CertificateAuth
+	ProxySSL               ProxySSL
+	AuthTLSError           string // why clients cannot be authenticated: all get 403
+	RedirectFromToWWW      bool
+	ServerSnippet          string
 }
 
 // Location is a path of a server and what is done with its requests.
@@ -70,44 +106,105 @@ type Location struct {
 	Backend      string
 	Ingress      *networkingv1.Ingress // nil where no ingress is behind it
 
-	ClientBodyBufferSize string
-	UsePortInRedirects   bool
-	Logs                 Logs
-	Proxy                Proxy
-	Rewrite              Rewrite
+	// Denied says why requests get 503; nil if they do not.
+	Denied *string
+	// Service and Port are what Backend is of; Service is nil where there is none.
+	Service *corev1.Service
+	Port    intstr.IntOrString
+	// DefaultBackend is the service that answers when Backend has no endpoint,
+	// and errors; DefaultBackendUpstreamName is its backend.
+	DefaultBackend             *corev1.Service
+	DefaultBackendUpstreamName string
+
+	Allowlist                   annotations.SourceRange
+	BackendProtocol             string
+	BasicDigestAuth             annotations.BasicDigestAuth
+	ClientBodyBufferSize        string
+	ConfigurationSnippet        string
+	Connection                  annotations.Connection
+	CorsConfig                  annotations.CorsConfig
+	CustomHTTPErrors            []int
+	CustomHeaders               CustomHeaders
+	Denylist                    annotations.SourceRange
+	DisableProxyInterceptErrors bool
+	EnableGlobalAuth            bool
+	ExternalAuth                annotations.ExternalAuth
+	FastCGI                     annotations.FastCGI
+	HTTP2PushPreload            bool
+	Logs                        annotations.Logs
+	Mirror                      annotations.Mirror
+	ModSecurity                 annotations.ModSecurity
+	Opentelemetry               annotations.Opentelemetry
+	Proxy                       annotations.Proxy
+	ProxySSL                    ProxySSL
+	RateLimit                   annotations.RateLimit
+	Redirect                    annotations.Redirect
+	Rewrite                     annotations.Rewrite
+	Satisfy                     string
+	UpstreamVhost               string
+	UsePortInRedirects          bool
+	XForwardedPrefix            string
 }
 
-// Logs says what is logged.
-type Logs struct {
-	Access bool
+// CustomHeaders are headers added to answers.
+type CustomHeaders struct {
+	Headers map[string]string
 }
 
-// Rewrite is about redirects.
-type Rewrite struct {
-	SSLRedirect           bool
-	ForceSSLRedirect      bool
-	PreserveTrailingSlash bool
+// ProxySSL is how pods are spoken to over TLS, and the files that takes.
+type ProxySSL struct {
+	CAFileName  string
+	CASHA       string
+	PemFileName string
+	annotations.ProxySSL
 }
 
-// Proxy is how requests are passed on. Times are in seconds, sizes as nginx
-// writes them.
-type Proxy struct {
-	BodySize             string
-	BufferSize           string
-	BuffersNumber        int
-	BusyBuffersSize      string
-	ConnectTimeout       int
-	CookieDomain         string
-	CookiePath           string
-	NextUpstream         string
-	NextUpstreamTimeout  int
-	NextUpstreamTries    int
-	ProxyBuffering       string
-	ProxyHTTPVersion     string
-	ProxyMaxTempFileSize string
-	ProxyRedirectFrom    string
-	ProxyRedirectTo      string
-	ReadTimeout          int
-	RequestBuffering     string
-	SendTimeout          int
+// CertificateAuth is how clients show certificates, and the files that takes.
+type CertificateAuth struct {
+	CAFileName         string
+	CASHA              string
+	CRLFileName        string
+	CRLSHA             string
+	VerifyClient       string
+	ValidationDepth    int
+	ErrorPage          string
+	MatchCN            string
+	PassCertToUpstream bool
+}
+
+// L4Service is a TCP or UDP port of nginx's and the service behind it.
+type L4Service struct {
+	Port      int
+	Backend   L4Backend
+	Endpoints []Endpoint
+	Service   *corev1.Service
+}
+
+// L4Backend is the service behind a TCP or UDP port.
+type L4Backend struct {
+	Port          intstr.IntOrString
+	Name          string
+	Namespace     string
+	Protocol      corev1.Protocol
+	ProxyProtocol ProxyProtocol
+}
+
+// ProxyProtocol says where the PROXY protocol is spoken: by clients (Decode)
+// and to pods (Encode).
+type ProxyProtocol struct {
+	Decode, Encode bool
+}
+
+// PassthroughBackend is a host whose TLS connections go to a service as they are.
+type PassthroughBackend struct {
+	Backend  string
+	Hostname string
+	Service  *corev1.Service
+	Port     intstr.IntOrString
+}
+
+// Redirect is a host that only redirects to another.
+type Redirect struct {
+	From, To string
+	SSLCert  *SSLCert // nil: the default certificate
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,23 +75,43 @@ func invalidHost(host string) string {
 	return ""
 }
 
-// location is a location with everything that the options say of all.
+// location is a location with everything that the options say of all, and the
+// annotations of its ingress.
 func (b *builder) location(path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) *Location {
-	config := b.options.Config
+	set := b.annotations(ingress)
 	return &Location{
-		Path:                 path,
-		PathType:             pathType,
-		Backend:              backend,
-		Ingress:              ingress,
-		ClientBodyBufferSize: config.ClientBodyBufferSize,
-		UsePortInRedirects:   config.UsePortInRedirects,
-		Logs:                 Logs{Access: true},
-		Proxy:                proxyOf(config),
-		Rewrite: Rewrite{
-			SSLRedirect:           config.SSLRedirect,
-			ForceSSLRedirect:      config.ForceSSLRedirect,
-			PreserveTrailingSlash: config.PreserveTrailingSlash,
-		},
+		Path:     path,
+		PathType: pathType,
+		Backend:  backend,
+		Ingress:  ingress,
+		Denied:   set.Denied,
+
+		Allowlist:                   set.Allowlist,
+		BackendProtocol:             set.BackendProtocol,
+		BasicDigestAuth:             set.BasicDigestAuth,
+		ClientBodyBufferSize:        cmp.Or(set.ClientBody.BufferSize, b.options.Config.ClientBodyBufferSize),
+		ConfigurationSnippet:        set.Snippets.Configuration,
+		Connection:                  set.Connection,
+		CorsConfig:                  set.CorsConfig,
+		CustomHTTPErrors:            set.CustomErrors.Codes,
+		Denylist:                    set.Denylist,
+		DisableProxyInterceptErrors: set.CustomErrors.DisableProxyInterceptErrors,
+		EnableGlobalAuth:            set.ExternalAuth.EnableGlobalAuth,
+		ExternalAuth:                set.ExternalAuth,
+		FastCGI:                     set.FastCGI,
+		HTTP2PushPreload:            set.HTTP2.PushPreload,
+		Logs:                        set.Logs,
+		Mirror:                      set.Mirror,
+		ModSecurity:                 set.ModSecurity,
+		Opentelemetry:               set.Opentelemetry,
+		Proxy:                       set.Proxy,
+		RateLimit:                   set.RateLimit,
+		Redirect:                    set.Redirect,
+		Rewrite:                     set.Rewrite,
+		Satisfy:                     set.Satisfy,
+		UpstreamVhost:               set.UpstreamVhost,
+		UsePortInRedirects:          set.UsePortInRedirects,
+		XForwardedPrefix:            set.XForwardedPrefix,
 	}
 }
 

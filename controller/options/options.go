@@ -27,6 +27,12 @@ type Options struct {
 	// DefaultCertificate is served for hosts that have none of their own.
 	DefaultCertificate Certificate
 	EnableMetrics      bool
+
+	// AnnotationsPrefix is what the keys of annotations begin with; empty is
+	// ingress-nginx's.
+	AnnotationsPrefix string
+	// SkipAnnotationValidation takes values of annotations as they are.
+	SkipAnnotationValidation bool
 }
 
 // Ports are the TCP ports that nginx and the controller listen on.

@@ -123,6 +123,12 @@ type Config struct {
 	HideHeaders              []string `key:"hide-headers" kind:"header" default:"" doc:"Headers of pods that clients do not see."`
 	AllowBackendServerHeader bool     `key:"allow-backend-server-header" default:"false" doc:"Show the pod's Server header."`
 
+	// Annotations: which are taken.
+	AnnotationsRiskLevel         string   `key:"annotations-risk-level" default:"High" doc:"Riskiest annotations taken: Low, Medium, High or Critical; anything else is Low."`
+	AnnotationValueWordBlocklist []string `key:"annotation-value-word-blocklist" default:"" doc:"Words that no annotation may have."`
+	AllowSnippetAnnotations      bool     `key:"allow-snippet-annotations" default:"false" doc:"Take the annotations that put text into nginx.conf; the risk level must be Critical, too."`
+	AllowCrossNamespaceResources bool     `key:"allow-cross-namespace-resources" default:"false" doc:"Annotations may name Secrets and ConfigMaps of other namespaces."`
+
 	// Our own servers, Lua, and text put in as it is.
 	NginxStatusIpv4Whitelist []string       `key:"nginx-status-ipv4-whitelist" kind:"cidr" default:"127.0.0.1" doc:"Who may read /nginx_status over IPv4."`
 	NginxStatusIpv6Whitelist []string       `key:"nginx-status-ipv6-whitelist" kind:"cidr" default:"::1" doc:"Who may read /nginx_status over IPv6."`

@@ -1,0 +1,160 @@
+// Package annotations reads what the annotations of an ingress ask for. It
+// stands between those texts and the model, which sees typed values only. Its
+// one rule: a family of annotations is one file, with its table of keys, its
+// type and its parse function; nothing is looked up, so that what an annotation
+// names (a Secret, a ConfigMap, a Service) is a name in the result.
+//
+// Names, defaults, formats and risks are ingress-nginx's.
+package annotations
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/options"
+)
+
+// DefaultPrefix is put before the names of all keys (--annotations-prefix).
+const DefaultPrefix = "nginx.ingress.kubernetes.io"
+
+// Key is one annotation: a row of its family's table.
+type Key struct {
+	Name    string // without the prefix
+	Aliases []string
+	Doc     string
+	Risk    Risk
+	Scope   Scope
+	Want    Want // what a value may look like
+	Bad     Bad  // what becomes of a value that does not
+}
+
+// Family is a group of annotations that make one thing.
+type Family struct {
+	Name  string
+	Keys  []Key
+	parse func(*reader, *Set)
+}
+
+// Risk says how much an annotation lets the author of an ingress do. A
+// controller takes those up to its annotations-risk-level.
+type Risk int
+
+// The risks, by how much they let do.
+const (
+	Low Risk = iota
+	Medium
+	High
+	Critical
+)
+
+func (r Risk) String() string { return [...]string{"Low", "Medium", "High", "Critical"}[r] }
+
+// RiskOf reads annotations-risk-level; an unknown text is Low, as ingress-nginx
+// has it.
+func RiskOf(text string) Risk {
+	for _, risk := range []Risk{Medium, High, Critical} {
+		if risk.String() == text {
+			return risk
+		}
+	}
+	return Low
+}
+
+// Scope says what an annotation is about.
+type Scope string
+
+// The scopes.
+const (
+	OfLocation Scope = "location"
+	OfServer   Scope = "server"         // the oldest ingress of a host wins
+	OfBackend  Scope = "backend"        // the oldest ingress that names a port of a service wins
+	OfCanary   Scope = "canary backend" // of a canary ingress
+	OfAll      Scope = "configuration"
+)
+
+// Bad says what becomes of a bad value.
+type Bad int
+
+// What becomes of a bad value, from mild to severe.
+const (
+	UsesDefault   Bad = iota // as if the annotation were not there
+	DropsFamily              // as if none of the family's were there
+	DeniesRequest            // the ingress's locations answer 503
+	RejectsAll               // the ingress is not taken; what it said before holds
+)
+
+// Finding is an annotation that could not be followed to the letter.
+type Finding struct {
+	Key    string // with the prefix
+	Reason string // what is wrong and what was done instead
+}
+
+// Parse reads the annotations of an ingress, in the order of the families. An
+// error rejects the ingress as a whole: it names the annotation and says why.
+func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding, error) {
+	opts.AnnotationsPrefix = cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
+	if err := acceptable(ingress.Annotations, opts); err != nil {
+		return Set{}, nil, err
+	}
+	var set Set
+	r := reader{given: ingress.Annotations, namespace: ingress.Namespace, options: opts, ingress: ingress}
+	for i := range families {
+		family := &families[i]
+		r.family, r.dropped = family, false
+		before := set
+		family.parse(&r, &set)
+		if r.rejected != nil {
+			return Set{}, nil, r.rejected
+		}
+		if r.dropped {
+			set = before
+		}
+	}
+	set.Denied = r.denied
+	return set, r.findings, nil
+}
+
+// acceptable says which annotation keeps an ingress from being taken at all:
+// one that is too risky, or that has a word which is not allowed.
+func acceptable(given map[string]string, opts options.Options) error {
+	level := RiskOf(opts.Config.AnnotationsRiskLevel)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		short, ours := strings.CutPrefix(name, opts.AnnotationsPrefix+"/")
+		if !ours {
+			continue
+		}
+		if key, known := byName[short]; known && key.Risk > level {
+			return fmt.Errorf("annotation %s: its risk is %v, and annotations-risk-level is %v; the ingress is not taken", name, key.Risk, level)
+		}
+		for _, word := range opts.Config.AnnotationValueWordBlocklist {
+			if strings.Contains(given[name], word) {
+				return fmt.Errorf("annotation %s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is not taken", name, word)
+			}
+		}
+	}
+	return nil
+}
+
+// Families is the table of all, in the order in which they are parsed.
+func Families() []Family { return slices.Clone(families) }
+
+// byName has all keys, by name and alias.
+var byName = func() map[string]Key {
+	named := make(map[string]Key)
+	for _, family := range families {
+		for _, key := range family.Keys {
+			for _, name := range append([]string{key.Name}, key.Aliases...) {
+				if _, twice := named[name]; twice {
+					panic("annotations: two keys are called " + name) // a defect of the table, met by any test
+				}
+				named[name] = key
+			}
+		}
+	}
+	return named
+}()

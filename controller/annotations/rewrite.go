@@ -1,0 +1,36 @@
+package annotations
+
+// Rewrite is how paths are changed, on the way to a pod and in redirects.
+type Rewrite struct {
+	Target                string // what the path becomes; may have captures
+	AppRoot               string // where "/" is redirected to
+	SSLRedirect           bool   // to HTTPS, on hosts with a certificate
+	ForceSSLRedirect      bool   // to HTTPS, on all
+	PreserveTrailingSlash bool
+	UseRegex              bool // paths are regular expressions
+}
+
+var rewrite = Family{
+	Name: "rewriting",
+	Keys: []Key{
+		{Name: "rewrite-target", Doc: "What a pod is asked for instead of the path; $1 is the path's first capture.", Risk: Medium, Scope: OfLocation, Want: Capture},
+		{Name: "use-regex", Doc: "Paths are regular expressions, on all of the host.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "app-root", Doc: "Where a request of / is redirected to.", Risk: Medium, Scope: OfServer, Want: Capture},
+		{Name: "ssl-redirect", Doc: "Redirect HTTP to HTTPS if the host has a certificate.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "force-ssl-redirect", Doc: "Redirect HTTP to HTTPS.", Risk: Medium, Scope: OfLocation, Want: Boolean},
+		{Name: "use-port-in-redirects", Doc: "Name the port in redirects to HTTPS.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "preserve-trailing-slash", Doc: "Keep a trailing slash in that redirect.", Risk: Medium, Scope: OfLocation, Want: Boolean},
+	},
+	parse: func(r *reader, set *Set) {
+		c := r.options.Config
+		set.UsePortInRedirects = r.flag("use-port-in-redirects", c.UsePortInRedirects)
+		set.Rewrite = Rewrite{
+			Target:                r.text("rewrite-target", ""),
+			UseRegex:              r.flag("use-regex", false),
+			SSLRedirect:           r.flag("ssl-redirect", c.SSLRedirect),
+			ForceSSLRedirect:      r.flag("force-ssl-redirect", c.ForceSSLRedirect),
+			PreserveTrailingSlash: r.flag("preserve-trailing-slash", c.PreserveTrailingSlash),
+			AppRoot:               r.text("app-root", ""),
+		}
+	},
+}

@@ -1,0 +1,6 @@
+package annotations
+
+// SourceRange is networks of clients.
+type SourceRange struct {
+	CIDR []string
+}

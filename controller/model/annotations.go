@@ -1,0 +1,36 @@
+package model
+
+import (
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// readAnnotations reads those of all ingresses. An ingress whose annotations
+// reject it is left out.
+func (b *builder) readAnnotations() {
+	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // nothing in it can be wrong
+	var taken []*networkingv1.Ingress
+	for _, ingress := range b.Ingresses {
+		set, findings, err := annotations.Parse(ingress, b.options)
+		for _, finding := range findings {
+			b.find(ingress, "metadata.annotations["+finding.Key+"]", "%s", finding.Reason)
+		}
+		if err != nil {
+			b.find(ingress, "metadata.annotations", "%v", err)
+			continue
+		}
+		b.sets[snapshot.NameOf(ingress)] = set
+		taken = append(taken, ingress)
+	}
+	b.Ingresses = taken
+}
+
+// annotations are those of an ingress; of none, what holds without any.
+func (b *builder) annotations(ingress *networkingv1.Ingress) annotations.Set {
+	if ingress == nil {
+		return b.noAnnotations
+	}
+	return b.sets[snapshot.NameOf(ingress)]
+}
