@@ -127,10 +127,10 @@ func launch(t *testing.T, dynamic bool) *running {
 	go func() {
 		ended <- controller.Run(ctx, context.Background(), controller.Config{
 			Client:     client,
-			Watch:      watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMap: configMap, DeepInspect: true},
+			Watch:      watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap, tcpServices, udpServices}, DeepInspect: true},
 			Pod:        &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
 			ConfigMap:  configMap,
-			Options:    options.Options{DynamicConfiguration: dynamic, Ports: r.ports, Root: root},
+			Options:    options.Options{DynamicConfiguration: dynamic, Ports: r.ports, Root: root, TCPServices: tcpServices, UDPServices: udpServices},
 			Nginx:      program,
 			Lua:        lua.FS,
 			SyncRate:   1000,
@@ -159,7 +159,11 @@ func launch(t *testing.T, dynamic bool) *running {
 	return r
 }
 
-var configMap = types.NamespacedName{Namespace: "default", Name: "controller"}
+var (
+	configMap   = types.NamespacedName{Namespace: "default", Name: "controller"}
+	tcpServices = types.NamespacedName{Namespace: "default", Name: "tcp-services"}
+	udpServices = types.NamespacedName{Namespace: "default", Name: "udp-services"}
+)
 
 func (r *running) describeController() {
 	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}, Spec: networkingv1.IngressClassSpec{Controller: "k8s.io/ingress-nginx"}}

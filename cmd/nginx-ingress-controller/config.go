@@ -68,7 +68,11 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err := watch.AwaitServer(ctx, client, log); err != nil {
 		return config, err
 	}
-	f.watch.ConfigMap = types.NamespacedName(f.configMap)
+	for _, own := range []name{f.configMap, f.tcpServices, f.udpServices} {
+		if own.Name != "" {
+			f.watch.ConfigMaps = append(f.watch.ConfigMaps, types.NamespacedName(own))
+		}
+	}
 	watched, own, err := watch.Check(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
 	if err != nil {
 		return config, err
@@ -80,6 +84,8 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		ConfigMap: types.NamespacedName(f.configMap),
 		Options: options.Options{
 			DefaultBackendService: types.NamespacedName(f.defaultBackend),
+			TCPServices:           types.NamespacedName(f.tcpServices),
+			UDPServices:           types.NamespacedName(f.udpServices),
 			DynamicConfiguration:  f.dynamic,
 			Ports:                 f.ports,
 			Root:                  root,

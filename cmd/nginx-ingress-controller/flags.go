@@ -25,6 +25,8 @@ type flags struct {
 
 	watch             watch.Options
 	configMap         name
+	tcpServices       name
+	udpServices       name
 	defaultBackend    name
 	namespaceSelector string
 
@@ -73,6 +75,8 @@ func (f *flags) addCluster() {
 	s.StringVar(&f.certificateAuthority, "certificate-authority", "", "file with the CA of the API server, with --apiserver-host")
 	s.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file")
 	s.Var(&f.configMap, "configmap", "namespace/name of the ConfigMap with the global configuration")
+	s.Var(&f.tcpServices, "tcp-services-configmap", "namespace/name of the ConfigMap of TCP ports and the services behind them: PORT: namespace/service:port[:PROXY[:PROXY]]")
+	s.Var(&f.udpServices, "udp-services-configmap", "namespace/name of the ConfigMap of UDP ports and the services behind them: PORT: namespace/service:port")
 	s.StringVar(&w.ControllerClass, "controller-class", "k8s.io/ingress-nginx", "spec.controller of the IngressClasses to serve")
 	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "refuse ingresses whose hosts, paths or Secret names look like nginx directives")
 	s.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the service for requests that no ingress takes")
@@ -92,7 +96,7 @@ func (f *flags) addNginx() {
 	s.IntVar(&p.HTTPS, "https-port", p.HTTPS, "port for HTTPS")
 	s.IntVar(&p.Default, "default-server-port", p.Default, "port of the server that answers 404")
 	s.IntVar(&p.Status, "status-port", p.Status, "port on 127.0.0.1 by which nginx is told of endpoints")
-	s.IntVar(&p.Stream, "stream-port", p.Stream, "port on 127.0.0.1 for TCP and UDP services; nothing listens there yet")
+	s.IntVar(&p.Stream, "stream-port", p.Stream, "port on 127.0.0.1 by which nginx is told of the endpoints of TCP and UDP services")
 	s.IntVar(&p.Health, "healthz-port", p.Health, "port of the health check and of /metrics")
 	s.StringVar(&f.healthHost, "healthz-host", "", "address of the health check; empty: all")
 	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")

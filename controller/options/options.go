@@ -17,6 +17,12 @@ type Options struct {
 
 	// DefaultBackendService answers what no ingress takes; empty is none.
 	DefaultBackendService types.NamespacedName
+	// TCPServices and UDPServices are the ConfigMaps that say which ports lead
+	// to which services; empty is none.
+	TCPServices, UDPServices types.NamespacedName
+	// Stream is what nginx can do with those.
+	Stream Stream
+
 	// DynamicConfiguration sends endpoints to Lua. Without it they are rendered
 	// into upstream blocks, and each change of theirs is a reload.
 	DynamicConfiguration bool

@@ -17,6 +17,7 @@ type Config struct {
 	ReusePort             bool     `key:"reuse-port" default:"true" doc:"Each worker has its own listening socket (SO_REUSEPORT)."`
 	DisableIpv6           bool     `key:"disable-ipv6" default:"false" doc:"Do not listen on IPv6."`
 	DisableIpv6DNS        bool     `key:"disable-ipv6-dns" default:"false" doc:"Do not ask DNS for IPv6 addresses."`
+	EnableSerialReloads   bool     `key:"enable-serial-reloads" default:"false" doc:"Reload only when the workers of the reload before have ended."`
 
 	// Clients.
 	KeepAlive                  int    `key:"keep-alive" default:"75" doc:"Seconds a client's idle connection stays open; 0 turns keep-alive off."`
@@ -122,6 +123,17 @@ type Config struct {
 	RetryNonIdempotent       bool     `key:"retry-non-idempotent" default:"false" doc:"Ask the next pod for POST, LOCK and PATCH, too."`
 	HideHeaders              []string `key:"hide-headers" kind:"header" default:"" doc:"Headers of pods that clients do not see."`
 	AllowBackendServerHeader bool     `key:"allow-backend-server-header" default:"false" doc:"Show the pod's Server header."`
+
+	// TCP and UDP services.
+	ProxyStreamTimeout             string `key:"proxy-stream-timeout" kind:"time" default:"600s" doc:"How long a TCP connection or UDP session may be idle."`
+	ProxyStreamNextUpstream        bool   `key:"proxy-stream-next-upstream" default:"true" doc:"Try the next pod when a connection cannot be made."`
+	ProxyStreamNextUpstreamTimeout string `key:"proxy-stream-next-upstream-timeout" kind:"time" default:"600s" doc:"How long that may be tried."`
+	ProxyStreamNextUpstreamTries   int    `key:"proxy-stream-next-upstream-tries" default:"3" doc:"Pods tried at most; 0 is no limit."`
+	ProxyStreamResponses           int    `key:"proxy-stream-responses" default:"1" doc:"Datagrams a pod sends in answer to one of a client; a UDP session ends with the last."`
+	DisableStreamAccessLog         bool   `key:"disable-stream-access-log" default:"false" doc:"No access log of TCP and UDP."`
+	StreamAccessLogPath            string `key:"stream-access-log-path" kind:"word" default:"" doc:"Goes before access-log-path for TCP and UDP."`
+	LogFormatStream                string `key:"log-format-stream" kind:"quoted" default:"[$remote_addr] [$time_local] $protocol $status $bytes_sent $bytes_received $session_time" doc:"Format of the access log of TCP and UDP."`
+	StreamSnippet                  string `key:"stream-snippet" default:"" doc:"Put into the stream block."`
 
 	// Annotations: which are taken.
 	AnnotationsRiskLevel         string   `key:"annotations-risk-level" default:"High" doc:"Riskiest annotations taken: Low, Medium, High or Critical; anything else is Low."`

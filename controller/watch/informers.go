@@ -13,14 +13,14 @@ import (
 
 // informers follow one kind of object each, with ingress-nginx's selectors.
 type informers struct {
-	ingresses    cache.SharedIndexInformer
-	classes      cache.SharedIndexInformer
-	services     cache.SharedIndexInformer
-	slices       cache.SharedIndexInformer
-	secrets      cache.SharedIndexInformer
-	configMaps   cache.SharedIndexInformer
-	ownConfigMap cache.SharedIndexInformer // nil when configMaps has it
-	namespaces   cache.SharedIndexInformer // nil without a selector
+	ingresses     cache.SharedIndexInformer
+	classes       cache.SharedIndexInformer
+	services      cache.SharedIndexInformer
+	slices        cache.SharedIndexInformer
+	secrets       cache.SharedIndexInformer
+	configMaps    cache.SharedIndexInformer
+	ownConfigMaps []cache.SharedIndexInformer // those that configMaps has not
+	namespaces    cache.SharedIndexInformer   // nil without a selector
 }
 
 func newInformers(client kubernetes.Interface, o Options) informers {
@@ -41,12 +41,15 @@ func newInformers(client kubernetes.Interface, o Options) informers {
 		}),
 	}
 	all := []cache.SharedIndexInformer{i.ingresses, i.classes, i.services, i.slices, i.secrets, i.configMaps}
-	if o.Namespace != corev1.NamespaceAll && o.ConfigMap.Name != "" && o.ConfigMap.Namespace != o.Namespace {
-		i.ownConfigMap = core.NewFilteredConfigMapInformer(client, o.ConfigMap.Namespace, o.Resync, none, func(list *metav1.ListOptions) {
-			list.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, o.ConfigMap.Name).String()
-		})
-		all = append(all, i.ownConfigMap)
+	for _, own := range o.ConfigMaps {
+		if o.Namespace == corev1.NamespaceAll || own.Namespace == o.Namespace {
+			continue
+		}
+		i.ownConfigMaps = append(i.ownConfigMaps, core.NewFilteredConfigMapInformer(client, own.Namespace, o.Resync, none, func(list *metav1.ListOptions) {
+			list.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, own.Name).String()
+		}))
 	}
+	all = append(all, i.ownConfigMaps...)
 	if o.NamespaceSelector != nil {
 		i.namespaces = core.NewFilteredNamespaceInformer(client, o.Resync, none, func(list *metav1.ListOptions) {
 			list.LabelSelector = o.NamespaceSelector.String()

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -116,11 +117,11 @@ func (s *Store) names(secret *corev1.Secret) bool {
 	return false
 }
 
-// configMapRule: the controller's own; its deletion leaves the configuration
+// configMapRule: the controller's own; the deletion of one leaves the configuration
 // as it was until something else changes.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
 	own := func(config *corev1.ConfigMap) bool {
-		return types.NamespacedName{Namespace: config.Namespace, Name: config.Name} == s.options.ConfigMap
+		return slices.Contains(s.options.ConfigMaps, types.NamespacedName{Namespace: config.Namespace, Name: config.Name})
 	}
 	return rule[corev1.ConfigMap]{
 		created: own,

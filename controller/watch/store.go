@@ -56,8 +56,8 @@ func (s *Store) Start(ctx context.Context) error {
 		{"Service", s.services, handle(s, "Service", serviceRule())},
 		{"ConfigMap", s.configMaps, handle(s, "ConfigMap", s.configMapRule())},
 	}
-	if s.ownConfigMap != nil {
-		first = append(first, feed{"ConfigMap", s.ownConfigMap, handle(s, "ConfigMap", s.configMapRule())})
+	for _, own := range s.ownConfigMaps {
+		first = append(first, feed{"ConfigMap", own, handle(s, "ConfigMap", s.configMapRule())})
 	}
 	if s.namespaces != nil {
 		first = append(first, feed{"Namespace", s.namespaces, cache.ResourceEventHandlerFuncs{}})
@@ -118,11 +118,11 @@ func (s *Store) EndpointSlices() []*discoveryv1.EndpointSlice {
 // Secrets are all but Helm's.
 func (s *Store) Secrets() []*corev1.Secret { return list[corev1.Secret](s.secrets) }
 
-// ConfigMaps are all but Helm's, and the controller's own wherever it is.
+// ConfigMaps are all but Helm's, and the controller's own wherever they are.
 func (s *Store) ConfigMaps() []*corev1.ConfigMap {
 	all := list[corev1.ConfigMap](s.configMaps)
-	if s.ownConfigMap != nil {
-		all = append(all, list[corev1.ConfigMap](s.ownConfigMap)...)
+	for _, own := range s.ownConfigMaps {
+		all = append(all, list[corev1.ConfigMap](own)...)
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func standard() Options {
 	return Options{
 		IngressClass:    "nginx",
 		ControllerClass: "k8s.io/ingress-nginx",
-		ConfigMap:       types.NamespacedName{Namespace: "system", Name: "controller"},
+		ConfigMaps:      []types.NamespacedName{{Namespace: "system", Name: "controller"}},
 		DeepInspect:     true,
 	}
 }
@@ -157,7 +157,7 @@ func TestWhichIngressesAreOurs(t *testing.T) {
 			options := standard()
 			test.change(&options)
 			if options.Namespace != "" {
-				options.ConfigMap.Namespace = options.Namespace // as many informers as ever
+				options.ConfigMaps[0].Namespace = options.Namespace // as many informers as ever
 			}
 			if got := followed(t, options, all...).accepted(); !slices.Equal(got, test.want) {
 				t.Errorf("accepted %q, want %q", got, test.want)

@@ -16,9 +16,9 @@ import (
 // Options say what of the cluster is this controller's business. The fields
 // are ingress-nginx's flags of the same names.
 type Options struct {
-	Namespace         string          // only this one; "" is all
-	NamespaceSelector labels.Selector // only namespaces with these labels; nil is all
-	ConfigMap         types.NamespacedName
+	Namespace         string                 // only this one; "" is all
+	NamespaceSelector labels.Selector        // only namespaces with these labels; nil is all
+	ConfigMaps        []types.NamespacedName // the controller's own: of options, TCP and UDP services
 
 	IngressClass    string // the value of the annotation kubernetes.io/ingress.class
 	ControllerClass string // IngressClass.spec.controller
