@@ -50,6 +50,7 @@ var rules = []struct {
 	{"sim/measure", []string{"os", "net", "net/http", "sim/run", "sim/step", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/report"}, "measurements do not know how the log was made"},
 	{"sim/expect", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "a verdict depends on the measurements alone"},
 	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be made again from an old log"},
+	{"sim/compare", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a comparison depends on the results alone"},
 	{"sim/driver", []string{"controller"}, "a driver sees a subject from outside: its processes, ports and log"},
 	{"sim/run", []string{"controller", "sim/measure", "sim/report"}, "a run writes the log; what it means is for others"},
 	{"sim", []string{"cmd", "controller/watch", "controller/apply", "controller/model", "controller/plan"}, "the harness knows the controller only from outside"},
@@ -59,7 +60,7 @@ var rules = []struct {
 // for it, nor wait, nor start a goroutine.
 var noClock = []string{
 	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan",
-	"sim/scenario", "sim/corpus", "sim/churn", "sim/measure", "sim/expect",
+	"sim/scenario", "sim/corpus", "sim/churn", "sim/measure", "sim/expect", "sim/compare",
 }
 
 type goPackage struct {

@@ -21,6 +21,9 @@ const (
 	scenarioFile = "scenario.yaml"
 	resultFile   = "result.json"
 	pageFile     = "report.html"
+	markdownFile = "report.md"
+	junitFile    = "junit.xml"
+	benchFile    = "bench.txt"
 )
 
 func reportCommand() *cobra.Command {
@@ -38,7 +41,7 @@ func reportCommand() *cobra.Command {
 	}
 }
 
-// writeReport measures the log in dir, writes the result and the page beside it
+// writeReport measures the log in dir, writes the result in all forms beside it
 // and the table to stdout. The error is a verdict when the news are bad.
 func writeReport(dir string, s *scenario.Scenario, stdout io.Writer) error {
 	file, err := os.Open(filepath.Join(dir, eventsFile))
@@ -54,17 +57,21 @@ func writeReport(dir string, s *scenario.Scenario, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, resultFile), func(w io.Writer) error { return report.JSON(w, result, outcomes) }); err != nil {
-		return err
-	}
-	page := filepath.Join(dir, pageFile)
-	if err := writeFile(page, func(w io.Writer) error { return report.HTML(w, result, series, outcomes) }); err != nil {
-		return err
+	for name, write := range map[string]func(io.Writer) error{
+		resultFile:   func(w io.Writer) error { return report.JSON(w, result, outcomes) },
+		pageFile:     func(w io.Writer) error { return report.HTML(w, result, series, outcomes) },
+		markdownFile: func(w io.Writer) error { return report.Markdown(w, result, outcomes) },
+		junitFile:    func(w io.Writer) error { return report.JUnit(w, result, outcomes) },
+		benchFile:    func(w io.Writer) error { return report.Benchmark(w, result) },
+	} {
+		if err := writeFile(filepath.Join(dir, name), write); err != nil {
+			return err
+		}
 	}
 	if err := report.Table(stdout, result, outcomes); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\n%s\n", page)
+	fmt.Fprintf(stdout, "\n%s\n", filepath.Join(dir, pageFile))
 	return verdictOf(result, outcomes)
 }
 

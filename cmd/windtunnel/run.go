@@ -36,7 +36,9 @@ func runCommand() *cobra.Command {
 		Long: `Run a scenario and report what it cost.
 
 Writes a folder with the event log (events.jsonl), the measurements
-(result.json), a page to look at (report.html) and the logs of what ran.
+(result.json), a page to look at (report.html), the same for a pull request
+(report.md), for a CI (junit.xml) and for benchstat (bench.txt), and the logs of
+what ran.
 Exit code: 0 all expectations hold, 1 one does not or the subject died, 2 the
 run could not be done, 3 the run is void (the report says why), 130 interrupted
 (the report is of what was seen).`,
@@ -151,7 +153,7 @@ func bundledController(path string) (string, error) {
 		path = filepath.Join(filepath.Dir(self), "nginx-ingress-controller")
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("the bundled controller is not at %s: build it (make build) or name it with --controller", path)
+		return "", fmt.Errorf("the controller is not at %s: build it (make build) or say where it is", path)
 	}
 	return path, nil
 }

@@ -61,3 +61,9 @@ func count(n int) string {
 func percent(rate float64) string {
 	return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %"
 }
+
+// Seconds writes a time in seconds as the reports do.
+func Seconds(s float64) string { return duration(time.Duration(s * float64(time.Second))) }
+
+// Bytes writes a size as the reports do.
+func Bytes(n float64) string { return size(int64(n)) }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/scenario"
+)
+
+// side is one of the two that are compared: what is put in place of the
+// scenario's bundled controller.
+type side struct {
+	name       string
+	controller string
+	flags      map[string]string
+	config     map[string]string
+}
+
+func (s *side) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&s.controller, s.name, "", "the controller's binary (default: the bundled one)")
+	flags.StringToStringVar(&s.flags, s.name+"-flag", nil, "NAME=VALUE: a flag of its controller, such as nginx-template=/my/nginx.tmpl")
+	flags.StringToStringVar(&s.config, s.name+"-config", nil, "KEY=VALUE: a key of its ConfigMap")
+}
+
+// of is the scenario with this side in place of what the scenario calls bundled.
+func (s *side) of(original *scenario.Scenario) *scenario.Scenario {
+	mine := *original
+	mine.Subjects = append([]scenario.Subject{}, original.Subjects...)
+	for i, subject := range mine.Subjects {
+		if subject.Controller != scenario.Bundled {
+			continue
+		}
+		mine.Subjects[i].Flags = merged(subject.Flags, s.flags)
+		mine.Subjects[i].Config = merged(subject.Config, s.config)
+	}
+	return &mine
+}
+
+func merged(first, second map[string]string) map[string]string {
+	all := maps.Clone(first)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, second)
+	return all
+}
+
+func abCommand() *cobra.Command {
+	base, head := side{name: "base"}, side{name: "head"}
+	var o compareOptions
+	var n int
+	var out string
+	command := &cobra.Command{
+		Use:   "ab SCENARIO.yaml",
+		Short: "Run a scenario with two controllers by turns and compare them",
+		Long: `Run a scenario with two controllers by turns and compare them.
+
+Base and head take turns (A B B A A B B A …), so that what the machine does
+meanwhile troubles both alike. The runs stay in the folder OUT/base and OUT/head;
+windtunnel compare reads them again. For exit codes see windtunnel compare.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := o.options()
+			if err != nil {
+				return err
+			}
+			if n < 1 {
+				return fmt.Errorf("-n=%d: want at least one run of each side", n)
+			}
+			s, err := loadScenario(args[0])
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = filepath.Join("runs", s.Name+"-ab-"+time.Now().Format("20060102-150405"))
+			}
+			if err := alternate(cmd.Context(), s, [2]side{base, head}, n, out, cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			return compareFolders(cmd.OutOrStdout(), filepath.Join(out, base.name), filepath.Join(out, head.name), o.format, options)
+		},
+	}
+	base.add(command)
+	head.add(command)
+	o.add(command)
+	command.Flags().IntVarP(&n, "runs", "n", 10, "runs of each side; times need 4, the A/A control 8")
+	command.Flags().StringVarP(&out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
+	return command
+}
+
+// alternate makes n runs of each side, in the order A B B A.
+func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, out string, stderr io.Writer) error {
+	if err := doctor.Fit(); err != nil {
+		return err
+	}
+	for i := range sides {
+		controller, err := bundledController(sides[i].controller)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", sides[i].name, err)
+		}
+		sides[i].controller = controller
+	}
+	for i := range 2 * n {
+		which := sides[[4]int{0, 1, 1, 0}[i%4]]
+		dir, err := makeRunDir(filepath.Join(out, which.name, fmt.Sprintf("%02d", i/2+1)), s)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, 2*n, which.name)
+		mine := which.of(s)
+		if err := conduct(ctx, dir, mine, runOptions{seed: s.Seed}, local.Driver{Bundled: which.controller}, stderr); err != nil {
+			if ctx.Err() != nil {
+				fmt.Fprintf(stderr, "windtunnel: interrupted; the runs so far are in %s\n", out)
+				return verdict(exitCut)
+			}
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		// What it measured is what counts; whether expectations hold is not asked here.
+		if err := writeReport(dir, mine, io.Discard); err != nil && !errors.As(err, new(verdict)) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package measure
+
+import "time"
+
+// Kind says how a figure varies from run to run, and so how two are compared.
+type Kind string
+
+// The kinds of figures.
+const (
+	Count Kind = "count" // near-deterministic: a different value is a different behaviour
+	Time  Kind = "time"  // varies: only a difference of distributions says something
+	Bytes Kind = "bytes" // of memory: varies like a time
+)
+
+// Figure is one number of a subject, as comparisons and benchmark tools take
+// it. Of all of them less is better.
+type Figure struct {
+	Name string // in the words of expectations
+	Unit string // of Go's benchmark format
+	Kind Kind
+	Doc  string
+	// Of returns the value; false if the subject has none, as the convergence
+	// of no change.
+	Of func(Subject) (float64, bool)
+}
+
+// Figures are the numbers by which runs are compared, in order.
+func Figures() []Figure {
+	return []Figure{
+		counted("reloads", "reloads", "Reloads, seen from outside.", func(s Subject) int { return s.Reloads }),
+		{"posts.count", "posts", Count, "Dynamic updates sent to nginx.", func(s Subject) (float64, bool) { return float64(s.Posts.Count), s.Posts.Visible }},
+		{"posts.bytes", "post-bytes", Count, "Their size.", func(s Subject) (float64, bool) { return float64(s.Posts.Bytes), s.Posts.Visible }},
+		counted("changes.unconverged", "unconverged", "Changes that not every worker came to serve.", func(s Subject) int { return s.Changes.Unconverged }),
+		counted("converge.flaps", "flaps", "Old answers of a worker after a new one.", func(s Subject) int { return s.Converge.Flaps }),
+		counted("requests.failed", "failed", "Requests that failed.", func(s Subject) int { return s.Requests.Failed }),
+		counted("requests.unexplained", "unexplained", "Requests that failed without a known cause.", func(s Subject) int { return s.Requests.Unexplained }),
+		counted("requests.retries", "retries", "Requests sent again by the HTTP client.", func(s Subject) int { return s.Requests.Retries }),
+		counted("workers.alive", "generations", "Most generations of workers alive at once.", func(s Subject) int { return s.Workers.Alive }),
+		timed("converge.first.p50", "first-p50-sec", "From intent to the first worker, median.", func(s Subject) (time.Duration, int) { return s.Converge.First.P50, s.Converge.First.N }),
+		timed("converge.last.p50", "last-p50-sec", "From intent to all workers, median.", func(s Subject) (time.Duration, int) { return s.Converge.Last.P50, s.Converge.Last.N }),
+		timed("converge.last.p99", "last-p99-sec", "The same, 99th percentile.", func(s Subject) (time.Duration, int) { return s.Converge.Last.P99, s.Converge.Last.N }),
+		timed("requests.latency.p50", "latency-p50-sec", "Latency from the intended send time, median.", func(s Subject) (time.Duration, int) { return s.Requests.Latency.P50, s.Requests.Latency.N }),
+		timed("requests.latency.p99", "latency-p99-sec", "The same, 99th percentile.", func(s Subject) (time.Duration, int) { return s.Requests.Latency.P99, s.Requests.Latency.N }),
+		timed("cpu.controller", "controller-cpu-sec", "CPU of the controller.", func(s Subject) (time.Duration, int) { return s.CPU.Controller, 1 }),
+		timed("cpu.nginx", "nginx-cpu-sec", "CPU of nginx.", func(s Subject) (time.Duration, int) { return s.CPU.Nginx, 1 }),
+		{"memory.peakRSS", "rss-bytes", Bytes, "Peak resident memory of all nginx processes.", func(s Subject) (float64, bool) { return float64(s.Memory.PeakRSS), s.Memory.PeakRSS > 0 }},
+	}
+}
+
+func counted(name, unit, doc string, of func(Subject) int) Figure {
+	return Figure{name, unit, Count, doc, func(s Subject) (float64, bool) { return float64(of(s)), true }}
+}
+
+// timed is in seconds; of says of how many values, none being no figure.
+func timed(name, unit, doc string, of func(Subject) (time.Duration, int)) Figure {
+	return Figure{name, unit, Time, doc, func(s Subject) (float64, bool) {
+		d, n := of(s)
+		return d.Seconds(), n > 0
+	}}
+}

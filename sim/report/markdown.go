@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// Markdown writes the result for a pull request: the verdict in a line, the
+// expectations that do not hold, the summary, and the rest folded.
+func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
+	parts := []string{fmt.Sprintf("### %s: %s", result.Run.Scenario, headline(result, outcomes))}
+	if result.Run.Summary != "" {
+		parts = append(parts, strings.TrimSpace(result.Run.Summary))
+	}
+	if failed := brokenOutcomes(outcomes); len(failed) > 0 {
+		parts = append(parts, markdownOutcomes(failed))
+	}
+	parts = append(parts, markdownSummary(result))
+	if notes := remarks(result); notes != "" {
+		parts = append(parts, "> "+strings.ReplaceAll(notes, "\n", "\n> "))
+	}
+	if len(outcomes) > 0 {
+		parts = append(parts, fmt.Sprintf("<details><summary>%d expectations</summary>\n\n%s\n\n</details>", len(outcomes), markdownOutcomes(outcomes)))
+	}
+	parts = append(parts, fmt.Sprintf("<sub>seed %d, driver %s; compare subjects within a run, not runs of different machines</sub>", result.Run.Seed, result.Run.Driver))
+	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
+		return fmt.Errorf("writing Markdown: %w", err)
+	}
+	return nil
+}
+
+// headline is the verdict: void before failed, for a void run fails nothing.
+func headline(result measure.Result, outcomes []Outcome) string {
+	for _, s := range result.Subjects {
+		if !s.Valid {
+			return "void"
+		}
+	}
+	if failed := len(brokenOutcomes(outcomes)); failed > 0 {
+		return fmt.Sprintf("%d of %d expectations fail", failed, len(outcomes))
+	}
+	if len(outcomes) == 0 {
+		return "measured"
+	}
+	return fmt.Sprintf("all %d expectations hold", len(outcomes))
+}
+
+func brokenOutcomes(outcomes []Outcome) (failed []Outcome) {
+	for _, o := range outcomes {
+		if !o.OK {
+			failed = append(failed, o)
+		}
+	}
+	return failed
+}
+
+func markdownSummary(result measure.Result) string {
+	t := table.NewWriter()
+	header := table.Row{""}
+	for _, s := range result.Subjects {
+		header = append(header, s.Name)
+	}
+	t.AppendHeader(header)
+	for _, r := range rows {
+		line := table.Row{r.Label}
+		for _, s := range result.Subjects {
+			line = append(line, strings.Join(r.cell(s), ", "))
+		}
+		t.AppendRow(line)
+	}
+	return t.RenderMarkdown()
+}
+
+func markdownOutcomes(outcomes []Outcome) string {
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
+	for _, o := range outcomes {
+		mark := "pass"
+		if !o.OK {
+			mark = "**fail**"
+		}
+		t.AppendRow(table.Row{mark, o.Subject, "`" + o.Text + "`", o.Actual})
+	}
+	return t.RenderMarkdown()
+}
