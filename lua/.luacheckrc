@@ -6,7 +6,7 @@ files["spec/runner.lua"] = { std = "+busted" }
 max_line_length = 100
 -- ngx_conf_init.lua sets them for the other entry scripts.
 globals = {
-  "lua_ingress", "configuration", "balancer", "certificate", "monitor",
+  "lua_ingress", "configuration", "balancer", "certificate", "monitor", "serving",
   "tcp_udp_configuration", "tcp_udp_balancer",
 }
 files["lua_ingress.lua"] = { globals = { "math.randomseed" } }

@@ -219,16 +219,29 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
-function _M.init_worker()
+-- options.on_sync, if there is one, is told the number of the backends that
+-- this worker serves, at least at every poll.
+function _M.init_worker(options)
+  local on_sync = options and options.on_sync
+  local function poll(premature)
+    if premature then
+      return
+    end
+    sync_backends()
+    if on_sync then
+      on_sync(last_version)
+    end
+  end
+
   -- At once: a worker born of a reload serves what its predecessor served.
   -- But for external names: there are no sockets in this phase.
-  sync_backends()
+  poll()
 
   local ok, err = ngx.timer.at(0, sync_external_backends)
   if not ok then
     ngx.log(ngx.ERR, "failed to create timer: ", err)
   end
-  ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, sync_backends)
+  ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, poll)
   if not ok then
     ngx.log(ngx.ERR, "error when setting up timer.every for sync_backends: ", err)
   end

@@ -3,6 +3,7 @@
 
 local cjson = require("cjson.safe")
 
+local floor = math.floor
 local io = io
 local ipairs = ipairs
 local pairs = pairs
@@ -21,6 +22,7 @@ local ocsp_response_cache = ngx.shared.ocsp_response_cache
 -- What the controller says of a host that has no certificate (any more).
 local NO_CERTIFICATE = "-1"
 
+-- serving, the module, is set where it is asked for.
 local _M = {}
 
 -- The whole second of the last POST of backends; 1 if there was none.
@@ -32,6 +34,17 @@ end
 -- tells apart two POSTs of one second, which the stamp above cannot.
 function _M.get_raw_backends_version()
   return configuration_data:get("raw_backends_version")
+end
+
+-- The same of the POSTs of certificates.
+function _M.get_certificates_version()
+  return configuration_data:get("certificates_version")
+end
+
+-- Counts on from the clock, not from 0: if the key was evicted from a full
+-- dictionary, a number that some worker has seen already must not come back.
+local function next_version(key)
+  return configuration_data:incr(key, 1, floor(ngx.now() * 1000))
 end
 
 function _M.get_backends_data()
@@ -78,9 +91,7 @@ local function store_backends(body)
     return nil, err
   end
 
-  -- Counts on from the clock, not from 0: if the key was evicted from a full
-  -- dictionary, a number that some worker has seen already must not come back.
-  return configuration_data:incr("raw_backends_version", 1, ngx.now() * 1000)
+  return next_version("raw_backends_version")
 end
 
 -- One text, not several: it can be looked for.
@@ -100,11 +111,14 @@ local function handle_backends()
   if not body then
     return fail(ngx.HTTP_BAD_REQUEST, "unable to read valid request body")
   end
-  local ok, err = store_backends(body)
-  if not ok then
+  local version, err = store_backends(body)
+  if not version then
     return fail(ngx.HTTP_BAD_REQUEST, "error updating configuration: ", tostring(err))
   end
   ngx.status = ngx.HTTP_CREATED
+  if _M.serving then
+    ngx.print(string.format("%.0f", version)) -- by it the sender can tell who serves it
+  end
 end
 
 local function handle_general()
@@ -190,6 +204,7 @@ local function handle_servers()
     return fail(ngx.HTTP_INTERNAL_SERVER_ERROR, "storing certificates: ",
       table.concat(problems, ", "))
   end
+  next_version("certificates_version")
   ngx.status = ngx.HTTP_CREATED
   if #evictions > 0 then
     ngx.print(table.concat(evictions, "\n")) -- the controller should know, too
@@ -220,11 +235,22 @@ local function handle_certs()
   ngx.print(pem)
 end
 
+local function handle_workers()
+  if not _M.serving then
+    ngx.status = ngx.HTTP_NOT_FOUND
+    ngx.print("Not found!")
+    return
+  end
+  ngx.status = ngx.HTTP_OK
+  ngx.print(_M.serving.tell(_M.get_certificates_version()))
+end
+
 -- What answers at which request URI.
 local handlers = {
   ["/configuration/servers"] = handle_servers,
   ["/configuration/backends"] = handle_backends,
   ["/configuration/general"] = handle_general,
+  ["/configuration/workers"] = handle_workers,
 }
 
 function _M.call()

@@ -20,6 +20,12 @@ configuration = require("configuration")
 -- Before balancer is loaded: it makes its pattern of forbidden peers from the port then.
 configuration.prohibited_localhost_port = config.listen_ports.status_port
 
+if config.report_workers then
+  serving = require("serving")
+  serving.init()
+  configuration.serving = serving
+end
+
 balancer = require("balancer")
 
 if config.enable_metrics then

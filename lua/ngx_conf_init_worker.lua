@@ -5,7 +5,9 @@ local cfg = require("util.cfg")
 local config = cfg.read(cfg.folder())
 
 lua_ingress.init_worker() -- first: it seeds the random numbers that balancing starts from
-balancer.init_worker()
+balancer.init_worker({
+  on_sync = serving and serving.note,
+})
 
 if config.enable_metrics and config.monitor_batch_max_size then
   monitor.init_worker(config.monitor_batch_max_size, config.metrics_socket)

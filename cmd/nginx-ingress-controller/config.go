@@ -87,6 +87,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			TCPServices:           types.NamespacedName(f.tcpServices),
 			UDPServices:           types.NamespacedName(f.udpServices),
 			DynamicConfiguration:  f.dynamic,
+			ReportWorkers:         f.reportWorkers,
 			Ports:                 f.ports,
 			Root:                  root,
 		},

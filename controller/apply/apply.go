@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -26,6 +27,8 @@ type Target struct {
 	retry   wait.Backoff
 	stderr  io.Writer
 	ended   chan struct{}
+
+	sequence atomic.Uint64 // the number that Lua gave the newest backends; 0 if it gives none
 
 	mu      sync.Mutex
 	process *nginx.Process // nil before the start
@@ -80,7 +83,7 @@ func (t *Target) do(ctx context.Context, step plan.Step, report *Report) error {
 	case plan.Reload:
 		return t.load(ctx, step.Next, report)
 	case plan.PostBackends:
-		return t.post(ctx, "/configuration/backends", step.Next.Backends, report)
+		return t.postBackends(ctx, step, report)
 	default:
 		return fmt.Errorf("a plan's step of kind %q is unknown to apply", step.Kind)
 	}

@@ -19,41 +19,43 @@ var control = &http.Client{
 	Transport: &http.Transport{DisableKeepAlives: true},
 }
 
-// post sends a body until nginx takes it or the retries are used up.
-func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) error {
+// post sends a body until nginx takes it or the retries are used up, and
+// returns what nginx said when it took it.
+func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) (said string, err error) {
 	began := time.Now()
 	var last error
-	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
-		last = post(ctx, t.control+path, body)
+	err = wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
+		said, last = post(ctx, t.control+path, body)
 		return last == nil, nil
 	})
 	if err != nil && last == nil {
 		last = err
 	}
 	if last != nil {
-		return fmt.Errorf("sending %d bytes to %s: %w", len(body), path, last)
+		return "", fmt.Errorf("sending %d bytes to %s: %w", len(body), path, last)
 	}
 	report.Posts = append(report.Posts, Post{Path: path, Bytes: len(body), Took: time.Since(began)})
-	return nil
+	return said, nil
 }
 
-func post(ctx context.Context, url string, body []byte) error {
+func post(ctx context.Context, url string, body []byte) (said string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return "", err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := control.Do(request)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer response.Body.Close()
-	said, err := io.ReadAll(io.LimitReader(response.Body, 256))
+	text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if err != nil {
-		return err
+		return "", err
 	}
+	said = strings.TrimSpace(string(text))
 	if response.StatusCode != http.StatusCreated {
-		return fmt.Errorf("nginx answered %s instead of 201: %s", response.Status, strings.TrimSpace(string(said)))
+		return "", fmt.Errorf("nginx answered %s instead of 201: %s", response.Status, said)
 	}
-	return nil
+	return said, nil
 }

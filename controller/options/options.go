@@ -33,6 +33,9 @@ type Options struct {
 	// DefaultCertificate is served for hosts that have none of their own.
 	DefaultCertificate Certificate
 	EnableMetrics      bool
+	// ReportWorkers makes Lua tell, at /configuration/workers of the status
+	// server, which configuration each worker serves.
+	ReportWorkers bool
 
 	// AnnotationsPrefix is what the keys of annotations begin with; empty is
 	// ingress-nginx's.

@@ -22,6 +22,9 @@ type luaConfig struct {
 	HSTSMaxAge              string   `json:"hsts_max_age"`
 	HSTSIncludeSubdomains   bool     `json:"hsts_include_subdomains"`
 	HSTSPreload             bool     `json:"hsts_preload"`
+
+	// Not in ingress-nginx: there only when asked for.
+	ReportWorkers bool `json:"report_workers,omitempty"`
 }
 
 type luaPorts struct {
@@ -54,6 +57,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		HSTSMaxAge:            strconv.Itoa(c.HSTSMaxAge),
 		HSTSIncludeSubdomains: c.HSTSIncludeSubdomains,
 		HSTSPreload:           c.HSTSPreload,
+		ReportWorkers:         opts.ReportWorkers,
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding cfg.json: %w", err)

@@ -1,0 +1,135 @@
+package lua_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"windtunnel.dev/controller/nginx"
+)
+
+// serving is what a worker says of itself.
+type serving struct{ PID, Generation, Workers, Backends, Certificates int }
+
+func (s *site) serving() []serving {
+	s.t.Helper()
+	status, text := s.call(http.MethodGet, "/configuration/workers", "")
+	if status != http.StatusOK {
+		s.t.Fatalf("GET of the workers: %d %s", status, text)
+	}
+	var all []serving
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		s.t.Fatalf("%v: %s", err, text)
+	}
+	return all
+}
+
+// sequence posts backends and returns the number they were given.
+func (s *site) sequence(body string) int {
+	s.t.Helper()
+	status, text := s.call(http.MethodPost, "/configuration/backends", body)
+	n, err := strconv.Atoi(text)
+	if status != http.StatusCreated || err != nil {
+		s.t.Fatalf("POST of backends: %d %q", status, text)
+	}
+	return n
+}
+
+// awaitServing waits until these workers, and of their generation no other,
+// have said that they serve the sequence number.
+func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation int) {
+	s.t.Helper()
+	s.await("all workers saying that they serve it", func() bool {
+		said := s.serving()
+		for _, worker := range workers {
+			i := slices.IndexFunc(said, func(one serving) bool { return one.PID == worker.PID })
+			if i < 0 || said[i].Backends != sequence {
+				return false
+			}
+			generation = said[i].Generation
+			if said[i].Workers != len(workers) {
+				s.t.Fatalf("%+v of %d workers", said[i], len(workers))
+			}
+		}
+		return true
+	})
+	return generation
+}
+
+// accepting are the workers that take connections, once there are as many as there should be.
+func (s *site) accepting(but ...nginx.Worker) (fresh []nginx.Worker) {
+	s.t.Helper()
+	s.awaitWorkers("as many as configured", func(all []nginx.Worker) bool {
+		fresh = slices.DeleteFunc(all, func(w nginx.Worker) bool {
+			return w.Draining || slices.ContainsFunc(but, func(old nginx.Worker) bool { return old.PID == w.PID })
+		})
+		return len(fresh) == s.setup.Workers
+	})
+	return fresh
+}
+
+func TestEachWorkerTellsWhatItServes(t *testing.T) {
+	s := start(t, setup{Config: map[string]any{"report_workers": true}})
+	workers := s.accepting()
+	first := s.awaitServing(workers, 0)
+	if first != 1 {
+		t.Errorf("the first generation is %d", first)
+	}
+	one := s.sequence("[]")
+	two := s.sequence("[]")
+	if two <= one {
+		t.Errorf("POSTs were given the numbers %d and %d", one, two)
+	}
+	if again := s.awaitServing(workers, two); again != first {
+		t.Errorf("generation %d without a reload", again)
+	}
+
+	// What it cannot read it does not serve.
+	s.expectLog("could not parse backends data")
+	s.sequence("[{")
+	s.await("a complaint of each worker", func() bool {
+		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
+	})
+	s.awaitServing(workers, two)
+	three := s.sequence("[]")
+	s.awaitServing(workers, three)
+
+	// One that takes the place of a dead one serves the same, and is of the same generation.
+	s.expectLog("exited on signal 9")
+	if err := syscall.Kill(workers[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	workers = s.accepting(workers[0])
+	if again := s.awaitServing(workers, three); again != first {
+		t.Errorf("generation %d after the death of a worker", again)
+	}
+
+	old := workers
+	if err := s.process.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	workers = s.accepting(old...)
+	if next := s.awaitServing(workers, three); next != first+1 {
+		t.Errorf("generation %d after a reload", next)
+	}
+
+	if status, text := s.call(http.MethodPost, "/configuration/servers", `{"servers":{},"certificates":{}}`); status != http.StatusCreated {
+		t.Fatal(status, text)
+	}
+	for _, one := range s.serving() {
+		if one.Certificates == 0 {
+			t.Errorf("%+v does not tell of the certificates", one)
+		}
+	}
+}
+
+func TestWorkersTellNothingUnasked(t *testing.T) {
+	s := start(t, setup{})
+	if status, text := s.call(http.MethodGet, "/configuration/workers", ""); status != http.StatusNotFound || text != "Not found!" {
+		t.Errorf("%d %q", status, text)
+	}
+}
