@@ -1,6 +1,8 @@
 package model
 
 import (
+	"cmp"
+
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/controller/annotations"
@@ -25,6 +27,16 @@ func (b *builder) readAnnotations() {
 		taken = append(taken, ingress)
 	}
 	b.Ingresses = taken
+}
+
+// isCanary tells whether an ingress only adds pods to the locations of others.
+func (b *builder) isCanary(ingress *networkingv1.Ingress) bool {
+	return b.annotations(ingress).Canary.Enabled
+}
+
+// annotationKey is where an annotation stands in an ingress, for findings.
+func (b *builder) annotationKey(name string) string {
+	return "metadata.annotations[" + cmp.Or(b.options.AnnotationsPrefix, annotations.DefaultPrefix) + "/" + name + "]"
 }
 
 // annotations are those of an ingress; of none, what holds without any.

@@ -1,19 +1,20 @@
 package model
 
 import (
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // addDefaultBackend adds what answers when no ingress does: the first port of
 // the service that the flag names or, when that has no endpoints, nginx's own
 // server that knows only 404.
 func (b *builder) addDefaultBackend() {
-	backend := &Backend{Name: DefaultBackendName}
+	own := []Endpoint{{Address: "127.0.0.1", Port: strconv.Itoa(b.options.Ports.Default)}}
+	backend := &Backend{Name: DefaultBackendName, source: source{otherwise: own}}
 	b.backends[DefaultBackendName] = backend
 	name := b.options.DefaultBackendService
 	if name.Name != "" {
@@ -24,23 +25,27 @@ func (b *builder) addDefaultBackend() {
 		case len(service.Spec.Ports) == 0:
 			b.findService(name, "the default backend has no port; nginx answers 404 itself")
 		default:
-			backend.Endpoints = b.endpoints(service, service.Spec.Ports[0])
+			backend.source.service, backend.source.port = service, service.Spec.Ports[0]
 		}
 	}
-	if len(backend.Endpoints) == 0 {
-		backend.Endpoints = []Endpoint{{Address: "127.0.0.1", Port: strconv.Itoa(b.options.Ports.Default)}}
-	}
+	backend.Endpoints = b.endpoints(backend.source)
 }
 
 // addBackends adds the services that ingresses name. The oldest ingress that
-// names a port makes its backend.
+// names a port makes its backend; canaries come last, so that a service which
+// is a canary here and a host's own there is both.
 func (b *builder) addBackends() {
-	for _, ingress := range b.Ingresses {
-		if ingress.Spec.DefaultBackend != nil {
-			b.addBackend(ingress, "spec.defaultBackend", ingress.Spec.DefaultBackend)
-		}
-		for path := range paths(ingress) {
-			b.addBackend(ingress, path.key, &path.Backend)
+	for _, canary := range []bool{false, true} {
+		for _, ingress := range b.Ingresses {
+			if b.isCanary(ingress) != canary {
+				continue
+			}
+			if ingress.Spec.DefaultBackend != nil {
+				b.addBackend(ingress, "spec.defaultBackend", ingress.Spec.DefaultBackend)
+			}
+			for path := range paths(ingress) {
+				b.addBackend(ingress, path.key, &path.Backend)
+			}
 		}
 	}
 }
@@ -51,59 +56,59 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 		return
 	}
 	name := backendName(ingress.Namespace, wanted.Service)
-	if b.backends[name] != nil {
-		return
+	backend := b.backends[name]
+	if backend == nil {
+		backend = b.backend(name, ingress, key, wanted.Service)
+		b.backends[name] = backend
 	}
-	port := ServicePort(wanted.Service)
-	backend := &Backend{Name: name, Port: port, LoadBalance: b.options.Config.LoadBalance}
-	b.backends[name] = backend
+	if canary := b.annotations(ingress).Canary; canary.Enabled && !backend.TrafficShapingPolicy.Enabled {
+		backend.TrafficShapingPolicy = canary
+	}
+}
 
-	serviceName := types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Service.Name}
+// backend is a backend as the ingress that makes it wishes.
+func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string, wanted *networkingv1.IngressServiceBackend) *Backend {
+	set := b.annotations(ingress)
+	backend := &Backend{
+		Name:           name,
+		Port:           ServicePort(wanted),
+		LoadBalance:    cmp.Or(set.Backend.LoadBalance, b.options.Config.LoadBalance),
+		UpstreamHashBy: set.Backend.UpstreamHashBy,
+		NoServer:       set.Canary.Enabled,
+	}
+	backend.UpstreamHashBy.SubsetSize = cmp.Or(backend.UpstreamHashBy.SubsetSize, 3)
+	serviceName := types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
 	service := b.Services[serviceName]
 	if service == nil {
 		b.find(ingress, key, "service %s does not exist; requests get 503", serviceName)
-		return
+		return backend
 	}
 	backend.Service = service
+	var problem string
 	if service.Spec.Type == corev1.ServiceTypeExternalName {
-		b.find(ingress, key, "service %s is of type ExternalName, which is not supported yet; requests get 503", serviceName)
-		return
-	}
-	servicePort, ok := findPort(service, port)
-	if !ok {
-		b.find(ingress, key, "service %s has no TCP port %s; requests get 503", serviceName, port.String())
-		return
-	}
-	backend.Endpoints = b.endpoints(service, servicePort)
-}
-
-// findPort is the TCP port of a service whose number, target or name is
-// wanted; ingress-nginx takes all three.
-func findPort(service *corev1.Service, wanted intstr.IntOrString) (corev1.ServicePort, bool) {
-	text := wanted.String()
-	for _, port := range service.Spec.Ports {
-		if protocolOf(port.Protocol) != corev1.ProtocolTCP {
-			continue
-		}
-		if strconv.Itoa(int(port.Port)) == text || targetPort(port).String() == text || port.Name == text {
-			return port, true
+		backend.source.fixed, problem = b.externalEndpoints(service, backend.Port)
+	} else if port, ok := findPort(service, backend.Port); !ok {
+		problem = "has no TCP port " + backend.Port.String()
+	} else {
+		backend.source.service, backend.source.port = service, port
+		if set.Backend.ServiceUpstream {
+			b.useClusterIP(backend, ingress, key)
 		}
 	}
-	return corev1.ServicePort{}, false
+	if problem != "" {
+		b.find(ingress, key, "service %s %s; requests get 503", serviceName, problem)
+	}
+	backend.Endpoints = b.endpoints(backend.source)
+	return backend
 }
 
-// targetPort is the port itself unless something else is said (Service API).
-func targetPort(port corev1.ServicePort) *intstr.IntOrString {
-	if port.TargetPort == (intstr.IntOrString{}) {
-		return new(intstr.FromInt32(port.Port))
+// useClusterIP leaves the balancing to Kubernetes: the service's own address
+// is the only endpoint.
+func (b *builder) useClusterIP(backend *Backend, ingress *networkingv1.Ingress, key string) {
+	service, port := backend.source.service, backend.source.port
+	if ip := service.Spec.ClusterIP; ip != "" && ip != corev1.ClusterIPNone {
+		backend.source.fixed = []Endpoint{{Address: ip, Port: strconv.Itoa(int(port.Port))}}
+		return
 	}
-	return &port.TargetPort
-}
-
-// protocolOf is TCP unless something else is said (Service API).
-func protocolOf(protocol corev1.Protocol) corev1.Protocol {
-	if protocol == "" {
-		return corev1.ProtocolTCP
-	}
-	return protocol
+	b.find(ingress, key, "service %s/%s has no address of its own, which service-upstream asks for; its endpoints are used", service.Namespace, service.Name)
 }

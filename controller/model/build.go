@@ -13,8 +13,9 @@ import (
 )
 
 // Build works out the model, in the order of ingress-nginx: the default
-// backend, all backends, the servers with what each answers by default, then
-// the paths. The findings are in that order, too.
+// backend, all backends, the servers with what each answers by default, the
+// paths, canaries, and what answers where a backend has no endpoint. The
+// findings are in that order, too.
 func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
 	b := &builder{
 		Snapshot: cluster,
@@ -22,15 +23,21 @@ func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) 
 		backends: make(map[string]*Backend),
 		servers:  make(map[string]*Server),
 		sets:     make(map[types.NamespacedName]annotations.Set),
+		decisive: make(map[string]bool),
+		frozen:   make(map[types.NamespacedName]bool),
 	}
 	b.readAnnotations()
 	b.addDefaultBackend()
 	b.addBackends()
 	b.addServers()
+	b.addServerSettings()
 	b.addPaths()
+	b.addCanaries()
+	b.addFallbacks()
 	return &Model{
-		Backends: b.sortedBackends(),
-		Servers:  b.sortedServers(),
+		Backends:        b.sortedBackends(),
+		Servers:         b.sortedServers(),
+		RedirectServers: b.redirects(),
 		DefaultSSLCertificate: SSLCert{
 			PemFileName: opts.DefaultCertificate.PemFile,
 			PemSHA:      opts.DefaultCertificate.SHA,
@@ -45,6 +52,15 @@ type builder struct {
 	backends map[string]*Backend
 	servers  map[string]*Server
 	findings []Finding
+
+	aliases   map[string]*Server // whom an alias leads to
+	aliased   []wish             // for aliases
+	fromToWWW []wish             // for a redirect from the other name
+
+	// decisive are the backends whose first or last endpoint changes more than
+	// themselves; frozen, the services any change of whose endpoints does.
+	decisive map[string]bool
+	frozen   map[types.NamespacedName]bool
 
 	sets          map[types.NamespacedName]annotations.Set // by ingress
 	noAnnotations annotations.Set

@@ -7,22 +7,47 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"windtunnel.dev/controller/snapshot"
 )
 
-// endpoints are the ready endpoints of a service's port, each once, by address
-// and port: equal slices in any order make equal bytes.
-func (b *builder) endpoints(service *corev1.Service, port corev1.ServicePort) []Endpoint {
+// source says where the endpoints of a backend come from, so that they can be
+// looked up again when slices change and nothing else does.
+type source struct {
+	fixed     []Endpoint // these, whatever slices say
+	service   *corev1.Service
+	port      corev1.ServicePort
+	otherwise []Endpoint // when there is none
+}
+
+// endpoints are those of a backend, each once, by address and port: equal
+// slices in any order make equal bytes. nil is none.
+func (b *builder) endpoints(from source) []Endpoint {
+	if from.fixed != nil {
+		return from.fixed
+	}
+	if from.service == nil {
+		return from.otherwise
+	}
+	if found := readyEndpoints(b.EndpointSlices[snapshot.NameOf(from.service)], from.service, from.port, b.options.Zone); found != nil {
+		return found
+	}
+	return from.otherwise
+}
+
+// readyEndpoints are the ready endpoints of a service's port. zone is that of
+// the controller's node; without one, hints about zones are not looked at.
+func readyEndpoints(endpointSlices []*discoveryv1.EndpointSlice, service *corev1.Service, port corev1.ServicePort, zone string) []Endpoint {
 	var all []Endpoint
-	for _, slice := range b.EndpointSlices[snapshot.NameOf(service)] {
+	hints := hintsOf(service, zone)
+	for _, slice := range endpointSlices {
 		if slice.AddressType == discoveryv1.AddressTypeFQDN {
 			continue // nginx balances over addresses; Kubernetes deprecated the type
 		}
-		for _, number := range targetPorts(slice.Ports, port) {
+		near := hints.in(slice)
+		for _, number := range slicePorts(slice.Ports, port) {
 			for _, endpoint := range slice.Endpoints {
-				if isReady(endpoint) {
+				if isReady(endpoint) && near(endpoint) {
 					all = appendAddresses(all, endpoint, number)
 				}
 			}
@@ -45,31 +70,4 @@ func appendAddresses(all []Endpoint, endpoint discoveryv1.Endpoint, port int32) 
 // (EndpointSlice API), and a terminating pod is not ready.
 func isReady(endpoint discoveryv1.Endpoint) bool {
 	return endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready
-}
-
-// targetPorts are the ports of a slice that belong to a port of the service.
-// An unnamed service port is the slice's only one; a named one is that of the
-// same name; and where names say nothing a numeric target port is taken, as
-// ingress-nginx does.
-func targetPorts(slicePorts []discoveryv1.EndpointPort, port corev1.ServicePort) []int32 {
-	target := targetPort(port)
-	numeric := target.Type == intstr.Int && target.IntVal > 0
-	if len(slicePorts) == 0 {
-		if numeric {
-			return []int32{target.IntVal}
-		}
-		return nil
-	}
-	var found []int32
-	for _, slicePort := range slicePorts {
-		switch {
-		case slicePort.Protocol != nil && *slicePort.Protocol != protocolOf(port.Protocol):
-		case slicePort.Port != nil && (port.Name == "" || slicePort.Name != nil && *slicePort.Name == port.Name):
-			found = append(found, *slicePort.Port)
-		case numeric:
-			found = append(found, target.IntVal)
-		}
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
 }

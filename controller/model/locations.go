@@ -16,10 +16,17 @@ func sortLocations(locations []*Location) {
 	})
 }
 
+// isPattern tells whether a path is matched as a regular expression: it is
+// rewritten, or its ingress says so. nginx then matches all of its server's
+// paths that way.
+func (l *Location) isPattern() bool {
+	return l.Rewrite.Target != "" && l.Rewrite.Target != l.Path || l.Rewrite.UseRegex
+}
+
 // splitPrefixes makes two locations of each Prefix path but "/": nginx matches
 // "/p" as a prefix of "/pq", too, and Kubernetes matches whole path elements.
 // So "/p" becomes "/p/" and, exactly, "/p"; the latter only if no ingress
-// claims it as Exact.
+// claims it as Exact. A path that is rewritten or a pattern stays as it is.
 func splitPrefixes(locations []*Location) []*Location {
 	taken := make(map[string]bool, len(locations))
 	for _, l := range locations {
@@ -36,6 +43,10 @@ func splitPrefixes(locations []*Location) []*Location {
 		}
 		l.IngressPath = l.Path
 		if *l.PathType == networkingv1.PathTypeExact {
+			split = append(split, l)
+			continue
+		}
+		if l.isPattern() {
 			split = append(split, l)
 			continue
 		}

@@ -55,6 +55,8 @@ type Backend struct {
 	NoServer             bool // a canary: no location leads to it
 	TrafficShapingPolicy annotations.Canary
 	AlternativeBackends  []string // names of its canaries
+
+	source source
 }
 
 // SessionAffinity is how clients are kept at a pod.

@@ -13,6 +13,9 @@ import (
 // claims a path has it.
 func (b *builder) addPaths() {
 	for _, ingress := range b.Ingresses {
+		if b.isCanary(ingress) {
+			continue
+		}
 		for path := range paths(ingress) {
 			b.addPath(ingress, path)
 		}
@@ -38,7 +41,9 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 	default:
 		holder := server.Locations[i].owner()
 		b.find(ingress, path.key, "%s %s of %s is already taken by %s; this one is ignored", *path.PathType, path.Path, path.host, holder)
+		return
 	}
+	b.bind(b.backends[location.Backend], ingress, path)
 }
 
 // rulePath is a path of a rule with what Kubernetes' defaults make of it.

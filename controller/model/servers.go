@@ -8,6 +8,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/controller/annotations"
 )
 
 // addServers adds the server for all names and one for each host, each with a
@@ -16,9 +18,13 @@ func (b *builder) addServers() {
 	catchAll := b.location("/", prefix(), nil, DefaultBackendName)
 	catchAll.IsDefBackend = true
 	catchAll.Logs.Access = b.options.Config.EnableAccessLogForDefaultBackend
+	catchAll.Rewrite, catchAll.Redirect = annotations.Rewrite{}, annotations.Redirect{} // names that nobody claims are not redirected to HTTPS
 	b.servers[DefaultServerName] = &Server{Hostname: DefaultServerName, Locations: []*Location{catchAll}}
 
 	for _, ingress := range b.Ingresses {
+		if b.isCanary(ingress) {
+			continue // it goes to pods of its own on the locations of others
+		}
 		b.claimCatchAll(ingress)
 		for i := range ingress.Spec.Rules {
 			b.addServer(ingress, i)
@@ -33,11 +39,14 @@ func (b *builder) claimCatchAll(ingress *networkingv1.Ingress) {
 		return
 	}
 	server := b.servers[DefaultServerName]
-	if holder := server.Locations[0]; !holder.IsDefBackend {
+	holder := server.Locations[0]
+	if !holder.IsDefBackend {
 		b.find(ingress, "spec.defaultBackend", "%s is older and has the default backend; this one is ignored", holder.owner())
 		return
 	}
-	server.Locations[0] = b.location("/", prefix(), ingress, b.defaultBackendOf(ingress))
+	claimed := b.location("/", prefix(), ingress, b.defaultBackendOf(ingress))
+	claimed.Rewrite, claimed.Redirect = holder.Rewrite, holder.Redirect
+	server.Locations[0] = claimed
 }
 
 func (b *builder) addServer(ingress *networkingv1.Ingress, rule int) {
@@ -83,8 +92,13 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 		Path:     path,
 		PathType: pathType,
 		Backend:  backend,
+		Service:  b.backends[backend].Service,
+		Port:     b.backends[backend].Port,
 		Ingress:  ingress,
 		Denied:   set.Denied,
+
+		DefaultBackend:             b.fallbackService(ingress),
+		DefaultBackendUpstreamName: DefaultBackendName,
 
 		Allowlist:                   set.Allowlist,
 		BackendProtocol:             set.BackendProtocol,

@@ -42,6 +42,12 @@ type Options struct {
 	AnnotationsPrefix string
 	// SkipAnnotationValidation takes values of annotations as they are.
 	SkipAnnotationValidation bool
+
+	// DisableExternalNames leaves services of type ExternalName without endpoints.
+	DisableExternalNames bool
+	// Zone is that of the controller's node: endpoints that are meant for other
+	// zones are left out. Empty takes all.
+	Zone string
 }
 
 // Ports are the TCP ports that nginx and the controller listen on.

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
@@ -22,6 +21,8 @@ import (
 type flags struct {
 	DynamicConfiguration  *bool  `json:"dynamic-configuration"`
 	DefaultBackendService string `json:"default-backend-service"`
+	DisableExternalNames  bool   `json:"disable-svc-external-name"`
+	Zone                  string `json:"zone"` // of the node, with --enable-topology-aware-routing
 }
 
 type parsed struct {
@@ -36,6 +37,8 @@ func parse(f flags, data map[string]string) parsed {
 		Config:                config,
 		DynamicConfiguration:  f.DynamicConfiguration == nil || *f.DynamicConfiguration,
 		DefaultBackendService: types.NamespacedName{Namespace: namespace, Name: name},
+		DisableExternalNames:  f.DisableExternalNames,
+		Zone:                  f.Zone,
 		Ports:                 options.DefaultPorts,
 		DefaultCertificate: options.Certificate{
 			PemFile: "/etc/ingress-controller/ssl/default-fake-certificate.pem",
@@ -66,28 +69,6 @@ func merge[T metav1.Object](under, over []T) []T {
 		byName[snapshot.NameOf(object)] = object
 	}
 	return slices.Collect(maps.Values(byName)) // in any order: a source has none
-}
-
-func summary(m *model.Model) string {
-	var text strings.Builder
-	for _, b := range m.Backends {
-		fmt.Fprintf(&text, "backend %s ->", b.Name)
-		for _, e := range b.Endpoints {
-			fmt.Fprintf(&text, " %s", e.HostPort())
-		}
-		fmt.Fprintln(&text)
-	}
-	for _, s := range m.Servers {
-		fmt.Fprintf(&text, "server %s\n", s.Hostname)
-		for _, l := range s.Locations {
-			of := "nobody"
-			if l.Ingress != nil {
-				of = snapshot.NameOf(l.Ingress).String()
-			}
-			fmt.Fprintf(&text, "  %s %s -> %s (of %s)\n", *l.PathType, l.Path, l.Backend, of)
-		}
-	}
-	return text.String()
 }
 
 // outline is who answers what: the upstream blocks, and the locations of the

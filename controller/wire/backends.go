@@ -14,10 +14,6 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// defaultSubsetSize is what ingress-nginx sends for a backend of an ingress
-// that does not ask for subsets.
-const defaultSubsetSize = 3
-
 // backend is one element of POST /configuration/backends.
 type backend struct {
 	Name                  string             `json:"name"`
@@ -30,6 +26,7 @@ type backend struct {
 	LoadBalance           string             `json:"load-balance,omitempty"`
 	NoServer              bool               `json:"noServer"`
 	TrafficShapingPolicy  trafficShaping     `json:"trafficShapingPolicy"`
+	AlternativeBackends   []string           `json:"alternativeBackends,omitempty"`
 }
 
 type service struct {
@@ -46,15 +43,29 @@ type endpoint struct {
 }
 
 type affinity struct {
-	Name                  string `json:"name"`
-	Mode                  string `json:"mode"`
-	CookieSessionAffinity struct {
-		Name string `json:"name"`
-	} `json:"cookieSessionAffinity"`
+	Name   string `json:"name"`
+	Mode   string `json:"mode"`
+	Cookie cookie `json:"cookieSessionAffinity"`
+}
+
+// cookie leaves out what is empty or false: Lua goes by the request then.
+type cookie struct {
+	Name                    string              `json:"name"`
+	Expires                 string              `json:"expires,omitempty"`
+	MaxAge                  string              `json:"maxage,omitempty"`
+	Locations               map[string][]string `json:"locations,omitempty"`
+	Secure                  bool                `json:"secure,omitempty"`
+	Path                    string              `json:"path,omitempty"`
+	Domain                  string              `json:"domain,omitempty"`
+	SameSite                string              `json:"samesite,omitempty"`
+	ConditionalSameSiteNone bool                `json:"conditional_samesite_none,omitempty"`
+	ChangeOnFailure         bool                `json:"change_on_failure,omitempty"`
 }
 
 type hashBy struct {
-	SubsetSize int `json:"upstream-hash-by-subset-size,omitempty"`
+	By         string `json:"upstream-hash-by,omitempty"`
+	Subset     bool   `json:"upstream-hash-by-subset,omitempty"`
+	SubsetSize int    `json:"upstream-hash-by-subset-size,omitempty"`
 }
 
 type trafficShaping struct {
@@ -84,15 +95,50 @@ func Backends(m *model.Model, opts options.Options) ([]byte, error) {
 }
 
 func encode(b *model.Backend) backend {
-	out := backend{Name: b.Name, Port: b.Port, LoadBalance: b.LoadBalance}
+	out := backend{
+		Name:                  b.Name,
+		Port:                  b.Port,
+		SSLPassthrough:        b.SSLPassthrough,
+		SessionAffinityConfig: encodeAffinity(b.SessionAffinity),
+		UpstreamHashByConfig:  hashBy(b.UpstreamHashBy),
+		LoadBalance:           b.LoadBalance,
+		NoServer:              b.NoServer,
+		TrafficShapingPolicy:  encodeCanary(b),
+		AlternativeBackends:   b.AlternativeBackends,
+	}
 	if b.Service != nil {
 		out.Service = &service{Spec: b.Service.Spec}
 	}
 	for _, e := range b.Endpoints {
 		out.Endpoints = append(out.Endpoints, endpoint(e))
 	}
-	if b.Name != model.DefaultBackendName {
-		out.UpstreamHashByConfig.SubsetSize = defaultSubsetSize
-	}
 	return out
+}
+
+func encodeAffinity(a model.SessionAffinity) affinity {
+	c := a.Cookie
+	return affinity{Name: a.Type, Mode: a.Mode, Cookie: cookie{
+		Name:                    c.Name,
+		Expires:                 c.Expires,
+		MaxAge:                  c.MaxAge,
+		Locations:               a.Locations,
+		Secure:                  c.Secure != nil && *c.Secure,
+		Path:                    c.Path,
+		Domain:                  c.Domain,
+		SameSite:                c.SameSite,
+		ConditionalSameSiteNone: c.ConditionalSameSiteNone,
+		ChangeOnFailure:         c.ChangeOnFailure,
+	}}
+}
+
+func encodeCanary(b *model.Backend) trafficShaping {
+	c := b.TrafficShapingPolicy
+	return trafficShaping{
+		Weight:        c.Weight,
+		WeightTotal:   c.WeightTotal,
+		Header:        c.Header,
+		HeaderValue:   c.HeaderValue,
+		HeaderPattern: c.HeaderPattern,
+		Cookie:        c.Cookie,
+	}
 }

@@ -2,12 +2,12 @@ package wire_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/wire"
@@ -22,7 +22,7 @@ func backends(t *testing.T, dynamic bool, list ...*model.Backend) string {
 	return string(text)
 }
 
-const rest = `"sessionAffinityConfig":{"name":"","mode":"","cookieSessionAffinity":{"name":""}},"upstreamHashByConfig":{"upstream-hash-by-subset-size":3},%"noServer":false,"trafficShapingPolicy":{"weight":0,"weightTotal":0,"header":"","headerValue":"","headerPattern":"","cookie":""}}]`
+const nothing = `"sessionAffinityConfig":{"name":"","mode":"","cookieSessionAffinity":{"name":""}},"upstreamHashByConfig":{},"noServer":false,"trafficShapingPolicy":{"weight":0,"weightTotal":0,"header":"","headerValue":"","headerPattern":"","cookie":""}}]`
 
 func TestBackends(t *testing.T) {
 	service := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.7"}}
@@ -32,14 +32,35 @@ func TestBackends(t *testing.T) {
 		want    string
 	}{
 		"with everything": {
-			model.Backend{Name: "a", Service: service, Port: intstr.FromString("http"), LoadBalance: "ewma", Endpoints: []model.Endpoint{{Address: "fd00::1", Port: "80"}}},
-			`[{"name":"a","service":{"metadata":{},"spec":{"clusterIP":"10.96.0.7"},"status":{"loadBalancer":{}}},"port":"http","sslPassthrough":false,"endpoints":[{"address":"fd00::1","port":"80"}],` + strings.Replace(rest, "%", `"load-balance":"ewma",`, 1)},
+			model.Backend{
+				Name: "a", Service: service, Port: intstr.FromString("http"), LoadBalance: "ewma",
+				Endpoints: []model.Endpoint{{Address: "fd00::1", Port: "80"}},
+				SessionAffinity: model.SessionAffinity{
+					Affinity: annotations.Affinity{Type: "cookie", Mode: "persistent", CanaryBehavior: "not on the wire", Cookie: annotations.Cookie{
+						Name: "sticky", Expires: "60", MaxAge: "-1", Path: "/p", Domain: "a.example", SameSite: "None",
+						Secure: new(true), ConditionalSameSiteNone: true, ChangeOnFailure: true,
+					}},
+					Locations: map[string][]string{"b": {"/y"}, "a": {"/x", "/"}},
+				},
+				UpstreamHashBy:       annotations.UpstreamHashBy{By: "$request_uri", Subset: true, SubsetSize: 3},
+				NoServer:             true,
+				TrafficShapingPolicy: annotations.Canary{Enabled: true, Weight: 5, WeightTotal: 200, Header: "h", HeaderValue: "v", HeaderPattern: "p", Cookie: "c"},
+				AlternativeBackends:  []string{"c1", "c2"},
+				SSLPassthrough:       true,
+			},
+			`[{"name":"a","service":{"metadata":{},"spec":{"clusterIP":"10.96.0.7"},"status":{"loadBalancer":{}}},"port":"http","sslPassthrough":true,"endpoints":[{"address":"fd00::1","port":"80"}],` +
+				`"sessionAffinityConfig":{"name":"cookie","mode":"persistent","cookieSessionAffinity":{"name":"sticky","expires":"60","maxage":"-1","locations":{"a":["/x","/"],"b":["/y"]},"secure":true,"path":"/p","domain":"a.example","samesite":"None","conditional_samesite_none":true,"change_on_failure":true}},` +
+				`"upstreamHashByConfig":{"upstream-hash-by":"$request_uri","upstream-hash-by-subset":true,"upstream-hash-by-subset-size":3},"load-balance":"ewma","noServer":true,` +
+				`"trafficShapingPolicy":{"weight":5,"weightTotal":200,"header":"h","headerValue":"v","headerPattern":"p","cookie":"c"},"alternativeBackends":["c1","c2"]}]`,
+		},
 		"with nothing": {
 			model.Backend{Name: "a"},
-			`[{"name":"a","port":0,"sslPassthrough":false,` + strings.Replace(rest, "%", "", 1)},
-		"of the default backend": {
-			model.Backend{Name: model.DefaultBackendName},
-			`[{"name":"upstream-default-backend","port":0,"sslPassthrough":false,` + strings.Replace(strings.Replace(rest, "%", "", 1), `"upstream-hash-by-subset-size":3`, "", 1)},
+			`[{"name":"a","port":0,"sslPassthrough":false,` + nothing,
+		},
+		"not secure is as if nothing was said": {
+			model.Backend{Name: "a", SessionAffinity: model.SessionAffinity{Affinity: annotations.Affinity{Cookie: annotations.Cookie{Secure: new(false)}}}},
+			`[{"name":"a","port":0,"sslPassthrough":false,` + nothing,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := backends(t, true, &test.backend); got != test.want {

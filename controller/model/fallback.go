@@ -1,0 +1,78 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// fallbackService is the service that an ingress names to answer where its
+// backends cannot (default-backend); nil if there is none.
+func (b *builder) fallbackService(ingress *networkingv1.Ingress) *corev1.Service {
+	name := b.annotations(ingress).Backend.DefaultBackend
+	if name == "" {
+		return nil
+	}
+	return b.Services[types.NamespacedName{Namespace: ingress.Namespace, Name: name}]
+}
+
+// addFallbacks leads locations whose backend has no endpoint to the service
+// that their ingress names for that, and errors to it where some are taken for
+// errors. So a first or last endpoint can change nginx.conf.
+func (b *builder) addFallbacks() {
+	b.findFallbacks()
+	for _, server := range b.servers {
+		for _, location := range server.Locations {
+			if location.DefaultBackend != nil {
+				b.addFallback(location)
+			}
+		}
+	}
+}
+
+func (b *builder) addFallback(location *Location) {
+	backend := b.backends[location.Backend]
+	b.decisive[backend.Name] = true
+	if len(backend.Endpoints) > 0 && len(location.CustomHTTPErrors) == 0 {
+		return
+	}
+	fallback := b.fallback(location.DefaultBackend)
+	if len(fallback.Endpoints) == 0 {
+		b.frozen[snapshot.NameOf(location.DefaultBackend)] = true
+		return
+	}
+	b.decisive[fallback.Name] = true
+	b.backends[fallback.Name] = fallback
+	location.DefaultBackendUpstreamName = fallback.Name
+	if len(backend.Endpoints) == 0 {
+		location.Backend = fallback.Name
+	}
+}
+
+// fallback is the first port of a service as a backend.
+func (b *builder) fallback(service *corev1.Service) *Backend {
+	name := "custom-default-backend-" + service.Namespace + "-" + service.Name
+	if have := b.backends[name]; have != nil {
+		return have
+	}
+	backend := &Backend{Name: name, Service: service, LoadBalance: b.options.Config.LoadBalance}
+	if len(service.Spec.Ports) > 0 {
+		port := service.Spec.Ports[0]
+		backend.Port = intstr.FromInt32(port.Port)
+		backend.source = source{service: service, port: port}
+		backend.Endpoints = b.endpoints(backend.source)
+	}
+	return backend
+}
+
+// findFallbacks notes the services that are named and do not exist.
+func (b *builder) findFallbacks() {
+	for _, ingress := range b.Ingresses {
+		if name := b.annotations(ingress).Backend.DefaultBackend; name != "" && b.fallbackService(ingress) == nil {
+			b.find(ingress, b.annotationKey("default-backend"), "service %s/%s does not exist; it is ignored", ingress.Namespace, name)
+		}
+	}
+}

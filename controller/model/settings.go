@@ -1,0 +1,128 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+// addServerSettings sets what annotations say of a whole host. Each is the
+// oldest ingress's to say.
+func (b *builder) addServerSettings() {
+	for _, ingress := range b.Ingresses {
+		if b.isCanary(ingress) {
+			continue
+		}
+		for _, host := range hosts(ingress) {
+			if server := b.servers[host]; server != nil {
+				b.addSettings(server, ingress)
+			}
+		}
+	}
+	b.settleAliases()
+}
+
+func (b *builder) addSettings(server *Server, ingress *networkingv1.Ingress) {
+	set := b.annotations(ingress)
+	for _, setting := range []struct {
+		name   string
+		value  string
+		server *string
+	}{
+		{"server-snippet", set.Snippets.Server, &server.ServerSnippet},
+		{"ssl-ciphers", set.SSL.Ciphers, &server.SSLCiphers},
+		{"ssl-prefer-server-ciphers", set.SSL.PreferServerCiphers, &server.SSLPreferServerCiphers},
+	} {
+		if *setting.server == "" {
+			*setting.server = setting.value
+		} else if setting.value != "" && setting.value != *setting.server {
+			b.find(ingress, b.annotationKey(setting.name), "an older ingress of %s says otherwise; this is ignored", server.Hostname)
+		}
+	}
+	b.addAliases(server, ingress, set.Aliases)
+	if set.Redirect.FromToWWW && !server.RedirectFromToWWW {
+		server.RedirectFromToWWW = true
+		b.fromToWWW = append(b.fromToWWW, wish{server, ingress})
+	}
+}
+
+// wish is what an ingress wants of a server.
+type wish struct {
+	server  *Server
+	ingress *networkingv1.Ingress
+}
+
+// hosts are those of the rules of an ingress, each once.
+func hosts(ingress *networkingv1.Ingress) []string {
+	var all []string
+	for _, rule := range ingress.Spec.Rules {
+		if host := cmp.Or(rule.Host, DefaultServerName); !slices.Contains(all, host) {
+			all = append(all, host)
+		}
+	}
+	return all
+}
+
+func (b *builder) addAliases(server *Server, ingress *networkingv1.Ingress, aliases []string) {
+	switch {
+	case len(aliases) == 0:
+	case len(server.Aliases) > 0:
+		if !slices.Equal(server.Aliases, aliases) {
+			b.find(ingress, b.annotationKey("server-alias"), "an older ingress of %s says otherwise; this is ignored", server.Hostname)
+		}
+	default:
+		server.Aliases = aliases
+		b.aliased = append(b.aliased, wish{server, ingress})
+	}
+}
+
+// settleAliases leaves each name to one server: to the one that has it as its
+// own, else to the oldest ingress's. They are sorted, each once.
+func (b *builder) settleAliases() {
+	b.aliases = make(map[string]*Server)
+	for _, w := range b.aliased {
+		var kept []string
+		for _, alias := range w.server.Aliases {
+			if holder := b.holderOf(alias); holder == nil {
+				b.aliases[alias] = w.server
+				kept = append(kept, alias)
+			} else if holder != w.server {
+				b.find(w.ingress, b.annotationKey("server-alias"), "%s already leads to %s; this is ignored", shown(alias), holder.Hostname)
+			}
+		}
+		slices.Sort(kept)
+		w.server.Aliases = kept
+	}
+}
+
+// holderOf is the server that a name leads to, nil if there is none.
+func (b *builder) holderOf(name string) *Server {
+	if server := b.servers[name]; server != nil {
+		return server
+	}
+	return b.aliases[name]
+}
+
+// redirects are the hosts that only redirect to the one with, or without, www.
+func (b *builder) redirects() []Redirect {
+	var all []Redirect
+	for _, w := range b.fromToWWW {
+		to := w.server.Hostname
+		from, had := strings.CutPrefix(to, "www.")
+		if !had {
+			from = "www." + to
+		}
+		key := b.annotationKey("from-to-www-redirect")
+		if to == DefaultServerName || strings.HasPrefix(to, "*.") {
+			b.find(w.ingress, key, "%s is no single name; nothing is redirected to it", to)
+		} else if holder := b.holderOf(from); holder != nil {
+			b.find(w.ingress, key, "%s is a host of its own; it is not redirected to %s", from, to)
+		} else {
+			all = append(all, Redirect{From: from, To: to})
+		}
+	}
+	slices.SortFunc(all, func(x, y Redirect) int { return cmp.Compare(x.From, y.From) })
+	return all
+}
