@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -57,9 +58,13 @@ func Run(ctx, hurry context.Context, config Config) error {
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: config.Client.CoreV1().Events("")})
 	events := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "nginx-ingress-controller"})
 
+	var store *watch.Store
+	ingresses := judge{configMap: func() *corev1.ConfigMap { return store.ConfigMap(config.ConfigMap) }, flags: config.Options}
+	config.Watch.Check = ingresses.check
+	store = watch.New(config.Client, config.Watch, events, config.Log)
 	c := &controller{
 		Config: config,
-		store:  watch.New(config.Client, config.Watch, events, config.Log),
+		store:  store,
 		target: apply.New(apply.Options{
 			Nginx:      config.Nginx,
 			Layout:     layout(config),
@@ -136,7 +141,7 @@ func (c *controller) sync(ctx context.Context) error {
 	cluster := snapshot.Take(c.store)
 	opts, optionFindings := c.options(cluster)
 	wanted, modelFindings := model.Build(cluster, opts)
-	c.tellFindings(optionFindings, modelFindings)
+	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), modelFindings))
 
 	input := c.input
 	input.Options = opts
@@ -164,14 +169,7 @@ const luaPoll = time.Second
 
 // options are the flags' options with what the ConfigMap says now.
 func (c *controller) options(cluster snapshot.Snapshot) (options.Options, []options.Finding) {
-	opts := c.Options
-	var data map[string]string
-	if config := cluster.ConfigMaps[c.ConfigMap]; config != nil {
-		data = config.Data
-	}
-	var findings []options.Finding
-	opts.Config, findings = options.Parse(data, c.Options.Config)
-	return opts, findings
+	return withConfigMap(c.Options, cluster.ConfigMaps[c.ConfigMap])
 }
 
 // check says what keeps the controller from being healthy.

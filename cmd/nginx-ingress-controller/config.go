@@ -90,6 +90,11 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			ReportWorkers:         f.reportWorkers,
 			Ports:                 f.ports,
 			Root:                  root,
+
+			AnnotationsPrefix:        f.model.prefix,
+			SkipAnnotationValidation: !f.model.validate,
+			DisableExternalNames:     f.model.disableExternalNames,
+			Zone:                     f.model.zone(ctx, client, own, log),
 		},
 		Nginx:             program,
 		Template:          template,

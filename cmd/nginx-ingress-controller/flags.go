@@ -29,6 +29,7 @@ type flags struct {
 	udpServices       name
 	defaultBackend    name
 	namespaceSelector string
+	model             modelFlags
 
 	ports               options.Ports
 	healthHost          string
@@ -55,6 +56,7 @@ func parseFlags(args []string) (*flags, error) {
 	f.set.SetOutput(io.Discard) // errors are returned
 	f.set.SortFlags = true
 	f.addCluster()
+	f.addModel()
 	f.addNginx()
 	f.addOurs()
 	for _, u := range unsupported {

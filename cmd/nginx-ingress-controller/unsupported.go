@@ -18,18 +18,14 @@ type foreign struct {
 // unsupported are ingress-nginx's flags that are accepted, so that its command
 // lines can be used as they are.
 var unsupported = []foreign{
-	{name: "annotations-prefix", harmless: "nginx.ingress.kubernetes.io"},
 	{name: "bucket-factor", harmless: "0"},
 	{name: "default-ssl-certificate"},
 	{name: "disable-full-test", boolean: true, harmless: "false"},
 	{name: "disable-leader-election", boolean: true, harmless: "true"},
-	{name: "disable-svc-external-name", boolean: true, harmless: "false"},
 	{name: "election-id"},
 	{name: "election-ttl"},
-	{name: "enable-annotation-validation", boolean: true, harmless: "true"},
 	{name: "enable-ssl-chain-completion", boolean: true, harmless: "false"},
 	{name: "enable-ssl-passthrough", boolean: true, harmless: "false"},
-	{name: "enable-topology-aware-routing", boolean: true, harmless: "false"},
 	{name: "exclude-socket-metrics"},
 	{name: "internal-logger-address"},
 	{name: "length-buckets"},

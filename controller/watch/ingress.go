@@ -3,7 +3,6 @@ package watch
 import (
 	"reflect"
 
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -49,33 +48,6 @@ func (s *Store) followsNamespace(name string) bool {
 	}
 	_, exists, err := s.namespaces.GetStore().GetByKey(name)
 	return err == nil && exists
-}
-
-// accept stores an ingress and says whether it did. One that is refused for
-// its content leaves its earlier version in place.
-func (s *Store) accept(ingress *networkingv1.Ingress) bool {
-	if s.options.DeepInspect {
-		if err := inspect(ingress); err != nil {
-			s.log.Warn("ingress refused", "ingress", key(ingress), "reason", err.Error())
-			return false
-		}
-	}
-	s.mu.Lock()
-	s.accepted[key(ingress)] = ingress
-	s.mu.Unlock()
-	if !s.options.DisableSyncEvents {
-		s.events.Event(ingress, corev1.EventTypeNormal, "Sync", "Scheduled for sync")
-	}
-	return true
-}
-
-// forget drops an ingress and says whether there was one.
-func (s *Store) forget(ingress *networkingv1.Ingress) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, had := s.accepted[key(ingress)]
-	delete(s.accepted, key(ingress))
-	return had
 }
 
 func (s *Store) has(ingress *networkingv1.Ingress) bool {

@@ -118,14 +118,19 @@ func (s *Store) names(secret *corev1.Secret) bool {
 }
 
 // configMapRule: the controller's own; the deletion of one leaves the configuration
-// as it was until something else changes.
+// as it was until something else changes. What it says can let in ingresses
+// that were refused.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
-	own := func(config *corev1.ConfigMap) bool {
-		return slices.Contains(s.options.ConfigMaps, types.NamespacedName{Namespace: config.Namespace, Name: config.Name})
+	changed := func(config *corev1.ConfigMap) bool {
+		own := slices.Contains(s.options.ConfigMaps, types.NamespacedName{Namespace: config.Namespace, Name: config.Name})
+		if own {
+			s.reconsider()
+		}
+		return own
 	}
 	return rule[corev1.ConfigMap]{
-		created: own,
-		updated: func(old, new *corev1.ConfigMap) bool { return own(new) && !reflect.DeepEqual(old, new) },
+		created: changed,
+		updated: func(old, new *corev1.ConfigMap) bool { return !reflect.DeepEqual(old, new) && changed(new) },
 		deleted: never[corev1.ConfigMap],
 		always:  true,
 	}

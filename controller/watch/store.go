@@ -29,6 +29,7 @@ type Store struct {
 
 	mu       sync.RWMutex
 	accepted map[types.NamespacedName]*networkingv1.Ingress
+	refused  map[types.NamespacedName]refusal // the newest versions, where those are not taken
 }
 
 // New returns an empty Store. Start fills it. Events on ingresses go to
@@ -41,6 +42,7 @@ func New(client kubernetes.Interface, options Options, events record.EventRecord
 		changes:   NewRing(ringSize),
 		informers: newInformers(client, options),
 		accepted:  map[types.NamespacedName]*networkingv1.Ingress{},
+		refused:   map[types.NamespacedName]refusal{},
 	}
 }
 
@@ -125,6 +127,16 @@ func (s *Store) ConfigMaps() []*corev1.ConfigMap {
 		all = append(all, list[corev1.ConfigMap](own)...)
 	}
 	return all
+}
+
+// ConfigMap is one of those, nil if there is none of that name.
+func (s *Store) ConfigMap(name types.NamespacedName) *corev1.ConfigMap {
+	for _, informer := range append([]cache.SharedIndexInformer{s.configMaps}, s.ownConfigMaps...) {
+		if config, exists, err := informer.GetStore().GetByKey(name.String()); err == nil && exists {
+			return config.(*corev1.ConfigMap)
+		}
+	}
+	return nil
 }
 
 func list[T any](informer cache.SharedIndexInformer) []*T {

@@ -9,6 +9,7 @@ package watch
 import (
 	"time"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -26,8 +27,12 @@ type Options struct {
 	WithoutClass    bool   // an ingress that names no class is ours
 	IgnoreClasses   bool   // IngressClasses may not be read
 
-	DisableCatchAll   bool // refuse an ingress with spec.defaultBackend
-	DeepInspect       bool // refuse an ingress whose fields look like nginx directives
+	DisableCatchAll bool // refuse an ingress with spec.defaultBackend
+	DeepInspect     bool // refuse an ingress whose fields look like nginx directives
+	// Check looks at an ingress's annotations as the ConfigMap now has it: an
+	// error refuses this version of it, denied says why its requests will be
+	// answered with 503. nil takes all.
+	Check             func(*networkingv1.Ingress) (denied string, err error)
 	DisableSyncEvents bool // no Event "Sync" on accepted ingresses
 
 	Resync time.Duration // how often informers repeat all they know; 0 is never

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/controller/annotations"
+)
+
+// modelFlags say how annotations and services are read.
+type modelFlags struct {
+	prefix               string
+	validate             bool
+	disableExternalNames bool
+	topologyAware        bool
+}
+
+func (f *flags) addModel() {
+	s, m := f.set, &f.model
+	s.StringVar(&m.prefix, "annotations-prefix", annotations.DefaultPrefix, "what the keys of the annotations that are read begin with")
+	s.BoolVar(&m.validate, "enable-annotation-validation", true, "check the values of annotations")
+	s.BoolVar(&m.disableExternalNames, "disable-svc-external-name", false, "leave services of type ExternalName without endpoints")
+	s.BoolVar(&m.topologyAware, "enable-topology-aware-routing", false, "keep to endpoints that are meant for the zone of the controller's node, if the service wishes it")
+}
+
+// zone is that of the pod's node, if it is to matter. A node that has none, or
+// cannot be read, is no reason not to start.
+func (m modelFlags) zone(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, log *slog.Logger) string {
+	if !m.topologyAware {
+		return ""
+	}
+	node, err := client.CoreV1().Nodes().Get(ctx, pod.Spec.NodeName, metav1.GetOptions{})
+	if err != nil {
+		log.Warn("--enable-topology-aware-routing has no effect: the controller's node cannot be read", "node", pod.Spec.NodeName, "error", err.Error())
+		return ""
+	}
+	zone := node.Labels[corev1.LabelTopologyZone]
+	if zone == "" {
+		log.Warn("--enable-topology-aware-routing has no effect: the controller's node has no label "+corev1.LabelTopologyZone, "node", node.Name)
+	}
+	return zone
+}

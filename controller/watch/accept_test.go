@@ -1,0 +1,79 @@
+package watch
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// judged is an ingress with an annotation that the check of these tests reads.
+func judged(name, verdict string) *networkingv1.Ingress {
+	i := ingress(name, "nginx")
+	i.Annotations = map[string]string{"verdict": verdict}
+	return i
+}
+
+func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T) {
+	var lenient atomic.Bool
+	options := standard()
+	options.DisableSyncEvents = true
+	options.Check = func(ingress *networkingv1.Ingress) (string, error) {
+		switch verdict := ingress.Annotations["verdict"]; {
+		case verdict == "risky" && !lenient.Load():
+			return "", errors.New("too risky")
+		case verdict == "denied":
+			return "no such Secret", nil
+		}
+		return "", nil
+	}
+	c := followed(t, options, judged("web", "good"), judged("new", "risky"))
+	ingresses := c.NetworkingV1().Ingresses("demo")
+	verdicts := func() string {
+		var all []string
+		for _, i := range c.store.Ingresses() {
+			all = append(all, i.Name+" "+i.Annotations["verdict"])
+		}
+		for _, f := range c.store.Refused() {
+			all = append(all, f.String())
+		}
+		return strings.Join(all, ", ")
+	}
+	event := func(want string) {
+		t.Helper()
+		if got := <-c.events.Events; got != want {
+			t.Errorf("recorded %q, want %q", got, want)
+		}
+	}
+	c.next("create Ingress demo/web")
+	event("Warning Rejected too risky")
+	c.must(ingresses.Update(t.Context(), judged("web", "risky"), update))
+	event("Warning Rejected too risky")
+	if got, want := verdicts(), "web good, Ingress demo/new: too risky; it is not served, Ingress demo/web: too risky; its last good version is served"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+
+	lenient.Store(true)
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}}
+	c.must(c.CoreV1().ConfigMaps("system").Create(t.Context(), config, create))
+	c.next("create ConfigMap system/controller")
+	if got := verdicts(); got != "web risky, new risky" && got != "new risky, web risky" {
+		t.Errorf("got %s, want both risky", got)
+	}
+
+	c.must(ingresses.Update(t.Context(), judged("web", "denied"), update))
+	c.next("update Ingress demo/web")
+	event("Warning AnnotationParsingFailed no such Secret")
+	lenient.Store(false)
+	c.must(ingresses.Update(t.Context(), judged("new", "risky "), update))
+	c.next("update Ingress demo/new")
+	c.must(nil, ingresses.Delete(t.Context(), "web", remove))
+	c.next("delete Ingress demo/web")
+	if got, want := verdicts(), "new risky "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
