@@ -69,6 +69,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 			Nginx:      config.Nginx,
 			Layout:     layout(config),
 			StatusPort: config.Options.Ports.Status,
+			StreamPort: config.Options.Ports.Stream,
 			Retry:      config.Retry,
 			Stderr:     config.Stderr,
 		}),

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/tls"
@@ -31,7 +32,8 @@ func prepare(c *Config) (render.Input, error) {
 			return render.Input{}, fmt.Errorf("writing the Lua code for nginx: %w", err)
 		}
 	}
-	modules, err := c.Nginx.Load("ndk_http", "http_lua")
+	c.Options.Stream = streamOf(c.Nginx)
+	modules, err := c.Nginx.Load(modulesFor(c.Options)...)
 	if err != nil {
 		return render.Input{}, err
 	}
@@ -52,11 +54,35 @@ func prepare(c *Config) (render.Input, error) {
 		Template:       c.Template,
 		Modules:        modules,
 		HTTP2Directive: c.Nginx.AtLeast("1.25.1"),
+		StreamRealIP:   c.Nginx.Has("stream_realip"),
 		IPv6:           ipv6,
 		Resolvers:      nameservers("/etc/resolv.conf"),
 		Backlog:        backlog("/proc/sys/net/core/somaxconn"),
 		FileLimit:      fileLimit(),
 	}, nil
+}
+
+// streamOf is what nginx can do with TCP and UDP.
+func streamOf(program *nginx.Nginx) options.Stream {
+	switch {
+	case program.Has("stream_lua"):
+		return options.LuaStream
+	case program.Has("stream"):
+		return options.PlainStream
+	}
+	return options.NoStream
+}
+
+// modulesFor are those that our nginx.conf needs.
+func modulesFor(o options.Options) []string {
+	modules := []string{"ndk_http", "http_lua"}
+	switch o.Stream {
+	case options.LuaStream:
+		modules = append(modules, "stream_lua")
+	case options.PlainStream:
+		modules = append(modules, "stream")
+	}
+	return modules
 }
 
 // hasIPv6 says whether this machine can listen on IPv6.

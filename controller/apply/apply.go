@@ -24,6 +24,7 @@ type Target struct {
 	nginx   *nginx.Nginx
 	layout  Layout
 	control string // URL of the status server
+	stream  string // address of the stream port
 	retry   wait.Backoff
 	stderr  io.Writer
 	ended   chan struct{}
@@ -40,6 +41,7 @@ type Options struct {
 	Nginx      *nginx.Nginx
 	Layout     Layout
 	StatusPort int          // of nginx's status server on 127.0.0.1, which takes the POSTs
+	StreamPort int          // of nginx's stream block on 127.0.0.1, which takes TCP and UDP backends
 	Retry      wait.Backoff // of a POST; see Retry
 	Stderr     io.Writer    // what nginx writes to its standard error
 }
@@ -57,6 +59,7 @@ func New(o Options) *Target {
 		nginx:   o.Nginx,
 		layout:  o.Layout,
 		control: fmt.Sprintf("http://127.0.0.1:%d", o.StatusPort),
+		stream:  fmt.Sprintf("127.0.0.1:%d", o.StreamPort),
 		retry:   o.Retry,
 		stderr:  o.Stderr,
 		ended:   make(chan struct{}),
@@ -84,6 +87,8 @@ func (t *Target) do(ctx context.Context, step plan.Step, report *Report) error {
 		return t.load(ctx, step.Next, report)
 	case plan.PostBackends:
 		return t.postBackends(ctx, step, report)
+	case plan.SendStream:
+		return t.sendStream(ctx, step.Next.Stream, report)
 	default:
 		return fmt.Errorf("a plan's step of kind %q is unknown to apply", step.Kind)
 	}

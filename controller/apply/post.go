@@ -22,20 +22,29 @@ var control = &http.Client{
 // post sends a body until nginx takes it or the retries are used up, and
 // returns what nginx said when it took it.
 func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) (said string, err error) {
+	err = t.repeat(ctx, path, body, report, func(ctx context.Context) (err error) {
+		said, err = post(ctx, t.control+path, body)
+		return err
+	})
+	return said, err
+}
+
+// repeat sends until that succeeds or the retries are used up.
+func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Report, send func(context.Context) error) error {
 	began := time.Now()
 	var last error
-	err = wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
-		said, last = post(ctx, t.control+path, body)
+	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
+		last = send(ctx)
 		return last == nil, nil
 	})
 	if err != nil && last == nil {
 		last = err
 	}
 	if last != nil {
-		return "", fmt.Errorf("sending %d bytes to %s: %w", len(body), path, last)
+		return fmt.Errorf("sending %d bytes to %s: %w", len(body), to, last)
 	}
-	report.Posts = append(report.Posts, Post{Path: path, Bytes: len(body), Took: time.Since(began)})
-	return said, nil
+	report.Posts = append(report.Posts, Post{Path: to, Bytes: len(body), Took: time.Since(began)})
+	return nil
 }
 
 func post(ctx context.Context, url string, body []byte) (said string, err error) {

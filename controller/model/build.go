@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/annotations"
@@ -14,8 +15,8 @@ import (
 
 // Build works out the model, in the order of ingress-nginx: the default
 // backend, all backends, the servers with what each answers by default, the
-// paths, canaries, and what answers where a backend has no endpoint. The
-// findings are in that order, too.
+// paths, canaries, what answers where a backend has no endpoint, and last TCP
+// and UDP. The findings are in that order, too.
 func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
 	b := &builder{
 		Snapshot: cluster,
@@ -34,15 +35,19 @@ func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) 
 	b.addPaths()
 	b.addCanaries()
 	b.addFallbacks()
-	return &Model{
+	built := &Model{
 		Backends:        b.sortedBackends(),
 		Servers:         b.sortedServers(),
 		RedirectServers: b.redirects(),
+		TCPBackends:     b.streamServices(opts.TCPServices, corev1.ProtocolTCP),
+		UDPBackends:     b.streamServices(opts.UDPServices, corev1.ProtocolUDP),
+		StreamSnippets:  b.streamSnippets(),
 		DefaultSSLCertificate: SSLCert{
 			PemFileName: opts.DefaultCertificate.PemFile,
 			PemSHA:      opts.DefaultCertificate.SHA,
 		},
-	}, b.findings
+	}
+	return built, b.findings
 }
 
 // builder is what Build has worked out so far.

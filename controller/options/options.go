@@ -62,6 +62,23 @@ type Ports struct {
 // DefaultPorts are ingress-nginx's.
 var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254}
 
+// Use says what of ours listens on a port; empty is nothing. 442 and 10245 are
+// kept for what ingress-nginx has there.
+func (p Ports) Use(port int) string {
+	for _, own := range []struct {
+		port int
+		use  string
+	}{
+		{p.HTTP, "HTTP"}, {p.HTTPS, "HTTPS"}, {p.Default, "default server"}, {p.Status, "status server"},
+		{p.Stream, "stream control"}, {p.Health, "health check"}, {442, "TLS passthrough"}, {10245, "profiler"},
+	} {
+		if own.port == port {
+			return own.use
+		}
+	}
+	return ""
+}
+
 // Certificate is a certificate and its key on disk.
 type Certificate struct {
 	PemFile string // where the file really is: Path is not applied to it

@@ -9,30 +9,37 @@ import (
 	"strings"
 )
 
-// loseBackends tells whether a reload takes Lua's backends away: nginx keeps
-// what is in a shared dictionary only while its size stays the same.
-func loseBackends(running, next []byte) bool {
-	return !bytes.Equal(backendsDict(running), backendsDict(next))
+// The shared dictionaries that hold what Lua was told.
+const (
+	backendsDict = "configuration_data"
+	streamDict   = "tcp_udp_configuration_data"
+)
+
+// loseDict tells whether a reload takes away what a dictionary holds: nginx
+// keeps it only while its size stays the same.
+func loseDict(name string, running, next State) bool {
+	return !bytes.Equal(dictLine(name, running.Conf), dictLine(name, next.Conf))
 }
 
-func backendsDict(conf []byte) []byte {
+func dictLine(name string, conf []byte) []byte {
 	for line := range bytes.SplitSeq(conf, []byte("\n")) {
-		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("lua_shared_dict configuration_data ")) {
+		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("lua_shared_dict "+name+" ")) {
 			return line
 		}
 	}
 	return nil
 }
 
-// whyPost says which backends and endpoints came and went.
-func whyPost(running, next State) []Why {
-	if len(running.Backends) == 0 {
+// whyPost says which backends and endpoints came and went, or that the
+// dictionary that holds them does.
+func whyPost(dict string, running, next State, told, wanted []byte) []Why {
+	if len(told) == 0 {
 		return []Why{{New: "first backends"}}
 	}
-	if bytes.Equal(running.Backends, next.Backends) {
-		return []Why{{Old: string(backendsDict(running.Conf)), New: string(backendsDict(next.Conf))}}
+	if bytes.Equal(told, wanted) {
+		return []Why{{Old: string(dictLine(dict, running.Conf)), New: string(dictLine(dict, next.Conf))}}
 	}
-	old, new := describe(running.Backends), describe(next.Backends)
+	old, new := describe(told), describe(wanted)
 	var whys []Why
 	for _, backend := range new.order {
 		if before, known := old.at[backend]; known {

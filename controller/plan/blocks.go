@@ -31,7 +31,8 @@ type lines struct {
 
 // split sorts the lines of nginx.conf by place. It reads the file as render
 // writes it and as ingress-nginx does: a block opens and closes at the end of
-// a line, and a server says its name before its locations.
+// a line, and a server says its name before its locations. A TCP or UDP server,
+// which has none, goes by its port.
 func split(conf []byte) lines {
 	l := lines{at: make(map[place][]string)}
 	var around []string // the blocks that are open
@@ -52,13 +53,29 @@ func split(conf []byte) lines {
 				around = around[:last]
 			}
 		default:
-			if name, ok := strings.CutPrefix(line, "server_name "); ok && len(around) > 0 && around[len(around)-1] == "server" {
-				server = strings.Trim(strings.TrimSuffix(name, ";"), `"`)
+			if server == "" && len(around) > 0 && around[len(around)-1] == "server" {
+				server = serverName(around[0], line)
 			}
 			l.add(within(server, around), line)
 		}
 	}
 	return l
+}
+
+// serverName is the name that a line gives to its server, if it gives one.
+func serverName(subsystem, line string) string {
+	line = strings.TrimSuffix(line, ";")
+	if name, ok := strings.CutPrefix(line, "server_name "); ok {
+		return strings.Trim(name, `"`)
+	}
+	if listen, ok := strings.CutPrefix(line, "listen "); ok && subsystem == "stream" {
+		address, options, _ := strings.Cut(listen, " ")
+		if strings.HasPrefix(options, "udp") {
+			address += " (UDP)"
+		}
+		return address
+	}
+	return ""
 }
 
 func within(server string, around []string) place {
@@ -68,7 +85,7 @@ func within(server string, around []string) place {
 			at.location = location
 			break
 		}
-		if at.block == "" && block != "http" && block != "server" {
+		if at.block == "" && block != "http" && block != "server" && (block != "stream" || server == "") {
 			at.block = block
 		}
 	}

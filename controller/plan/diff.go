@@ -7,15 +7,30 @@ import "bytes"
 // that has not been started.
 func Diff(running, next State) []Step {
 	var steps []Step
+	now := running
+	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
 	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) {
-		steps = append(steps, Step{
-			Kind: Reload,
-			Next: State{Conf: next.Conf, LuaConfig: next.LuaConfig, Backends: running.Backends},
-			Why:  whyReload(running, next),
-		})
+		now.Conf, now.LuaConfig = next.Conf, next.LuaConfig
+		step(Reload, whyReload(running, next))
 	}
-	if !bytes.Equal(running.Backends, next.Backends) || loseBackends(running.Conf, next.Conf) {
-		steps = append(steps, Step{Kind: PostBackends, Next: next, Why: whyPost(running, next)})
+	if !bytes.Equal(running.Backends, next.Backends) || loseDict(backendsDict, running, next) {
+		now.Backends = next.Backends
+		step(PostBackends, whyPost(backendsDict, running, next, running.Backends, next.Backends))
+	}
+	if needsStream(running, next) {
+		now.Stream = next.Stream
+		step(SendStream, whyPost(streamDict, running, next, running.Stream, next.Stream))
 	}
 	return steps
 }
+
+// needsStream tells whether the line to the stream port must be sent. To an
+// nginx that has been told of no service, nothing need be said of none.
+func needsStream(running, next State) bool {
+	if len(next.Stream) == 0 || none(running.Stream) && none(next.Stream) {
+		return false
+	}
+	return !bytes.Equal(running.Stream, next.Stream) || loseDict(streamDict, running, next)
+}
+
+func none(list []byte) bool { return len(list) == 0 || string(list) == "[]" }

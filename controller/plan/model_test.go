@@ -37,6 +37,13 @@ func summary(m *model.Model) string {
 	for _, r := range m.RedirectServers {
 		fmt.Fprintf(&text, "redirect %s -> %s\n", r.From, r.To)
 	}
+	for _, s := range slices.Concat(m.TCPBackends, m.UDPBackends) {
+		fmt.Fprintf(&text, "%s port %d -> %s:", s.Backend.Protocol, s.Port, s.Name())
+		for _, e := range s.Endpoints {
+			fmt.Fprintf(&text, " %s", e.HostPort())
+		}
+		fmt.Fprintln(&text)
+	}
 	return text.String()
 }
 

@@ -21,5 +21,9 @@ func Next(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	return State{Conf: conf, LuaConfig: luaConfig, Backends: backends}, nil
+	stream, err := wire.StreamBackends(m, in.Options)
+	if err != nil {
+		return State{}, err
+	}
+	return State{Conf: conf, LuaConfig: luaConfig, Backends: backends, Stream: stream}, nil
 }

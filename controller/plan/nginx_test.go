@@ -25,8 +25,14 @@ func testConf(t *testing.T, m *model.Model, opts options.Options) {
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
-	modules, err := server.Load("http_lua")
-	if err != nil {
+	modules := []string{"http_lua"}
+	switch {
+	case opts.Stream == options.LuaStream:
+		modules = append(modules, "stream_lua")
+	case len(m.TCPBackends)+len(m.UDPBackends)+len(m.StreamSnippets) > 0:
+		modules = append(modules, "stream")
+	}
+	if modules, err = server.Load(modules...); err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
 	opts.Root = t.TempDir()

@@ -9,6 +9,7 @@ type State struct {
 	Conf      []byte // nginx.conf
 	LuaConfig []byte // lua/cfg.json, read by Lua at start: a change needs a reload
 	Backends  []byte // body of POST /configuration/backends
+	Stream    []byte // line to the stream port; nil where Lua does not balance TCP and UDP
 }
 
 // StepKind says what a step does.
@@ -19,6 +20,7 @@ type StepKind string
 const (
 	Reload       StepKind = "reload"        // write the files, nginx -t, signal
 	PostBackends StepKind = "post-backends" // POST /configuration/backends
+	SendStream   StepKind = "send-stream"   // the line to the stream port
 )
 
 // Step is one thing to do, with what it needs and why it is needed.

@@ -23,6 +23,9 @@ type flags struct {
 	DefaultBackendService string `json:"default-backend-service"`
 	DisableExternalNames  bool   `json:"disable-svc-external-name"`
 	Zone                  string `json:"zone"` // of the node, with --enable-topology-aware-routing
+	TCPServices           string `json:"tcp-services-configmap"`
+	UDPServices           string `json:"udp-services-configmap"`
+	StreamLua             bool   `json:"stream-lua"` // not a flag: what nginx has
 }
 
 type parsed struct {
@@ -32,19 +35,30 @@ type parsed struct {
 
 func parse(f flags, data map[string]string) parsed {
 	config, findings := options.Parse(data, options.Defaults(2, false))
-	namespace, name, _ := strings.Cut(f.DefaultBackendService, "/")
+	stream := options.PlainStream
+	if f.StreamLua {
+		stream = options.LuaStream
+	}
 	return parsed{options.Options{
 		Config:                config,
 		DynamicConfiguration:  f.DynamicConfiguration == nil || *f.DynamicConfiguration,
-		DefaultBackendService: types.NamespacedName{Namespace: namespace, Name: name},
 		DisableExternalNames:  f.DisableExternalNames,
 		Zone:                  f.Zone,
+		DefaultBackendService: named(f.DefaultBackendService),
+		TCPServices:           named(f.TCPServices),
+		UDPServices:           named(f.UDPServices),
+		Stream:                stream,
 		Ports:                 options.DefaultPorts,
 		DefaultCertificate: options.Certificate{
 			PemFile: "/etc/ingress-controller/ssl/default-fake-certificate.pem",
 			SHA:     "da39a3ee5e6b4b0d3255bfef95601890afd80709",
 		},
 	}, findings}
+}
+
+func named(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
 // overlay is the first source with the objects of the second instead of those
@@ -75,10 +89,14 @@ func merge[T metav1.Object](under, over []T) []T {
 // hosts with where they pass requests to.
 func outline(conf []byte) string {
 	var kept []string
+	inStream := false
 	for line := range strings.Lines(string(conf)) {
 		line = strings.TrimSpace(line)
 		directive, value, _ := strings.Cut(strings.TrimRight(line, " {;"), " ")
+		inStream = inStream || line == "stream {"
 		switch {
+		case inStream && line != "" && line != "}":
+			kept = append(kept, line) // it is short
 		case directive == "upstream", directive == "server_name", directive == "server" && value != "":
 			kept = append(kept, line)
 		case directive == "location" && strings.Contains(line, `"`):

@@ -36,8 +36,11 @@ var functions = template.FuncMap{
 	"serverConfig":                    func(r root, s *model.Server) any { return served{r, s} },
 
 	// Ours alone.
-	"hasEndpoints":   hasEndpoints,
-	"locationConfig": func(r root, s *model.Server, l *model.Location) any { return located{r, s, l} },
+	"buildStreamListener": buildStreamListener,
+	"streamConfig":        func(r root, s model.L4Service) any { return streamed{r, s} },
+	"streamUpstreams":     streamUpstreams,
+	"hasEndpoints":        hasEndpoints,
+	"locationConfig":      func(r root, s *model.Server, l *model.Location) any { return located{r, s, l} },
 }
 
 // served is the dot of a server's template.

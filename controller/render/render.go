@@ -18,6 +18,9 @@ type Input struct {
 	// HTTP2Directive says that nginx knows `http2 on;` (1.25.1 and later);
 	// older ones take it as a parameter of listen.
 	HTTP2Directive bool
+	// StreamRealIP says that nginx's stream block can take a client's address
+	// from the PROXY protocol.
+	StreamRealIP bool
 	// IPv6 says that the machine has IPv6, so that nginx can listen on it.
 	IPv6 bool
 	// Resolvers are the IP addresses of name servers; without any, nginx

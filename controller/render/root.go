@@ -24,6 +24,12 @@ type root struct {
 	NginxStatusIpv4Whitelist []string
 	NginxStatusIpv6Whitelist []string
 
+	TCPBackends    []model.L4Service
+	UDPBackends    []model.L4Service
+	StreamSnippets []string
+	DynamicStream  bool // Lua is told the endpoints of TCP and UDP services
+	StreamRealIP   bool
+
 	Modules              []string
 	HTTP2Directive       bool
 	DynamicConfiguration bool
@@ -67,6 +73,12 @@ func newRoot(m *model.Model, in Input) root {
 		EnableMetrics:            in.Options.EnableMetrics,
 		NginxStatusIpv4Whitelist: config.NginxStatusIpv4Whitelist,
 		NginxStatusIpv6Whitelist: config.NginxStatusIpv6Whitelist,
+
+		TCPBackends:    m.TCPBackends,
+		UDPBackends:    m.UDPBackends,
+		StreamSnippets: m.StreamSnippets,
+		DynamicStream:  in.Options.DynamicStream(),
+		StreamRealIP:   in.StreamRealIP,
 
 		Modules:              in.Modules,
 		HTTP2Directive:       in.HTTP2Directive,

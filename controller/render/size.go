@@ -32,6 +32,7 @@ func sized(config options.Config, servers []*model.Server, in Input) options.Con
 	config.ServerNameHashMaxSize = max(config.ServerNameHashMaxSize, nextPowerOf2(all))
 	config.AccessLogPath = in.Options.Path(config.AccessLogPath)
 	config.HTTPAccessLogPath = in.Options.Path(config.HTTPAccessLogPath)
+	config.StreamAccessLogPath = in.Options.Path(config.StreamAccessLogPath)
 	config.ErrorLogPath = in.Options.Path(config.ErrorLogPath)
 	return config
 }

@@ -1,0 +1,65 @@
+package apply
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// streamTarget is a target whose stream port is the test's, which takes a line
+// and answers each time with the next of the answers.
+func streamTarget(t *testing.T, answers ...string) (target *Target, lines <-chan string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	taken := make(chan string, len(answers))
+	go func() {
+		for _, answer := range answers {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			line, _ := bufio.NewReader(conn).ReadString('\n')
+			taken <- line
+			fmt.Fprint(conn, answer)
+			conn.Close()
+		}
+	}()
+	return New(Options{
+		StreamPort: listener.Addr().(*net.TCPAddr).Port,
+		Retry:      wait.Backoff{Steps: 2, Duration: time.Millisecond},
+	}), taken
+}
+
+func TestStreamLineIsSentUntilTaken(t *testing.T) {
+	target, lines := streamTarget(t, "error: dictionary is full", "")
+	var report Report
+	if err := target.sendStream(t.Context(), []byte(`[{"name":"tcp"}]`), &report); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if line := <-lines; line != "[{\"name\":\"tcp\"}]\r\n" {
+			t.Errorf("sent %q", line)
+		}
+	}
+	if len(report.Posts) != 1 || report.Posts[0].Path != "stream" {
+		t.Errorf("reported %+v", report.Posts)
+	}
+}
+
+func TestStreamLineThatIsNotTaken(t *testing.T) {
+	target, _ := streamTarget(t, "error: dictionary is full", "error: dictionary is full")
+	var report Report
+	err := target.sendStream(t.Context(), []byte("[]"), &report)
+	if err == nil || !strings.Contains(err.Error(), "dictionary is full") || len(report.Posts) > 0 {
+		t.Errorf("error %v, report %+v", err, report)
+	}
+}
