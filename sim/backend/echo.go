@@ -2,35 +2,53 @@ package backend
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
-// echo answers every request at once with who the pod is and the checksum of
-// the body that reached it.
+// echo answers every request with who the pod is and the checksum of the body
+// that reached it, at once unless the request asks for something else.
 func echo(p *Pod) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+			p.echoMessages(w, r)
+			return
+		}
 		sum := sha256.New()
 		if _, err := io.Copy(sum, r.Body); err != nil {
 			// The request ended early: there is nobody to answer.
 			panic(http.ErrAbortHandler)
 		}
-		p.answer(w, hex.EncodeToString(sum.Sum(nil)))
+		a, err := readAsked(r.Header)
+		switch {
+		case err != nil:
+			p.refuse(w, err)
+		case a.events > 0:
+			p.writeEvents(w, r, hexOf(sum), a)
+		case a.payload > 0:
+			p.writePayload(w, r, hexOf(sum), a)
+		case a.take > 0:
+			p.writeSlowly(w, r, hexOf(sum), a.take)
+		default:
+			p.answer(w, hexOf(sum))
+		}
 	})
 }
 
 // answer writes a whole answer to a request whose body had this checksum.
 func (p *Pod) answer(w http.ResponseWriter, sum string) {
-	identity := Identity{Pod: p.name, Service: p.service, State: p.State(), Body: sum}
-	body, err := json.Marshal(identity)
-	if err != nil {
-		panic(err) // four strings always marshal
-	}
+	identity := p.identity(sum)
+	body := encoded(identity)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Write(body) // an error is the reader's: it went away, and knows it
+}
+
+// refuse says what a request got wrong.
+func (p *Pod) refuse(w http.ResponseWriter, err error) {
+	p.identity("").setHeaders(w.Header())
+	http.Error(w, err.Error(), http.StatusBadRequest)
 }

@@ -38,6 +38,7 @@ type Pod struct {
 	address netip.AddrPort
 	server  *http.Server
 	done    chan struct{}
+	streams *streams
 
 	mu       sync.Mutex
 	state    State
@@ -46,7 +47,7 @@ type Pod struct {
 }
 
 func newPod(f *Fleet, name, service string, address netip.AddrPort) *Pod {
-	p := &Pod{fleet: f, name: name, service: service, address: address, done: make(chan struct{})}
+	p := &Pod{fleet: f, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
 	p.server = &http.Server{
 		Handler:  behaviours["echo"](p),
 		ErrorLog: log.New(complaints{p}, "", 0),
@@ -117,6 +118,7 @@ func (p *Pod) Gone() {
 		p.trouble(fmt.Errorf("answers were cut: not finished %v after the pod was gone: %w", lastAnswers, err))
 		p.server.Close()
 	}
+	p.streams.cut()
 	close(p.done)
 }
 
@@ -125,6 +127,7 @@ func (p *Pod) cut() {
 	first := p.leave()
 	p.server.Close()
 	if first {
+		p.streams.cut()
 		close(p.done)
 	}
 	<-p.done

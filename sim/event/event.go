@@ -105,6 +105,8 @@ type Request struct {
 	Reused  bool          `json:"reused,omitempty"`  // went out on a connection that had served before
 	Cause   Cause         `json:"cause,omitempty"`   // why it failed; empty: it did not
 	Detail  string        `json:"detail,omitempty"`  // the error, in its own words
+	// Messages counts what came over a stream: server-sent events, messages of a websocket.
+	Messages int `json:"messages,omitempty"`
 }
 
 // Cause is why a request failed, told apart on the wire.
@@ -117,6 +119,7 @@ const (
 	Refused    Cause = "refused"     // nobody listened
 	EOF        Cause = "eof"         // a fresh connection closed before the answer began
 	Truncated  Cause = "truncated"   // the answer ended early, by FIN or RST after its first byte
+	StreamCut  Cause = "stream-cut"  // a stream that had begun was ended by the other side before its time
 	Corrupted  Cause = "corrupted"   // the answer is whole but not what was sent
 	Timeout    Cause = "timeout"     // no answer in time
 	NginxError Cause = "nginx-5xx"   // nginx made the 5xx itself (no pod answered)

@@ -86,6 +86,7 @@ func (s *side) attacks(o Options) []traffic.Attack {
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
 			Lane: lane.Lane, Rate: rate(lane.Rate), To: s.instance.Address(), Subject: s.name, Log: s.log,
+			Last: lane.Last, Bytes: lane.Bytes,
 		}
 		for _, target := range s.population.Targets() {
 			if lane.Host == "" || lane.Host == target.Host {

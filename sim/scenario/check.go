@@ -112,6 +112,10 @@ func (c *checker) traffic() {
 		if t.Rate == 0 {
 			c.wrong("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
 		}
+		c.notNegative(t.Last, append(path, "last")...)
+		if t.Bytes < 0 {
+			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
+		}
 		if t.Host == "" && c.Population.IsZero() {
 			c.wrong("traffic that has no host to go to", "add host: NAME, or a population", path...)
 		}

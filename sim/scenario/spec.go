@@ -66,6 +66,10 @@ type Traffic struct {
 	Rate Rate `yaml:"rate" jsonschema:"required"`
 	// The one host to ask. Without it: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
+	// How long a slow answer, an upload, a download or a stream takes.
+	Last time.Duration `yaml:"last,omitempty" jsonschema:"default=2s"`
+	// How many bytes an upload or a download has.
+	Bytes int64 `yaml:"bytes,omitempty" jsonschema:"default=1048576,minimum=1"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }

@@ -99,10 +99,10 @@ func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
 	}
 	log := newEvents()
 	inFlight, cancel := context.WithCancelCause(t.Context())
-	transport := l.transport(&dialer{lane: laneName, log: log.Log}, 10)
+	transport := l.transport(&dialer{lane: laneName, log: log.Log}, Attack{MaxInFlight: 10, Last: 300 * time.Millisecond, Bytes: 100_000})
 	t.Cleanup(transport.CloseIdleConnections)
 	return &client{t: t, log: log, transport: transport, cancel: cancel, recorder: &recorder{
-		attack:    Attack{Lane: laneName, To: to, Timeout: 10 * time.Second, Log: log.Log},
+		attack:    Attack{Lane: laneName, To: to, Timeout: 10 * time.Second, Log: log.Log, Last: 300 * time.Millisecond, Bytes: 100_000},
 		lane:      l,
 		transport: transport,
 		inFlight:  inFlight,
@@ -115,7 +115,7 @@ func (c *client) fire() event.Request {
 	s := shot{due: time.Now(), target: Target{Host: "web.example", Service: "demo/web"}}
 	var body io.Reader
 	if c.recorder.lane.body != nil {
-		s.body = []byte("0123456789abcdef")
+		s.body = []byte("0123456789abcdef0123456789abcdef")
 		body = strings.NewReader(string(s.body))
 	}
 	request, err := http.NewRequest(c.recorder.lane.method, c.recorder.attack.url(s.target), body)
@@ -385,7 +385,7 @@ func TestConnectionClose(t *testing.T) {
 // Whatever bytes a server sends, a request ends with one cause that we know,
 // or without one and with the answer of a pod.
 func FuzzAnswer(f *testing.F) {
-	sum := sha256.Sum256([]byte("0123456789abcdef"))
+	sum := sha256.Sum256([]byte("0123456789abcdef0123456789abcdef"))
 	whole := answer(200, "demo/web-1", "demo/web", hex.EncodeToString(sum[:]))
 	for _, seed := range []string{
 		whole, whole[:len(whole)-1], whole[:20], "", "HTTP/1.1 100 Continue\r\n\r\n" + whole,

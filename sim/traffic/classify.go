@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
@@ -27,6 +28,11 @@ type outcome struct {
 	identity backend.Identity // of the headers
 	body     []byte
 
+	flaw     string // what is wrong with the contents, as the lane saw it
+	messages int    // of a stream
+	stream   bool
+	took     time.Duration
+
 	wantBody    string // checksum of what was sent
 	wantService string
 }
@@ -34,10 +40,14 @@ type outcome struct {
 // classify names the one cause of a failed request and says in a few words
 // what was seen; both are empty when the request did not fail.
 func classify(o outcome) (event.Cause, string) {
-	if o.err != nil {
-		return classifyError(o), o.err.Error()
+	if o.err == nil {
+		return classifyAnswer(o)
 	}
-	return classifyAnswer(o)
+	cause := classifyError(o)
+	if o.stream && o.began && cause != event.OurCancel && cause != event.Timeout && (o.over || isClosed(o.err)) {
+		return event.StreamCut, fmt.Sprintf("after %v and %d messages: %v", o.took.Round(time.Millisecond), o.messages, o.err)
+	}
+	return cause, o.err.Error()
 }
 
 // classifyAnswer judges an answer that is there to its last byte. Who answered
@@ -55,6 +65,7 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 		return event.NginxError, status
 	case o.status == http.StatusNotFound && !aPod:
 		return event.NotFound, status
+	case o.stream && o.status == http.StatusSwitchingProtocols && aPod:
 	case (o.status < 200 || o.status >= 300) && aPod:
 		return event.PodOther, status
 	case o.status < 200 || o.status >= 300:
@@ -68,8 +79,14 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 
 // flaw says what is wrong with the contents of a successful answer.
 func flaw(o outcome) string {
+	if o.flaw != "" {
+		return o.flaw
+	}
 	if o.identity.Pod == "" {
 		return "the answer does not say which pod gave it"
+	}
+	if o.status == http.StatusSwitchingProtocols {
+		return "" // what follows is not HTTP; the lane has looked at it
 	}
 	if o.identity.Body != o.wantBody {
 		return fmt.Sprintf("the pod got a body with checksum %s, sent was %s", o.identity.Body, o.wantBody)

@@ -12,8 +12,8 @@ import (
 )
 
 // dialer opens the connections of a lane and logs each that it opened, and
-// each that was lost before the attack was over: the only trace that a client
-// leaves which hides its retries.
+// each that the server ended before the attack was over: the only trace that a
+// client leaves which hides its retries.
 type dialer struct {
 	lane    string
 	subject string
@@ -55,7 +55,7 @@ func (s *socket) Read(b []byte) (int, error) {
 }
 
 func (s *socket) Close() error {
-	if !s.closed.Swap(true) && !s.dialer.ended.Load() {
+	if !s.closed.Swap(true) && s.over.Load() && !s.dialer.ended.Load() {
 		s.dialer.note(false)
 	}
 	return s.TCPConn.Close()

@@ -1,9 +1,6 @@
 package traffic
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
 // replaying is the client most programs are: GET over keep-alive connections,
 // and a request that finds its connection dead is silently sent again on
@@ -11,14 +8,7 @@ import (
 // http.Transport); browsers and most HTTP libraries do alike. Its failures are
 // those that a retry cannot hide; what the retries hid is counted.
 var replaying = lane{
-	name:   "http",
-	method: http.MethodGet,
-	transport: func(d *dialer, idle int) transport {
-		return &http.Transport{
-			DialContext:         d.dial,
-			MaxIdleConnsPerHost: idle,
-			IdleConnTimeout:     90 * time.Second, // as http.DefaultTransport
-			DisableCompression:  true,             // the answer's bytes as the pod sent them
-		}
-	},
+	name:      "http",
+	method:    http.MethodGet,
+	transport: keepAlive,
 }

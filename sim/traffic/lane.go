@@ -1,8 +1,10 @@
 package traffic
 
 import (
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"time"
 )
 
 // lane is a kind of client: how it makes a request and over what it sends it.
@@ -11,9 +13,32 @@ type lane struct {
 	method string
 	// body makes a request's body; nil: requests have none.
 	body func(*rand.Rand) []byte
-	// transport makes the client; it keeps at most idle connections open
-	// that have nothing to do. It reports through net/http/httptrace.
-	transport func(d *dialer, idle int) transport
+	// grow makes what is sent of that body, where the body is but its seed; nil: it is sent as it is.
+	grow func(Attack, []byte) *upload
+	// ask says what a pod is to do other than answer at once; nil: nothing.
+	ask func(Attack) http.Header
+	// read takes in the body of an answer; nil: readAll. What it returns is the
+	// identity that stands in the body.
+	read func(response *http.Response, a Attack) content
+	// stream says that an answer is a stream: what ends it early cuts it.
+	stream bool
+	// transport makes the client; it keeps at most Attack.MaxInFlight
+	// connections open that have nothing to do. It reports through
+	// net/http/httptrace.
+	transport func(d *dialer, a Attack) transport
+}
+
+// content is what was read of an answer.
+type content struct {
+	identity []byte // JSON
+	messages int    // of a stream
+	flaw     string // what is wrong with it, although it is whole
+	err      error  // why it is not whole
+}
+
+func readAll(response *http.Response, _ Attack) content {
+	body, err := io.ReadAll(response.Body)
+	return content{identity: body, err: err}
 }
 
 // transport is what sends the requests of one attack.
@@ -26,6 +51,12 @@ type transport interface {
 var lanes = []lane{
 	replaying,
 	nonReplaying,
+	fresh,
+	slow,
+	uploading,
+	downloading,
+	serverSent,
+	websockets,
 }
 
 // Lanes are the names of all lanes.
@@ -44,4 +75,14 @@ func find(name string) (lane, bool) {
 		}
 	}
 	return lane{}, false
+}
+
+// keepAlive is the client of most lanes.
+func keepAlive(d *dialer, a Attack) transport {
+	return &http.Transport{
+		DialContext:         d.dial,
+		MaxIdleConnsPerHost: a.MaxInFlight,
+		IdleConnTimeout:     90 * time.Second, // as http.DefaultTransport
+		DisableCompression:  true,             // the answer's bytes as the pod sent them
+	}
 }

@@ -19,5 +19,7 @@ var nonReplaying = lane{
 		}
 		return hex.AppendEncode(nil, body)
 	},
-	transport: func(d *dialer, idle int) transport { return &once{dial: d.dial, pool: pool{limit: idle}} },
+	transport: func(d *dialer, a Attack) transport {
+		return &once{dial: d.dial, pool: pool{limit: a.MaxInFlight}}
+	},
 }

@@ -1,11 +1,10 @@
 package traffic
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"time"
@@ -42,37 +41,51 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // send performs a request, to the answer's last byte, and logs it.
 func (r *recorder) send(s shot, request *http.Request) outcome {
-	ctx, cancel := context.WithTimeout(r.inFlight, r.attack.Timeout)
+	timeout := r.attack.Timeout
+	if r.lane.ask != nil || r.lane.grow != nil || r.lane.stream {
+		timeout += r.attack.Last
+	}
+	ctx, cancel := context.WithTimeout(r.inFlight, timeout)
 	defer cancel()
 	var j journey
 	request = request.WithContext(httptrace.WithClientTrace(ctx, j.trace()))
+	if r.lane.ask != nil {
+		maps.Copy(request.Header, r.lane.ask(r.attack))
+	}
+	sum := sha256.Sum256(s.body)
+	wantBody := func() string { return hex.EncodeToString(sum[:]) }
+	if r.lane.grow != nil {
+		body := r.lane.grow(r.attack, s.body)
+		request.Body, request.ContentLength, request.GetBody = body, -1, nil
+		wantBody = body.sum
+	}
 
 	sent := time.Now()
 	o := r.exchange(request)
 	took := time.Since(sent)
 
-	sum := sha256.Sum256(s.body)
-	o.wantBody, o.wantService = hex.EncodeToString(sum[:]), s.target.Service
+	o.wantBody, o.wantService, o.stream, o.took = wantBody(), s.target.Service, r.lane.stream, took
 	retries := j.tell(&o)
 	cause, detail := classify(o)
 	r.attack.Log.Write(event.Event{
 		At:      r.attack.Log.At(s.due),
 		Subject: r.attack.Subject,
 		Request: &event.Request{
-			Lane:    r.lane.name,
-			Method:  request.Method,
-			Host:    s.target.Host,
-			Service: s.target.Service,
-			Lag:     sent.Sub(s.due),
-			Took:    took,
-			Status:  o.status,
-			Pod:     o.identity.Pod,
-			Served:  o.identity.Service,
-			State:   string(o.identity.State),
-			Retries: retries,
-			Reused:  o.reused,
-			Cause:   cause,
-			Detail:  detail,
+			Lane:     r.lane.name,
+			Method:   request.Method,
+			Host:     s.target.Host,
+			Service:  s.target.Service,
+			Lag:      sent.Sub(s.due),
+			Took:     took,
+			Status:   o.status,
+			Pod:      o.identity.Pod,
+			Served:   o.identity.Service,
+			State:    string(o.identity.State),
+			Retries:  retries,
+			Reused:   o.reused,
+			Cause:    cause,
+			Detail:   detail,
+			Messages: o.messages,
 		},
 	})
 	return o
@@ -85,12 +98,17 @@ func (r *recorder) exchange(request *http.Request) outcome {
 		return outcome{err: err}
 	}
 	defer response.Body.Close()
-	var body bytes.Buffer
-	_, err = io.Copy(&body, response.Body)
+	read := readAll
+	if r.lane.read != nil && response.StatusCode < 300 {
+		read = r.lane.read
+	}
+	got := read(response, r.attack)
 	return outcome{
-		err:      err,
+		err:      got.err,
 		status:   response.StatusCode,
 		identity: backend.IdentityOf(response.Header),
-		body:     body.Bytes(),
+		body:     got.identity,
+		flaw:     got.flaw,
+		messages: got.messages,
 	}
 }

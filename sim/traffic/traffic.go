@@ -6,6 +6,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,13 @@ type Attack struct {
 	// MaxInFlight bounds the requests under way at once; 0: 1,000. A generator
 	// at its bound sends late, which shows as Lag.
 	MaxInFlight int
-	Subject     string // of the events
-	Log         *event.Log
+	// Last is how long a slow answer, an upload, a download or a stream takes;
+	// 0: 2 s. It is added to Timeout.
+	Last time.Duration
+	// Bytes is the size of an upload or a download; 0: 1 MiB.
+	Bytes   int64
+	Subject string // of the events
+	Log     *event.Log
 }
 
 // Target is one thing to ask for.
@@ -43,6 +49,8 @@ type Target struct {
 const (
 	defaultTimeout     = 10 * time.Second
 	defaultMaxInFlight = 1000
+	defaultLast        = 2 * time.Second
+	defaultBytes       = 1 << 20
 	// grace is how long requests under way when the attack ends may still take.
 	grace = time.Second
 )
@@ -62,7 +70,7 @@ func Run(ctx context.Context, a Attack) error {
 	inFlight, cancel := cancelAfter(ctx, grace)
 	defer cancel(nil)
 	sockets := &dialer{lane: a.Lane, subject: a.Subject, log: a.Log}
-	transport := lane.transport(sockets, a.MaxInFlight)
+	transport := lane.transport(sockets, a)
 	defer transport.CloseIdleConnections()
 	defer sockets.end()
 
@@ -95,6 +103,8 @@ func (a *Attack) check() (lane, error) {
 		return l, errors.New("no targets")
 	case a.Rate == nil:
 		return l, errors.New("no rate")
+	case a.Last < 0 || a.Bytes < 0:
+		return l, fmt.Errorf("requests that last %v and have %d bytes; neither can be below zero", a.Last, a.Bytes)
 	}
 	if rate, constant := a.Rate.(vegeta.ConstantPacer); constant && (rate.Freq <= 0 || rate.Per <= 0) {
 		// To vegeta this is "as fast as you can", which is not an open loop.
@@ -105,12 +115,10 @@ func (a *Attack) check() (lane, error) {
 			return l, fmt.Errorf("target %s%s: %w", t.Host, t.Path, err)
 		}
 	}
-	if a.Timeout == 0 {
-		a.Timeout = defaultTimeout
-	}
-	if a.MaxInFlight == 0 {
-		a.MaxInFlight = defaultMaxInFlight
-	}
+	a.Timeout = cmp.Or(a.Timeout, defaultTimeout)
+	a.MaxInFlight = cmp.Or(a.MaxInFlight, defaultMaxInFlight)
+	a.Last = cmp.Or(a.Last, defaultLast)
+	a.Bytes = cmp.Or(a.Bytes, defaultBytes)
 	return l, nil
 }
 

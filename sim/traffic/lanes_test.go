@@ -1,0 +1,111 @@
+package traffic
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// Every lane gets on with a pod, and says what it got.
+func TestEveryLaneSucceeds(t *testing.T) {
+	for _, name := range Lanes() {
+		t.Run(name, func(t *testing.T) {
+			c := newClient(t, name, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web").Addr())
+			for range 2 {
+				got := c.fire()
+				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {
+					t.Errorf("%+v", got)
+				}
+				if found, _ := find(name); found.stream && got.Messages != 3 {
+					t.Errorf("%d messages in 300 ms, want 3: %+v", got.Messages, got)
+				}
+				if name == "fresh" && got.Reused {
+					t.Error("a fresh connection has served before")
+				}
+			}
+		})
+	}
+}
+
+// A pod that goes in the middle cuts what is in flight: an answer is truncated,
+// a stream cut, and none is a success.
+func TestCutInTheMiddle(t *testing.T) {
+	for _, test := range []struct {
+		lane   string
+		answer string // its beginning; then the connection closes
+		reset  bool
+		want   event.Cause
+	}{
+		{"slow", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nContent-Length: 100\r\n\r\n  ", false, event.Truncated},
+		{"slow", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nContent-Length: 100\r\n\r\n  ", true, event.Truncated},
+		{"download", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n4\r\nabcd\r\n", false, event.Truncated},
+		{"sse", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 1\n\n\r\n", false, event.StreamCut},
+		{"sse", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 1\n\n\r\n", true, event.StreamCut},
+		// The stream ends in good order, and early.
+		{"sse", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 1\n\n\r\n0\r\n\r\n", false, event.StreamCut},
+	} {
+		t.Run(fmt.Sprint(test.lane, " ", test.want, " reset=", test.reset), func(t *testing.T) {
+			s := serve(t, func(p *peer) {
+				p.read()
+				io.WriteString(p, test.answer)
+				if test.reset {
+					p.reset()
+				}
+			})
+			if got := newClient(t, test.lane, s.address).fire(); got.Cause != test.want {
+				t.Errorf("cause %q (%s), want %q", got.Cause, got.Detail, test.want)
+			}
+		})
+	}
+}
+
+func TestWebsocketIsCut(t *testing.T) {
+	p := pod(t, "127.204.0.0/24", "demo/web-1", "demo/web")
+	c := newClient(t, "websocket", p.Addr())
+	c.recorder.attack.Last = time.Minute
+	c.transport.(*upgrader).last = time.Minute
+	gone := make(chan struct{})
+	time.AfterFunc(250*time.Millisecond, func() { p.Gone(); close(gone) }) // between two messages
+	got := c.fire()
+	<-gone
+	if got.Cause != event.StreamCut || got.Messages == 0 || !strings.Contains(got.Detail, "messages") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is whole but not what was sent is told from a success.
+func TestContentsAreChecked(t *testing.T) {
+	head := "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nX-Windtunnel-State: ready\r\n"
+	for lane, answer := range map[string]string{
+		"download": head + "X-Windtunnel-Sum: 1234\r\nContent-Length: 7\r\n\r\n{}\nabcd",
+		"upload":   head + "X-Windtunnel-Body: 1234\r\nContent-Length: 2\r\n\r\n{}",
+		"sse":      head + "Transfer-Encoding: chunked\r\n\r\n7\r\nid: 2\n\n\r\n7\r\nid: 3\n\n\r\n7\r\nid: 4\n\n\r\n0\r\n\r\n",
+	} {
+		t.Run(lane, func(t *testing.T) {
+			s := serve(t, func(p *peer) {
+				p.read()
+				io.WriteString(p, answer)
+				p.untilClosed()
+			})
+			if got := newClient(t, lane, s.address).fire(); got.Cause != event.Corrupted {
+				t.Errorf("cause %q (%s)", got.Cause, got.Detail)
+			}
+		})
+	}
+}
+
+// An answer to the handshake that is no upgrade is judged as any other.
+func TestWebsocketRefused(t *testing.T) {
+	s := serve(t, func(p *peer) {
+		p.read()
+		io.WriteString(p, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+		p.untilClosed()
+	})
+	if got := newClient(t, "websocket", s.address).fire(); got.Cause != event.NginxError || got.Status != 503 {
+		t.Errorf("%+v", got)
+	}
+}
