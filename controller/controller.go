@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +40,8 @@ type controller struct {
 	limit    *rate.Limiter
 	events   record.EventRecorder
 	known    map[string]bool // findings of the last sync
-	ready    bool            // the first full configuration is in nginx
+	first    sync.Once       // the first sync that succeeded
+	ready    atomic.Bool     // what it brought is in every worker
 	stopping atomic.Bool
 }
 
@@ -156,29 +158,15 @@ func (c *controller) sync(ctx context.Context) error {
 	done.report.Phases.Render = rendered
 	done.err = err
 	c.tell(done)
-	if err == nil && !c.ready {
-		c.ready = true
-		timer := time.AfterFunc(luaPoll, func() { c.Log.Info("ready") })
-		context.AfterFunc(ctx, func() { timer.Stop() })
+	if err == nil {
+		c.first.Do(func() { go c.becomeReady(ctx) })
 	}
 	return err
 }
 
-// luaPoll is how often each worker's Lua looks for what it was sent: after one
-// more period all of them have the first configuration.
-const luaPoll = time.Second
-
 // options are the flags' options with what the ConfigMap says now.
 func (c *controller) options(cluster snapshot.Snapshot) (options.Options, []options.Finding) {
 	return withConfigMap(c.Options, cluster.ConfigMaps[c.ConfigMap])
-}
-
-// check says what keeps the controller from being healthy.
-func (c *controller) check(ctx context.Context) error {
-	if c.stopping.Load() {
-		return errors.New("the controller is shutting down")
-	}
-	return c.target.Check(ctx)
 }
 
 // quit ends nginx and waits as long as ingress-nginx does, for load balancers

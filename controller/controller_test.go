@@ -121,6 +121,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 func TestServesWithoutTheAPIServer(t *testing.T) {
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))
+	r.log.next("ready")
 	r.awaitAnswer("one")
 	if err := r.api.Close(t.Context()); err != nil {
 		t.Fatal(err)

@@ -93,7 +93,8 @@ type running struct {
 	stop   func() error
 }
 
-func launch(t *testing.T, dynamic bool) *running {
+// launch starts a controller in a cluster that has what the functions create.
+func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 	t.Helper()
 	program, err := nginx.Find("")
 	if err == nil {
@@ -122,6 +123,9 @@ func launch(t *testing.T, dynamic bool) *running {
 	r := &running{T: t, api: api, client: client, root: root, ports: freePorts(t), log: records{t, make(chan record, 1000)}}
 	r.ports.Health = health.Addr().(*net.TCPAddr).Port
 	r.describeController()
+	for _, f := range create {
+		f(r)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
@@ -130,7 +134,7 @@ func launch(t *testing.T, dynamic bool) *running {
 			Watch:      watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap, tcpServices, udpServices}, DeepInspect: true},
 			Pod:        &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
 			ConfigMap:  configMap,
-			Options:    options.Options{DynamicConfiguration: dynamic, Ports: r.ports, Root: root, TCPServices: tcpServices, UDPServices: udpServices},
+			Options:    options.Options{DynamicConfiguration: dynamic, ReportWorkers: true, Ports: r.ports, Root: root, TCPServices: tcpServices, UDPServices: udpServices},
 			Nginx:      program,
 			Lua:        lua.FS,
 			SyncRate:   1000,

@@ -119,7 +119,7 @@ func (f *flags) addOurs() {
 	s.StringVar(&f.root, "nginx-root", "", "directory that /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx are made in")
 	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
 	s.StringVar(&f.luaDir, "lua-dir", "", "directory of the Lua code to use instead of ours")
-	s.BoolVar(&f.reportWorkers, "report-workers", false, "tell at /configuration/workers of the status port which configuration each worker of nginx serves")
+	s.BoolVar(&f.reportWorkers, "report-workers", true, "tell at /configuration/workers of the status port which configuration each worker of nginx serves; being ready goes by it")
 	s.StringVar(&f.logFormat, "log-format", "text", "text or json")
 }
 

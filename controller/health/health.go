@@ -11,7 +11,8 @@ import (
 
 // Handler serves ingress-nginx's health paths and /metrics. Path, by default
 // /healthz, answers 200 while check finds nothing wrong, else 500 with what it
-// found. Path/ping answers as long as the process does.
+// found; so does /readyz, which ingress-nginx has not. Path/ping answers as
+// long as the process does.
 func Handler(path string, check func(context.Context) error, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, r *http.Request) {
@@ -23,6 +24,9 @@ func Handler(path string, check func(context.Context) error, metrics http.Handle
 	}
 	mux.HandleFunc(path, answer)
 	mux.HandleFunc(path+"/nginx-ingress-controller", answer)
+	if path != "/readyz" {
+		mux.HandleFunc("/readyz", answer)
+	}
 	mux.HandleFunc(path+"/ping", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("/metrics", metrics)
 	return mux

@@ -1,0 +1,52 @@
+package controller_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// fresh asks nginx for web.example over a connection of its own, which any
+// worker may get.
+func (r *running) fresh() string {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", r.ports.HTTP), nil)
+	r.must(err)
+	request.Host = "web.example"
+	response, err := client.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d %s", response.StatusCode, body)
+}
+
+// From the moment in which the controller calls itself healthy, each worker
+// serves what there was at the start.
+func TestReadyMeansServed(t *testing.T) {
+	for name, dynamic := range map[string]bool{"dynamic": true, "reload mode": false} {
+		t.Run(name, func(t *testing.T) {
+			r := launch(t, dynamic, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
+			var said string
+			for end := time.Now().Add(limit); said != "ok\n"; time.Sleep(time.Millisecond) {
+				if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
+					t.Fatalf("/healthz says %q", said)
+				}
+			}
+			for range 100 {
+				if got := r.fresh(); got != "200 one" {
+					t.Fatalf("healthy, but a worker answers %q", got)
+				}
+			}
+			if got := r.get(r.ports.Health, "", "/readyz"); got != "ok\n" {
+				t.Errorf("/readyz says %q", got)
+			}
+		})
+	}
+}
