@@ -6,8 +6,14 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/controller/annotations"
-	"windtunnel.dev/controller/snapshot"
 )
+
+// parsed is what annotations.Parse said of an ingress.
+type parsed struct {
+	annotations.Set
+	findings []annotations.Finding
+	err      error
+}
 
 // readAnnotations reads those of all ingresses. An ingress whose annotations
 // reject it is left out.
@@ -15,15 +21,19 @@ func (b *builder) readAnnotations() {
 	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // nothing in it can be wrong
 	var taken []*networkingv1.Ingress
 	for _, ingress := range b.Ingresses {
-		set, findings, err := annotations.Parse(ingress, b.options)
-		for _, finding := range findings {
+		read := b.parsedBefore[ingress]
+		if read == nil {
+			read = new(parsed)
+			read.Set, read.findings, read.err = annotations.Parse(ingress, b.options)
+		}
+		b.sets[ingress] = read
+		for _, finding := range read.findings {
 			b.find(ingress, "metadata.annotations["+finding.Key+"]", "%s", finding.Reason)
 		}
-		if err != nil {
-			b.find(ingress, "metadata.annotations", "%v", err)
+		if read.err != nil {
+			b.find(ingress, "metadata.annotations", "%v", read.err)
 			continue
 		}
-		b.sets[snapshot.NameOf(ingress)] = set
 		taken = append(taken, ingress)
 	}
 	b.Ingresses = taken
@@ -39,10 +49,11 @@ func (b *builder) annotationKey(name string) string {
 	return "metadata.annotations[" + cmp.Or(b.options.AnnotationsPrefix, annotations.DefaultPrefix) + "/" + name + "]"
 }
 
-// annotations are those of an ingress; of none, what holds without any.
-func (b *builder) annotations(ingress *networkingv1.Ingress) annotations.Set {
+// annotations are those of an ingress; of none, what holds without any. They
+// are shared: nobody writes to them.
+func (b *builder) annotations(ingress *networkingv1.Ingress) *annotations.Set {
 	if ingress == nil {
-		return b.noAnnotations
+		return &b.noAnnotations
 	}
-	return b.sets[snapshot.NameOf(ingress)]
+	return &b.sets[ingress].Set
 }

@@ -28,7 +28,7 @@ func (b *builder) addDefaultBackend() {
 			backend.source.service, backend.source.port = service, service.Spec.Ports[0]
 		}
 	}
-	backend.Endpoints = b.endpoints(backend.source)
+	backend.Endpoints = backend.source.endpoints(b.Snapshot, b.options.Zone)
 }
 
 // addBackends adds the services that ingresses name. The oldest ingress that
@@ -98,7 +98,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	if problem != "" {
 		b.find(ingress, key, "service %s %s; requests get 503", serviceName, problem)
 	}
-	backend.Endpoints = b.endpoints(backend.source)
+	backend.Endpoints = backend.source.endpoints(b.Snapshot, b.options.Zone)
 	return backend
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/annotations"
@@ -18,15 +19,11 @@ import (
 // paths, canaries, what answers where a backend has no endpoint, and last TCP
 // and UDP. The findings are in that order, too.
 func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
-	b := &builder{
-		Snapshot: cluster,
-		options:  opts,
-		backends: make(map[string]*Backend),
-		servers:  make(map[string]*Server),
-		sets:     make(map[types.NamespacedName]annotations.Set),
-		decisive: make(map[string]bool),
-		frozen:   make(map[types.NamespacedName]bool),
-	}
+	return newBuilder(cluster, opts, nil).build()
+}
+
+func (b *builder) build() (*Model, []Finding) {
+	opts := b.options
 	b.readAnnotations()
 	b.addDefaultBackend()
 	b.addBackends()
@@ -47,6 +44,7 @@ func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) 
 			PemSHA:      opts.DefaultCertificate.SHA,
 		},
 	}
+	built.origin = b
 	return built, b.findings
 }
 
@@ -67,8 +65,24 @@ type builder struct {
 	decisive map[string]bool
 	frozen   map[types.NamespacedName]bool
 
-	sets          map[types.NamespacedName]annotations.Set // by ingress
+	sets          map[*networkingv1.Ingress]*parsed
+	parsedBefore  map[*networkingv1.Ingress]*parsed // with the same options
 	noAnnotations annotations.Set
+}
+
+// newBuilder starts with nothing but the annotations that were parsed before,
+// with the same options.
+func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore map[*networkingv1.Ingress]*parsed) *builder {
+	return &builder{
+		Snapshot:     cluster,
+		options:      opts,
+		backends:     make(map[string]*Backend),
+		servers:      make(map[string]*Server),
+		sets:         make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
+		parsedBefore: parsedBefore,
+		decisive:     make(map[string]bool),
+		frozen:       make(map[types.NamespacedName]bool),
+	}
 }
 
 func (b *builder) sortedBackends() Backends {

@@ -20,19 +20,32 @@ type source struct {
 	otherwise []Endpoint // when there is none
 }
 
-// endpoints are those of a backend, each once, by address and port: equal
-// slices in any order make equal bytes. nil is none.
+// endpoints are those of a source. Whoever asks makes more of them than the
+// endpoints of a backend, so that any change of them is a reason to build the
+// whole model again.
 func (b *builder) endpoints(from source) []Endpoint {
-	if from.fixed != nil {
-		return from.fixed
+	if from.service != nil {
+		b.frozen[snapshot.NameOf(from.service)] = true
 	}
-	if from.service == nil {
-		return from.otherwise
+	return from.endpoints(b.Snapshot, b.options.Zone)
+}
+
+// follows tells whether endpoints come from the slices of a service.
+func (s source) follows() bool { return s.fixed == nil && s.service != nil }
+
+// endpoints are those that there are now, each once, by address and port: equal
+// slices in any order make equal bytes. nil is none.
+func (s source) endpoints(cluster snapshot.Snapshot, zone string) []Endpoint {
+	if s.fixed != nil {
+		return s.fixed
 	}
-	if found := readyEndpoints(b.EndpointSlices[snapshot.NameOf(from.service)], from.service, from.port, b.options.Zone); found != nil {
+	if !s.follows() {
+		return s.otherwise
+	}
+	if found := readyEndpoints(cluster.EndpointSlices[snapshot.NameOf(s.service)], s.service, s.port, zone); found != nil {
 		return found
 	}
-	return from.otherwise
+	return s.otherwise
 }
 
 // readyEndpoints are the ready endpoints of a service's port. zone is that of

@@ -29,6 +29,8 @@ type Model struct {
 	PassthroughBackends   []PassthroughBackend
 	StreamSnippets        []string
 	DefaultSSLCertificate SSLCert
+
+	origin *builder // of all but the endpoints of Backends
 }
 
 // SSLCert is a certificate on disk.

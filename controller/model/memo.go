@@ -1,0 +1,101 @@
+package model
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Memo builds one model after another and does again only what a change of the
+// cluster can have touched: where nothing but endpoints changed, only the
+// backends that they belong to. What it builds is what Build would. It goes by
+// the identity of objects, which nobody writes to.
+//
+// A zero Memo has built nothing.
+type Memo struct {
+	cluster  snapshot.Snapshot
+	options  options.Options
+	model    *Model
+	findings []Finding
+}
+
+// Build is the model of the cluster and the options.
+func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
+	sameOptions := m.model != nil && reflect.DeepEqual(m.options, opts)
+	var next *Model
+	if sameOptions && sameButSlices(m.cluster, cluster) {
+		next = m.withEndpointsOf(cluster)
+	}
+	if next == nil {
+		b := newBuilder(cluster, opts, nil)
+		if sameOptions {
+			b.parsedBefore = m.model.origin.sets
+		}
+		next, m.findings = b.build()
+		b.parsedBefore = nil
+	}
+	m.cluster, m.options, m.model = cluster, opts, next
+	return next, m.findings
+}
+
+func sameButSlices(a, b snapshot.Snapshot) bool {
+	return slices.Equal(a.Ingresses, b.Ingresses) && maps.Equal(a.Services, b.Services) &&
+		maps.Equal(a.Secrets, b.Secrets) && maps.Equal(a.ConfigMaps, b.ConfigMaps)
+}
+
+// withEndpointsOf is the last model with the endpoints of another moment, nil
+// if those change more than their backends.
+func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
+	changed := changedServices(m.cluster.EndpointSlices, cluster.EndpointSlices)
+	last := m.model.origin
+	for service := range changed {
+		if last.frozen[service] {
+			return nil
+		}
+	}
+	next := *m.model
+	next.Backends = slices.Clone(next.Backends)
+	for i, backend := range next.Backends {
+		if !backend.source.follows() || !changed[snapshot.NameOf(backend.source.service)] {
+			continue
+		}
+		endpoints := backend.source.endpoints(cluster, m.options.Zone)
+		if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
+			return nil
+		}
+		if !slices.Equal(endpoints, backend.Endpoints) {
+			moved := *backend
+			moved.Endpoints = endpoints
+			next.Backends[i] = &moved
+		}
+	}
+	return &next
+}
+
+// changedServices are those whose slices are not the same objects.
+func changedServices(before, now map[types.NamespacedName][]*discoveryv1.EndpointSlice) map[types.NamespacedName]bool {
+	changed := make(map[types.NamespacedName]bool)
+	for service, all := range now {
+		if !slices.Equal(before[service], all) {
+			changed[service] = true
+		}
+	}
+	for service := range before {
+		if _, still := now[service]; !still {
+			changed[service] = true
+		}
+	}
+	return changed
+}
+
+// SameButEndpoints tells whether two models of one Memo can differ in nothing
+// but the endpoints of their backends.
+func (m *Model) SameButEndpoints(other *Model) bool {
+	return other != nil && m.origin != nil && m.origin == other.origin
+}
