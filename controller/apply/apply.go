@@ -88,7 +88,7 @@ func (t *Target) do(ctx context.Context, step plan.Step, report *Report) error {
 	case plan.PostBackends:
 		return t.postBackends(ctx, step, report)
 	case plan.SendStream:
-		return t.sendStream(ctx, step.Next.Stream, report)
+		return t.sendStream(ctx, step.Next.Stream.Body(), report)
 	default:
 		return fmt.Errorf("a plan's step of kind %q is unknown to apply", step.Kind)
 	}

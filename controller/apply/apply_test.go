@@ -18,6 +18,7 @@ import (
 
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/wire"
 	"windtunnel.dev/internal/port"
 )
 
@@ -104,8 +105,13 @@ http {
 }
 `, root, f.port, answer),
 		LuaConfig: []byte(`{"answer": "` + answer + `"}`),
-		Backends:  []byte(backends),
+		Backends:  list(backends),
 	}
+}
+
+// list is backends of which the text is the body.
+func list(body string) wire.List {
+	return wire.List{{JSON: []byte(strings.Trim(body, "[]"))}}
 }
 
 // reach does what a sync does.
@@ -168,8 +174,8 @@ func TestHalfFailedApplyIsCompleted(t *testing.T) {
 		t.Fatalf("a refused POST: %+v, %v", report, err)
 	}
 	f.wantAnswer("two")
-	if running := f.target.Running(); string(running.Conf) != string(next.Conf) || string(running.Backends) != "[1]" {
-		t.Errorf("the running state is not what nginx has: backends %s", running.Backends)
+	if running := f.target.Running(); string(running.Conf) != string(next.Conf) || string(running.Backends.Body()) != "[1]" {
+		t.Errorf("the running state is not what nginx has: backends %s", running.Backends.Body())
 	}
 
 	report = f.must(f.reach(next))

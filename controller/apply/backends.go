@@ -10,7 +10,7 @@ import (
 // postBackends sends the backends and keeps the number that Lua gave them.
 // Lua code of others gives none.
 func (t *Target) postBackends(ctx context.Context, step plan.Step, report *Report) error {
-	said, err := t.post(ctx, "/configuration/backends", step.Next.Backends, report)
+	said, err := t.post(ctx, "/configuration/backends", step.Next.Backends.Body(), report)
 	if err != nil {
 		return err
 	}

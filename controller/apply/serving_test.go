@@ -110,7 +110,7 @@ http {
 }
 `, f.layout.Root, f.status, loads.String(), f.dict, comment),
 		LuaConfig: fmt.Appendf(nil, `{"listen_ports": {"status_port": "%d"}%s}`, f.status, more),
-		Backends:  []byte(backends),
+		Backends:  list(backends),
 	}
 }
 

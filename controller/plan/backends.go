@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"windtunnel.dev/controller/wire"
 )
 
 // The shared dictionaries that hold what Lua was told.
@@ -18,6 +19,9 @@ const (
 // loseDict tells whether a reload takes away what a dictionary holds: nginx
 // keeps it only while its size stays the same.
 func loseDict(name string, running, next State) bool {
+	if bytes.Equal(running.Conf, next.Conf) {
+		return false
+	}
 	return !bytes.Equal(dictLine(name, running.Conf), dictLine(name, next.Conf))
 }
 
@@ -32,25 +36,22 @@ func dictLine(name string, conf []byte) []byte {
 
 // whyPost says which backends and endpoints came and went, or that the
 // dictionary that holds them does.
-func whyPost(dict string, running, next State, told, wanted []byte) []Why {
-	if len(told) == 0 {
+func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
+	if told == nil {
 		return []Why{{New: "first backends"}}
 	}
-	if bytes.Equal(told, wanted) {
+	if told.Equal(wanted) {
 		return []Why{{Old: string(dictLine(dict, running.Conf)), New: string(dictLine(dict, next.Conf))}}
 	}
-	old, new := describe(told), describe(wanted)
 	var whys []Why
-	for _, backend := range new.order {
-		if before, known := old.at[backend]; known {
-			whys = append(whys, compareAt(place{}, before, new.at[backend])...)
-		} else {
-			whys = append(whys, Why{New: "backend " + backend.server})
-		}
-	}
-	for _, backend := range old.order {
-		if !new.has(backend) {
-			whys = append(whys, Why{Old: "backend " + backend.server})
+	for _, change := range wanted.Since(told) {
+		switch {
+		case change.Before == nil:
+			whys = append(whys, Why{New: "backend " + change.Name})
+		case change.After == nil:
+			whys = append(whys, Why{Old: "backend " + change.Name})
+		default:
+			whys = append(whys, compareAt(place{}, describe(change.Name, change.Before), describe(change.Name, change.After))...)
 		}
 	}
 	if len(whys) == 0 {
@@ -59,25 +60,21 @@ func whyPost(dict string, running, next State, told, wanted []byte) []Why {
 	return bounded(whys)
 }
 
-// describe writes backends as lines: one for each endpoint, and one for each
-// other thing that is said of a backend.
-func describe(backends []byte) lines {
-	described := lines{at: make(map[place][]string)}
-	var list []map[string]json.RawMessage
-	if err := json.Unmarshal(backends, &list); err != nil {
-		described.add(place{server: "?"}, "backends are not JSON: "+err.Error())
+// describe writes a backend as lines: one for each endpoint, and one for each
+// other thing that is said of it.
+func describe(name string, encoded []byte) []string {
+	var backend map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &backend); err != nil {
+		return []string{name + " is no JSON object: " + err.Error()}
 	}
-	for _, backend := range list {
-		name := strings.Trim(string(backend["name"]), `"`)
-		at := place{server: name}
-		for _, key := range slices.Sorted(maps.Keys(backend)) {
-			if key != "endpoints" {
-				described.add(at, fmt.Sprintf("%s.%s %s", name, key, backend[key]))
-			}
+	var described []string
+	for _, key := range slices.Sorted(maps.Keys(backend)) {
+		if key != "endpoints" {
+			described = append(described, fmt.Sprintf("%s.%s %s", name, key, backend[key]))
 		}
-		for _, e := range endpoints(backend["endpoints"]) {
-			described.add(at, fmt.Sprintf("%s endpoint %s:%s", name, e.Address, e.Port))
-		}
+	}
+	for _, e := range endpoints(backend["endpoints"]) {
+		described = append(described, fmt.Sprintf("%s endpoint %s:%s", name, e.Address, e.Port))
 	}
 	return described
 }

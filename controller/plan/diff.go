@@ -13,7 +13,7 @@ func Diff(running, next State) []Step {
 		now.Conf, now.LuaConfig = next.Conf, next.LuaConfig
 		step(Reload, whyReload(running, next))
 	}
-	if !bytes.Equal(running.Backends, next.Backends) || loseDict(backendsDict, running, next) {
+	if !running.Backends.Equal(next.Backends) || loseDict(backendsDict, running, next) {
 		now.Backends = next.Backends
 		step(PostBackends, whyPost(backendsDict, running, next, running.Backends, next.Backends))
 	}
@@ -27,10 +27,8 @@ func Diff(running, next State) []Step {
 // needsStream tells whether the line to the stream port must be sent. To an
 // nginx that has been told of no service, nothing need be said of none.
 func needsStream(running, next State) bool {
-	if len(next.Stream) == 0 || none(running.Stream) && none(next.Stream) {
+	if next.Stream == nil || len(running.Stream) == 0 && len(next.Stream) == 0 {
 		return false
 	}
-	return !bytes.Equal(running.Stream, next.Stream) || loseDict(streamDict, running, next)
+	return !running.Stream.Equal(next.Stream) || loseDict(streamDict, running, next)
 }
-
-func none(list []byte) bool { return len(list) == 0 || string(list) == "[]" }

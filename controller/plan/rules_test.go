@@ -108,7 +108,7 @@ func (r *rule) moment(source snapshot.Source, opts parsed, when string) plan.Sta
 		if bytes.Contains(r.comment, []byte("in full")) {
 			r.write("nginx.conf", string(state.Conf))
 			r.write("cfg.json", string(state.LuaConfig))
-			r.write("backends.json", string(state.Backends))
+			r.write("backends.json", string(state.Backends.Body()))
 		} else {
 			r.write("nginx.conf in outline", outline(state.Conf))
 		}

@@ -18,6 +18,7 @@ import (
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/wire"
 )
 
 // population is a cluster of n services with five pods and an ingress each;
@@ -137,11 +138,11 @@ func TestBuildLeavesTheClusterAsItIs(t *testing.T) {
 func TestStepsLeadToTheWantedState(t *testing.T) {
 	states := []plan.State{
 		{},
-		{Conf: []byte("a;\n"), LuaConfig: []byte("{}\n"), Backends: []byte("[]")},
-		{Conf: []byte("b;\n"), LuaConfig: []byte("{}\n"), Backends: []byte("[]")},
-		{Conf: []byte("a;\n"), LuaConfig: []byte("{\n\"x\": 1\n}\n"), Backends: []byte("[]")},
-		{Conf: []byte("b;\n"), LuaConfig: []byte("{}\n"), Backends: []byte(`[{"name":"x"}]`)},
-		{Conf: []byte("a;\n# only a comment\n"), LuaConfig: []byte("{}\n"), Backends: []byte("not JSON")},
+		{Conf: []byte("a;\n"), LuaConfig: []byte("{}\n"), Backends: wire.List{}},
+		{Conf: []byte("b;\n"), LuaConfig: []byte("{}\n"), Backends: wire.List{}},
+		{Conf: []byte("a;\n"), LuaConfig: []byte("{\n\"x\": 1\n}\n"), Backends: wire.List{}},
+		{Conf: []byte("b;\n"), LuaConfig: []byte("{}\n"), Backends: wire.List{{Name: "x", JSON: []byte(`{"name":"x"}`)}}},
+		{Conf: []byte("a;\n# only a comment\n"), LuaConfig: []byte("{}\n"), Backends: wire.List{{Name: "x", JSON: []byte("not JSON")}}},
 	}
 	for i, running := range states {
 		for j, next := range states {
@@ -223,10 +224,11 @@ func BenchmarkDiff(b *testing.B) {
 // Whatever two nginx.conf say, a step is there when their bytes differ, and it
 // has a reason.
 func FuzzDiff(f *testing.F) {
-	f.Add("server {\nserver_name a;\nlocation / {\nset $x 1;\n}\n}\n", "server {\nserver_name a;\nlocation / {\nset $x 2;\n}\n}\n", "[]", `[{"name":"x","endpoints":[{"address":"a","port":"1"}]}]`)
-	f.Add("}\n{\nserver_name", "  a;\n# b", `[{"name":1,"endpoints":{}}]`, "null")
+	f.Add("server {\nserver_name a;\nlocation / {\nset $x 1;\n}\n}\n", "server {\nserver_name a;\nlocation / {\nset $x 2;\n}\n}\n", "{}", `{"name":"x","endpoints":[{"address":"a","port":"1"}]}`)
+	f.Add("}\n{\nserver_name", "  a;\n# b", `{"name":1,"endpoints":{}}`, "null")
 	f.Fuzz(func(t *testing.T, oldConf, newConf, oldBackends, newBackends string) {
-		steps := plan.Diff(plan.State{Conf: []byte(oldConf), Backends: []byte(oldBackends)}, plan.State{Conf: []byte(newConf), Backends: []byte(newBackends)})
+		list := func(text string) wire.List { return wire.List{{Name: "x", JSON: []byte(text)}} }
+		steps := plan.Diff(plan.State{Conf: []byte(oldConf), Backends: list(oldBackends)}, plan.State{Conf: []byte(newConf), Backends: list(newBackends)})
 		if equal := oldConf == newConf && oldBackends == newBackends; equal != (len(steps) == 0) {
 			t.Errorf("equal %t, steps %v", equal, steps)
 		}

@@ -77,24 +77,42 @@ type trafficShaping struct {
 	Cookie        string `json:"cookie"`
 }
 
-// Backends is the body of POST /configuration/backends, in the order of the
+// Backends are what POST /configuration/backends says, in the order of the
 // model. Without dynamic configuration nginx.conf has the endpoints, and Lua
 // is told of no backend at all.
-func Backends(m *model.Model, opts options.Options) ([]byte, error) {
-	encoded := []backend{}
-	if opts.DynamicConfiguration {
-		for _, b := range m.Backends {
-			encoded = append(encoded, encode(b))
-		}
-	}
-	text, err := json.Marshal(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("encoding backends: %w", err)
-	}
-	return text, nil
+func Backends(m *model.Model, opts options.Options) (List, error) {
+	return new(Memo).Backends(m, opts)
 }
 
-func encode(b *model.Backend) backend {
+// Memo encodes the backends of one model after another, those that are the
+// same objects as in the model before only once. Nobody writes to them.
+type Memo struct {
+	encoded map[*model.Backend][]byte
+}
+
+// Backends is as the function of that name.
+func (memo *Memo) Backends(m *model.Model, opts options.Options) (List, error) {
+	list := List{}
+	if !opts.DynamicConfiguration {
+		return list, nil
+	}
+	next := make(map[*model.Backend][]byte, len(m.Backends))
+	for _, b := range m.Backends {
+		text, known := memo.encoded[b]
+		if !known {
+			var err error
+			if text, err = encode(b); err != nil {
+				return nil, err
+			}
+		}
+		next[b] = text
+		list = append(list, Backend{Name: b.Name, JSON: text})
+	}
+	memo.encoded = next
+	return list, nil
+}
+
+func encode(b *model.Backend) ([]byte, error) {
 	out := backend{
 		Name:                  b.Name,
 		Port:                  b.Port,
@@ -112,7 +130,11 @@ func encode(b *model.Backend) backend {
 	for _, e := range b.Endpoints {
 		out.Endpoints = append(out.Endpoints, endpoint(e))
 	}
-	return out
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encoding backend %s: %w", b.Name, err)
+	}
+	return text, nil
 }
 
 func encodeAffinity(a model.SessionAffinity) affinity {

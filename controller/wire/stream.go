@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -11,22 +9,23 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// StreamBackends is the line that tells nginx's stream block of the endpoints
-// of TCP and UDP services, without its end (CR LF). It is nil where Lua does
-// not balance them.
-func StreamBackends(m *model.Model, opts options.Options) ([]byte, error) {
+// StreamBackends are what the line to the stream port says, which tells nginx's
+// stream block of the endpoints of TCP and UDP services. They are nil where Lua
+// does not balance them.
+func StreamBackends(m *model.Model, opts options.Options) (List, error) {
 	if !opts.DynamicStream() {
 		return nil, nil
 	}
-	encoded := []backend{}
+	list := List{}
 	for _, service := range slices.Concat(m.TCPBackends, m.UDPBackends) {
-		encoded = append(encoded, encode(&model.Backend{
-			Name: service.Name(), Service: service.Service, Port: intstr.FromInt(service.Port), Endpoints: service.Endpoints,
-		}))
+		name := service.Name()
+		text, err := encode(&model.Backend{
+			Name: name, Service: service.Service, Port: intstr.FromInt(service.Port), Endpoints: service.Endpoints,
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Backend{Name: name, JSON: text})
 	}
-	text, err := json.Marshal(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("encoding TCP and UDP backends: %w", err)
-	}
-	return text, nil
+	return list, nil
 }

@@ -19,7 +19,7 @@ func backends(t *testing.T, dynamic bool, list ...*model.Backend) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return string(text.Body())
 }
 
 const nothing = `"sessionAffinityConfig":{"name":"","mode":"","cookieSessionAffinity":{"name":""}},"upstreamHashByConfig":{},"noServer":false,"trafficShapingPolicy":{"weight":0,"weightTotal":0,"header":"","headerValue":"","headerPattern":"","cookie":""}}]`

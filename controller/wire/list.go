@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"bytes"
+	"slices"
+)
+
+// List is backends as Lua reads them, each encoded by itself, so that two
+// lists can be told apart backend by backend. A nil List says nothing at all;
+// an empty one, that there are none.
+type List []Backend
+
+// Backend is one, as JSON.
+type Backend struct {
+	Name string
+	JSON []byte
+}
+
+// Body is the list as a JSON array.
+func (l List) Body() []byte {
+	size := 2
+	for _, b := range l {
+		size += len(b.JSON) + 1
+	}
+	body := append(make([]byte, 0, size), '[')
+	for i, b := range l {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, b.JSON...)
+	}
+	return append(body, ']')
+}
+
+// Equal tells whether two lists say the same, in the same bytes.
+func (l List) Equal(other List) bool {
+	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, func(a, b Backend) bool { return bytes.Equal(a.JSON, b.JSON) })
+}
+
+// Change is what became of a backend: without Before it is new, without After
+// gone.
+type Change struct {
+	Name          string
+	Before, After []byte
+}
+
+// Since are the changes from the list before to this one: first those of the
+// backends in this list, in its order, then those that are gone.
+func (l List) Since(before List) []Change {
+	old, now := before.byName(), l.byName()
+	var changes []Change
+	for _, b := range l {
+		if text := old[b.Name]; !bytes.Equal(text, b.JSON) {
+			changes = append(changes, Change{b.Name, text, b.JSON})
+		}
+	}
+	for _, b := range before {
+		if _, still := now[b.Name]; !still {
+			changes = append(changes, Change{Name: b.Name, Before: b.JSON})
+		}
+	}
+	return changes
+}
+
+func (l List) byName() map[string][]byte {
+	named := make(map[string][]byte, len(l))
+	for _, b := range l {
+		named[b.Name] = b.JSON
+	}
+	return named
+}
