@@ -1,0 +1,150 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Addresses says where the addresses come from: the first of its sources that
+// is given. Without any they are those of the nodes that the controller's pods
+// run on.
+type Addresses struct {
+	Fixed        []string             // --publish-status-address: IP addresses and host names
+	Service      types.NamespacedName // --publish-service
+	NodeInternal bool                 // --report-node-internal-ip-address: not a node's external address
+}
+
+// look finds the addresses of now, sorted, without duplicates.
+func (a Addresses) look(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]networkingv1.IngressLoadBalancerIngress, error) {
+	texts, err := a.texts(ctx, client, own)
+	if err != nil {
+		return nil, err
+	}
+	var found []networkingv1.IngressLoadBalancerIngress
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text != "" {
+			found = append(found, address(text))
+		}
+	}
+	slices.SortFunc(found, func(a, b networkingv1.IngressLoadBalancerIngress) int {
+		return cmp.Or(cmp.Compare(a.IP, b.IP), cmp.Compare(a.Hostname, b.Hostname))
+	})
+	return slices.CompactFunc(found, func(a, b networkingv1.IngressLoadBalancerIngress) bool {
+		return a.IP == b.IP && a.Hostname == b.Hostname
+	}), nil
+}
+
+func address(text string) networkingv1.IngressLoadBalancerIngress {
+	if net.ParseIP(text) != nil {
+		return networkingv1.IngressLoadBalancerIngress{IP: text}
+	}
+	return networkingv1.IngressLoadBalancerIngress{Hostname: text}
+}
+
+func (a Addresses) texts(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]string, error) {
+	if len(a.Fixed) > 0 {
+		return a.Fixed, nil
+	}
+	if a.Service.Name != "" {
+		service, err := client.CoreV1().Services(a.Service.Namespace).Get(ctx, a.Service.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("--publish-service %s: %w", a.Service, err)
+		}
+		return ofService(service), nil
+	}
+	return a.ofNodes(ctx, client, own)
+}
+
+// ofService are a Service's addresses, by its type.
+func ofService(service *corev1.Service) []string {
+	spec := service.Spec
+	switch spec.Type {
+	case corev1.ServiceTypeExternalName:
+		return []string{spec.ExternalName}
+	case corev1.ServiceTypeNodePort:
+		if len(spec.ExternalIPs) > 0 {
+			return spec.ExternalIPs
+		}
+	case corev1.ServiceTypeLoadBalancer:
+		var given []string
+		for _, ingress := range service.Status.LoadBalancer.Ingress {
+			given = append(given, cmp.Or(ingress.IP, ingress.Hostname))
+		}
+		return append(given, spec.ExternalIPs...)
+	}
+	return []string{spec.ClusterIP}
+}
+
+// ofNodes are the addresses of the nodes with a ready pod of the controller's.
+// A node that is gone has none.
+func (a Addresses) ofNodes(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]string, error) {
+	pods, err := siblings(ctx, client, own)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	seen := make(map[string]bool)
+	for _, pod := range pods {
+		if seen[pod.Spec.NodeName] || !ready(&pod) {
+			continue
+		}
+		seen[pod.Spec.NodeName] = true
+		if node, err := client.CoreV1().Nodes().Get(ctx, pod.Spec.NodeName, metav1.GetOptions{}); err == nil {
+			found = append(found, a.ofNode(node))
+		}
+	}
+	return found, nil
+}
+
+func (a Addresses) ofNode(node *corev1.Node) string {
+	of := make(map[corev1.NodeAddressType]string)
+	for _, address := range node.Status.Addresses {
+		if of[address.Type] == "" {
+			of[address.Type] = address.Address
+		}
+	}
+	if a.NodeInternal {
+		return of[corev1.NodeInternalIP]
+	}
+	return cmp.Or(of[corev1.NodeExternalIP], of[corev1.NodeInternalIP])
+}
+
+// revisions are the labels in which pods of one controller differ.
+var revisions = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation"}
+
+// siblings are the pods with the labels of our own, itself among them.
+func siblings(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]corev1.Pod, error) {
+	same := labels.Set{}
+	for key, value := range own.Labels {
+		if !slices.Contains(revisions, key) {
+			same[key] = value
+		}
+	}
+	selected := metav1.ListOptions{LabelSelector: same.String()}
+	if len(same) == 0 {
+		selected = metav1.ListOptions{FieldSelector: "metadata.name=" + own.Name}
+	}
+	list, err := client.CoreV1().Pods(own.Namespace).List(ctx, selected)
+	if err != nil {
+		return nil, fmt.Errorf("listing the controller's pods: %w", err)
+	}
+	return list.Items, nil
+}
+
+func ready(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil &&
+		slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+}

@@ -1,0 +1,88 @@
+package status
+
+import (
+	"context"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// parallel is how many ingresses are written at once, as in ingress-nginx.
+const parallel = 10
+
+// writer writes addresses into ingresses.
+type writer struct{ Options }
+
+// update writes the addresses of now. What fails is tried again at the next
+// interval.
+func (w writer) update(ctx context.Context) {
+	addresses, err := w.Addresses.look(ctx, w.Client, w.Pod)
+	if err == nil {
+		err = w.write(ctx, addresses)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.Log.Warn("the status of ingresses could not be updated; it is tried again", "after", w.Interval, "error", err.Error())
+	}
+}
+
+// withdraw takes the addresses back, unless another controller serves there:
+// several addresses, or another pod of ours.
+func (w writer) withdraw(ctx context.Context) {
+	addresses, err := w.Addresses.look(ctx, w.Client, w.Pod)
+	if err != nil || len(addresses) > 1 {
+		return
+	}
+	if pods, err := siblings(ctx, w.Client, w.Pod); err != nil || len(pods) > 1 {
+		return
+	}
+	if err := w.write(ctx, nil); err != nil {
+		w.Log.Warn("the addresses of ingresses could not be taken back", "error", err.Error())
+	}
+}
+
+// write gives all ingresses these addresses; the first error is returned, and
+// keeps no other ingress from being written.
+func (w writer) write(ctx context.Context, addresses []networkingv1.IngressLoadBalancerIngress) error {
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for _, ingress := range w.Ingresses() {
+		if !has(ingress, addresses) {
+			group.Go(func() error { return w.writeTo(ctx, ingress, addresses) })
+		}
+	}
+	return group.Wait()
+}
+
+// writeTo writes into the newest version of an ingress, not the one served.
+func (w writer) writeTo(ctx context.Context, ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) error {
+	client := w.Client.NetworkingV1().Ingresses(ingress.Namespace)
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		newest, err := client.Get(ctx, ingress.Name, metav1.GetOptions{})
+		if err != nil || has(newest, addresses) {
+			return err
+		}
+		newest.Status.LoadBalancer.Ingress = addresses
+		_, err = client.UpdateStatus(ctx, newest, metav1.UpdateOptions{})
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// has says whether an ingress has exactly these addresses, in any order.
+func has(ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) bool {
+	present := ingress.Status.LoadBalancer.Ingress
+	return len(present) == len(addresses) && !slices.ContainsFunc(present, func(one networkingv1.IngressLoadBalancerIngress) bool {
+		return !slices.ContainsFunc(addresses, func(other networkingv1.IngressLoadBalancerIngress) bool {
+			return equality.Semantic.DeepEqual(one, other)
+		})
+	})
+}
