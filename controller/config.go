@@ -16,6 +16,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/status"
 	"windtunnel.dev/controller/watch"
 )
 
@@ -37,6 +38,14 @@ type Config struct {
 	Health     net.Listener // for /healthz and /metrics; Run closes it
 	HealthPath string
 	Metrics    *metrics.Metrics
+	// Requests is where nginx sends its records of requests; nil without them.
+	// Run closes it.
+	Requests net.Listener
+	Profiler net.Listener // for Go's profiles; nil without. Run closes it
+
+	// Status is the part in elections, and in the status of ingresses; nil is
+	// none. Client, Pod, Ingresses, Leader and Log are Run's to fill in.
+	Status *status.Options
 
 	ShutdownGrace     time.Duration // from the signal to nginx's quitting
 	PostShutdownGrace time.Duration // from nginx's end to Run's

@@ -82,6 +82,11 @@ func Run(ctx, hurry context.Context, config Config) error {
 	server := &http.Server{Handler: health.Handler(config.HealthPath, c.check, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(config.Health) // ends with Close
 	defer server.Close()
+	config.Metrics.Nginx(c.target.StatusURL(), c.target.Processes)
+	if config.Requests != nil {
+		defer config.Requests.Close()
+		go config.Metrics.Receive(config.Requests, config.Log)
+	}
 
 	// The work goes on through the grace period, after ctx has ended.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -108,6 +113,8 @@ func (c *controller) work(ctx context.Context) error {
 		}
 		return err
 	}
+	wait := c.beside(ctx)
+	defer wait()
 	syncing, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -152,6 +159,7 @@ func (c *controller) sync(ctx context.Context) error {
 	next, err := plan.Next(wanted, input)
 	rendered := time.Since(rendering)
 	if err == nil {
+		c.willServe(wanted)
 		done.steps = plan.Diff(c.target.Running(), next)
 		done.report, err = c.target.Do(ctx, done.steps)
 	}
@@ -159,6 +167,7 @@ func (c *controller) sync(ctx context.Context) error {
 	done.err = err
 	c.tell(done)
 	if err == nil {
+		c.serves(wanted)
 		c.first.Do(func() { go c.becomeReady(ctx) })
 	}
 	return err

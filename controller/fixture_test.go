@@ -96,6 +96,12 @@ type running struct {
 // launch starts a controller in a cluster that has what the functions create.
 func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 	t.Helper()
+	return launchAs(t, dynamic, func(*controller.Config) {}, create...)
+}
+
+// launchAs is launch with a look at the controller's configuration before.
+func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
+	t.Helper()
 	program, err := nginx.Find("")
 	if err == nil {
 		_, err = program.Load("http_lua")
@@ -129,7 +135,7 @@ func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- controller.Run(ctx, context.Background(), controller.Config{
+		config := controller.Config{
 			Client:     client,
 			Watch:      watch.Options{IngressClass: "nginx", ControllerClass: "k8s.io/ingress-nginx", ConfigMaps: []types.NamespacedName{configMap, tcpServices, udpServices}, DeepInspect: true},
 			Pod:        &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "controller"}},
@@ -141,10 +147,12 @@ func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 			Retry:      apply.Retry(3),
 			Health:     health,
 			HealthPath: "/healthz",
-			Metrics:    metrics.New(metrics.Identity{Namespace: "default", Pod: "controller"}, metrics.Build{}, true),
+			Metrics:    metrics.New(metrics.Options{Identity: metrics.Identity{Namespace: "default", Pod: "controller"}, Full: true, Requests: metrics.DefaultRequests}),
 			Log:        slog.New(slog.NewJSONHandler(r.log, nil)),
 			Stderr:     t.Output(),
-		})
+		}
+		change(&config)
+		ended <- controller.Run(ctx, context.Background(), config)
 	}()
 	stopped := false
 	r.stop = func() error {

@@ -43,6 +43,7 @@ func (c *controller) tell(p pass) {
 		"change", p.change)
 	switch {
 	case p.report.Started || p.report.Reloaded:
+		c.tellPhases(p.report.Phases)
 		c.Metrics.Loaded(c.target.Running().Conf, time.Now())
 		c.events.Event(c.Pod, corev1.EventTypeNormal, "RELOAD", "nginx took a new configuration: "+why(p)[0])
 	case p.err != nil && (p.steps == nil || p.steps[0].Kind == plan.Reload):

@@ -55,17 +55,20 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err != nil {
 		return config, err
 	}
-	healthListener, err := f.listen()
+	listeners, err := f.listen(root)
 	if err != nil {
 		return config, err
 	}
 	defer func() {
 		if err != nil {
-			healthListener.Close()
+			listeners.close()
 		}
 	}()
 	log.Info("starting", "version", banner(), "nginx", program.Version, "binary", program.Binary, "dynamic", f.dynamic)
 	if err := watch.AwaitServer(ctx, client, log); err != nil {
+		return config, err
+	}
+	if err := watch.CheckService(ctx, client, "publish-service", types.NamespacedName(f.status.service)); err != nil {
 		return config, err
 	}
 	for _, own := range []name{f.configMap, f.tcpServices, f.udpServices} {
@@ -87,6 +90,8 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			TCPServices:           types.NamespacedName(f.tcpServices),
 			UDPServices:           types.NamespacedName(f.udpServices),
 			DynamicConfiguration:  f.dynamic,
+			EnableMetrics:         f.metrics.enable,
+			MonitorBatchSize:      f.metrics.batchSize,
 			ReportWorkers:         f.reportWorkers,
 			Ports:                 f.ports,
 			Root:                  root,
@@ -101,9 +106,12 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		Lua:               code,
 		SyncRate:          f.syncRate,
 		Retry:             apply.Retry(f.retries),
-		Health:            healthListener,
+		Health:            listeners.health,
 		HealthPath:        f.healthPath,
-		Metrics:           metrics.New(metrics.Identity{Namespace: pod.Namespace, Class: f.watch.ControllerClass, Pod: pod.Name}, build(), f.enableMetrics),
+		Metrics:           metrics.New(f.metricsOptions(pod)),
+		Requests:          listeners.requests,
+		Profiler:          listeners.profiler,
+		Status:            f.status.options(log),
 		ShutdownGrace:     seconds(f.shutdownGrace),
 		PostShutdownGrace: seconds(f.postShutdownGrace),
 		Log:               log,

@@ -31,10 +31,15 @@ type flags struct {
 	namespaceSelector string
 	model             modelFlags
 
+	status       statusFlags
+	metrics      metricsFlags
+	profiling    bool
+	profilerHost string
+	profilerPort int
+
 	ports               options.Ports
 	healthHost          string
 	healthPath          string
-	enableMetrics       bool
 	syncRate            float64
 	retries             int
 	shutdownGrace       int
@@ -59,6 +64,8 @@ func parseFlags(args []string) (*flags, error) {
 	f.addModel()
 	f.addNginx()
 	f.addOurs()
+	f.addStatus()
+	f.addMetrics()
 	for _, u := range unsupported {
 		u.add(f.set)
 	}
@@ -103,9 +110,11 @@ func (f *flags) addNginx() {
 	s.IntVar(&p.Stream, "stream-port", p.Stream, "port on 127.0.0.1 by which nginx is told of the endpoints of TCP and UDP services")
 	s.IntVar(&p.Health, "healthz-port", p.Health, "port of the health check and of /metrics")
 	s.StringVar(&f.healthHost, "healthz-host", "", "address of the health check; empty: all")
+	s.BoolVar(&f.profiling, "profiling", true, "serve Go's profiles of the controller")
+	s.StringVar(&f.profilerHost, "profiler-address", "127.0.0.1", "address of the profiles, http://ADDRESS:PORT/debug/pprof/")
+	s.IntVar(&f.profilerPort, "profiler-port", 10245, "port of the profiles")
 	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")
 	s.IntVar(&f.unusedHealthTimeout, "health-check-timeout", 10, "without effect, as in ingress-nginx")
-	s.BoolVar(&f.enableMetrics, "enable-metrics", false, "serve the controller's metrics; those of requests are not supported yet")
 	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "syncs a second at most")
 	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "how often to repeat what nginx did not take")
 	s.IntVar(&f.shutdownGrace, "shutdown-grace-period", 0, "seconds from the signal to end until nginx quits")
@@ -138,6 +147,12 @@ func (f *flags) validate() error {
 	}
 	if f.certificateAuthority != "" && f.apiServer == "" {
 		return errors.New("--certificate-authority goes with --apiserver-host only; a kubeconfig has its own")
+	}
+	if err := f.status.validate(); err != nil {
+		return err
+	}
+	if err := f.metrics.validate(); err != nil {
+		return err
 	}
 	if f.namespaceSelector == "" {
 		return nil

@@ -70,7 +70,7 @@ func openDir(t *testing.T) string {
 // ports are flags with a free port each.
 func ports(t *testing.T) []string {
 	t.Helper()
-	flags := []string{"http-port", "https-port", "default-server-port", "status-port", "healthz-port"}
+	flags := []string{"http-port", "https-port", "default-server-port", "status-port", "healthz-port", "stream-port", "profiler-port"}
 	base, err := port.Free(len(flags))
 	if err != nil {
 		t.Fatal(err)
@@ -162,19 +162,19 @@ func TestHelpAndVersion(t *testing.T) {
 }
 
 func TestUnsupportedFlagsAreToldOf(t *testing.T) {
-	f, err := parseFlags([]string{"--update-status=false", "--enable-ssl-passthrough", "--election-id=x", "--profiling"})
+	f, err := parseFlags([]string{"--disable-full-test=false", "--enable-ssl-passthrough", "--maxmind-mirror=x", "--validating-webhook=:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
 	warn(f.set, f.logger(&said))
 	got := said.String()
-	for _, want := range []string{"--enable-ssl-passthrough=true is not supported", "--election-id=x", "--profiling=true"} {
+	for _, want := range []string{"--enable-ssl-passthrough=true is not supported", "--maxmind-mirror=x", "--validating-webhook=:1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no word of %s in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "update-status") || strings.Count(got, "\n") != 3 {
+	if strings.Contains(got, "full-test") || strings.Count(got, "\n") != 3 {
 		t.Errorf("want one line for each of three flags, got:\n%s", got)
 	}
 }

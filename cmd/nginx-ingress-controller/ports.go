@@ -8,34 +8,75 @@ import (
 	"syscall"
 )
 
-// listen opens the health port and makes sure that nginx's ports are free, so
-// that a port in use is an error here and not a line in nginx's log.
-func (f *flags) listen() (net.Listener, error) {
+// listeners are what the controller itself listens on. All but health may be
+// nil.
+type listeners struct {
+	health   net.Listener
+	profiler net.Listener
+	requests net.Listener // records of requests, from nginx
+}
+
+func (l *listeners) close() {
+	for _, listener := range []net.Listener{l.health, l.profiler, l.requests} {
+		if listener != nil {
+			listener.Close()
+		}
+	}
+}
+
+// tcpPort is a flag's port. Ours are those that the controller listens on
+// itself, nginx's are only tried.
+type tcpPort struct {
+	flag   string
+	host   string
+	number int
+	ours   *net.Listener
+}
+
+func (f *flags) tcpPorts(l *listeners) []tcpPort {
+	all := []tcpPort{
+		{flag: "http-port", number: f.ports.HTTP},
+		{flag: "https-port", number: f.ports.HTTPS},
+		{flag: "default-server-port", number: f.ports.Default},
+		{flag: "status-port", number: f.ports.Status},
+		{flag: "stream-port", number: f.ports.Stream},
+		{flag: "healthz-port", host: f.healthHost, number: f.ports.Health, ours: &l.health},
+	}
+	if f.profiling {
+		all = append(all, tcpPort{flag: "profiler-port", host: f.profilerHost, number: f.profilerPort, ours: &l.profiler})
+	}
+	return all
+}
+
+// listen opens our own ports and makes sure that nginx's are free, so that a
+// port in use is an error here and not a line in nginx's log.
+func (f *flags) listen(root string) (_ *listeners, err error) {
+	l := new(listeners)
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
 	taken := make(map[int]string)
-	for _, port := range []struct {
-		flag   string
-		number int
-	}{
-		{"http-port", f.ports.HTTP},
-		{"https-port", f.ports.HTTPS},
-		{"default-server-port", f.ports.Default},
-		{"status-port", f.ports.Status},
-		{"healthz-port", f.ports.Health},
-	} {
+	for _, port := range f.tcpPorts(l) {
 		if other := taken[port.number]; other != "" {
 			return nil, fmt.Errorf("--%s %d: --%s has the same port: choose another", port.flag, port.number, other)
 		}
 		taken[port.number] = port.flag
-		if port.flag == "healthz-port" {
-			break // we listen there ourselves
-		}
-		listener, err := listen(port.flag, "", port.number)
+		listener, err := listen(port.flag, port.host, port.number)
 		if err != nil {
 			return nil, err
 		}
-		listener.Close()
+		if port.ours == nil {
+			listener.Close()
+		} else {
+			*port.ours = listener
+		}
 	}
-	return listen("healthz-port", f.healthHost, f.ports.Health)
+	if l.requests, err = f.metrics.listen(root); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 func listen(flag, host string, port int) (net.Listener, error) {

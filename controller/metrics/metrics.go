@@ -1,12 +1,12 @@
-// Package metrics counts what the controller does, for Prometheus. It stands
-// between the controller and its /metrics. Its one rule: names and labels are
-// those of ingress-nginx, so that its dashboards keep working.
+// Package metrics counts what the controller and its nginx do, for Prometheus.
+// It stands between them and the controller's /metrics. Its one rule: names and
+// labels are those of ingress-nginx, so that its dashboards keep working; what
+// is ours alone is new names, never new labels.
 package metrics
 
 import (
-	"hash/fnv"
+	"maps"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -16,17 +16,19 @@ import (
 // namespace begins the name of every metric of the controller.
 const namespace = "nginx_ingress_controller"
 
-// Metrics are the controller's own.
-type Metrics struct {
-	registry  *prometheus.Registry
-	loaded    prometheus.Gauge
-	loadedAt  prometheus.Gauge
-	hash      prometheus.Gauge
-	successes prometheus.Counter
-	failures  prometheus.Counter
+// Options of New.
+type Options struct {
+	Identity Identity
+	Build    Build
+	// Full serves all metrics (--enable-metrics); without it there are only
+	// those of Go and of the process, as in ingress-nginx.
+	Full      bool
+	Requests  Requests
+	Election  string // name of the Lease; empty: no part in elections
+	Admission bool   // the webhook is served
 }
 
-// Identity are the labels that all of the controller's metrics have.
+// Identity are the labels that the controller's metrics have.
 type Identity struct {
 	Namespace string // of the controller's pod
 	Class     string // --controller-class
@@ -36,64 +38,88 @@ type Identity struct {
 // Build says which program this is.
 type Build struct{ Release, Commit, Repository string }
 
-// New returns metrics that start at zero. Unless full, only those of Go and the
-// process are served, as ingress-nginx does without --enable-metrics.
-func New(id Identity, build Build, full bool) *Metrics {
-	labels := prometheus.Labels{
-		"controller_namespace": id.Namespace,
-		"controller_class":     id.Class,
-		"controller_pod":       id.Pod,
-	}
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: labels})
-	}
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: labels})
+// Metrics are the controller's own and nginx's. What it is told, it counts,
+// whether that is served or not.
+type Metrics struct {
+	registry *prometheus.Registry
+	full     bool
+	maker    maker
+	reloads
+	admissions
+	certificates
+	orphans
+	leader
+	requests *requests
+}
+
+// New returns metrics that start at zero.
+func New(o Options) *Metrics {
+	mint := maker{
+		"controller_namespace": o.Identity.Namespace,
+		"controller_class":     o.Identity.Class,
+		"controller_pod":       o.Identity.Pod,
 	}
 	m := &Metrics{
-		registry:  prometheus.NewRegistry(),
-		loaded:    gauge("config_last_reload_successful", "Whether the last configuration that needed a reload was taken by nginx."),
-		loadedAt:  gauge("config_last_reload_successful_timestamp_seconds", "When nginx last took one, in seconds since 1970."),
-		hash:      gauge("config_hash", "A hash of the nginx.conf that runs."),
-		successes: counter("success", "Reloads that nginx took."),
-		failures:  counter("errors", "Reloads that failed."),
+		registry:     prometheus.NewRegistry(),
+		full:         o.Full,
+		maker:        mint,
+		reloads:      newReloads(mint),
+		admissions:   newAdmissions(mint),
+		certificates: newCertificates(o.Identity),
+		orphans:      newOrphans(mint),
+		leader:       newLeader(mint, o.Election),
+		requests:     newRequests(mint, o.Requests),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if full {
-		m.registry.MustRegister(m.loaded, m.loadedAt, m.hash, m.successes, m.failures, buildInfo(labels, build))
+	if !o.Full {
+		return m
+	}
+	m.registry.MustRegister(buildInfo(mint, o.Build))
+	m.registry.MustRegister(m.reloads.all()...)
+	m.registry.MustRegister(m.certificates.all()...)
+	m.registry.MustRegister(m.orphans.all()...)
+	m.registry.MustRegister(m.requests.all()...)
+	if o.Election != "" {
+		m.registry.MustRegister(m.leader.all()...)
+	}
+	if o.Admission {
+		m.registry.MustRegister(m.admissions.all()...)
 	}
 	return m
-}
-
-func buildInfo(labels prometheus.Labels, build Build) prometheus.Collector {
-	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels say which program this is.", ConstLabels: labels,
-	}, []string{"release", "build", "repository"})
-	info.WithLabelValues(build.Release, build.Commit, build.Repository).Set(1)
-	return info
-}
-
-// Loaded counts a configuration that nginx has taken by a start or a reload.
-func (m *Metrics) Loaded(conf []byte, at time.Time) {
-	hash := fnv.New32a() // 32 bits, which a float64 holds exactly
-	hash.Write(conf)     // never fails
-	m.hash.Set(float64(hash.Sum32()))
-	m.loaded.Set(1)
-	m.loadedAt.Set(float64(at.UnixNano()) / 1e9)
-	m.successes.Inc()
-}
-
-// Current says that nginx runs what is wanted: what it refused before is
-// wanted no more.
-func (m *Metrics) Current() { m.loaded.Set(1) }
-
-// LoadFailed counts one that it has not.
-func (m *Metrics) LoadFailed() {
-	m.loaded.Set(0)
-	m.failures.Inc()
 }
 
 // Handler serves the metrics in Prometheus's text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.InstrumentMetricHandler(m.registry, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 }
+
+func buildInfo(mint maker, build Build) prometheus.Collector {
+	info := mint.gauges("build_info", "Always 1; the labels say which program this is.", "release", "build", "repository")
+	info.WithLabelValues(build.Release, build.Commit, build.Repository).Set(1)
+	return info
+}
+
+// maker makes metrics with the labels that all of a controller's have.
+type maker prometheus.Labels
+
+func (m maker) gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: m.labels()})
+}
+
+func (m maker) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: m.labels()}, labels)
+}
+
+func (m maker) counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: m.labels()})
+}
+
+func (m maker) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: m.labels()}, labels)
+}
+
+func (m maker) desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, m.labels())
+}
+
+func (m maker) labels() prometheus.Labels { return maps.Clone(prometheus.Labels(m)) }

@@ -33,6 +33,9 @@ type Options struct {
 	// DefaultCertificate is served for hosts that have none of their own.
 	DefaultCertificate Certificate
 	EnableMetrics      bool
+	// MonitorBatchSize is how many records of requests a worker keeps for its
+	// next sending at most; 0 is ingress-nginx's 10000.
+	MonitorBatchSize int
 	// ReportWorkers makes Lua tell, at /configuration/workers of the status
 	// server, which configuration each worker serves.
 	ReportWorkers bool
@@ -49,6 +52,9 @@ type Options struct {
 	// zones are left out. Empty takes all.
 	Zone string
 }
+
+// MetricsSocket is where nginx sends its records of requests; see Path.
+const MetricsSocket = "/tmp/nginx/prometheus-nginx.socket"
 
 // Ports are the TCP ports that nginx and the controller listen on.
 type Ports struct {

@@ -46,14 +46,24 @@ func AwaitServer(ctx context.Context, client kubernetes.Interface, log *slog.Log
 	return err
 }
 
+// CheckService makes sure that there is the service that a flag names, if it
+// names one.
+func CheckService(ctx context.Context, client kubernetes.Interface, flag string, name types.NamespacedName) error {
+	if name.Name == "" {
+		return nil
+	}
+	if _, err := client.CoreV1().Services(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}); err != nil {
+		return fmt.Errorf("--%s %s: %w", flag, name, err)
+	}
+	return nil
+}
+
 // Check asks the API server for what the options name, so that a wrong name
 // is an error at start and not silence, and finds out whether IngressClasses
 // may be read. It returns the options to use and the controller's own pod.
 func Check(ctx context.Context, client kubernetes.Interface, options Options, pod, defaultBackend types.NamespacedName) (Options, *corev1.Pod, error) {
-	if name := defaultBackend; name.Name != "" {
-		if _, err := client.CoreV1().Services(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}); err != nil {
-			return options, nil, fmt.Errorf("--default-backend-service %s: %w", name, err)
-		}
+	if err := CheckService(ctx, client, "default-backend-service", defaultBackend); err != nil {
+		return options, nil, err
 	}
 	if name := options.Namespace; name != "" {
 		if _, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{}); err != nil {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -24,7 +25,8 @@ type luaConfig struct {
 	HSTSPreload             bool     `json:"hsts_preload"`
 
 	// Not in ingress-nginx: there only when asked for.
-	ReportWorkers bool `json:"report_workers,omitempty"`
+	ReportWorkers bool   `json:"report_workers,omitempty"`
+	MetricsSocket string `json:"metrics_socket,omitempty"`
 }
 
 type luaPorts struct {
@@ -52,15 +54,25 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		UseForwardedHeaders:   c.UseForwardedHeaders,
 		UseProxyProtocol:      c.UseProxyProtocol,
 		HTTPRedirectCode:      c.HTTPRedirectCode,
-		MonitorBatchMaxSize:   monitorBatchMaxSize,
+		MonitorBatchMaxSize:   cmp.Or(opts.MonitorBatchSize, monitorBatchMaxSize),
 		HSTS:                  c.HSTS,
 		HSTSMaxAge:            strconv.Itoa(c.HSTSMaxAge),
 		HSTSIncludeSubdomains: c.HSTSIncludeSubdomains,
 		HSTSPreload:           c.HSTSPreload,
 		ReportWorkers:         opts.ReportWorkers,
+		MetricsSocket:         metricsSocket(opts),
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding cfg.json: %w", err)
 	}
 	return append(text, '\n'), nil
+}
+
+// metricsSocket is where records of requests go, unless that is where Lua
+// sends them by itself.
+func metricsSocket(opts options.Options) string {
+	if path := opts.Path(options.MetricsSocket); opts.EnableMetrics && path != options.MetricsSocket {
+		return "unix:" + path
+	}
+	return ""
 }

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/options"
+)
+
+// metricsFlags are about /metrics.
+type metricsFlags struct {
+	enable    bool
+	requests  metrics.Requests
+	batchSize int
+}
+
+func (f *flags) addMetrics() {
+	s, o := f.set, &f.metrics
+	r := &o.requests
+	*r = metrics.DefaultRequests
+	s.BoolVar(&o.enable, "enable-metrics", false, "serve the metrics of nginx, of requests and of the controller, not only those of its process")
+	s.BoolVar(&r.PerHost, "metrics-per-host", r.PerHost, "the metrics of requests have a label for the host")
+	s.BoolVar(&r.PerUndefinedHost, "metrics-per-undefined-host", r.PerUndefinedHost, "count requests for hosts that no ingress has, too; clients can then make series as they like")
+	s.BoolVar(&r.StatusClasses, "report-status-classes", r.StatusClasses, "count answers by class (4xx), not by status (404)")
+	s.StringSliceVar(&r.Exclude, "exclude-socket-metrics", nil, "metrics of requests to leave out, by name with or without nginx_ingress_controller_")
+	s.Float64SliceVar(&r.TimeBuckets, "time-buckets", r.TimeBuckets, "buckets of the times of requests, in seconds")
+	s.Float64SliceVar(&r.LengthBuckets, "length-buckets", r.LengthBuckets, "buckets of the lengths of requests and answers, in bytes")
+	s.Float64SliceVar(&r.SizeBuckets, "size-buckets", r.SizeBuckets, "buckets of the bytes sent")
+	s.Float64Var(&r.BucketFactor, "bucket-factor", r.BucketFactor, "growth of the buckets of native histograms, more than 1; 0: none of those")
+	s.Uint32Var(&r.MaxBuckets, "max-buckets", r.MaxBuckets, "buckets that a native histogram may have at most")
+	s.IntVar(&o.batchSize, "monitor-max-batch-size", 10000, "records of requests that a worker of nginx keeps for a second at most; at least 10000")
+}
+
+func (o *metricsFlags) validate() error {
+	for name, buckets := range map[string][]float64{"time": o.requests.TimeBuckets, "length": o.requests.LengthBuckets, "size": o.requests.SizeBuckets} {
+		increasing := slices.IsSorted(buckets) && len(slices.Compact(slices.Clone(buckets))) == len(buckets)
+		if !increasing || slices.ContainsFunc(buckets, math.IsNaN) {
+			return fmt.Errorf("--%s-buckets %v: each must be more than the one before", name, buckets)
+		}
+	}
+	if o.requests.BucketFactor != 0 && o.requests.BucketFactor <= 1 {
+		return fmt.Errorf("--bucket-factor %v: must be more than 1, or 0", o.requests.BucketFactor)
+	}
+	return nil
+}
+
+func (f *flags) metricsOptions(pod types.NamespacedName) metrics.Options {
+	o := metrics.Options{
+		Identity: metrics.Identity{Namespace: pod.Namespace, Class: f.watch.ControllerClass, Pod: pod.Name},
+		Build:    build(),
+		Full:     f.metrics.enable,
+		Requests: f.metrics.requests,
+	}
+	if !f.status.noElection {
+		o.Election = f.status.election.ID
+	}
+	return o
+}
+
+// listen opens the socket for the records of requests, nil where nobody counts
+// them.
+func (o *metricsFlags) listen(root string) (net.Listener, error) {
+	if !o.enable {
+		return nil, nil
+	}
+	path := (options.Options{Root: root}).Path(options.MetricsSocket)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("--enable-metrics: %w", err)
+	}
+	listener, err := metrics.Listen(path)
+	if err != nil {
+		return nil, fmt.Errorf("--enable-metrics: %w", err)
+	}
+	return listener, nil
+}

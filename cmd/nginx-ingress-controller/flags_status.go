@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/status"
+)
+
+// statusFlags are about the leader and what it writes.
+type statusFlags struct {
+	noElection bool
+	election   status.Election
+
+	update     bool
+	onShutdown bool
+	interval   int
+
+	service      name
+	addresses    string
+	nodeInternal bool
+}
+
+// leastInterval is ingress-nginx's, in seconds.
+const leastInterval = 5
+
+func (f *flags) addStatus() {
+	s, o := f.set, &f.status
+	s.BoolVar(&o.noElection, "disable-leader-election", false, "take no part in elections, and so never write the status of ingresses")
+	s.StringVar(&o.election.ID, "election-id", "ingress-controller-leader", "name of the Lease by which a leader is elected")
+	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "how long a leader who does not renew the Lease stays one; it renews within half of it")
+	s.BoolVar(&o.update, "update-status", true, "write the addresses of ingresses into their status, as the leader")
+	s.BoolVar(&o.onShutdown, "update-status-on-shutdown", true, "take the address back at the end, if no other controller is there")
+	s.IntVar(&o.interval, "status-update-interval", 60, "seconds from one writing of status to the next; at least 5")
+	s.Var(&o.service, "publish-service", "namespace/name of the service whose addresses are those of the ingresses")
+	s.StringVar(&o.addresses, "publish-status-address", "", "addresses of the ingresses, IP addresses or host names with commas in between")
+	s.BoolVar(&o.nodeInternal, "report-node-internal-ip-address", false, "without a service or addresses: use the internal addresses of nodes, not the external")
+}
+
+func (o *statusFlags) validate() error {
+	if o.election.TTL <= 0 {
+		return fmt.Errorf("--election-ttl %v: must be more than 0", o.election.TTL)
+	}
+	if o.election.ID == "" && !o.noElection {
+		return errors.New("--election-id: must not be empty")
+	}
+	if o.service.Name != "" && o.addresses != "" {
+		return errors.New("--publish-service and --publish-status-address exclude each other: give one")
+	}
+	return nil
+}
+
+// options is nil where the controller takes no part in elections.
+func (o *statusFlags) options(log *slog.Logger) *status.Options {
+	if o.noElection {
+		return nil
+	}
+	interval := o.interval
+	if interval < leastInterval {
+		log.Warn(fmt.Sprintf("--status-update-interval %d is too short: %d is used", interval, leastInterval))
+		interval = leastInterval
+	}
+	addresses := status.Addresses{Service: types.NamespacedName(o.service), NodeInternal: o.nodeInternal}
+	if o.addresses != "" {
+		addresses.Fixed = strings.Split(o.addresses, ",")
+	}
+	return &status.Options{
+		Election:   o.election,
+		Addresses:  addresses,
+		Update:     o.update,
+		Interval:   seconds(interval),
+		OnShutdown: o.onShutdown,
+	}
+}

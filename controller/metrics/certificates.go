@@ -1,0 +1,87 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Certificate is one that a host is served with.
+type Certificate struct {
+	Host       string
+	Namespace  string // of its Secret
+	Secret     string
+	Identifier string
+	Expires    time.Time
+
+	IssuerOrganization string
+	IssuerCommonName   string
+	SerialNumber       string
+	PublicKeyAlgorithm string
+}
+
+// certificates are about those of the hosts. Other than all else, they have
+// the class for a label and not the controller's pod, whose leader speaks for all.
+type certificates struct {
+	class   string
+	expires *prometheus.GaugeVec
+	info    *prometheus.GaugeVec
+
+	mu     *sync.Mutex
+	served []Certificate
+	leads  bool
+}
+
+var certificateLabels = []string{"namespace", "class", "host", "secret_name", "identifier"}
+
+func newCertificates(id Identity) certificates {
+	vec := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, append(certificateLabels[:len(certificateLabels):len(certificateLabels)], labels...))
+	}
+	return certificates{
+		class:   id.Class,
+		expires: vec("ssl_expire_time_seconds", "When a host's certificate expires, in seconds since 1970. Only the leader says."),
+		info: vec("ssl_certificate_info", "Always 1; the labels tell of a host's certificate.",
+			"issuer_organization", "issuer_common_name", "serial_number", "public_key_algorithm"),
+		mu: new(sync.Mutex),
+	}
+}
+
+func (c *certificates) all() []prometheus.Collector {
+	return []prometheus.Collector{c.expires, c.info}
+}
+
+// Certificates says which there are now; those of before are forgotten.
+func (c *certificates) Certificates(served []Certificate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.served = served
+	c.info.Reset()
+	for _, cert := range served {
+		c.info.WithLabelValues(append(c.labels(cert), cert.IssuerOrganization, cert.IssuerCommonName, cert.SerialNumber, cert.PublicKeyAlgorithm)...).Set(1)
+	}
+	c.tellExpiry()
+}
+
+func (c *certificates) lead(is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leads = is
+	c.tellExpiry()
+}
+
+// tellExpiry is called with the lock held.
+func (c *certificates) tellExpiry() {
+	c.expires.Reset()
+	if !c.leads {
+		return
+	}
+	for _, cert := range c.served {
+		c.expires.WithLabelValues(c.labels(cert)...).Set(float64(cert.Expires.Unix()))
+	}
+}
+
+func (c *certificates) labels(cert Certificate) []string {
+	return []string{cert.Namespace, c.class, cert.Host, cert.Secret, cert.Identifier}
+}

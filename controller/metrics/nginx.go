@@ -1,0 +1,107 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Nginx serves, besides, what an nginx tells of itself at url, its stub_status,
+// and what the kernel tells of its processes.
+func (m *Metrics) Nginx(url string, processes func() []int) {
+	if m.full {
+		m.registry.MustRegister(newStubStatus(m.maker, url), newProcesses(m.maker, processes))
+	}
+}
+
+// stubStatus is a collector that asks nginx at each scrape. An nginx that does
+// not answer has no such metrics.
+type stubStatus struct {
+	client          *http.Client
+	url             string
+	total, requests *prometheus.Desc
+	connections     *prometheus.Desc
+}
+
+func newStubStatus(mint maker, url string) *stubStatus {
+	return &stubStatus{
+		client:      &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, // a worker that ends would take it along
+		url:         url,
+		total:       mint.desc("nginx_process_connections_total", "Connections of clients, accepted and handled.", "state"),
+		requests:    mint.desc("nginx_process_requests_total", "Requests of clients."),
+		connections: mint.desc("nginx_process_connections", "Connections of clients that are active, reading, writing or waiting.", "state"),
+	}
+}
+
+// Describe is prometheus.Collector's.
+func (s *stubStatus) Describe(descs chan<- *prometheus.Desc) {
+	descs <- s.total
+	descs <- s.requests
+	descs <- s.connections
+}
+
+// Collect is prometheus.Collector's.
+func (s *stubStatus) Collect(metrics chan<- prometheus.Metric) {
+	text, err := s.get()
+	if err != nil {
+		return
+	}
+	n, err := parseStubStatus(text)
+	if err != nil {
+		return
+	}
+	counter := func(desc *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
+	}
+	counter(s.total, n.accepted, "accepted")
+	counter(s.total, n.handled, "handled")
+	counter(s.requests, n.requests)
+	for state, value := range map[string]float64{"active": n.active, "reading": n.reading, "writing": n.writing, "waiting": n.waiting} {
+		metrics <- prometheus.MustNewConstMetric(s.connections, prometheus.GaugeValue, value, state)
+	}
+}
+
+func (s *stubStatus) get() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.client.Timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 4096))
+	return string(text), err
+}
+
+type stubNumbers struct {
+	active, accepted, handled, requests, reading, writing, waiting float64
+}
+
+var stubForm = regexp.MustCompile(`(?s)^Active connections: (\d+) .*?(\d+) (\d+) (\d+) \s*Reading: (\d+) Writing: (\d+) Waiting: (\d+)`)
+
+// parseStubStatus reads the text of nginx's stub_status.
+func parseStubStatus(text string) (stubNumbers, error) {
+	found := stubForm.FindStringSubmatch(text)
+	if found == nil {
+		return stubNumbers{}, fmt.Errorf("not the text of stub_status: %.100q", text)
+	}
+	var n stubNumbers
+	for i, field := range []*float64{&n.active, &n.accepted, &n.handled, &n.requests, &n.reading, &n.writing, &n.waiting} {
+		value, err := strconv.ParseFloat(found[i+1], 64)
+		if err != nil {
+			return stubNumbers{}, err
+		}
+		*field = value
+	}
+	return n, nil
+}

@@ -1,0 +1,102 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/procfs"
+)
+
+// processes is a collector of what /proc says of nginx's processes, together.
+// What a worker has used stays counted when it ends.
+type processes struct {
+	pids func() []int
+
+	count, resident, virtual, oldest, cpu, read, written *prometheus.Desc
+
+	mu    sync.Mutex
+	last  map[process]usage // of those that were alive at the last scrape
+	spent usage             // since the start
+}
+
+// process is one, told from another that came to have its PID.
+type process struct {
+	pid   int
+	start uint64
+}
+
+type usage struct{ cpu, read, written float64 }
+
+func newProcesses(mint maker, pids func() []int) *processes {
+	const prefix = "nginx_process_"
+	return &processes{
+		pids:     pids,
+		count:    mint.desc(prefix+"num_procs", "Processes of nginx."),
+		resident: mint.desc(prefix+"resident_memory_bytes", "Bytes of memory in use by them."),
+		virtual:  mint.desc(prefix+"virtual_memory_bytes", "Bytes of address space in use by them."),
+		oldest:   mint.desc(prefix+"oldest_start_time_seconds", "When the oldest of them started, in seconds since 1970."),
+		cpu:      mint.desc(prefix+"cpu_seconds_total", "Seconds of CPU that they used, in user and system mode."),
+		read:     mint.desc(prefix+"read_bytes_total", "Bytes that they had read from disk."),
+		written:  mint.desc(prefix+"write_bytes_total", "Bytes that they had written to disk."),
+		last:     map[process]usage{},
+	}
+}
+
+// Describe is prometheus.Collector's.
+func (p *processes) Describe(descs chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{p.count, p.resident, p.virtual, p.oldest, p.cpu, p.read, p.written} {
+		descs <- desc
+	}
+}
+
+// Collect is prometheus.Collector's.
+func (p *processes) Collect(metrics chan<- prometheus.Metric) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var count, resident, virtual, oldest float64
+	alive := map[process]usage{}
+	for _, pid := range p.pids() {
+		proc, err := procfs.NewProc(pid)
+		if err != nil {
+			continue // it ended
+		}
+		stat, err := proc.Stat()
+		if err != nil {
+			continue
+		}
+		count++
+		resident += float64(stat.ResidentMemory())
+		virtual += float64(stat.VirtualMemory())
+		if start, err := stat.StartTime(); err == nil && (oldest == 0 || start < oldest) {
+			oldest = start
+		}
+		used := usage{cpu: stat.CPUTime()}
+		if io, err := proc.IO(); err == nil { // may be forbidden
+			used.read, used.written = float64(io.ReadBytes), float64(io.WriteBytes)
+		}
+		who := process{pid, stat.Starttime}
+		alive[who] = used
+		p.spent.add(used, p.last[who])
+	}
+	p.last = alive
+	gauge := func(desc *prometheus.Desc, value float64) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
+	counter := func(desc *prometheus.Desc, value float64) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value)
+	}
+	gauge(p.count, count)
+	gauge(p.resident, resident)
+	gauge(p.virtual, virtual)
+	gauge(p.oldest, oldest)
+	counter(p.cpu, p.spent.cpu)
+	counter(p.read, p.spent.read)
+	counter(p.written, p.spent.written)
+}
+
+// add counts what was used since the last time.
+func (u *usage) add(now, before usage) {
+	u.cpu += now.cpu - before.cpu
+	u.read += now.read - before.read
+	u.written += now.written - before.written
+}

@@ -1,0 +1,74 @@
+package metrics
+
+import (
+	"hash/fnv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// reloads are about nginx taking configurations.
+type reloads struct {
+	loaded    prometheus.Gauge
+	loadedAt  prometheus.Gauge
+	hash      prometheus.Gauge
+	successes prometheus.Counter
+	failures  prometheus.Counter
+	phases    *prometheus.HistogramVec
+}
+
+func newReloads(mint maker) reloads {
+	return reloads{
+		loaded:    mint.gauge("config_last_reload_successful", "Whether the last configuration that needed a reload was taken by nginx."),
+		loadedAt:  mint.gauge("config_last_reload_successful_timestamp_seconds", "When nginx last took one, in seconds since 1970."),
+		hash:      mint.gauge("config_hash", "A hash of the nginx.conf that runs."),
+		successes: mint.counter("success", "Reloads that nginx took."),
+		failures:  mint.counter("errors", "Reloads that failed."),
+		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "reload_phase_duration_seconds", ConstLabels: mint.labels(),
+			Help:    "How long the parts of a reload take: render, test, signal, first_worker and last_old_worker; the last two count from the signal.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), // up to 262 s: a worker may drain for minutes
+		}, []string{"phase"}),
+	}
+}
+
+func (r *reloads) all() []prometheus.Collector {
+	return []prometheus.Collector{r.loaded, r.loadedAt, r.hash, r.successes, r.failures, r.phases}
+}
+
+// Loaded counts a configuration that nginx has taken by a start or a reload.
+func (r *reloads) Loaded(conf []byte, at time.Time) {
+	hash := fnv.New32a() // 32 bits, which a float64 holds exactly
+	hash.Write(conf)     // never fails
+	r.hash.Set(float64(hash.Sum32()))
+	r.loaded.Set(1)
+	r.loadedAt.Set(float64(at.UnixNano()) / 1e9)
+	r.successes.Inc()
+}
+
+// Current says that nginx runs what is wanted: what it refused before is
+// wanted no more.
+func (r *reloads) Current() { r.loaded.Set(1) }
+
+// LoadFailed counts one that it has not.
+func (r *reloads) LoadFailed() {
+	r.loaded.Set(0)
+	r.failures.Inc()
+}
+
+// The phases of a reload.
+const (
+	Render        = "render"
+	Test          = "test"
+	Signal        = "signal"
+	FirstWorker   = "first_worker"
+	LastOldWorker = "last_old_worker"
+)
+
+// Phase notes how long a part of a reload took. What was not come to, and so
+// took 0, is not noted.
+func (r *reloads) Phase(phase string, took time.Duration) {
+	if took > 0 {
+		r.phases.WithLabelValues(phase).Observe(took.Seconds())
+	}
+}

@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/model"
+)
+
+// willServe says what nginx will serve if it takes a model.
+func (c *controller) willServe(next *model.Model) {
+	if c.Options.EnableMetrics {
+		c.Metrics.WillServe(serving(next))
+	}
+}
+
+// serves says what nginx serves, and which of that leads nowhere.
+func (c *controller) serves(now *model.Model) {
+	if c.Options.EnableMetrics {
+		c.Metrics.Serves(serving(now))
+		c.Metrics.Orphans(orphans(now))
+	}
+}
+
+func (c *controller) tellPhases(p apply.Phases) {
+	c.Metrics.Phase(metrics.Render, p.Render)
+	c.Metrics.Phase(metrics.Test, p.Test)
+	c.Metrics.Phase(metrics.Signal, p.Signal)
+	c.Metrics.Phase(metrics.FirstWorker, p.FirstWorker)
+}
+
+// serving is what nginx serves by a model, for the metrics of requests.
+func serving(m *model.Model) metrics.Serving {
+	s := metrics.Serving{Hosts: map[string]bool{}, Ingresses: map[types.NamespacedName]bool{}}
+	for _, server := range m.Servers {
+		s.Hosts[server.Hostname] = true
+		for _, alias := range server.Aliases {
+			s.Hosts[alias] = true
+		}
+		for _, location := range server.Locations {
+			if ingress := location.Ingress; ingress != nil {
+				s.Ingresses[types.NamespacedName{Namespace: ingress.Namespace, Name: ingress.Name}] = true
+			}
+		}
+	}
+	return s
+}
+
+// orphans are the ingresses with a location that leads nowhere.
+func orphans(m *model.Model) []metrics.Orphan {
+	var found []metrics.Orphan
+	for _, server := range m.Servers {
+		for _, location := range server.Locations {
+			if location.Ingress == nil || location.IsDefBackend {
+				continue
+			}
+			orphan := metrics.Orphan{Namespace: location.Ingress.Namespace, Ingress: location.Ingress.Name}
+			switch backend := m.Backends.Find(location.Backend); {
+			case backend == nil || backend.Service == nil:
+				orphan.Type = metrics.NoService
+			case len(backend.Endpoints) == 0:
+				orphan.Type = metrics.NoEndpoint
+			default:
+				continue
+			}
+			found = append(found, orphan)
+		}
+	}
+	return found
+}

@@ -1,0 +1,74 @@
+package controller_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/controller"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/options"
+)
+
+// awaitMetrics polls /metrics until ok, and returns it.
+func (r *running) awaitMetrics(what string, ok func(text string) bool) string {
+	r.Helper()
+	var text string
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if text = r.get(r.ports.Health, "", "/metrics"); ok(text) {
+			return text
+		}
+	}
+	r.Fatalf("%s: not in\n%s", what, text)
+	return ""
+}
+
+// withRequests has nginx tell of requests.
+func withRequests(t *testing.T) func(*controller.Config) {
+	return func(c *controller.Config) {
+		socket := c.Options.Path(options.MetricsSocket)
+		if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
+			t.Error(err)
+		}
+		listener, err := metrics.Listen(socket)
+		if err != nil {
+			t.Error(err)
+		}
+		c.Options.EnableMetrics, c.Requests = true, listener
+	}
+}
+
+func TestRequestsAreCounted(t *testing.T) {
+	r := launchAs(t, true, withRequests(t))
+	r.service(pod(t, "127.88.0.1", "one"))
+	r.awaitAnswer("one")
+	r.get(r.ports.HTTP, "other.example", "/")
+	one := `requests{canary="",controller_class="",controller_namespace="default",controller_pod="controller",host="web.example",ingress="web",method="GET",namespace="default",path="/",service="web",status="200"} `
+	text := r.awaitMetrics("the request", func(text string) bool { return strings.Contains(text, one) })
+	for _, want := range []string{
+		"request_duration_seconds_count{", "connect_duration_seconds_count{", "header_duration_seconds_count{", "response_duration_seconds_count{",
+		"request_size_sum{", "response_size_sum{", "bytes_sent_sum{",
+		`nginx_process_connections_total{`, `nginx_process_connections{`, "nginx_process_requests_total{", "nginx_process_resident_memory_bytes{",
+		`nginx_process_num_procs{controller_class="",controller_namespace="default",controller_pod="controller"} `,
+		`reload_phase_duration_seconds_count{controller_class="",controller_namespace="default",controller_pod="controller",phase="test"}`,
+	} {
+		if !strings.Contains(text, "nginx_ingress_controller_"+want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(text, "other.example") {
+		t.Error("a host of no ingress is counted")
+	}
+
+	slices := r.client.DiscoveryV1().EndpointSlices("default")
+	r.must(slices.Delete(t.Context(), "web", metav1.DeleteOptions{}))
+	r.awaitMetrics("the orphan", func(text string) bool {
+		return strings.Contains(text, `ingress="web",namespace="default",type="no-endpoint"} 1`)
+	})
+	r.must(r.client.NetworkingV1().Ingresses("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+	r.awaitMetrics("nothing of the ingress", func(text string) bool { return !strings.Contains(text, `ingress="web"`) })
+}
