@@ -151,10 +151,10 @@ func (c *controller) sync(ctx context.Context) error {
 	cluster := snapshot.Take(c.store)
 	opts, optionFindings := c.options(cluster)
 	wanted, modelFindings := model.Build(cluster, opts)
-	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), modelFindings))
-
 	input := c.input
 	input.Options = opts
+	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), modelFindings, render.Findings(wanted, input)))
+
 	rendering := time.Now()
 	next, err := plan.Next(wanted, input)
 	rendered := time.Since(rendering)

@@ -53,6 +53,7 @@ func prepare(c *Config) (render.Input, error) {
 	return render.Input{
 		Template:       c.Template,
 		Modules:        modules,
+		Optional:       c.Nginx.Available(render.OptionalModules()...),
 		HTTP2Directive: c.Nginx.AtLeast("1.25.1"),
 		StreamRealIP:   c.Nginx.Has("stream_realip"),
 		IPv6:           ipv6,

@@ -29,6 +29,8 @@ type Model struct {
 	PassthroughBackends   []PassthroughBackend
 	StreamSnippets        []string
 	DefaultSSLCertificate SSLCert
+	ProxySetHeaders       map[string]string // of requests to all pods
+	AddHeaders            map[string]string // of answers to all clients
 
 	origin *builder // of all but the endpoints of Backends
 }

@@ -27,6 +27,9 @@ var catalogue = map[string]module{
 	"http_geoip2":              {pkg: "libnginx-mod-http-geoip2", sources: []string{"ngx_http_geoip2_module"}},
 	"http_brotli_filter":       {pkg: "libnginx-mod-http-brotli-filter", sources: []string{"ngx_brotli"}},
 	"http_brotli_static":       {pkg: "libnginx-mod-http-brotli-static", sources: []string{"ngx_brotli"}},
+	"http_auth_digest":         {sources: []string{"ngx_http_auth_digest", "nginx-http-auth-digest"}},
+	"http_modsecurity":         {pkg: "libnginx-mod-http-modsecurity", sources: []string{"ModSecurity-nginx"}},
+	"otel_ngx":                 {},
 	"http_echo":                {pkg: "libnginx-mod-http-echo", sources: []string{"echo-nginx-module"}},
 	"stream":                   {pkg: "libnginx-mod-stream"},
 	"stream_lua":               {needs: []string{"stream"}, sources: []string{"stream-lua-nginx-module", "ngx_stream_lua"}},
@@ -58,6 +61,18 @@ func (n *Nginx) Load(names ...string) ([]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// Available are those of the names that can be used, each with the files that
+// load it: what Load returns.
+func (n *Nginx) Available(names ...string) map[string][]string {
+	found := make(map[string][]string)
+	for _, name := range names {
+		if files, err := n.Load(name); err == nil {
+			found[name] = files
+		}
+	}
+	return found
 }
 
 // inOrder puts what a module needs before it, each once.
@@ -108,10 +123,10 @@ func comesFrom(name, folder string) bool {
 	})
 }
 
-// moduleFile is where the module's shared object would be. All but NDK's begin with ngx_.
+// moduleFile is where the module's shared object would be. All but NDK's and OpenTelemetry's begin with ngx_.
 func (n *Nginx) moduleFile(name string) string {
 	file := "ngx_" + name + "_module.so"
-	if strings.HasPrefix(name, "ndk_") {
+	if strings.HasPrefix(name, "ndk_") || strings.HasPrefix(name, "otel_") {
 		file = name + "_module.so"
 	}
 	return filepath.Join(n.ModulesPath, file)

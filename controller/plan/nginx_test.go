@@ -11,6 +11,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/lua"
@@ -46,6 +47,7 @@ func testConf(t *testing.T, m *model.Model, opts options.Options) {
 
 	in := input(opts)
 	in.Modules = modules
+	in.Optional = server.Available(render.OptionalModules()...)
 	in.HTTP2Directive = server.AtLeast("1.25.1")
 	state, err := plan.Next(&here, in)
 	if err != nil {

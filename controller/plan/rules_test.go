@@ -99,7 +99,7 @@ func (r *rule) moment(source snapshot.Source, opts parsed, when string) plan.Sta
 	for _, f := range opts.findings {
 		fmt.Fprintln(&found, "ConfigMap:", f)
 	}
-	for _, f := range findings {
+	for _, f := range append(findings, render.Findings(built, input(opts.Options))...) {
 		fmt.Fprintln(&found, f)
 	}
 	r.write(when+"findings", found.String())

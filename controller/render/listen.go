@@ -47,7 +47,7 @@ func socketOptions(r root) string {
 // listenAddresses are what comes before the port: all addresses of the machine
 // unless some are given for either family.
 func listenAddresses(r root) []string {
-	v4, v6 := r.Cfg.BindAddressIpv4(), r.Cfg.BindAddressIpv6()
+	v4, v6 := r.Cfg.BindAddressIpv4, r.Cfg.BindAddressIpv6
 	if len(v4)+len(v6) == 0 {
 		v4, v6 = []string{""}, []string{"[::]"}
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -66,7 +67,7 @@ func locationConfigForLua(location *model.Location, all root) string {
 	}{
 		{"force_ssl_redirect", location.Rewrite.ForceSSLRedirect},
 		{"ssl_redirect", location.Rewrite.SSLRedirect},
-		{"force_no_ssl_redirect", isInside(location, all.Cfg.NoTLSRedirectLocations)},
+		{"force_no_ssl_redirect", isLocationInLocationList(location, all.Cfg.NoTLSRedirectLocations)},
 		{"preserve_trailing_slash", location.Rewrite.PreserveTrailingSlash},
 		{"use_port_in_redirects", location.UsePortInRedirects},
 	} {
@@ -75,9 +76,36 @@ func locationConfigForLua(location *model.Location, all root) string {
 	return lines.String()
 }
 
-func isInside(location *model.Location, prefixes []string) bool {
-	for _, prefix := range prefixes {
-		if strings.HasPrefix(location.Path, prefix) {
+// buildLocation is the matcher of a location.
+func buildLocation(location *model.Location, enforceRegex bool) string {
+	path := sanitizeQuotedRegex(location.Path)
+	switch {
+	case enforceRegex:
+		return fmt.Sprintf(`~* "^%s"`, path)
+	case location.PathType != nil && *location.PathType == networkingv1.PathTypeExact:
+		return fmt.Sprintf(`= "%s"`, path)
+	}
+	return fmt.Sprintf(`"%s"`, path)
+}
+
+// enforceRegexModifier tells whether the locations of a server are regular
+// expressions: all are as soon as one is, because nginx would prefer it to the others.
+func enforceRegexModifier(locations []*model.Location) bool {
+	return slices.ContainsFunc(locations, func(l *model.Location) bool { return l.Rewrite.UseRegex || rewrites(l) })
+}
+
+// rewrites tells whether a location's pods are asked for another path.
+func rewrites(location *model.Location) bool {
+	return location.Rewrite.Target != "" && location.Rewrite.Target != location.Path
+}
+
+func isLocationAllowed(location *model.Location) bool { return location.Denied == nil }
+
+// isLocationInLocationList tells whether a location's path begins with one of
+// prefixes, a list with commas.
+func isLocationInLocationList(location *model.Location, prefixes string) bool {
+	for prefix := range strings.SplitSeq(prefixes, ",") {
+		if prefix = strings.TrimSpace(prefix); prefix != "" && strings.HasPrefix(location.Path, prefix) {
 			return true
 		}
 	}

@@ -15,6 +15,12 @@ type Input struct {
 	Template *Template
 	// Modules are files for load_module, in their order.
 	Modules []string
+	// Optional are further modules that nginx could have, each with the files
+	// for load_module that it needs: none where it is linked in. They are
+	// loaded when something asks for them. Names are those of package nginx.
+	Optional map[string][]string
+	// GeoIPFiles are the databases of addresses that are there.
+	GeoIPFiles []string
 	// HTTP2Directive says that nginx knows `http2 on;` (1.25.1 and later);
 	// older ones take it as a parameter of listen.
 	HTTP2Directive bool

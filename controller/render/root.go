@@ -1,6 +1,11 @@
 package render
 
 import (
+	"net"
+	"strconv"
+	"strings"
+
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 )
@@ -8,9 +13,16 @@ import (
 // root is the dot of the template. Its field names are ingress-nginx's, but
 // for the last group.
 type root struct {
-	Cfg         cfg
-	Backends    model.Backends
-	Servers     []*model.Server
+	Cfg             cfg
+	Backends        model.Backends
+	Servers         []*model.Server
+	RedirectServers []model.Redirect
+	TCPBackends     []model.L4Service
+	UDPBackends     []model.L4Service
+	StreamSnippets  []string
+	ProxySetHeaders map[string]string // of requests to pods
+	AddHeaders      map[string]string // of answers to clients
+
 	ListenPorts *listenPorts
 	BacklogSize int
 	StatusPort  int
@@ -20,47 +32,85 @@ type root struct {
 	PID         string
 
 	IsIPV6Enabled            bool
+	IsSSLPassthroughEnabled  bool
 	EnableMetrics            bool
 	NginxStatusIpv4Whitelist []string
 	NginxStatusIpv6Whitelist []string
+	MaxmindEditionFiles      *[]string
 
-	TCPBackends    []model.L4Service
-	UDPBackends    []model.L4Service
-	StreamSnippets []string
-	DynamicStream  bool // Lua is told the endpoints of TCP and UDP services
-	StreamRealIP   bool
+	DynamicStream bool // Lua is told the endpoints of TCP and UDP services
+	StreamRealIP  bool
 
 	Modules              []string
 	HTTP2Directive       bool
 	DynamicConfiguration bool
 
 	options options.Options
+	in      Input
 }
 
 // cfg is the ConfigMap with what is worked out from it.
 type cfg struct {
 	options.Config
+	awaited
 	DefaultSSLCertificate *model.SSLCert
 	Resolver              []string
+	GlobalExternalAuth    annotations.ExternalAuth
+	// Checksum is empty: equal configurations must have equal bytes.
+	Checksum string
+
+	// Lists that templates want in another form than the table has them.
+	BindAddressIpv4        []string
+	BindAddressIpv6        []string // in brackets
+	NoAuthLocations        string   // with commas
+	NoTLSRedirectLocations string   // with commas
 }
 
 type listenPorts struct {
-	HTTP, HTTPS, Health, Default int
+	HTTP, HTTPS, Health, Default, SSLProxy int
 }
 
 // Path is where a file of ingress-nginx's image is here.
 func (r root) Path(file string) string { return r.options.Path(file) }
 
+// Syslog is the server that logs go to.
+func (r root) Syslog() string {
+	return net.JoinHostPort(strings.Trim(r.Cfg.SyslogHost, "[]"), strconv.Itoa(r.Cfg.SyslogPort))
+}
+
+// CachesAuth tells whether answers of external authentication are kept.
+func (r root) CachesAuth() bool {
+	return r.Cfg.GlobalExternalAuth.AuthCacheKey != "" ||
+		anyLocation(r.Servers, func(l *model.Location) bool { return l.ExternalAuth.AuthCacheKey != "" })
+}
+
+// AuthUpstreams are the locations whose external authentication keeps
+// connections open, each once.
+func (r root) AuthUpstreams() []located {
+	var found []located
+	for _, server := range r.Servers {
+		found = append(found, served{r, server}.once(located.authUpstreamName)...)
+	}
+	return found
+}
+
+// Has tells whether nginx has a module.
+func (r root) Has(module string) bool { return r.in.has(module) }
+
 func newRoot(m *model.Model, in Input) root {
-	config, ports := in.Options.Config, in.Options.Ports
+	ports := in.Options.Ports
+	config := newCfg(m, in)
 	return root{
-		Cfg: cfg{
-			Config:                sized(config, m.Servers, in),
-			DefaultSSLCertificate: &m.DefaultSSLCertificate,
-			Resolver:              in.Resolvers,
-		},
-		Backends:    m.Backends,
-		Servers:     m.Servers,
+		Cfg:             config,
+		Backends:        m.Backends,
+		Servers:         m.Servers,
+		RedirectServers: m.RedirectServers,
+		TCPBackends:     m.TCPBackends,
+		UDPBackends:     m.UDPBackends,
+		StreamSnippets:  m.StreamSnippets,
+		ProxySetHeaders: m.ProxySetHeaders,
+		AddHeaders:      m.AddHeaders,
+
 		ListenPorts: &listenPorts{HTTP: ports.HTTP, HTTPS: ports.HTTPS, Health: ports.Health, Default: ports.Default},
 		BacklogSize: max(in.Backlog, leastBacklog),
 		StatusPort:  ports.Status,
@@ -73,17 +123,49 @@ func newRoot(m *model.Model, in Input) root {
 		EnableMetrics:            in.Options.EnableMetrics,
 		NginxStatusIpv4Whitelist: config.NginxStatusIpv4Whitelist,
 		NginxStatusIpv6Whitelist: config.NginxStatusIpv6Whitelist,
+		MaxmindEditionFiles:      &in.GeoIPFiles,
 
-		TCPBackends:    m.TCPBackends,
-		UDPBackends:    m.UDPBackends,
-		StreamSnippets: m.StreamSnippets,
-		DynamicStream:  in.Options.DynamicStream(),
-		StreamRealIP:   in.StreamRealIP,
+		DynamicStream: in.Options.DynamicStream(),
+		StreamRealIP:  in.StreamRealIP,
 
-		Modules:              in.Modules,
+		Modules:              modules(m.Servers, config, in),
 		HTTP2Directive:       in.HTTP2Directive,
 		DynamicConfiguration: in.Options.DynamicConfiguration,
 
 		options: in.Options,
+		in:      in,
+	}
+}
+
+func newCfg(m *model.Model, in Input) cfg {
+	config := sized(in.Options.Config, m.Servers, in)
+	c := cfg{
+		Config:                 config,
+		DefaultSSLCertificate:  &m.DefaultSSLCertificate,
+		Resolver:               in.Resolvers,
+		BindAddressIpv4:        config.BindAddressIpv4(),
+		BindAddressIpv6:        config.BindAddressIpv6(),
+		NoTLSRedirectLocations: strings.Join(config.NoTLSRedirectLocations, ","),
+	}
+	c.NoAuthLocations = strings.Join(c.awaited.NoAuthLocations, ",")
+	c.GlobalExternalAuth = globalAuth(c)
+	return c
+}
+
+// globalAuth is the service that is asked about requests of every location
+// which names none of its own.
+func globalAuth(config cfg) annotations.ExternalAuth {
+	return annotations.ExternalAuth{
+		URL:                    config.GlobalAuthURL,
+		Host:                   extractHostPort(config.GlobalAuthURL),
+		SigninURL:              config.GlobalAuthSignin,
+		SigninURLRedirectParam: config.GlobalAuthSigninRedirectParam,
+		Method:                 config.GlobalAuthMethod,
+		ResponseHeaders:        config.GlobalAuthResponseHeaders,
+		RequestRedirect:        config.GlobalAuthRequestRedirect,
+		AuthSnippet:            config.GlobalAuthSnippet,
+		AuthCacheKey:           config.GlobalAuthCacheKey,
+		AuthCacheDuration:      config.GlobalAuthCacheDuration,
+		AlwaysSetCookie:        config.GlobalAuthAlwaysSetCookie,
 	}
 }

@@ -1,0 +1,43 @@
+package render
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// buildCorsOriginRegex sets $cors when a request's origin is one of origins,
+// each a scheme, a host that may begin with *. and perhaps a port. With * all
+// are, and the answer says so instead of naming the origin.
+func buildCorsOriginRegex(origins []string) string {
+	var patterns []string
+	for _, origin := range origins {
+		origin = strings.TrimSpace(origin)
+		if origin == "*" {
+			return "set $http_origin *;\nset $cors 'true';"
+		}
+		if origin != "" {
+			patterns = append(patterns, "("+originPattern(origin)+")")
+		}
+	}
+	if len(patterns) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("if ($http_origin ~* (%s)$ ) { set $cors 'true'; }", strings.Join(patterns, "|"))
+}
+
+func originPattern(origin string) string {
+	if scheme, rest, ok := strings.Cut(origin, "://*."); ok {
+		return regexp.QuoteMeta(scheme) + `://[A-Za-z0-9\-]+\.` + regexp.QuoteMeta(rest)
+	}
+	return regexp.QuoteMeta(origin)
+}
+
+// CorsHeaders are the headers of pods that CORS takes the place of.
+func (located) CorsHeaders() []string {
+	var names []string
+	for _, what := range []string{"Origin", "Credentials", "Methods", "Headers"} {
+		names = append(names, "Access-Control-Allow-"+what)
+	}
+	return append(names, "Access-Control-Expose-Headers", "Access-Control-Max-Age")
+}

@@ -1,0 +1,63 @@
+package render
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"windtunnel.dev/controller/model"
+)
+
+// customErrors is the dot of the template CUSTOM_ERRORS: the locations in
+// which an upstream answers errors.
+type customErrors struct {
+	UpstreamName       string
+	ErrorCodes         []int
+	EnableMetrics      bool
+	ModsecurityEnabled bool
+}
+
+func buildCustomErrorDeps(upstream string, codes []int, metrics, modSecurity bool) customErrors {
+	return customErrors{upstream, codes, metrics, modSecurity}
+}
+
+// errorUpstream is an upstream and the statuses it answers.
+type errorUpstream struct {
+	UpstreamName string
+	Codes        []int
+}
+
+// buildCustomErrorLocationsPerServer is who answers errors of a server's
+// locations with custom-http-errors, by name.
+func buildCustomErrorLocationsPerServer(server *model.Server) []errorUpstream {
+	return errorUpstreams(server, nil)
+}
+
+// errorUpstreams are those with the statuses of all, which the default backend answers.
+func errorUpstreams(server *model.Server, ofAll []int) []errorUpstream {
+	codes := make(map[string]map[int]bool)
+	add := func(upstream string, code int) {
+		if codes[upstream] == nil {
+			codes[upstream] = make(map[int]bool)
+		}
+		codes[upstream][code] = true
+	}
+	for _, code := range ofAll {
+		add(model.DefaultBackendName, code)
+	}
+	for _, location := range server.Locations {
+		for _, code := range location.CustomHTTPErrors {
+			add(errorUpstreamOf(location), code)
+		}
+	}
+	var upstreams []errorUpstream
+	for _, name := range slices.Sorted(maps.Keys(codes)) {
+		upstreams = append(upstreams, errorUpstream{name, slices.Sorted(maps.Keys(codes[name]))})
+	}
+	return upstreams
+}
+
+// errorUpstreamOf is who answers a location's errors.
+func errorUpstreamOf(location *model.Location) string {
+	return cmp.Or(location.DefaultBackendUpstreamName, model.DefaultBackendName)
+}

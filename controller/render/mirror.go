@@ -1,0 +1,34 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+)
+
+// buildMirrorLocations are the internal locations that copies of requests go to.
+func buildMirrorLocations(locations []*model.Location) string {
+	var blocks strings.Builder
+	for _, mirror := range mirrors(locations) {
+		fmt.Fprintf(&blocks, "location = %s {\ninternal;\nproxy_set_header Host %s;\nproxy_pass %s;\n}\n\n",
+			quote(mirror.Source), quote(mirror.Host), quote(mirror.Target))
+	}
+	return blocks.String()
+}
+
+// mirrors are those of the locations, each source once.
+func mirrors(locations []*model.Location) []annotations.Mirror {
+	var found []annotations.Mirror
+	seen := make(map[string]bool)
+	for _, location := range locations {
+		mirror := location.Mirror
+		if mirror.Source == "" || mirror.Target == "" || mirror.Host == "" || seen[mirror.Source] {
+			continue
+		}
+		seen[mirror.Source] = true
+		found = append(found, mirror)
+	}
+	return found
+}

@@ -1,0 +1,115 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"windtunnel.dev/controller/model"
+)
+
+// The modules of nginx that only some configurations need, by the names of
+// package nginx.
+const (
+	authDigest    = "http_auth_digest"
+	brotliFilter  = "http_brotli_filter"
+	brotliStatic  = "http_brotli_static"
+	geoIP2        = "http_geoip2"
+	modSecurity   = "http_modsecurity"
+	opentelemetry = "otel_ngx"
+	threads       = "threads" // not a module, but nginx is built with them or not
+)
+
+// OptionalModules are those that Input.Optional may name.
+func OptionalModules() []string {
+	return []string{authDigest, brotliFilter, brotliStatic, geoIP2, modSecurity, opentelemetry, threads}
+}
+
+func (in Input) has(module string) bool {
+	_, ok := in.Optional[module]
+	return ok
+}
+
+// use is what asks for a module, and what becomes of it without.
+type use struct {
+	modules []string
+	key     string // of the ConfigMap; empty: only annotations ask for it
+	wanted  bool   // by the ConfigMap
+	by      func(*model.Location) bool
+	without string
+}
+
+func uses(c cfg) []use {
+	return []use{
+		{[]string{geoIP2}, "use-geoip2", c.UseGeoIP2, nil, "there are no $geoip2 variables"},
+		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "answers are not compressed with it"},
+		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not looked into"},
+		{[]string{opentelemetry}, "enable-opentelemetry", c.EnableOpentelemetry, func(l *model.Location) bool { return l.Opentelemetry.Enabled }, "requests are not traced"},
+		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, for nobody could log in"},
+	}
+}
+
+func asksForDigest(l *model.Location) bool {
+	return l.BasicDigestAuth.Secured && l.BasicDigestAuth.Type == "digest"
+}
+
+func (u use) of(servers []*model.Server) bool {
+	return u.wanted || u.by != nil && anyLocation(servers, u.by)
+}
+
+// modules are the files of load_module lines.
+func modules(servers []*model.Server, c cfg, in Input) []string {
+	files := slices.Clone(in.Modules)
+	for _, u := range uses(c) {
+		if !u.of(servers) {
+			continue
+		}
+		for _, name := range u.modules {
+			for _, file := range in.Optional[name] {
+				if !slices.Contains(files, file) {
+					files = append(files, file)
+				}
+			}
+		}
+	}
+	return files
+}
+
+// Findings are what m and the options ask for and this nginx cannot do, for
+// lack of a module. It is left out of the configuration.
+func Findings(m *model.Model, in Input) []model.Finding {
+	var findings []model.Finding
+	for _, u := range uses(newCfg(m, in)) {
+		i := slices.IndexFunc(u.modules, func(name string) bool { return !in.has(name) })
+		if i < 0 {
+			continue
+		}
+		reason := fmt.Sprintf("this nginx has no module %s; %s", u.modules[i], u.without)
+		if u.wanted {
+			findings = append(findings, model.Finding{Object: "ConfigMap of the controller", Key: u.key, Reason: reason})
+		}
+		for _, object := range askers(m.Servers, u.by) {
+			findings = append(findings, model.Finding{Object: object, Reason: reason})
+		}
+	}
+	return findings
+}
+
+// askers are the ingresses with a location that is as by says.
+func askers(servers []*model.Server, by func(*model.Location) bool) []string {
+	if by == nil {
+		return nil
+	}
+	var objects []string
+	for _, server := range servers {
+		for _, location := range server.Locations {
+			if location.Ingress == nil || !by(location) {
+				continue
+			}
+			object := fmt.Sprintf("Ingress %s/%s", location.Ingress.Namespace, location.Ingress.Name)
+			if !slices.Contains(objects, object) {
+				objects = append(objects, object)
+			}
+		}
+	}
+	return objects
+}

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel.dev/controller/model"
+)
+
+// balancer is the upstream block whose peers Lua chooses.
+const balancer = "upstream_balancer"
+
+// buildProxyPass hands a location's requests to Lua's balancer, with the path
+// that is wanted there.
+func buildProxyPass(_ string, backends model.Backends, location *model.Location) string {
+	return passTo(balancer, backends, location)
+}
+
+func passTo(upstream string, backends model.Backends, location *model.Location) string {
+	pass := passDirective(upstream, backends, location)
+	if !rewrites(location) {
+		return pass
+	}
+	prefix := ""
+	if location.XForwardedPrefix != "" {
+		prefix = fmt.Sprintf("%s X-Forwarded-Prefix %s;\n", proxySetHeader(location), quote(location.XForwardedPrefix))
+	}
+	return fmt.Sprintf("\nrewrite \"(?i)%s\" %s break;\n%s%s",
+		sanitizeQuotedRegex(location.Path), parameter(location.Rewrite.Target), prefix, pass)
+}
+
+func passDirective(upstream string, backends model.Backends, location *model.Location) string {
+	protocol := strings.ToUpper(location.BackendProtocol)
+	backend := backends.Find(location.Backend)
+	switch {
+	case location.Backend == model.DefaultBackendName:
+		protocol = "HTTP" // whatever the ingress says of its own service
+	case backend != nil && backend.SSLPassthrough && strings.HasPrefix(protocol, "GRPC"):
+		protocol = "GRPCS"
+	case backend != nil && backend.SSLPassthrough:
+		protocol = "HTTPS"
+	}
+	switch protocol {
+	case "AUTO_HTTP":
+		return fmt.Sprintf("proxy_pass $scheme://%s;", upstream)
+	case "HTTPS":
+		return fmt.Sprintf("proxy_pass https://%s;", upstream)
+	case "GRPC":
+		return fmt.Sprintf("grpc_pass grpc://%s;", upstream)
+	case "GRPCS":
+		return fmt.Sprintf("grpc_pass grpcs://%s;", upstream)
+	case "FCGI":
+		return fmt.Sprintf("fastcgi_pass %s;", upstream)
+	}
+	return fmt.Sprintf("proxy_pass http://%s;", upstream)
+}
+
+// proxySetHeader is the directive that sets a header of requests to the
+// location's pods. As in ingress-nginx it goes by the protocol as it is
+// written: lower-case grpc is passed on as gRPC but has none of its headers.
+func proxySetHeader(location *model.Location) string {
+	if location.BackendProtocol == "GRPC" || location.BackendProtocol == "GRPCS" {
+		return "grpc_set_header"
+	}
+	return "proxy_set_header"
+}
+
+// buildNextUpstream adds or moves non_idempotent to the end.
+func buildNextUpstream(conditions string, retryNonIdempotent bool) string {
+	fields := strings.Fields(conditions)
+	wanted := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "non_idempotent" })
+	if retryNonIdempotent || len(wanted) < len(fields) {
+		wanted = append(wanted, "non_idempotent")
+	}
+	return strings.Join(wanted, " ")
+}
+
+func hasEndpoints(backends model.Backends, name string) bool {
+	backend := backends.Find(name)
+	return backend != nil && len(backend.Endpoints) > 0
+}

@@ -1,0 +1,67 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+)
+
+// filterRateLimits are the limits of all locations, each once: those of one
+// ingress share their counters.
+func filterRateLimits(servers []*model.Server) []annotations.RateLimit {
+	var limits []annotations.RateLimit
+	seen := make(map[string]bool)
+	for _, server := range servers {
+		for _, location := range server.Locations {
+			limit := location.RateLimit
+			if limit.ID != "" && !seen[limit.ID] {
+				seen[limit.ID] = true
+				limits = append(limits, limit)
+			}
+		}
+	}
+	return limits
+}
+
+// buildRateLimitZones is the shared memory in which requests are counted.
+// $limit_ID is empty for clients that are not.
+func buildRateLimitZones(servers []*model.Server) []string {
+	zones := make(map[string]bool)
+	for _, limit := range filterRateLimits(servers) {
+		variable := "$limit_" + limit.ID
+		if zone := limit.Connections; zone.Limit > 0 {
+			zones[fmt.Sprintf("limit_conn_zone %s zone=%s:%dm;", variable, zone.Name, zone.SharedSize)] = true
+		}
+		if zone := limit.RPM; zone.Limit > 0 {
+			zones[fmt.Sprintf("limit_req_zone %s zone=%s:%dm rate=%dr/m;", variable, zone.Name, zone.SharedSize, zone.Limit)] = true
+		}
+		if zone := limit.RPS; zone.Limit > 0 {
+			zones[fmt.Sprintf("limit_req_zone %s zone=%s:%dm rate=%dr/s;", variable, zone.Name, zone.SharedSize, zone.Limit)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(zones))
+}
+
+// buildRateLimit bounds a location by those counters.
+func buildRateLimit(location *model.Location) []string {
+	limit := location.RateLimit
+	var lines []string
+	if limit.Connections.Limit > 0 {
+		lines = append(lines, fmt.Sprintf("limit_conn %s %d;", limit.Connections.Name, limit.Connections.Limit))
+	}
+	for _, zone := range []annotations.Zone{limit.RPS, limit.RPM} {
+		if zone.Limit > 0 {
+			lines = append(lines, fmt.Sprintf("limit_req zone=%s burst=%d nodelay;", zone.Name, zone.Burst))
+		}
+	}
+	if limit.LimitRateAfter > 0 {
+		lines = append(lines, fmt.Sprintf("limit_rate_after %dk;", limit.LimitRateAfter))
+	}
+	if limit.LimitRate > 0 {
+		lines = append(lines, fmt.Sprintf("limit_rate %dk;", limit.LimitRate))
+	}
+	return lines
+}
