@@ -40,8 +40,9 @@ type controller struct {
 	limit    *rate.Limiter
 	events   record.EventRecorder
 	known    map[string]bool // findings of the last sync
-	first    sync.Once       // the first sync that succeeded
-	ready    atomic.Bool     // what it brought is in every worker
+	outcasts outcasts
+	first    sync.Once   // the first sync that succeeded
+	ready    atomic.Bool // what it brought is in every worker
 	stopping atomic.Bool
 }
 
@@ -146,14 +147,28 @@ func (c *controller) sync(ctx context.Context) error {
 	if c.limit.Wait(ctx) != nil {
 		return nil //nolint:nilerr // shutting down is no failure of the sync
 	}
-	done := pass{began: time.Now(), change: c.store.Changes().Newest()}
-
+	change := c.store.Changes().Newest()
 	cluster := snapshot.Take(c.store)
+	err := c.bring(ctx, cluster, change)
+	if refusal := new(apply.Refusal); errors.As(err, &refusal) && c.blame(ctx, cluster, refusal) {
+		err = c.bring(ctx, cluster, change)
+	}
+	if err == nil {
+		c.first.Do(func() { go c.becomeReady(ctx) })
+	}
+	return err
+}
+
+// bring brings nginx to what a cluster says, but for the ingresses that it
+// refuses. change is the newest in it.
+func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, change uint64) error {
+	done := pass{began: time.Now(), change: change}
 	opts, optionFindings := c.options(cluster)
+	cluster, refused := c.outcasts.from(cluster, cluster.ConfigMaps[c.ConfigMap])
 	wanted, modelFindings := model.Build(cluster, opts)
 	input := c.input
 	input.Options = opts
-	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), modelFindings, render.Findings(wanted, input)))
+	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), refused, modelFindings, render.Findings(wanted, input)))
 
 	rendering := time.Now()
 	next, err := plan.Next(wanted, input)
@@ -164,11 +179,12 @@ func (c *controller) sync(ctx context.Context) error {
 		done.report, err = c.target.Do(ctx, done.steps)
 	}
 	done.report.Phases.Render = rendered
+	done.partial = len(refused) > 0
 	done.err = err
 	c.tell(done)
 	if err == nil {
+		c.outcasts.took(cluster.Ingresses)
 		c.serves(wanted)
-		c.first.Do(func() { go c.becomeReady(ctx) })
 	}
 	return err
 }

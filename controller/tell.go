@@ -19,12 +19,19 @@ type pass struct {
 	steps  []plan.Step
 	report apply.Report
 	err    error
+
+	partial bool // it leaves out what nginx refuses
 }
 
 // tell logs a sync that did something or failed, counts it and records a
 // Kubernetes Event when it came to a reload. The log record is a contract: the
 // harness reads it.
 func (c *controller) tell(p pass) {
+	defer func() {
+		if p.partial {
+			c.Metrics.Partial()
+		}
+	}()
 	if len(p.steps) == 0 && p.err == nil {
 		c.Metrics.Current()
 		return

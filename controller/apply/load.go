@@ -30,14 +30,14 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 		return err
 	}
 	began := time.Now()
-	err := t.nginx.Test(ctx, candidate)
+	err := t.test(ctx, candidate)
 	report.Phases.Test = time.Since(began)
 	if err != nil {
 		// The code that runs may read it again at any time.
 		if restoreErr := t.writeLuaConfig(t.Running().LuaConfig); restoreErr != nil {
 			return fmt.Errorf("%w; then %w", err, restoreErr)
 		}
-		return fmt.Errorf("%w; nginx keeps what it has, the refused configuration is %s", err, candidate)
+		return err
 	}
 	if err := os.Rename(candidate, t.layout.Conf()); err != nil {
 		return fmt.Errorf("putting the tested configuration in place: %w", err)

@@ -50,6 +50,9 @@ func (r *reloads) Loaded(conf []byte, at time.Time) {
 // wanted no more.
 func (r *reloads) Current() { r.loaded.Set(1) }
 
+// Partial says that nginx runs what is wanted but for what it refused.
+func (r *reloads) Partial() { r.loaded.Set(0) }
+
 // LoadFailed counts one that it has not.
 func (r *reloads) LoadFailed() {
 	r.loaded.Set(0)

@@ -114,6 +114,7 @@ func (b *builder) l4Endpoints(service *corev1.Service, wanted L4Backend) ([]Endp
 	if !ok {
 		return nil, fmt.Errorf("service %s has no %s port %s", name, wanted.Protocol, wanted.Port.String())
 	}
+	b.frozen[name] = true // nginx listens or not by them
 	return b.endpoints(source{service: service, port: port}), nil
 }
 

@@ -8,8 +8,8 @@ import "windtunnel.dev/controller/wire"
 // State is what nginx reads, as bytes: the running one and the wanted one are
 // compared as they are. Checksums and times do not belong in it.
 type State struct {
-	Conf      []byte // nginx.conf
-	LuaConfig []byte // lua/cfg.json, read by Lua at start: a change needs a reload
+	Conf      []byte    // nginx.conf
+	LuaConfig []byte    // lua/cfg.json, read by Lua at start: a change needs a reload
 	Backends  wire.List // what POST /configuration/backends says
 	Stream    wire.List // what the line to the stream port says; nil where Lua does not balance TCP and UDP
 }

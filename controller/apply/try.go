@@ -1,0 +1,42 @@
+package apply
+
+import (
+	"context"
+	"os"
+
+	"windtunnel.dev/controller/plan"
+)
+
+// Refusal is the error of a configuration that nginx -t does not take. Its
+// text has nginx's own words.
+type Refusal struct {
+	cause error
+	File  string // the refused configuration
+}
+
+func (r *Refusal) Error() string {
+	return r.cause.Error() + "; nginx keeps what it has, the refused configuration is " + r.File
+}
+
+// Unwrap is what the test said.
+func (r *Refusal) Unwrap() error { return r.cause }
+
+// Try asks nginx whether it would take a state, and leaves all as it is. A
+// Refusal says no; any other error, that it is not known.
+func (t *Target) Try(ctx context.Context, state plan.State) error {
+	candidate := t.layout.Conf() + ".try"
+	defer os.Remove(candidate)
+	if err := Write(candidate, state.Conf); err != nil {
+		return err
+	}
+	return t.test(ctx, candidate)
+}
+
+// test has nginx read a configuration. What was cut short is no refusal.
+func (t *Target) test(ctx context.Context, candidate string) error {
+	err := t.nginx.Test(ctx, candidate)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &Refusal{cause: err, File: candidate}
+}
