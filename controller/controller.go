@@ -37,6 +37,8 @@ type controller struct {
 	store    *watch.Store
 	target   *apply.Target
 	input    render.Input // but for what the ConfigMap says
+	models   model.Memo
+	states   plan.Memo
 	limit    *rate.Limiter
 	events   record.EventRecorder
 	known    map[string]bool // findings of the last sync
@@ -165,13 +167,13 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	done := pass{began: time.Now(), change: change}
 	opts, optionFindings := c.options(cluster)
 	cluster, refused := c.outcasts.from(cluster, cluster.ConfigMaps[c.ConfigMap])
-	wanted, modelFindings := model.Build(cluster, opts)
+	wanted, modelFindings := c.models.Build(cluster, opts)
 	input := c.input
 	input.Options = opts
 	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), refused, modelFindings, render.Findings(wanted, input)))
 
 	rendering := time.Now()
-	next, err := plan.Next(wanted, input)
+	next, err := c.states.Next(wanted, input)
 	rendered := time.Since(rendering)
 	if err == nil {
 		c.willServe(wanted)

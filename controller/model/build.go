@@ -44,7 +44,7 @@ func (b *builder) build() (*Model, []Finding) {
 			PemSHA:      opts.DefaultCertificate.SHA,
 		},
 	}
-	built.origin = b
+	built.origin = b.origin
 	return built, b.findings
 }
 
@@ -60,12 +60,7 @@ type builder struct {
 	aliased   []wish             // for aliases
 	fromToWWW []wish             // for a redirect from the other name
 
-	// decisive are the backends whose first or last endpoint changes more than
-	// themselves; frozen, the services any change of whose endpoints does.
-	decisive map[string]bool
-	frozen   map[types.NamespacedName]bool
-
-	sets          map[*networkingv1.Ingress]*parsed
+	*origin
 	parsedBefore  map[*networkingv1.Ingress]*parsed // with the same options
 	noAnnotations annotations.Set
 }
@@ -78,10 +73,12 @@ func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore ma
 		options:      opts,
 		backends:     make(map[string]*Backend),
 		servers:      make(map[string]*Server),
-		sets:         make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
 		parsedBefore: parsedBefore,
-		decisive:     make(map[string]bool),
-		frozen:       make(map[types.NamespacedName]bool),
+		origin: &origin{
+			sets:     make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
+			decisive: make(map[string]bool),
+			frozen:   make(map[types.NamespacedName]bool),
+		},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/options"
@@ -25,6 +26,15 @@ type Memo struct {
 	findings []Finding
 }
 
+// origin is what a Memo must know of the building of a model.
+type origin struct {
+	sets map[*networkingv1.Ingress]*parsed
+	// decisive are the backends whose first or last endpoint changes more than
+	// themselves; frozen, the services any change of whose endpoints does.
+	decisive map[string]bool
+	frozen   map[types.NamespacedName]bool
+}
+
 // Build is the model of the cluster and the options.
 func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
 	sameOptions := m.model != nil && reflect.DeepEqual(m.options, opts)
@@ -33,12 +43,11 @@ func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, [
 		next = m.withEndpointsOf(cluster)
 	}
 	if next == nil {
-		b := newBuilder(cluster, opts, nil)
+		var before map[*networkingv1.Ingress]*parsed
 		if sameOptions {
-			b.parsedBefore = m.model.origin.sets
+			before = m.model.origin.sets
 		}
-		next, m.findings = b.build()
-		b.parsedBefore = nil
+		next, m.findings = newBuilder(cluster, opts, before).build()
 	}
 	m.cluster, m.options, m.model = cluster, opts, next
 	return next, m.findings

@@ -32,7 +32,7 @@ type Model struct {
 	ProxySetHeaders       map[string]string // of requests to all pods
 	AddHeaders            map[string]string // of answers to all clients
 
-	origin *builder // of all but the endpoints of Backends
+	origin *origin // of all but the endpoints of Backends
 }
 
 // SSLCert is a certificate on disk.

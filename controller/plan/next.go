@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"reflect"
+
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/wire"
@@ -9,6 +11,45 @@ import (
 // Next is the state that nginx should be in. An error is one of the template,
 // with its file and line.
 func Next(m *model.Model, in render.Input) (State, error) {
+	return new(Memo).Next(m, in)
+}
+
+// Memo works out one state after another, and of a model that differs from the
+// one before in endpoints alone only what endpoints change. What it returns is
+// what Next would.
+type Memo struct {
+	model    *model.Model // nil: nothing yet
+	input    render.Input
+	state    State
+	backends wire.Memo
+}
+
+// Next is as the function of that name.
+func (memo *Memo) Next(m *model.Model, in render.Input) (State, error) {
+	state := memo.state
+	if !memo.holds(m, in) {
+		memo.model = nil
+		var err error
+		if state, err = static(m, in); err != nil {
+			return State{}, err
+		}
+	}
+	backends, err := memo.backends.Backends(m, in.Options)
+	if err != nil {
+		return State{}, err
+	}
+	state.Backends = backends
+	memo.model, memo.input, memo.state = m, in, state
+	return state, nil
+}
+
+// holds tells whether nothing but Backends differs from the last state.
+func (memo *Memo) holds(m *model.Model, in render.Input) bool {
+	return memo.model != nil && m.SameButEndpoints(memo.model) && !render.ReadsEndpoints(in) && reflect.DeepEqual(in, memo.input)
+}
+
+// static is all that does not depend on the endpoints of backends.
+func static(m *model.Model, in render.Input) (State, error) {
 	conf, err := render.Render(m, in)
 	if err != nil {
 		return State{}, err
@@ -17,13 +58,9 @@ func Next(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	backends, err := wire.Backends(m, in.Options)
-	if err != nil {
-		return State{}, err
-	}
 	stream, err := wire.StreamBackends(m, in.Options)
 	if err != nil {
 		return State{}, err
 	}
-	return State{Conf: conf, LuaConfig: luaConfig, Backends: backends, Stream: stream}, nil
+	return State{Conf: conf, LuaConfig: luaConfig, Stream: stream}, nil
 }

@@ -30,10 +30,10 @@ func NameOf(object metav1.Object) types.NamespacedName {
 
 func oldestFirst(ingresses []*networkingv1.Ingress) []*networkingv1.Ingress {
 	return slices.SortedFunc(slices.Values(ingresses), func(a, b *networkingv1.Ingress) int {
-		return cmp.Or(
-			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(NameOf(b).String(), NameOf(a).String()),
-		)
+		if age := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); age != 0 {
+			return age
+		}
+		return cmp.Compare(NameOf(b).String(), NameOf(a).String())
 	})
 }
 
@@ -46,7 +46,7 @@ func byName[T metav1.Object](objects []T) map[types.NamespacedName]T {
 }
 
 func byService(all []*discoveryv1.EndpointSlice) map[types.NamespacedName][]*discoveryv1.EndpointSlice {
-	grouped := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice)
+	grouped := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice, len(all))
 	for _, slice := range all {
 		service := slice.Labels[discoveryv1.LabelServiceName]
 		if service == "" {
@@ -56,6 +56,9 @@ func byService(all []*discoveryv1.EndpointSlice) map[types.NamespacedName][]*dis
 		grouped[key] = append(grouped[key], slice)
 	}
 	for _, group := range grouped {
+		if len(group) == 1 {
+			continue
+		}
 		slices.SortFunc(group, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	return grouped

@@ -87,28 +87,32 @@ func Backends(m *model.Model, opts options.Options) (List, error) {
 // Memo encodes the backends of one model after another, those that are the
 // same objects as in the model before only once. Nobody writes to them.
 type Memo struct {
-	encoded map[*model.Backend][]byte
+	backends model.Backends
+	list     List
 }
 
 // Backends is as the function of that name.
 func (memo *Memo) Backends(m *model.Model, opts options.Options) (List, error) {
-	list := List{}
 	if !opts.DynamicConfiguration {
-		return list, nil
+		return List{}, nil
 	}
-	next := make(map[*model.Backend][]byte, len(m.Backends))
+	list := make(List, 0, len(m.Backends))
+	before := 0 // where the last model, also sorted by name, has the next backend
 	for _, b := range m.Backends {
-		text, known := memo.encoded[b]
-		if !known {
-			var err error
-			if text, err = encode(b); err != nil {
-				return nil, err
-			}
+		for before < len(memo.backends) && memo.backends[before].Name < b.Name {
+			before++
 		}
-		next[b] = text
+		if before < len(memo.backends) && memo.backends[before] == b {
+			list = append(list, memo.list[before])
+			continue
+		}
+		text, err := encode(b)
+		if err != nil {
+			return nil, err
+		}
 		list = append(list, Backend{Name: b.Name, JSON: text})
 	}
-	memo.encoded = next
+	memo.backends, memo.list = m.Backends, list
 	return list, nil
 }
 

@@ -34,7 +34,11 @@ func (l List) Body() []byte {
 
 // Equal tells whether two lists say the same, in the same bytes.
 func (l List) Equal(other List) bool {
-	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, func(a, b Backend) bool { return bytes.Equal(a.JSON, b.JSON) })
+	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, Backend.equal)
+}
+
+func (b Backend) equal(other Backend) bool {
+	return b.Name == other.Name && bytes.Equal(b.JSON, other.JSON)
 }
 
 // Change is what became of a backend: without Before it is new, without After
@@ -47,6 +51,7 @@ type Change struct {
 // Since are the changes from the list before to this one: first those of the
 // backends in this list, in its order, then those that are gone.
 func (l List) Since(before List) []Change {
+	l, before = differing(l, before)
 	old, now := before.byName(), l.byName()
 	var changes []Change
 	for _, b := range l {
@@ -60,6 +65,18 @@ func (l List) Since(before List) []Change {
 		}
 	}
 	return changes
+}
+
+// differing leaves out how two lists begin and end alike: they are long, and
+// most changes small.
+func differing(a, b List) (List, List) {
+	for len(a) > 0 && len(b) > 0 && a[0].equal(b[0]) {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1].equal(b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return a, b
 }
 
 func (l List) byName() map[string][]byte {

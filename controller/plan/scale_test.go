@@ -1,0 +1,164 @@
+package plan_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// sizes are how many ingresses the benchmarks have, with as many services of
+// ten endpoints each.
+var sizes = []int{100, 1000, 5000}
+
+func large(n int) population {
+	whole := populate(n)
+	whole.slices = nil
+	for i, service := range whole.services {
+		slice := &discoveryv1.EndpointSlice{
+			AddressType: discoveryv1.AddressTypeIPv4,
+			Ports:       []discoveryv1.EndpointPort{{Port: new(int32(8080)), Protocol: new(corev1.ProtocolTCP)}},
+		}
+		slice.Namespace, slice.Name = service.Namespace, service.Name+"-x"
+		slice.Labels = map[string]string{discoveryv1.LabelServiceName: service.Name}
+		for pod := range 10 {
+			slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{Addresses: []string{fmt.Sprintf("10.%d.%d.%d", i/256, i%256, pod)}})
+		}
+		whole.slices = append(whole.slices, slice)
+	}
+	return whole
+}
+
+// move gives the first pod of a service another address, in a new slice.
+func (p population) move(service, step int) {
+	slice := p.slices[service].DeepCopy()
+	slice.Endpoints[0].Addresses[0] = fmt.Sprintf("11.%d.%d.%d", step>>16&255, step>>8&255, step&255)
+	p.slices[service] = slice
+}
+
+// pipeline is what the controller does from a change to the steps for nginx.
+type pipeline struct {
+	models  model.Memo
+	states  plan.Memo
+	running plan.State
+}
+
+func (p *pipeline) sync(b *testing.B, source snapshot.Source, opts parsed) []plan.Step {
+	b.Helper()
+	m, _ := p.models.Build(snapshot.Take(source), opts.Options)
+	next, err := p.states.Next(m, input(opts.Options))
+	if err != nil {
+		b.Fatal(err)
+	}
+	steps := plan.Diff(p.running, next)
+	p.running = next
+	return steps
+}
+
+// BenchmarkEndpointChange is what one change of an endpoint costs, up to the
+// step that posts it and its reason.
+func BenchmarkEndpointChange(b *testing.B) {
+	opts := parse(flags{}, nil)
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
+			whole := large(n)
+			var p pipeline
+			p.sync(b, whole, opts)
+			b.ReportAllocs()
+			step := 0
+			for b.Loop() {
+				step++
+				whole.move(step%n, step)
+				if steps := p.sync(b, whole, opts); len(steps) != 1 || steps[0].Kind != plan.PostBackends {
+					b.Fatalf("step %d: %s", step, describe(steps))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFirstSync is what everything costs once, and how much memory it
+// keeps for each ingress.
+func BenchmarkFirstSync(b *testing.B) {
+	opts := parse(flags{}, nil)
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
+			whole := large(n)
+			b.ReportAllocs()
+			var kept uint64
+			var p pipeline
+			for b.Loop() {
+				p = pipeline{}
+				before := inUse()
+				b.StartTimer()
+				p.sync(b, whole, opts)
+				b.StopTimer()
+				kept = inUse() - before
+			}
+			b.ReportMetric(float64(kept)/float64(n), "B-kept/ingress")
+			runtime.KeepAlive(p)
+		})
+	}
+}
+
+func inUse() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// BenchmarkIngressChange is what one change of an ingress costs, up to the
+// reload.
+func BenchmarkIngressChange(b *testing.B) {
+	opts := parse(flags{}, nil)
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
+			whole := large(n)
+			var p pipeline
+			p.sync(b, whole, opts)
+			b.ReportAllocs()
+			step := 0
+			for b.Loop() {
+				step++
+				ingress := whole.ingresses[0].DeepCopy()
+				ingress.Spec.Rules[0].HTTP.Paths[0].Path = fmt.Sprintf("/p%d", step)
+				whole.ingresses[0] = ingress
+				if steps := p.sync(b, whole, opts); len(steps) != 1 || steps[0].Kind != plan.Reload {
+					b.Fatalf("step %d: %s", step, describe(steps))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStages is what each stage of a first sync costs.
+func BenchmarkStages(b *testing.B) {
+	opts := parse(flags{}, nil)
+	whole := large(5000)
+	cluster := snapshot.Take(whole)
+	m, _ := model.Build(cluster, opts.Options)
+	for _, stage := range []struct {
+		name string
+		do   func() error
+	}{
+		{"take", func() error { snapshot.Take(whole); return nil }},
+		{"build", func() error { model.Build(cluster, opts.Options); return nil }},
+		{"next", func() error { _, err := plan.Next(m, input(opts.Options)); return err }},
+	} {
+		b.Run(stage.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := stage.do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
