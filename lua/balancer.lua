@@ -3,6 +3,7 @@
 
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
+local canary = require("canary")
 local configuration = require("configuration")
 local dns = require("util.dns")
 local util = require("util")
@@ -12,7 +13,6 @@ local ipairs = ipairs
 local pairs = pairs
 local pcall = pcall
 local error = error
-local math = math
 local string = string
 local getmetatable = getmetatable
 local tostring = tostring
@@ -26,6 +26,8 @@ local set_current_peer = ngx_balancer.set_current_peer
 
 -- Seconds between two looks for new backends: how stale a worker may be.
 local BACKENDS_SYNC_INTERVAL = 1
+-- The same for who asked for changes to be taken over at once.
+local PUSH_INTERVAL = 0.02
 local DEFAULT_ALGORITHM = "round_robin"
 
 -- A new algorithm is a file in balancer/ and a line here.
@@ -164,26 +166,31 @@ local function sync_external(backend)
 end
 
 -- Each in a thread of its own: one name whose server is slow does not hold up the others.
-local function sync_external_backends(premature)
-  if premature then
-    return
-  end
+local function sync_external_backends()
   for _, backend in pairs(external) do
     ngx.thread.spawn(try, sync_external, backend)
   end
+end
+
+-- Returns the name of the backend, if it has one.
+local function take(backend)
+  local name = type(backend) == "table" and backend.name
+  if name and is_external_name(backend) then
+    external[name] = backend
+    return name
+  end
+  if name then
+    external[name] = nil
+  end
+  try(apply_backend, backend)
+  return name
 end
 
 local function sync_all(backends)
   local present = {}
   external = {}
   for _, backend in ipairs(backends) do
-    local name = type(backend) == "table" and backend.name
-    present[name or "(no name)"] = true
-    if name and is_external_name(backend) then
-      external[name] = backend
-    else
-      try(apply_backend, backend)
-    end
+    present[take(backend) or "(no name)"] = true
   end
 
   for name in pairs(balancers) do
@@ -193,12 +200,31 @@ local function sync_all(backends)
   end
 end
 
+local function sync_changes(delta)
+  for _, name in ipairs(delta.removed) do
+    balancers[name], external[name] = nil, nil
+  end
+  for _, backend in ipairs(delta.changed) do
+    take(backend)
+  end
+end
+
 local function sync_backends()
   -- Before the data, so that data stored in between is looked at again.
   local version = configuration.get_raw_backends_version
     and configuration.get_raw_backends_version() -- another configuration module may not have it
   local stamp = configuration.get_raw_backends_last_synced_at()
   if version == last_version and stamp <= last_stamp then
+    return
+  end
+
+  local deltas = last_version and configuration.get_backends_deltas
+    and configuration.get_backends_deltas(last_version, version)
+  if deltas then
+    for _, delta in ipairs(deltas) do
+      sync_changes(delta)
+    end
+    last_stamp, last_version = stamp, version
     return
   end
 
@@ -219,14 +245,37 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
--- options.on_sync, if there is one, is told the number of the backends that
--- this worker serves, at least at every poll.
+-- Looks for a new version all the time, which costs little: a number is read. A
+-- version that could not be taken over is left to the polls.
+local function follow_closely(poll)
+  local seen = last_version
+  while not ngx.worker.exiting() do
+    ngx.sleep(PUSH_INTERVAL)
+    local version = configuration.get_raw_backends_version()
+    if version ~= seen then
+      seen = version
+      poll()
+    end
+  end
+end
+
+local function run(schedule, seconds, what)
+  local ok, err = schedule(seconds, function(premature)
+    if not premature then
+      what()
+    end
+  end)
+  if not ok then
+    ngx.log(ngx.ERR, "failed to create timer: ", err)
+  end
+end
+
+-- options may have: push, to take over new backends at once rather than at the
+-- next poll; on_sync, which is told the number of the backends that this worker
+-- serves, at least at every poll.
 function _M.init_worker(options)
   local on_sync = options and options.on_sync
-  local function poll(premature)
-    if premature then
-      return
-    end
+  local function poll()
     sync_backends()
     if on_sync then
       on_sync(last_version)
@@ -236,79 +285,12 @@ function _M.init_worker(options)
   -- At once: a worker born of a reload serves what its predecessor served.
   -- But for external names: there are no sockets in this phase.
   poll()
-
-  local ok, err = ngx.timer.at(0, sync_external_backends)
-  if not ok then
-    ngx.log(ngx.ERR, "failed to create timer: ", err)
+  run(ngx.timer.at, 0, sync_external_backends)
+  run(ngx.timer.every, BACKENDS_SYNC_INTERVAL, poll)
+  run(ngx.timer.every, BACKENDS_SYNC_INTERVAL, sync_external_backends)
+  if options and options.push and configuration.get_raw_backends_version then
+    run(ngx.timer.at, 0, function() follow_closely(poll) end)
   end
-  ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, poll)
-  if not ok then
-    ngx.log(ngx.ERR, "error when setting up timer.every for sync_backends: ", err)
-  end
-  ok, err = ngx.timer.every(BACKENDS_SYNC_INTERVAL, sync_external_backends)
-  if not ok then
-    ngx.log(ngx.ERR, "error when setting up timer.every for sync_external_backends: ", err)
-  end
-end
-
--- The name of the variable that holds a request header, and a cookie. Kept, as
--- making a string for each request is waste; backends name few.
-local header_variables = setmetatable({}, { __index = function(variables, header)
-  local name = "http_" .. header:lower():gsub("-", "_")
-  variables[header] = name
-  return name
-end })
-
-local cookie_variables = setmetatable({}, { __index = function(variables, cookie)
-  local name = "cookie_" .. cookie
-  variables[cookie] = name
-  return name
-end })
-
-local SWITCH = { always = true, never = false }
-
--- Whether the header decides, and for which side: true, false, or nil for neither.
-local function header_choice(policy)
-  if is_blank(policy.header) then
-    return nil
-  end
-  local value = ngx.var[header_variables[policy.header]]
-  if not value then
-    return nil
-  end
-
-  if not is_blank(policy.headerValue) then
-    return value == policy.headerValue or nil
-  end
-  if not is_blank(policy.headerPattern) then
-    local from, _, err = re_find(value, policy.headerPattern, "jo")
-    if err then
-      ngx.log(ngx.ERR, "error when matching canary-by-header-pattern: '",
-        policy.headerPattern, "', error: ", err)
-      return false
-    end
-    return from ~= nil or nil
-  end
-  return SWITCH[value]
-end
-
-local function cookie_choice(policy)
-  if is_blank(policy.cookie) then
-    return nil
-  end
-  local value = ngx.var[cookie_variables[policy.cookie]]
-  if not value then
-    return nil
-  end
-  return SWITCH[value]
-end
-
-local function weight_choice(policy)
-  local total = policy.weightTotal
-  if not total or total <= 100 then
-    total = 100
-  end
-  return math.random(total) <= (policy.weight or 0)
 end
 
 -- Whether this request goes to the canary of the balancer rather than to the
@@ -338,12 +320,9 @@ local function route_to_alternative_balancer(instance)
     return true
   end
 
-  local choice = header_choice(policy)
-  if choice == nil then
-    choice = cookie_choice(policy)
-  end
-  if choice == nil then
-    choice = weight_choice(policy)
+  local choice, err = canary.chosen(policy, ngx.var)
+  if err then
+    ngx.log(ngx.ERR, err)
   end
   return choice
 end

@@ -2,6 +2,7 @@
 -- reload, and the shared memory it is kept in for all workers.
 
 local cjson = require("cjson.safe")
+local deltas = require("deltas")
 
 local floor = math.floor
 local io = io
@@ -9,6 +10,7 @@ local ipairs = ipairs
 local pairs = pairs
 local string = string
 local table = table
+local tonumber = tonumber
 local tostring = tostring
 local type = type
 local ngx = ngx
@@ -22,7 +24,7 @@ local ocsp_response_cache = ngx.shared.ocsp_response_cache
 -- What the controller says of a host that has no certificate (any more).
 local NO_CERTIFICATE = "-1"
 
--- serving, the module, is set where it is asked for.
+-- Set where they are asked for: serving, the module; takes_deltas.
 local _M = {}
 
 -- The whole second of the last POST of backends; 1 if there was none.
@@ -48,7 +50,18 @@ local function next_version(key)
 end
 
 function _M.get_backends_data()
+  if _M.takes_deltas then
+    return deltas.whole()
+  end
   return configuration_data:get("backends")
+end
+
+-- What changed from one version to another, for who follows closely; nil if
+-- all must be read.
+function _M.get_backends_deltas(from, to)
+  if _M.takes_deltas and from and to then
+    return deltas.between(from, to)
+  end
 end
 
 function _M.get_general_data()
@@ -77,27 +90,71 @@ local function request_body()
   return body
 end
 
--- The data comes first: a worker that sees the new version finds the data of
--- that version or a newer one.
-local function store_backends(body)
-  local ok, err = configuration_data:set("backends", body)
-  if not ok then
-    return nil, err
-  end
-
+-- After the data: a worker that sees the new version finds the data of that
+-- version or a newer one.
+local function stamp_backends()
   ngx.update_time()
-  ok, err = configuration_data:set("raw_backends_last_synced_at", ngx.time())
+  local ok, err = configuration_data:set("raw_backends_last_synced_at", ngx.time())
   if not ok then
     return nil, err
   end
-
   return next_version("raw_backends_version")
 end
 
--- One text, not several: it can be looked for.
+local function set_backends(body)
+  local old = configuration_data:get("backends")
+  local ok, err, forcible = configuration_data:set("backends", body)
+  if not ok then
+    -- What does not fit has pushed out what was there. Put back, it is there
+    -- for workers to come.
+    if old then
+      configuration_data:set("backends", old)
+    end
+    return nil, err
+  end
+  if forcible then
+    ngx.log(ngx.WARN, "configuration_data dictionary is full, "
+      .. "LRU entry has been removed to store backends")
+  end
+  return true
+end
+
+local function store_backends(body)
+  if not _M.takes_deltas then
+    local ok, err = set_backends(body)
+    if not ok then
+      return nil, err
+    end
+    return stamp_backends()
+  end
+
+  local base = deltas.suspend()
+  local ok, err = set_backends(body)
+  if not ok then
+    deltas.follow(base)
+    return nil, err
+  end
+  deltas.forget(base)
+  local version
+  version, err = stamp_backends()
+  deltas.follow(version)
+  return version, err
+end
+
+-- One text, not several: it can be looked for. The sender is told as well.
 local function fail(status, text, err)
   ngx.log(ngx.ERR, "dynamic-configuration: " .. text .. (err or ""))
   ngx.status = status
+  ngx.print(text .. (err or ""))
+end
+
+-- Who asks for it can tell by the version which worker serves what was sent, and
+-- what changes are changes of.
+local function created(version)
+  ngx.status = ngx.HTTP_CREATED
+  if _M.serving or _M.takes_deltas then
+    ngx.print(string.format("%.0f", version))
+  end
 end
 
 local function handle_backends()
@@ -115,10 +172,44 @@ local function handle_backends()
   if not version then
     return fail(ngx.HTTP_BAD_REQUEST, "error updating configuration: ", tostring(err))
   end
-  ngx.status = ngx.HTTP_CREATED
-  if _M.serving then
-    ngx.print(string.format("%.0f", version)) -- by it the sender can tell who serves it
+  if _M.takes_deltas then
+    deltas.follow(version)
   end
+  created(version)
+end
+
+local function handle_delta()
+  if not _M.takes_deltas then
+    ngx.status = ngx.HTTP_NOT_FOUND
+    ngx.print("Not found!")
+    return
+  end
+  if ngx.var.request_method ~= "POST" then
+    ngx.status = ngx.HTTP_BAD_REQUEST
+    ngx.print("Only POST requests are allowed!")
+    return
+  end
+
+  local body = request_body()
+  if not body then
+    return fail(ngx.HTTP_BAD_REQUEST, "unable to read valid request body")
+  end
+  local base = tonumber(ngx.req.get_uri_args().base)
+  local ok, err, all_wanted = deltas.add(body, base)
+  if not ok and all_wanted then
+    ngx.status = ngx.HTTP_CONFLICT
+    ngx.print(tostring(err))
+    return
+  end
+  if not ok then
+    return fail(ngx.HTTP_BAD_REQUEST, "error updating configuration: ", tostring(err))
+  end
+  local version
+  version, err = stamp_backends()
+  if not version then
+    return fail(ngx.HTTP_BAD_REQUEST, "error updating configuration: ", tostring(err))
+  end
+  created(version)
 end
 
 local function handle_general()
@@ -253,6 +344,11 @@ local handlers = {
   ["/configuration/workers"] = handle_workers,
 }
 
+local handlers_with_arguments = {
+  ["/configuration/certs"] = handle_certs,
+  ["/configuration/backends/delta"] = handle_delta,
+}
+
 function _M.call()
   local method = ngx.var.request_method
   if method ~= "GET" and method ~= "POST" then
@@ -261,10 +357,7 @@ function _M.call()
     return
   end
 
-  local handle = handlers[ngx.var.request_uri]
-  if ngx.var.uri == "/configuration/certs" then -- it has an argument
-    handle = handle_certs
-  end
+  local handle = handlers[ngx.var.request_uri] or handlers_with_arguments[ngx.var.uri]
   if not handle then
     ngx.status = ngx.HTTP_NOT_FOUND
     ngx.print("Not found!")

@@ -62,15 +62,19 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
 		s.wantCall(method, "/configuration/backends", "", http.StatusBadRequest, "Only POST and GET requests are allowed!")
 	}
-	s.wantCall("POST", "/configuration/backends", "", http.StatusBadRequest, "")
+	s.wantCall("POST", "/configuration/backends", "", http.StatusBadRequest, "unable to read valid request body")
+	s.wantCall("POST", "/configuration/backends/delta?base=1", `{"changed":[],"removed":[]}`, http.StatusNotFound, "Not found!")
 	s.wantCall("GET", "/configuration/other", "", http.StatusNotFound, "Not found!")
 	s.wantCall("GET", "/configuration/backends?x=1", "", http.StatusNotFound, "Not found!")
 	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, "[]")
 }
 
+// Those that were there before stay, for workers to come as well.
 func TestBackendsThatDoNotFitAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("a client request body is buffered to a temporary file")
 	s.expectLog("dynamic-configuration: error updating configuration: no memory")
-	s.wantCall("POST", "/configuration/backends", strings.Repeat(" ", 20<<20)+"[]", http.StatusBadRequest, "")
+	s.wantCall("POST", "/configuration/backends", `[{"name":"small"}]`, http.StatusCreated, "")
+	s.wantCall("POST", "/configuration/backends", strings.Repeat(" ", 20<<20)+"[]", http.StatusBadRequest, "error updating configuration: no memory")
+	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, `[{"name":"small"}]`)
 }

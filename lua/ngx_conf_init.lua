@@ -17,6 +17,7 @@ lua_ingress = require("lua_ingress")
 lua_ingress.set_config(config)
 
 configuration = require("configuration")
+configuration.takes_deltas = config.backends_delta
 -- Before balancer is loaded: it makes its pattern of forbidden peers from the port then.
 configuration.prohibited_localhost_port = config.listen_ports.status_port
 

@@ -6,6 +6,7 @@ local config = cfg.read(cfg.folder())
 
 lua_ingress.init_worker() -- first: it seeds the random numbers that balancing starts from
 balancer.init_worker({
+  push = config.backends_sync == "push",
   on_sync = serving and serving.note,
 })
 

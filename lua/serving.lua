@@ -6,7 +6,6 @@ local cjson = require("cjson.safe")
 
 local ngx = ngx
 local ipairs = ipairs
-local setmetatable = setmetatable
 local string = string
 local table = table
 local tonumber = tonumber
@@ -42,7 +41,7 @@ end
 -- load of the configuration; workers, how many there are of that generation;
 -- backends and certificates, the numbers of the POSTs they serve, 0 for none.
 function _M.tell(certificates)
-  local list = setmetatable({}, cjson.array_mt)
+  local list = {}
   for _, key in ipairs(notes:get_keys(0)) do
     local pid = key:match("^" .. PREFIX .. "(%d+)$")
     local note = pid and notes:get(key)
@@ -57,7 +56,7 @@ function _M.tell(certificates)
       })
     end
   end
-  return cjson.encode(list)
+  return #list == 0 and "[]" or cjson.encode(list)
 end
 
 return _M

@@ -60,14 +60,16 @@ func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation in
 	return generation
 }
 
-// accepting are the workers that take connections, once there are as many as there should be.
-func (s *site) accepting(but ...nginx.Worker) (fresh []nginx.Worker) {
+// accepting are the workers that take connections, once there are as many as
+// there should be and no old one is among them.
+func (s *site) accepting(old ...nginx.Worker) (fresh []nginx.Worker) {
 	s.t.Helper()
+	isOld := func(w nginx.Worker) bool {
+		return slices.ContainsFunc(old, func(o nginx.Worker) bool { return o.PID == w.PID })
+	}
 	s.awaitWorkers("as many as configured", func(all []nginx.Worker) bool {
-		fresh = slices.DeleteFunc(all, func(w nginx.Worker) bool {
-			return w.Draining || slices.ContainsFunc(but, func(old nginx.Worker) bool { return old.PID == w.PID })
-		})
-		return len(fresh) == s.setup.Workers
+		fresh = slices.DeleteFunc(all, func(w nginx.Worker) bool { return w.Draining })
+		return len(fresh) == s.setup.Workers && !slices.ContainsFunc(fresh, isOld)
 	})
 	return fresh
 }

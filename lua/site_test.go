@@ -35,7 +35,8 @@ type setup struct {
 	Configuration string            // more lines of the location /configuration
 	Replace       map[string]string // files of the Lua folder that are the test's own
 
-	CertificateData string // size of the dictionary, 20M if not set
+	CertificateData   string // size of the dictionary, 20M if not set
+	ConfigurationData string // likewise
 }
 
 // site is an nginx that runs our Lua with a configuration like the
@@ -71,7 +72,7 @@ scgi_temp_path {{.Root}}/scgi;
 keepalive_requests 1000000;
 lua_package_path "{{.Root}}/etc/nginx/lua/?.lua;{{.LuaPath}};";
 lua_shared_dict luaconfig 5m;
-lua_shared_dict configuration_data 20M;
+lua_shared_dict configuration_data {{.ConfigurationData}};
 lua_shared_dict certificate_data {{.CertificateData}};
 lua_shared_dict certificate_servers 5M;
 lua_shared_dict ocsp_response_cache 5M;
@@ -155,6 +156,9 @@ func start(t *testing.T, with setup) *site {
 	}
 	if with.CertificateData == "" {
 		with.CertificateData = "20M"
+	}
+	if with.ConfigurationData == "" {
+		with.ConfigurationData = "20M"
 	}
 	s := &site{setup: with, t: t, Root: folder(t), HTTP: freeAddress(t), Status: freeAddress(t), Modules: modules}
 	s.install()

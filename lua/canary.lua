@@ -1,0 +1,84 @@
+-- Which side of a canary a request belongs to, by the policy of the canary: a
+-- header decides before a cookie, a cookie before chance.
+
+local is_blank = require("util").is_blank
+
+local math = math
+local setmetatable = setmetatable
+local re_find = ngx.re.find
+
+local _M = {}
+
+-- The name of the variable that holds a request header, and a cookie. Kept, as
+-- making a string for each request is waste; backends name few.
+local header_variables = setmetatable({}, { __index = function(variables, header)
+  local name = "http_" .. header:lower():gsub("-", "_")
+  variables[header] = name
+  return name
+end })
+
+local cookie_variables = setmetatable({}, { __index = function(variables, cookie)
+  local name = "cookie_" .. cookie
+  variables[cookie] = name
+  return name
+end })
+
+local SWITCH = { always = true, never = false }
+
+-- Whether the header decides, and for which side: true, false, or nil for neither.
+local function header_choice(policy, var)
+  if is_blank(policy.header) then
+    return nil
+  end
+  local value = var[header_variables[policy.header]]
+  if not value then
+    return nil
+  end
+
+  if not is_blank(policy.headerValue) then
+    return value == policy.headerValue or nil
+  end
+  if not is_blank(policy.headerPattern) then
+    local from, _, err = re_find(value, policy.headerPattern, "jo")
+    if err then
+      return false, "error when matching canary-by-header-pattern: '" .. policy.headerPattern
+        .. "', error: " .. err
+    end
+    return from ~= nil or nil
+  end
+  return SWITCH[value]
+end
+
+local function cookie_choice(policy, var)
+  if is_blank(policy.cookie) then
+    return nil
+  end
+  local value = var[cookie_variables[policy.cookie]]
+  if not value then
+    return nil
+  end
+  return SWITCH[value]
+end
+
+local function weight_choice(policy)
+  local total = policy.weightTotal
+  if not total or total <= 100 then
+    total = 100
+  end
+  return math.random(total) <= (policy.weight or 0)
+end
+
+-- Whether the request with these variables goes to the canary, and what is
+-- wrong with the policy, if something is.
+function _M.chosen(policy, var)
+  local choice, err = header_choice(policy, var)
+  if choice == nil then
+    choice = cookie_choice(policy, var)
+  end
+  if choice == nil then
+    choice = weight_choice(policy)
+  end
+  return choice, err
+end
+
+return _M

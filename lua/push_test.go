@@ -1,0 +1,73 @@
+package lua_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"windtunnel.dev/lua"
+)
+
+// withoutPolls is the code with an hour between two polls, so that whatever
+// comes to a worker came otherwise.
+func withoutPolls(t *testing.T) map[string]string {
+	t.Helper()
+	code, err := lua.FS.ReadFile("balancer.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare := strings.Replace(string(code), "BACKENDS_SYNC_INTERVAL = 1\n", "BACKENDS_SYNC_INTERVAL = 3600\n", 1)
+	if rare == string(code) {
+		t.Fatal("balancer.lua does not have the interval of the polls where this test looks for it")
+	}
+	return map[string]string{"balancer.lua": rare}
+}
+
+func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
+	s := start(t, setup{Replace: withoutPolls(t), Config: map[string]any{"backends_sync": "push", "backends_delta": true, "report_workers": true}})
+	s.expectLog("could not parse backends data")
+	s.expectLog("exited on signal 9")
+	workers := s.accepting()
+	sequence := s.sequence("[]")
+	s.awaitServing(workers, sequence)
+
+	for i := range 50 { // many in each second
+		sequence = s.mustPostDelta(sequence, delta{Changed: []backend{{Name: fmt.Sprint(i), Endpoints: pods(t, 1)}}, Removed: []string{}})
+	}
+	s.awaitServing(workers, sequence)
+
+	// What no worker can read is complained about once, and the next one is served.
+	s.sequence("[{")
+	s.await("a complaint of each worker", func() bool {
+		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
+	})
+	sequence = s.sequence("[]")
+	s.awaitServing(workers, sequence)
+	if n := strings.Count(s.log(), "could not parse backends data"); n != len(workers) {
+		t.Errorf("%d workers complained %d times", len(workers), n)
+	}
+
+	if err := syscall.Kill(workers[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	workers = s.accepting(workers[0])
+	sequence = s.sequence("[]")
+	s.awaitServing(workers, sequence)
+
+	// A worker that still looks for changes ends all the same.
+	if err := s.process.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.await("the old workers' end", func() bool {
+		for _, worker := range workers {
+			if _, err := os.Stat(fmt.Sprint("/proc/", worker.PID)); err == nil {
+				return false
+			}
+		}
+		return true
+	})
+	sequence = s.sequence("[]")
+	s.awaitServing(s.accepting(), sequence)
+}
