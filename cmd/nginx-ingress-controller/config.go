@@ -93,6 +93,8 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			EnableMetrics:         f.metrics.enable,
 			MonitorBatchSize:      f.metrics.batchSize,
 			ReportWorkers:         f.reportWorkers,
+			BackendsPush:          f.backendsSync == "push",
+			BackendsDelta:         f.backendsDelta,
 			Ports:                 f.ports,
 			Root:                  root,
 

@@ -54,6 +54,8 @@ type flags struct {
 	logFormat string
 
 	reportWorkers bool
+	backendsSync  string
+	backendsDelta bool
 }
 
 func parseFlags(args []string) (*flags, error) {
@@ -128,6 +130,8 @@ func (f *flags) addOurs() {
 	s.StringVar(&f.root, "nginx-root", "", "directory that /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx are made in")
 	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
 	s.StringVar(&f.luaDir, "lua-dir", "", "directory of the Lua code to use instead of ours")
+	s.StringVar(&f.backendsSync, "backends-sync", "poll", "how backends come to the workers of nginx: poll, each asks every second, as in ingress-nginx; push, at once (needs our Lua)")
+	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send nginx only the backends that changed (needs our Lua; to another all are sent)")
 	s.BoolVar(&f.reportWorkers, "report-workers", true, "tell at /configuration/workers of the status port which configuration each worker of nginx serves; being ready goes by it")
 	s.StringVar(&f.logFormat, "log-format", "text", "text or json")
 }
@@ -135,6 +139,9 @@ func (f *flags) addOurs() {
 func (f *flags) validate() error {
 	if f.syncRate <= 0 {
 		return fmt.Errorf("--sync-rate-limit %v: must be more than 0", f.syncRate)
+	}
+	if f.backendsSync != "poll" && f.backendsSync != "push" {
+		return fmt.Errorf("--backends-sync %q: must be poll or push", f.backendsSync)
 	}
 	if f.retries < 0 {
 		return fmt.Errorf("--dynamic-configuration-retries %d: must not be negative", f.retries)

@@ -39,6 +39,10 @@ type Options struct {
 	// ReportWorkers makes Lua tell, at /configuration/workers of the status
 	// server, which configuration each worker serves.
 	ReportWorkers bool
+	// BackendsPush makes workers take over backends at once, not at the next poll.
+	BackendsPush bool
+	// BackendsDelta sends the backends that changed, not all.
+	BackendsDelta bool
 
 	// AnnotationsPrefix is what the keys of annotations begin with; empty is
 	// ingress-nginx's.

@@ -8,14 +8,20 @@ import "bytes"
 func Diff(running, next State) []Step {
 	var steps []Step
 	now := running
+	now.TakesDeltas = next.TakesDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
 	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) {
 		now.Conf, now.LuaConfig = next.Conf, next.LuaConfig
 		step(Reload, whyReload(running, next))
 	}
 	if !running.Backends.Equal(next.Backends) || loseDict(backendsDict, running, next) {
-		now.Backends = next.Backends
+		changes := delta(running, next)
+		now.Backends, now.DeltaBytes = next.Backends, running.DeltaBytes+len(changes)
+		if changes == nil {
+			now.DeltaBytes = 0
+		}
 		step(PostBackends, whyPost(backendsDict, running, next, running.Backends, next.Backends))
+		steps[len(steps)-1].Delta = changes
 	}
 	if needsStream(running, next) {
 		now.Stream = next.Stream

@@ -62,5 +62,5 @@ func static(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	return State{Conf: conf, LuaConfig: luaConfig, Stream: stream}, nil
+	return State{Conf: conf, LuaConfig: luaConfig, Stream: stream, TakesDeltas: in.Options.BackendsDelta}, nil
 }

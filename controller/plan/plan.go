@@ -12,6 +12,9 @@ type State struct {
 	LuaConfig []byte    // lua/cfg.json, read by Lua at start: a change needs a reload
 	Backends  wire.List // what POST /configuration/backends says
 	Stream    wire.List // what the line to the stream port says; nil where Lua does not balance TCP and UDP
+
+	TakesDeltas bool // Lua takes changes of backends instead of all of them
+	DeltaBytes  int  // planned as changes since all backends were
 }
 
 // StepKind says what a step does.
@@ -30,6 +33,10 @@ type Step struct {
 	Kind StepKind
 	Next State // what holds after the step
 	Why  []Why // at least one, and at most 21: the last then says how many more
+
+	// Delta is enough to send in the place of all backends, if Lua has those of
+	// the state before. It is nil where all must be sent.
+	Delta []byte
 }
 
 // Why is one reason for a step, in the words of nginx.conf: the server, the

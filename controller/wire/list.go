@@ -16,13 +16,18 @@ type Backend struct {
 	JSON []byte
 }
 
-// Body is the list as a JSON array.
-func (l List) Body() []byte {
+// Size is how many bytes Body takes at most.
+func (l List) Size() int {
 	size := 2
 	for _, b := range l {
 		size += len(b.JSON) + 1
 	}
-	body := append(make([]byte, 0, size), '[')
+	return size
+}
+
+// Body is the list as a JSON array.
+func (l List) Body() []byte {
+	body := append(make([]byte, 0, l.Size()), '[')
 	for i, b := range l {
 		if i > 0 {
 			body = append(body, ',')

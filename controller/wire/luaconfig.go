@@ -27,6 +27,8 @@ type luaConfig struct {
 	// Not in ingress-nginx: there only when asked for.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
 	MetricsSocket string `json:"metrics_socket,omitempty"`
+	BackendsSync  string `json:"backends_sync,omitempty"` // "push" or nothing
+	BackendsDelta bool   `json:"backends_delta,omitempty"`
 }
 
 type luaPorts struct {
@@ -44,6 +46,10 @@ const (
 // LuaConfig is lua/cfg.json, which Lua reads when nginx starts or reloads.
 func LuaConfig(opts options.Options) ([]byte, error) {
 	c := opts.Config
+	backendsSync := ""
+	if opts.BackendsPush {
+		backendsSync = "push"
+	}
 	text, err := json.MarshalIndent(luaConfig{
 		EnableMetrics: opts.EnableMetrics,
 		ListenPorts: luaPorts{
@@ -61,6 +67,8 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		HSTSPreload:           c.HSTSPreload,
 		ReportWorkers:         opts.ReportWorkers,
 		MetricsSocket:         metricsSocket(opts),
+		BackendsSync:          backendsSync,
+		BackendsDelta:         opts.BackendsDelta,
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding cfg.json: %w", err)

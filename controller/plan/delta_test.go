@@ -1,0 +1,81 @@
+package plan_test
+
+import (
+	"fmt"
+	"testing"
+
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/wire"
+)
+
+// many are backends of which one has that port.
+func many(port int) wire.List {
+	var list wire.List
+	add := func(name string, port int) {
+		list = append(list, wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
+	}
+	for i := range 20 {
+		add(fmt.Sprint("backend-", i), 80)
+	}
+	add("last", port)
+	return list
+}
+
+func deltas(port int) plan.State {
+	return plan.State{Conf: []byte("conf"), Backends: many(port), TakesDeltas: true}
+}
+
+// post is the one step from one state to another.
+func post(t *testing.T, running, next plan.State) plan.Step {
+	t.Helper()
+	steps := plan.Diff(running, next)
+	if len(steps) != 1 || steps[0].Kind != plan.PostBackends {
+		t.Fatalf("steps %+v, want a POST of backends", steps)
+	}
+	return steps[0]
+}
+
+func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
+	if step := post(t, deltas(1), deltas(2)); string(step.Delta) != `{"changed":[{"name":"last","port":2}],"removed":[]}` {
+		t.Errorf("delta %s", step.Delta)
+	}
+	other := deltas(2)
+	other.Backends = wire.List{{Name: "other", JSON: []byte(`{"name":"other"}`)}}
+	if step := post(t, deltas(1), other); step.Delta != nil {
+		t.Errorf("a delta of %d bytes in the place of %d", len(step.Delta), other.Backends.Size())
+	}
+	unasked := deltas(2)
+	unasked.TakesDeltas = false
+	if step := post(t, deltas(1), unasked); step.Delta != nil {
+		t.Error("a delta for Lua that does not take it")
+	}
+	resized := deltas(2)
+	resized.Conf = []byte("lua_shared_dict configuration_data 30M;")
+	steps := plan.Diff(deltas(1), resized)
+	if len(steps) != 2 || steps[1].Delta != nil {
+		t.Errorf("a new dictionary: %+v", steps)
+	}
+	if steps := plan.Diff(plan.State{}, deltas(1)); steps[len(steps)-1].Delta != nil {
+		t.Error("a delta to nothing")
+	}
+}
+
+// What new workers must take over, and shared memory keep, is bounded.
+func TestAllBackendsArePlannedAgainAfterManyDeltas(t *testing.T) {
+	running, whole, sinceWhole := deltas(0), 0, 0
+	for i := range 100 {
+		step := post(t, running, deltas(i+1))
+		running = step.Next
+		if step.Delta == nil {
+			whole++
+			sinceWhole = 0
+			continue
+		}
+		if sinceWhole += len(step.Delta); sinceWhole > running.Backends.Size()/2 {
+			t.Fatalf("%d bytes of deltas beside a whole of %d", sinceWhole, running.Backends.Size())
+		}
+	}
+	if whole == 0 || whole > 20 {
+		t.Errorf("%d of 100 POSTs had all backends", whole)
+	}
+}
