@@ -1,6 +1,7 @@
 package options
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // kinds are the checks behind the kind tag: what a text may look like so that
@@ -17,16 +19,27 @@ var kinds = map[string]struct {
 	ok   func(string) bool
 	want string
 }{
-	"word":    {matches(`[^\s;{}"'\\]*`), "want one word without quotes, ; { }"},
-	"words":   {matches(`[^;{}\n\r]*`), "want words without ; { }"},
-	"quoted":  {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
-	"header":  {matches(`[A-Za-z0-9_-]+`), "want a header name"},
-	"size":    {matches(`(\d+[kKmMgG]?)?`), "want a size such as 512, 8k, 1m"},
-	"time":    {matches(`\d+(ms|[smhdwMy])?`), "want a time such as 10s, 5m, 1h"},
-	"workers": {matches(`auto|[1-9]\d{0,3}`), "want a number from 1, or auto"},
-	"ip":      {isAddress, "want an IP address"},
-	"cidr":    {isNetwork, "want an IP address or network"},
-	"regexes": {matches(`[^\s"{}]+`), `want a pattern without spaces, " { }`},
+	"word":       {matches(`[^\s;{}"'\\]*`), "want one word without quotes, ; { }"},
+	"words":      {matches(`[^;{}\n\r]*`), "want words without ; { }"},
+	"quoted":     {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
+	"header":     {matches(`[A-Za-z0-9_-]+`), "want a header name"},
+	"size":       {matches(`(\d+[kKmMgG]?)?`), "want a size such as 512, 8k, 1m"},
+	"time":       {matches(`\d+(ms|[smhdwMy])?`), "want a time such as 10s, 5m, 1h"},
+	"workers":    {matches(`auto|[1-9]\d{0,3}`), "want a number from 1, or auto"},
+	"ip":         {isAddress, "want an IP address"},
+	"cidr":       {isNetwork, "want an IP address or network"},
+	"object":     {matches(`([a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*)?`), "want namespace/name"},
+	"goduration": {isDuration, "want a duration such as 5s, 500ms"},
+	"variable":   {matches(`[A-Za-z0-9_${}]+`), "want nginx variables"},
+	"quotable":   {matches(`[^"\\\r\n]*`), "want text without quotes, backslashes and line breaks"},
+	"mapkey":     {matches(`([^"\\\r\n]|\\[^"\r\n])+`), "want text or a pattern without quotes and line breaks"},
+	"url":        {matches(`[/\-._~a-zA-Z0-9:,?&=]*`), "want letters, digits and / - . _ ~ : , ? & ="},
+	"urlvars":    {matches(`[/\-._~a-zA-Z0-9:,?&= $]*`), "want a URL, which may have variables"},
+	"authurl":    {isAuthURL, "want a URL with scheme and host, which may have variables"},
+	"verb":       {isVerb, "want a method of HTTP"},
+	"cachetime":  {isCacheTime, "want statuses and a time, such as 200 202 30m"},
+	"ticketkey":  {isTicketKey, "want 48 or 80 bytes in base64"},
+	"regexes":    {matches(`[^\s"{}]+`), `want a pattern without spaces, " { }`},
 }
 
 func matches(pattern string) func(string) bool {
@@ -43,6 +56,16 @@ func isNetwork(s string) bool {
 	return err == nil || isAddress(s)
 }
 
+func isDuration(s string) bool {
+	d, err := time.ParseDuration(s)
+	return err == nil && d > 0
+}
+
+func isTicketKey(s string) bool {
+	key, err := base64.StdEncoding.DecodeString(s)
+	return err == nil && (s == "" || len(key) == 48 || len(key) == 80)
+}
+
 func typeName(field reflect.StructField) string {
 	kind := field.Tag.Get("kind")
 	switch field.Type.Kind() {
@@ -50,7 +73,15 @@ func typeName(field reflect.StructField) string {
 		return "bool"
 	case reflect.Int:
 		return "number"
+	case reflect.Float64:
+		return "fraction"
 	case reflect.Slice:
+		if field.Type.Elem().Kind() == reflect.Int {
+			return "list of numbers"
+		}
+		if kind == "" {
+			return "list of texts"
+		}
 		return "list of " + kind
 	}
 	if field.Tag.Get("one") != "" {
@@ -70,8 +101,12 @@ func (k Key) parse(text string) (any, error) {
 		return value, because(err, "want true or false")
 	case k.Type == "number":
 		return k.number(text)
+	case k.Type == "fraction":
+		return k.fraction(text)
 	case k.Type == "dicts":
 		return sharedDicts(text)
+	case k.Type == "list of numbers":
+		return k.numbers(text)
 	case strings.HasPrefix(k.Type, "list of "):
 		return k.list(text)
 	}
@@ -88,6 +123,30 @@ func (k Key) number(text string) (int, error) {
 		return 0, fmt.Errorf("want a number from %d to %d", least, most)
 	}
 	return value, k.check(text)
+}
+
+func (k Key) fraction(text string) (float64, error) {
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(value >= 0 && value <= 1) { // NaN is neither
+		return 0, errors.New("want a number from 0 to 1")
+	}
+	return value, nil
+}
+
+func (k Key) numbers(text string) ([]int, error) {
+	items, err := k.list(text)
+	if err != nil {
+		return nil, err
+	}
+	var values []int
+	for _, item := range items {
+		value, err := k.number(item)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", item, err)
+		}
+		values = append(values, value)
+	}
+	return values, nil
 }
 
 func bound(tag string, otherwise int) int {

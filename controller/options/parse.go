@@ -98,6 +98,8 @@ func (k Key) show(config Config) string {
 		return k.Default
 	case []string:
 		return strings.Join(value, ",")
+	case []int:
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]")
 	default:
 		return fmt.Sprint(value)
 	}

@@ -13,10 +13,12 @@ type Config struct {
 	MaxWorkerConnections  int      `key:"max-worker-connections" default:"16384" doc:"Connections a worker; 0 is three quarters of max-worker-open-files."`
 	MaxWorkerOpenFiles    int      `key:"max-worker-open-files" default:"0" doc:"Files a worker; 0 is the hard limit less 1024."`
 	EnableMultiAccept     bool     `key:"enable-multi-accept" default:"true" doc:"A worker accepts all waiting connections at once."`
+	EnableAioWrite        bool     `key:"enable-aio-write" default:"true" doc:"Write files in threads (aio_write)."`
 	BindAddress           []string `key:"bind-address" kind:"ip" default:"" doc:"Addresses to listen on; empty is all."`
 	ReusePort             bool     `key:"reuse-port" default:"true" doc:"Each worker has its own listening socket (SO_REUSEPORT)."`
 	DisableIpv6           bool     `key:"disable-ipv6" default:"false" doc:"Do not listen on IPv6."`
 	DisableIpv6DNS        bool     `key:"disable-ipv6-dns" default:"false" doc:"Do not ask DNS for IPv6 addresses."`
+	DebugConnections      []string `key:"debug-connections" kind:"cidr" default:"" doc:"Clients whose connections are logged in full (debug_connection)."`
 	EnableSerialReloads   bool     `key:"enable-serial-reloads" default:"false" doc:"Reload only when the workers of the reload before have ended."`
 
 	// Clients.
@@ -31,9 +33,14 @@ type Config struct {
 	EnableUnderscoresInHeaders bool   `key:"enable-underscores-in-headers" default:"false" doc:"Allow underscores in header names."`
 	UseHTTP2                   bool   `key:"use-http2" default:"true" doc:"HTTP/2 on TLS listeners."`
 	HTTP2MaxConcurrentStreams  int    `key:"http2-max-concurrent-streams" default:"128" doc:"Streams a connection."`
+	HTTP2MaxFieldSize          string `key:"http2-max-field-size" kind:"size" default:"" doc:"http2_max_field_size; obsolete in nginx since 1.19.7."`
+	HTTP2MaxHeaderSize         string `key:"http2-max-header-size" kind:"size" default:"" doc:"http2_max_header_size; obsolete in nginx since 1.19.7."`
+	HTTP2MaxRequests           int    `key:"http2-max-requests" default:"0" doc:"http2_max_requests; obsolete in nginx since 1.19.7."`
+	GRPCBufferSizeKb           int    `key:"grpc-buffer-size-kb" default:"0" doc:"Size of the buffer for a gRPC pod's answer, in KB; 0 leaves nginx's own."`
 	ShowServerTokens           bool   `key:"server-tokens" default:"false" doc:"Show nginx's version to clients."`
 	DefaultType                string `key:"default-type" kind:"word" default:"text/html" doc:"MIME type of answers that have none."`
 	GenerateRequestID          bool   `key:"generate-request-id" default:"true" doc:"Give a request an X-Request-ID when it has none."`
+	RelativeRedirects          bool   `key:"relative-redirects" default:"false" doc:"Redirects of nginx name no host."`
 
 	// Hash tables.
 	MapHashBucketSize          int `key:"map-hash-bucket-size" min:"1" default:"64" doc:"map_hash_bucket_size."`
@@ -50,6 +57,7 @@ type Config struct {
 	AccessLogParams                  string   `key:"access-log-params" kind:"words" default:"" doc:"Further parameters of access_log, such as buffer=16k."`
 	DisableAccessLog                 bool     `key:"disable-access-log" default:"false" doc:"No access log at all."`
 	DisableHTTPAccessLog             bool     `key:"disable-http-access-log" default:"false" doc:"No access log of HTTP."`
+	EnableAuthAccessLog              bool     `key:"enable-auth-access-log" default:"false" doc:"Log the requests of external authentication."`
 	EnableAccessLogForDefaultBackend bool     `key:"enable-access-log-for-default-backend" default:"false" doc:"Log requests that no ingress takes."`
 	SkipAccessLogURLs                []string `key:"skip-access-log-urls" kind:"regexes" default:"" doc:"Request URIs that are not logged."`
 	ErrorLogPath                     string   `key:"error-log-path" kind:"word" default:"/var/log/nginx/error.log" doc:"Where nginx logs errors."`
@@ -57,13 +65,20 @@ type Config struct {
 	LogFormatEscapeJSON              bool     `key:"log-format-escape-json" default:"false" doc:"Escape values for JSON."`
 	LogFormatEscapeNone              bool     `key:"log-format-escape-none" default:"false" doc:"Do not escape values."`
 	LogFormatUpstream                string   `key:"log-format-upstream" kind:"quoted" default:"$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id" doc:"Format of the access log."`
+	EnableSyslog                     bool     `key:"enable-syslog" default:"false" doc:"Log to syslog instead of files."`
+	SyslogHost                       string   `key:"syslog-host" kind:"word" default:"" doc:"Where syslog listens."`
+	SyslogPort                       int      `key:"syslog-port" min:"1" max:"65535" default:"514" doc:"On which UDP port."`
 
 	// Compression.
-	UseGzip       bool   `key:"use-gzip" default:"false" doc:"Compress answers."`
-	GzipLevel     int    `key:"gzip-level" min:"1" max:"9" default:"1" doc:"Compression level."`
-	GzipMinLength int    `key:"gzip-min-length" default:"256" doc:"Shortest answer compressed, in bytes."`
-	GzipDisable   string `key:"gzip-disable" kind:"words" default:"" doc:"User agents whose answers are not compressed."`
-	GzipTypes     string `key:"gzip-types" kind:"words" default:"application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component" doc:"MIME types compressed besides text/html."`
+	UseGzip         bool   `key:"use-gzip" default:"false" doc:"Compress answers."`
+	GzipLevel       int    `key:"gzip-level" min:"1" max:"9" default:"1" doc:"Compression level."`
+	GzipMinLength   int    `key:"gzip-min-length" default:"256" doc:"Shortest answer compressed, in bytes."`
+	GzipDisable     string `key:"gzip-disable" kind:"words" default:"" doc:"User agents whose answers are not compressed."`
+	GzipTypes       string `key:"gzip-types" kind:"words" default:"application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component" doc:"MIME types compressed besides text/html."`
+	EnableBrotli    bool   `key:"enable-brotli" default:"false" doc:"Compress answers with Brotli."`
+	BrotliLevel     int    `key:"brotli-level" max:"11" default:"4" doc:"Its compression level."`
+	BrotliMinLength int    `key:"brotli-min-length" default:"20" doc:"Shortest answer compressed, in bytes."`
+	BrotliTypes     string `key:"brotli-types" kind:"words" default:"application/xml+rss application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component" doc:"MIME types compressed besides text/html."`
 
 	// TLS.
 	SSLProtocols           string   `key:"ssl-protocols" kind:"words" default:"TLSv1.2 TLSv1.3" doc:"TLS versions."`
@@ -74,6 +89,12 @@ type Config struct {
 	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" kind:"size" default:"10m" doc:"Its size."`
 	SSLSessionTickets      bool     `key:"ssl-session-tickets" default:"false" doc:"Resume sessions by tickets."`
 	SSLSessionTimeout      string   `key:"ssl-session-timeout" kind:"time" default:"10m" doc:"How long a session may be resumed."`
+	SSLSessionTicketKey    string   `key:"ssl-session-ticket-key" kind:"ticketkey" default:"" doc:"Key of the tickets, 48 or 80 bytes in base64; empty is one that nginx makes at each start."`
+	SSLDHParam             string   `key:"ssl-dh-param" kind:"object" default:"" doc:"Secret (namespace/name) whose dhparam.pem is used for DHE."`
+	SSLEarlyData           bool     `key:"ssl-early-data" default:"false" doc:"Take TLS 1.3 early data (0-RTT)."`
+	SSLRejectHandshake     bool     `key:"ssl-reject-handshake" default:"false" doc:"Refuse TLS handshakes for hosts that no ingress has."`
+	EnableOCSP             bool     `key:"enable-ocsp" default:"false" doc:"Staple OCSP answers."`
+	ProxySSLLocationOnly   bool     `key:"proxy-ssl-location-only" default:"false" doc:"The annotations proxy-ssl-* are about locations only, not about their servers."`
 	SSLRedirect            bool     `key:"ssl-redirect" default:"true" doc:"Redirect HTTP to HTTPS on hosts with a certificate."`
 	ForceSSLRedirect       bool     `key:"force-ssl-redirect" default:"false" doc:"Redirect HTTP to HTTPS on every host."`
 	PreserveTrailingSlash  bool     `key:"preserve-trailing-slash" default:"false" doc:"Keep a trailing slash in that redirect."`
@@ -86,13 +107,43 @@ type Config struct {
 	HSTSPreload            bool     `key:"hsts-preload" default:"false" doc:"Its preload."`
 
 	// Who the client is.
-	UseForwardedHeaders       bool     `key:"use-forwarded-headers" default:"false" doc:"Believe X-Forwarded-* of the client."`
-	ComputeFullForwardedFor   bool     `key:"compute-full-forwarded-for" default:"false" doc:"Append to X-Forwarded-For instead of replacing it."`
-	ForwardedForHeader        string   `key:"forwarded-for-header" kind:"header" default:"X-Forwarded-For" doc:"Header with the client's address."`
-	EnableRealIP              bool     `key:"enable-real-ip" default:"false" doc:"Take the client's address from forwarded-for-header."`
-	UseProxyProtocol          bool     `key:"use-proxy-protocol" default:"false" doc:"Listeners speak the PROXY protocol."`
-	ProxyRealIPCIDR           []string `key:"proxy-real-ip-cidr" kind:"cidr" default:"0.0.0.0/0" doc:"Proxies whose word on the client's address is believed."`
-	ProxyAddOriginalURIHeader bool     `key:"proxy-add-original-uri-header" default:"false" doc:"Send X-Original-URI to pods."`
+	UseForwardedHeaders             bool     `key:"use-forwarded-headers" default:"false" doc:"Believe X-Forwarded-* of the client."`
+	ComputeFullForwardedFor         bool     `key:"compute-full-forwarded-for" default:"false" doc:"Append to X-Forwarded-For instead of replacing it."`
+	ForwardedForProxyProtocolHeader string   `key:"forwarded-for-proxy-protocol-header" kind:"header" default:"X-Forwarded-For-Proxy-Protocol" doc:"Header with the address that the PROXY protocol names."`
+	ForwardedHostHeader             string   `key:"forwarded-host-header" kind:"header" default:"X-Forwarded-Host" doc:"Header with the host that the client asked for."`
+	ForwardedForHeader              string   `key:"forwarded-for-header" kind:"header" default:"X-Forwarded-For" doc:"Header with the client's address."`
+	EnableRealIP                    bool     `key:"enable-real-ip" default:"false" doc:"Take the client's address from forwarded-for-header."`
+	UseProxyProtocol                bool     `key:"use-proxy-protocol" default:"false" doc:"Listeners speak the PROXY protocol."`
+	ProxyProtocolHeaderTimeout      string   `key:"proxy-protocol-header-timeout" kind:"goduration" default:"5s" doc:"How long TLS passthrough waits for the PROXY protocol's header."`
+	ProxyRealIPCIDR                 []string `key:"proxy-real-ip-cidr" kind:"cidr" default:"0.0.0.0/0" doc:"Proxies whose word on the client's address is believed."`
+	ProxyAddOriginalURIHeader       bool     `key:"proxy-add-original-uri-header" default:"false" doc:"Send X-Original-URI to pods."`
+	UseGeoIP2                       bool     `key:"use-geoip2" default:"false" doc:"Look clients' addresses up in MaxMind's databases."`
+	GeoIP2AutoReloadMinutes         int      `key:"geoip2-autoreload-in-minutes" default:"0" doc:"How often nginx looks for newer databases; 0 is never."`
+
+	// Who may come, and how often. Annotations go before the source ranges and limit-rate*.
+	WhitelistSourceRange  []string `key:"whitelist-source-range" kind:"cidr" default:"" doc:"Clients let in; empty is all."`
+	DenylistSourceRange   []string `key:"denylist-source-range" kind:"cidr" default:"" doc:"Clients kept out."`
+	BlockCIDRs            []string `key:"block-cidrs" kind:"cidr" default:"" doc:"Clients kept out of every server."`
+	BlockUserAgents       []string `key:"block-user-agents" kind:"mapkey" default:"" doc:"User agents kept out; with ~ or ~* in front, a pattern."`
+	BlockReferers         []string `key:"block-referers" kind:"mapkey" default:"" doc:"Referers kept out; with ~ or ~* in front, a pattern."`
+	LimitConnZoneVariable string   `key:"limit-conn-zone-variable" kind:"variable" default:"$binary_remote_addr" doc:"What clients are told apart by, in limits."`
+	LimitReqStatusCode    int      `key:"limit-req-status-code" min:"400" max:"599" default:"503" doc:"Status of requests above a rate."`
+	LimitConnStatusCode   int      `key:"limit-conn-status-code" min:"400" max:"599" default:"503" doc:"Status of requests above a number of connections."`
+	LimitRate             int      `key:"limit-rate" default:"0" doc:"KB a second that an answer is sent with; 0 is no limit."`
+	LimitRateAfter        int      `key:"limit-rate-after" default:"0" doc:"KB of an answer sent before limit-rate holds."`
+
+	// External authentication of all locations.
+	GlobalAuthURL                 string   `key:"global-auth-url" kind:"authurl" default:"" doc:"Where each request is authenticated, but for locations that have an auth-url or opt out by enable-global-auth."`
+	GlobalAuthMethod              string   `key:"global-auth-method" kind:"verb" default:"" doc:"HTTP method of that question."`
+	GlobalAuthSignin              string   `key:"global-auth-signin" kind:"urlvars" default:"" doc:"Where clients are sent that are not authenticated."`
+	GlobalAuthSigninRedirectParam string   `key:"global-auth-signin-redirect-param" kind:"url" default:"rd" doc:"Parameter of global-auth-signin that says where the client came from."`
+	GlobalAuthResponseHeaders     []string `key:"global-auth-response-headers" kind:"header" default:"" doc:"Headers of the answer that pods get."`
+	GlobalAuthRequestRedirect     string   `key:"global-auth-request-redirect" kind:"urlvars" default:"" doc:"X-Auth-Request-Redirect of the question."`
+	GlobalAuthSnippet             string   `key:"global-auth-snippet" default:"" doc:"Put into the location that asks."`
+	GlobalAuthCacheKey            string   `key:"global-auth-cache-key" kind:"quotable" default:"" doc:"Answers are cached by this; empty is not at all."`
+	GlobalAuthCacheDuration       []string `key:"global-auth-cache-duration" kind:"cachetime" default:"200 202 401 5m" doc:"How long, by status, such as 200 202 30m."`
+	GlobalAuthAlwaysSetCookie     bool     `key:"global-auth-always-set-cookie" default:"false" doc:"Send the cookies of the answer to the client, whatever the status."`
+	NoAuthLocations               string   `key:"no-auth-locations" kind:"words" default:"/.well-known/acme-challenge" doc:"Path prefixes that need no authentication."`
 
 	// Upstream connections.
 	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`
@@ -102,27 +153,50 @@ type Config struct {
 	LoadBalance                  string `key:"load-balance" one:"round_robin ewma" default:"" doc:"How a pod is chosen; empty is round_robin."`
 
 	// Proxying; an ingress's annotations go before these.
-	ProxyBodySize            string   `key:"proxy-body-size" kind:"size" default:"1m" doc:"Largest request body."`
-	ProxyConnectTimeout      int      `key:"proxy-connect-timeout" default:"5" doc:"Seconds to connect to a pod."`
-	ProxyReadTimeout         int      `key:"proxy-read-timeout" default:"60" doc:"Seconds between two reads from a pod."`
-	ProxySendTimeout         int      `key:"proxy-send-timeout" default:"60" doc:"Seconds between two writes to a pod."`
-	ProxyBuffersNumber       int      `key:"proxy-buffers-number" min:"1" default:"4" doc:"Buffers for a pod's answer."`
-	ProxyBufferSize          string   `key:"proxy-buffer-size" kind:"size" default:"4k" doc:"Size of one."`
-	ProxyBusyBuffersSize     string   `key:"proxy-busy-buffers-size" kind:"size" default:"" doc:"proxy_busy_buffers_size; empty leaves nginx's own."`
-	ProxyBuffering           string   `key:"proxy-buffering" one:"on off" default:"off" doc:"Buffer answers."`
-	ProxyRequestBuffering    string   `key:"proxy-request-buffering" one:"on off" default:"on" doc:"Read the body before a pod is asked."`
-	ProxyMaxTempFileSize     string   `key:"proxy-max-temp-file-size" kind:"size" default:"1024m" doc:"Largest file for a buffered answer."`
-	ProxyHTTPVersion         string   `key:"proxy-http-version" one:"1.0 1.1" default:"1.1" doc:"HTTP version spoken to pods."`
-	ProxyCookieDomain        string   `key:"proxy-cookie-domain" kind:"words" default:"off" doc:"proxy_cookie_domain."`
-	ProxyCookiePath          string   `key:"proxy-cookie-path" kind:"words" default:"off" doc:"proxy_cookie_path."`
-	ProxyRedirectFrom        string   `key:"proxy-redirect-from" kind:"word" default:"off" doc:"First parameter of proxy_redirect."`
-	ProxyRedirectTo          string   `key:"proxy-redirect-to" kind:"word" default:"off" doc:"Second parameter of proxy_redirect."`
-	ProxyNextUpstream        string   `key:"proxy-next-upstream" kind:"words" default:"error timeout" doc:"When the next pod is asked."`
-	ProxyNextUpstreamTimeout int      `key:"proxy-next-upstream-timeout" default:"0" doc:"Seconds in which it may be; 0 is no limit."`
-	ProxyNextUpstreamTries   int      `key:"proxy-next-upstream-tries" default:"3" doc:"Pods asked at most; 0 is no limit."`
-	RetryNonIdempotent       bool     `key:"retry-non-idempotent" default:"false" doc:"Ask the next pod for POST, LOCK and PATCH, too."`
-	HideHeaders              []string `key:"hide-headers" kind:"header" default:"" doc:"Headers of pods that clients do not see."`
-	AllowBackendServerHeader bool     `key:"allow-backend-server-header" default:"false" doc:"Show the pod's Server header."`
+	ProxyBodySize               string   `key:"proxy-body-size" kind:"size" default:"1m" doc:"Largest request body."`
+	ProxyConnectTimeout         int      `key:"proxy-connect-timeout" default:"5" doc:"Seconds to connect to a pod."`
+	ProxyReadTimeout            int      `key:"proxy-read-timeout" default:"60" doc:"Seconds between two reads from a pod."`
+	ProxySendTimeout            int      `key:"proxy-send-timeout" default:"60" doc:"Seconds between two writes to a pod."`
+	ProxyBuffersNumber          int      `key:"proxy-buffers-number" min:"1" default:"4" doc:"Buffers for a pod's answer."`
+	ProxyBufferSize             string   `key:"proxy-buffer-size" kind:"size" default:"4k" doc:"Size of one."`
+	ProxyBusyBuffersSize        string   `key:"proxy-busy-buffers-size" kind:"size" default:"" doc:"proxy_busy_buffers_size; empty leaves nginx's own."`
+	ProxyBuffering              string   `key:"proxy-buffering" one:"on off" default:"off" doc:"Buffer answers."`
+	ProxyRequestBuffering       string   `key:"proxy-request-buffering" one:"on off" default:"on" doc:"Read the body before a pod is asked."`
+	ProxyMaxTempFileSize        string   `key:"proxy-max-temp-file-size" kind:"size" default:"1024m" doc:"Largest file for a buffered answer."`
+	ProxyHTTPVersion            string   `key:"proxy-http-version" one:"1.0 1.1" default:"1.1" doc:"HTTP version spoken to pods."`
+	ProxyCookieDomain           string   `key:"proxy-cookie-domain" kind:"words" default:"off" doc:"proxy_cookie_domain."`
+	ProxyCookiePath             string   `key:"proxy-cookie-path" kind:"words" default:"off" doc:"proxy_cookie_path."`
+	ProxyRedirectFrom           string   `key:"proxy-redirect-from" kind:"word" default:"off" doc:"First parameter of proxy_redirect."`
+	ProxyRedirectTo             string   `key:"proxy-redirect-to" kind:"word" default:"off" doc:"Second parameter of proxy_redirect."`
+	ProxyNextUpstream           string   `key:"proxy-next-upstream" kind:"words" default:"error timeout" doc:"When the next pod is asked."`
+	ProxyNextUpstreamTimeout    int      `key:"proxy-next-upstream-timeout" default:"0" doc:"Seconds in which it may be; 0 is no limit."`
+	ProxyNextUpstreamTries      int      `key:"proxy-next-upstream-tries" default:"3" doc:"Pods asked at most; 0 is no limit."`
+	RetryNonIdempotent          bool     `key:"retry-non-idempotent" default:"false" doc:"Ask the next pod for POST, LOCK and PATCH, too."`
+	ServiceUpstream             bool     `key:"service-upstream" default:"false" doc:"Send requests to the services' own addresses, not to pods."`
+	CustomHTTPErrors            []int    `key:"custom-http-errors" min:"300" max:"599" default:"" doc:"Statuses of pods that the default backend answers instead."`
+	DisableProxyInterceptErrors bool     `key:"disable-proxy-intercept-errors" default:"false" doc:"Let the statuses of custom-http-errors through."`
+	ProxySetHeaders             string   `key:"proxy-set-headers" kind:"object" default:"" doc:"ConfigMap (namespace/name) of headers sent to pods."`
+	AddHeaders                  string   `key:"add-headers" kind:"object" default:"" doc:"ConfigMap (namespace/name) of headers sent to clients."`
+	HideHeaders                 []string `key:"hide-headers" kind:"header" default:"" doc:"Headers of pods that clients do not see."`
+	AllowBackendServerHeader    bool     `key:"allow-backend-server-header" default:"false" doc:"Show the pod's Server header."`
+
+	// Web application firewall and tracing.
+	EnableModsecurity              bool    `key:"enable-modsecurity" default:"false" doc:"ModSecurity in every location."`
+	EnableOWASPCoreRules           bool    `key:"enable-owasp-modsecurity-crs" default:"false" doc:"With the OWASP core rules."`
+	ModsecuritySnippet             string  `key:"modsecurity-snippet" default:"" doc:"Rules of ModSecurity, instead of the recommended ones."`
+	EnableOpentelemetry            bool    `key:"enable-opentelemetry" default:"false" doc:"Trace every location."`
+	OpentelemetryConfig            string  `key:"opentelemetry-config" kind:"word" default:"/etc/ingress-controller/telemetry/opentelemetry.toml" doc:"The file that nginx's module reads; it is made of the otel-* keys."`
+	OpentelemetryOperationName     string  `key:"opentelemetry-operation-name" kind:"quotable" default:"" doc:"Name of the spans; empty leaves the module's own."`
+	OpentelemetryTrustIncomingSpan bool    `key:"opentelemetry-trust-incoming-span" default:"true" doc:"Go on with the client's span."`
+	OtlpCollectorHost              string  `key:"otlp-collector-host" kind:"word" default:"" doc:"Where spans are sent."`
+	OtlpCollectorPort              int     `key:"otlp-collector-port" min:"1" max:"65535" default:"4317" doc:"On which port."`
+	OtelServiceName                string  `key:"otel-service-name" kind:"quotable" default:"nginx" doc:"Name of the service in spans."`
+	OtelSampler                    string  `key:"otel-sampler" kind:"word" default:"AlwaysOn" doc:"Which requests are traced: AlwaysOn, AlwaysOff, TraceIdRatioBased."`
+	OtelSamplerRatio               float64 `key:"otel-sampler-ratio" max:"1" default:"0.01" doc:"Which part of them with TraceIdRatioBased."`
+	OtelSamplerParentBased         bool    `key:"otel-sampler-parent-based" default:"true" doc:"Do as the client's span says."`
+	OtelMaxQueueSize               int     `key:"otel-max-queuesize" min:"1" default:"2048" doc:"Spans that wait at most."`
+	OtelScheduleDelayMillis        int     `key:"otel-schedule-delay-millis" min:"1" default:"5000" doc:"Milliseconds between two batches."`
+	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" min:"1" default:"512" doc:"Spans a batch at most."`
 
 	// TCP and UDP services.
 	ProxyStreamTimeout             string `key:"proxy-stream-timeout" kind:"time" default:"600s" doc:"How long a TCP connection or UDP session may be idle."`
@@ -140,6 +214,8 @@ type Config struct {
 	AnnotationValueWordBlocklist []string `key:"annotation-value-word-blocklist" default:"" doc:"Words that no annotation may have."`
 	AllowSnippetAnnotations      bool     `key:"allow-snippet-annotations" default:"false" doc:"Take the annotations that put text into nginx.conf; the risk level must be Critical, too."`
 	AllowCrossNamespaceResources bool     `key:"allow-cross-namespace-resources" default:"false" doc:"Annotations may name Secrets and ConfigMaps of other namespaces."`
+	StrictValidatePathType       bool     `key:"strict-validate-path-type" default:"true" doc:"Admission takes only plain characters in Exact and Prefix paths."`
+	GlobalAllowedResponseHeaders []string `key:"global-allowed-response-headers" kind:"header" default:"" doc:"Headers that custom-headers may send."`
 
 	// Our own servers, Lua, and text put in as it is.
 	NginxStatusIpv4Whitelist []string       `key:"nginx-status-ipv4-whitelist" kind:"cidr" default:"127.0.0.1" doc:"Who may read /nginx_status over IPv4."`
@@ -149,4 +225,10 @@ type Config struct {
 	HTTPSnippet              string         `key:"http-snippet" default:"" doc:"Put into the http block."`
 	ServerSnippet            string         `key:"server-snippet" default:"" doc:"Put into every server."`
 	LocationSnippet          string         `key:"location-snippet" default:"" doc:"Put into every location."`
+
+	// Declared by ingress-nginx and read by nothing; they are taken and do nothing.
+	UpstreamHashBy           string `key:"upstream-hash-by" default:"" doc:"No effect, as in ingress-nginx; the annotation of that name has one."`
+	UpstreamHashBySubset     string `key:"upstream-hash-by-subset" default:"" doc:"No effect, as in ingress-nginx; the annotation of that name has one."`
+	UpstreamHashBySubsetSize string `key:"upstream-hash-by-subset-size" default:"" doc:"No effect, as in ingress-nginx; the annotation of that name has one."`
+	AppRoot                  string `key:"app-root" default:"" doc:"No effect, as in ingress-nginx; the annotation of that name has one."`
 }

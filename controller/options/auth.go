@@ -1,0 +1,95 @@
+package options
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// GlobalExternalAuth is the service that is asked about each request. Field
+// names are those that ingress-nginx's template reads.
+type GlobalExternalAuth struct {
+	URL                    string // empty: none is
+	Host                   string // of URL, without port
+	SigninURL              string
+	SigninURLRedirectParam string
+	Method                 string
+	ResponseHeaders        []string
+	RequestRedirect        string
+	AuthSnippet            string
+	AuthCacheKey           string
+	AuthCacheDuration      []string
+	ProxySetHeaders        map[string]string
+	AlwaysSetCookie        bool
+}
+
+// GlobalExternalAuth is what the keys global-auth-* say together.
+func (c Config) GlobalExternalAuth() GlobalExternalAuth {
+	host, _ := AuthHost(c.GlobalAuthURL) // the table's check has seen the URL
+	return GlobalExternalAuth{
+		URL:                    c.GlobalAuthURL,
+		Host:                   host,
+		SigninURL:              c.GlobalAuthSignin,
+		SigninURLRedirectParam: c.GlobalAuthSigninRedirectParam,
+		Method:                 c.GlobalAuthMethod,
+		ResponseHeaders:        c.GlobalAuthResponseHeaders,
+		RequestRedirect:        c.GlobalAuthRequestRedirect,
+		AuthSnippet:            c.GlobalAuthSnippet,
+		AuthCacheKey:           c.GlobalAuthCacheKey,
+		AuthCacheDuration:      c.GlobalAuthCacheDuration,
+		AlwaysSetCookie:        c.GlobalAuthAlwaysSetCookie,
+	}
+}
+
+var authURL = regexp.MustCompile(`^[/\-._~a-zA-Z0-9:,?&= $]*$`)
+
+// AuthHost is the host that a URL of external authentication names, without
+// its port. The URL must have a scheme and a host; both may be nginx variables.
+func AuthHost(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || !authURL.MatchString(text):
+		return "", errors.New("want a URL")
+	case u.Scheme == "" || u.Hostname() == "":
+		return "", errors.New("want a URL with scheme and host")
+	case strings.Contains(u.Host, ".."):
+		return "", errors.New("its host has two dots in a row")
+	}
+	return u.Hostname(), nil
+}
+
+func isAuthURL(text string) bool {
+	_, err := AuthHost(text)
+	return text == "" || err == nil
+}
+
+var verbs = []string{"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
+
+// IsVerb tells whether text is a method of HTTP that nginx can ask with.
+func IsVerb(text string) bool { return slices.Contains(verbs, text) }
+
+func isVerb(text string) bool { return text == "" || IsVerb(text) }
+
+var cacheTime = regexp.MustCompile(`^(?:(?:[1-5]\d\d|any) +)*\d{1,9}(?:ms|[smhdwMy])?$`)
+
+// CacheDurations reads "200 202 30m, 401 1m" into the parameters of
+// proxy_cache_valid, one text a directive.
+func CacheDurations(text string) ([]string, error) {
+	var durations []string
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		if !isCacheTime(item) {
+			return nil, fmt.Errorf("%q: want statuses and a time, such as 200 202 30m", item)
+		}
+		durations = append(durations, item)
+	}
+	return durations, nil
+}
+
+func isCacheTime(text string) bool { return cacheTime.MatchString(text) }
