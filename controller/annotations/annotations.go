@@ -74,6 +74,7 @@ const (
 	OfServer   Scope = "server"         // the oldest ingress of a host wins
 	OfBackend  Scope = "backend"        // the oldest ingress that names a port of a service wins
 	OfCanary   Scope = "canary backend" // of a canary ingress
+	OfBoth     Scope = "server and location"
 	OfAll      Scope = "configuration"
 )
 
@@ -98,11 +99,12 @@ type Finding struct {
 // error rejects the ingress as a whole: it names the annotation and says why.
 func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding, error) {
 	opts.AnnotationsPrefix = cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
-	if err := acceptable(ingress.Annotations, opts); err != nil {
+	given := ours(ingress.Annotations, opts.AnnotationsPrefix+"/")
+	if err := acceptable(given, opts); err != nil {
 		return Set{}, nil, err
 	}
 	var set Set
-	r := reader{given: ingress.Annotations, namespace: ingress.Namespace, options: opts, ingress: ingress}
+	r := reader{given: given, options: opts, ingress: ingress}
 	for i := range families {
 		family := &families[i]
 		r.family, r.dropped = family, false
@@ -119,21 +121,28 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding,
 	return set, r.findings, nil
 }
 
+// ours are the annotations that begin with prefix, without it.
+func ours(all map[string]string, prefix string) map[string]string {
+	short := make(map[string]string)
+	for name, value := range all {
+		if name, ours := strings.CutPrefix(name, prefix); ours {
+			short[name] = value
+		}
+	}
+	return short
+}
+
 // acceptable says which annotation keeps an ingress from being taken at all:
 // one that is too risky, or that has a word which is not allowed.
 func acceptable(given map[string]string, opts options.Options) error {
 	level := RiskOf(opts.Config.AnnotationsRiskLevel)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		short, ours := strings.CutPrefix(name, opts.AnnotationsPrefix+"/")
-		if !ours {
-			continue
-		}
-		if key, known := byName[short]; known && key.Risk > level {
-			return fmt.Errorf("annotation %s: its risk is %v, and annotations-risk-level is %v; the ingress is not taken", name, key.Risk, level)
+		if key, known := byName[name]; known && key.Risk > level {
+			return fmt.Errorf("annotation %s/%s: its risk is %v, and annotations-risk-level is %v; the ingress is not taken", opts.AnnotationsPrefix, name, key.Risk, level)
 		}
 		for _, word := range opts.Config.AnnotationValueWordBlocklist {
 			if strings.Contains(given[name], word) {
-				return fmt.Errorf("annotation %s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is not taken", name, word)
+				return fmt.Errorf("annotation %s/%s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is not taken", opts.AnnotationsPrefix, name, word)
 			}
 		}
 	}

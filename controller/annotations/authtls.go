@@ -7,5 +7,31 @@ type AuthTLS struct {
 	ValidationDepth    int
 	ErrorPage          string
 	PassCertToUpstream bool
-	MatchCN            string
+	MatchCN            string // pattern of the subject's CN, with CN= in front
+}
+
+var authTLS = Family{
+	Name: "client certificates",
+	Keys: []Key{
+		{Name: "auth-tls-secret", Doc: "Secret (namespace/name) with the CA (ca.crt) of clients' certificates; without it the others do nothing.", Risk: Medium, Scope: OfServer, Want: Basic, Bad: RejectsAll},
+		{Name: "auth-tls-verify-client", Doc: "Whether a client must show a certificate.", Risk: Medium, Scope: OfServer, Want: OneOf("on", "off", "optional", "optional_no_ca")},
+		{Name: "auth-tls-verify-depth", Doc: "Certificates between the client's and the CA's.", Risk: Low, Scope: OfServer, Want: Natural},
+		{Name: "auth-tls-error-page", Doc: "Where clients without a good certificate are sent.", Risk: High, Scope: OfServer, Want: pattern(`@[A-Za-z0-9_\-]+|[/\-._~a-zA-Z0-9:,?&=]+`, "@name, a URL or a path"), Bad: RejectsAll},
+		{Name: "auth-tls-pass-certificate-to-upstream", Doc: "Send the certificate to pods, as ssl-client-cert.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
+		{Name: "auth-tls-match-cn", Doc: "CN= and a pattern that the certificate's name must match.", Risk: High, Scope: OfServer, Want: pattern(`CN=[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]+`, "CN= and a regular expression"), Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		secret := r.reference("auth-tls-secret", true)
+		if secret == "" {
+			return
+		}
+		set.AuthTLS = AuthTLS{
+			Secret:             secret,
+			VerifyClient:       r.text("auth-tls-verify-client", "on"),
+			ValidationDepth:    max(1, r.number("auth-tls-verify-depth", 1)),
+			ErrorPage:          r.text("auth-tls-error-page", ""),
+			PassCertToUpstream: r.flag("auth-tls-pass-certificate-to-upstream", false),
+			MatchCN:            r.text("auth-tls-match-cn", ""),
+		}
+	},
 }

@@ -15,3 +15,36 @@ type UpstreamHashBy struct {
 	Subset     bool
 	SubsetSize int
 }
+
+const subsetSize = 3
+
+var backend = Family{
+	Name: "backends",
+	Keys: []Key{
+		{Name: "load-balance", Doc: "How a pod is chosen.", Risk: Low, Scope: OfBackend, Want: OneOf("round_robin", "chash", "chashsubset", "sticky_balanced", "sticky_persistent", "ewma"), Bad: RejectsAll},
+		{Name: "upstream-hash-by", Doc: "Choose a pod by a hash of this: nginx variables and text.", Risk: High, Scope: OfBackend, Want: Variable, Bad: RejectsAll},
+		{Name: "upstream-hash-by-subset", Doc: "That hash chooses a few pods, and chance one of them.", Risk: Low, Scope: OfBackend, Want: Boolean, Bad: RejectsAll},
+		{Name: "upstream-hash-by-subset-size", Doc: "How many.", Risk: Low, Scope: OfBackend, Want: Number, Bad: RejectsAll},
+		{Name: "service-upstream", Doc: "Send requests to the service's own address, not to its pods.", Risk: Low, Scope: OfBackend, Want: Boolean},
+		{Name: "default-backend", Doc: "Service that answers when there is no pod, and errors of custom-http-errors.", Risk: Low, Scope: OfLocation, Want: Label, Bad: RejectsAll},
+		{Name: "ssl-passthrough", Doc: "TLS goes through to the pods as it is.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		size := r.number("upstream-hash-by-subset-size", subsetSize)
+		if size < 1 { // Lua would divide by it
+			r.ignore("upstream-hash-by-subset-size", "want at least 1")
+			size = subsetSize
+		}
+		set.Backend = Backend{
+			LoadBalance: r.text("load-balance", r.options.Config.LoadBalance),
+			UpstreamHashBy: UpstreamHashBy{
+				By:         r.text("upstream-hash-by", ""),
+				Subset:     r.flag("upstream-hash-by-subset", false),
+				SubsetSize: size,
+			},
+			ServiceUpstream: r.flag("service-upstream", r.options.Config.ServiceUpstream),
+			DefaultBackend:  r.text("default-backend", ""),
+			SSLPassthrough:  r.flag("ssl-passthrough", false),
+		}
+	},
+}

@@ -1,7 +1,28 @@
 package annotations
 
+import "strconv"
+
 // CustomErrors is which of a pod's answers are taken for errors.
 type CustomErrors struct {
 	Codes                       []int
 	DisableProxyInterceptErrors bool
+}
+
+var customErrors = Family{
+	Name: "errors",
+	Keys: []Key{
+		{Name: "custom-http-errors", Doc: "Statuses of pods that the default backend answers instead.", Risk: Low, Scope: OfLocation, Want: ListOf(Want{"statuses from 400 to 599", Between(400, 599).ok}), Bad: RejectsAll},
+		{Name: "disable-proxy-intercept-errors", Doc: "Let those statuses through.", Risk: Low, Scope: OfLocation, Want: Boolean},
+	},
+	parse: func(r *reader, set *Set) {
+		set.CustomErrors.DisableProxyInterceptErrors = r.flag("disable-proxy-intercept-errors", false)
+		for _, item := range r.list("custom-http-errors") {
+			code, err := strconv.Atoi(item)
+			if err != nil {
+				r.ignore("custom-http-errors", "want statuses")
+				continue
+			}
+			set.CustomErrors.Codes = append(set.CustomErrors.Codes, code)
+		}
+	},
 }

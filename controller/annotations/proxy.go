@@ -1,5 +1,7 @@
 package annotations
 
+import "strings"
+
 // Proxy is how requests are passed on. Times are in seconds, sizes as nginx
 // writes them.
 type Proxy struct {
@@ -23,35 +25,58 @@ type Proxy struct {
 	SendTimeout          int
 }
 
+var (
+	cookieDomain = pattern(`off|[/\-._~a-zA-Z0-9:$]+ +[/\-._~a-zA-Z0-9:$]+`, "off or two domains")
+	cookiePath   = pattern(`off|[/\-._~a-zA-Z0-9:,?&=]+ +[/\-._~a-zA-Z0-9:,?&=]+`, "off or two paths")
+	nextUpstream = WordsOf("error", "timeout", "invalid_header", "http_500", "http_502", "http_503", "http_504", "http_403", "http_404", "http_429", "non_idempotent", "off")
+)
+
 var proxy = Family{
 	Name: "proxying",
 	Keys: []Key{
-		{Name: "proxy-connect-timeout", Doc: "Seconds to connect to a pod.", Risk: Low, Scope: OfLocation, Want: Number},
-		{Name: "proxy-read-timeout", Doc: "Seconds between two reads from a pod.", Risk: Low, Scope: OfLocation, Want: Number},
-		{Name: "proxy-send-timeout", Doc: "Seconds between two writes to a pod.", Risk: Low, Scope: OfLocation, Want: Number},
-		{Name: "proxy-body-size", Doc: "Largest request body.", Risk: Medium, Scope: OfLocation, Want: Size},
+		{Name: "proxy-connect-timeout", Doc: "Seconds to connect to a pod.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "proxy-read-timeout", Doc: "Seconds between two reads from a pod.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "proxy-send-timeout", Doc: "Seconds between two writes to a pod.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "proxy-body-size", Doc: "Largest request body; 0 is no limit.", Risk: Medium, Scope: OfLocation, Want: Offset},
+		{Name: "proxy-buffering", Doc: "Buffer answers.", Risk: Low, Scope: OfLocation, Want: OnOff},
+		{Name: "proxy-buffers-number", Doc: "Buffers for an answer.", Risk: Low, Scope: OfLocation, Want: Positive},
+		{Name: "proxy-buffer-size", Doc: "Size of one.", Risk: Low, Scope: OfLocation, Want: Size},
+		{Name: "proxy-busy-buffers-size", Doc: "How much of them may wait for the client; nginx's own unless given.", Risk: Low, Scope: OfLocation, Want: Size},
+		{Name: "proxy-max-temp-file-size", Doc: "Largest file for a buffered answer.", Risk: Low, Scope: OfLocation, Want: Size},
+		{Name: "proxy-request-buffering", Doc: "Read the body before a pod is asked.", Risk: Low, Scope: OfLocation, Want: OnOff},
+		{Name: "proxy-http-version", Doc: "HTTP version spoken to pods.", Risk: Low, Scope: OfLocation, Want: OneOf("1.0", "1.1")},
+		{Name: "proxy-cookie-domain", Doc: "Domain of pods' cookies that is replaced, and by what.", Risk: Medium, Scope: OfLocation, Want: cookieDomain},
+		{Name: "proxy-cookie-path", Doc: "Path of pods' cookies that is replaced, and by what.", Risk: Medium, Scope: OfLocation, Want: cookiePath},
+		{Name: "proxy-next-upstream", Doc: "When the next pod is asked.", Risk: Medium, Scope: OfLocation, Want: nextUpstream},
+		{Name: "proxy-next-upstream-timeout", Doc: "Seconds in which it may be; 0 is no limit.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "proxy-next-upstream-tries", Doc: "Pods asked at most; 0 is no limit.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "proxy-redirect-from", Doc: "What is replaced in the pods' redirects; off and default as in nginx.", Risk: Medium, Scope: OfLocation, Want: URL},
+		{Name: "proxy-redirect-to", Doc: "By what.", Risk: Medium, Scope: OfLocation, Want: URL},
 	},
 	parse: func(r *reader, set *Set) {
 		c := r.options.Config
 		set.Proxy = Proxy{
 			BodySize:             r.text("proxy-body-size", c.ProxyBodySize),
-			BufferSize:           c.ProxyBufferSize,
-			BuffersNumber:        c.ProxyBuffersNumber,
-			BusyBuffersSize:      c.ProxyBusyBuffersSize,
+			BufferSize:           r.text("proxy-buffer-size", c.ProxyBufferSize),
+			BuffersNumber:        r.number("proxy-buffers-number", c.ProxyBuffersNumber),
+			BusyBuffersSize:      r.text("proxy-busy-buffers-size", c.ProxyBusyBuffersSize),
 			ConnectTimeout:       r.number("proxy-connect-timeout", c.ProxyConnectTimeout),
-			CookieDomain:         c.ProxyCookieDomain,
-			CookiePath:           c.ProxyCookiePath,
-			NextUpstream:         c.ProxyNextUpstream,
-			NextUpstreamTimeout:  c.ProxyNextUpstreamTimeout,
-			NextUpstreamTries:    c.ProxyNextUpstreamTries,
-			ProxyBuffering:       c.ProxyBuffering,
-			ProxyHTTPVersion:     c.ProxyHTTPVersion,
-			ProxyMaxTempFileSize: c.ProxyMaxTempFileSize,
-			ProxyRedirectFrom:    c.ProxyRedirectFrom,
-			ProxyRedirectTo:      c.ProxyRedirectTo,
+			CookieDomain:         r.text("proxy-cookie-domain", c.ProxyCookieDomain),
+			CookiePath:           r.text("proxy-cookie-path", c.ProxyCookiePath),
+			NextUpstream:         words(r.text("proxy-next-upstream", c.ProxyNextUpstream)),
+			NextUpstreamTimeout:  r.number("proxy-next-upstream-timeout", c.ProxyNextUpstreamTimeout),
+			NextUpstreamTries:    r.number("proxy-next-upstream-tries", c.ProxyNextUpstreamTries),
+			ProxyBuffering:       r.text("proxy-buffering", c.ProxyBuffering),
+			ProxyHTTPVersion:     r.text("proxy-http-version", c.ProxyHTTPVersion),
+			ProxyMaxTempFileSize: r.text("proxy-max-temp-file-size", c.ProxyMaxTempFileSize),
+			ProxyRedirectFrom:    r.text("proxy-redirect-from", c.ProxyRedirectFrom),
+			ProxyRedirectTo:      r.text("proxy-redirect-to", c.ProxyRedirectTo),
 			ReadTimeout:          r.number("proxy-read-timeout", c.ProxyReadTimeout),
-			RequestBuffering:     c.ProxyRequestBuffering,
+			RequestBuffering:     r.text("proxy-request-buffering", c.ProxyRequestBuffering),
 			SendTimeout:          r.number("proxy-send-timeout", c.ProxySendTimeout),
 		}
 	},
 }
+
+// words are a text's, with one space in between.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }

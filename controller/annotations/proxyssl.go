@@ -1,5 +1,10 @@
 package annotations
 
+import (
+	"slices"
+	"strings"
+)
+
 // ProxySSL is how pods are spoken to over TLS.
 type ProxySSL struct {
 	Secret             string // namespace/name; empty: none of the rest holds
@@ -9,4 +14,40 @@ type ProxySSL struct {
 	Verify             string // on or off
 	VerifyDepth        int
 	ProxySSLServerName string // on or off
+}
+
+var ciphers = pattern(`[A-Za-z0-9!:+\-_.,]*(?:@STRENGTH|@SECLEVEL=[0-5]|[A-Za-z0-9!:+\-_.,])*`, "a list of ciphers as OpenSSL writes it")
+
+var proxySSL = Family{
+	Name: "TLS to pods",
+	Keys: []Key{
+		{Name: "proxy-ssl-secret", Doc: "Secret (namespace/name) with the certificate shown to pods (tls.crt, tls.key) and the CA of theirs (ca.crt); without it the others do nothing.", Risk: Medium, Scope: OfBoth, Want: Basic, Bad: RejectsAll},
+		{Name: "proxy-ssl-ciphers", Doc: "Cipher suites.", Risk: Medium, Scope: OfBoth, Want: ciphers},
+		{Name: "proxy-ssl-protocols", Doc: "TLS versions: TLSv1.2, TLSv1.3 or both.", Risk: Low, Scope: OfBoth, Want: WordsOf("TLSv1.2", "TLSv1.3")},
+		{Name: "proxy-ssl-name", Doc: "Name in pods' certificates.", Risk: High, Scope: OfBoth, Want: Regex},
+		{Name: "proxy-ssl-verify", Doc: "Verify pods' certificates.", Risk: Low, Scope: OfBoth, Want: OnOff},
+		{Name: "proxy-ssl-verify-depth", Doc: "Certificates between a pod's and the CA's.", Risk: Low, Scope: OfBoth, Want: Natural},
+		{Name: "proxy-ssl-server-name", Doc: "Tell pods the name (SNI).", Risk: Low, Scope: OfBoth, Want: OnOff},
+	},
+	parse: func(r *reader, set *Set) {
+		secret := r.reference("proxy-ssl-secret", true)
+		if secret == "" {
+			return
+		}
+		set.ProxySSL = ProxySSL{
+			Secret:             secret,
+			Ciphers:            r.text("proxy-ssl-ciphers", "DEFAULT"),
+			Protocols:          sortedWords(r.text("proxy-ssl-protocols", "TLSv1.2")),
+			ProxySSLName:       r.text("proxy-ssl-name", ""),
+			Verify:             r.text("proxy-ssl-verify", "off"),
+			VerifyDepth:        r.number("proxy-ssl-verify-depth", 1),
+			ProxySSLServerName: r.text("proxy-ssl-server-name", "off"),
+		}
+	},
+}
+
+func sortedWords(text string) string {
+	fields := strings.Fields(text)
+	slices.Sort(fields)
+	return strings.Join(slices.Compact(fields), " ")
 }

@@ -1,7 +1,6 @@
 package annotations
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,10 +14,9 @@ import (
 // reader gives a family's parse function the values of its keys, checked. What
 // a bad value does is the key's to say; parse functions see the default.
 type reader struct {
-	given     map[string]string
-	namespace string
-	ingress   *networkingv1.Ingress
-	options   options.Options
+	given   map[string]string // without the prefix
+	ingress *networkingv1.Ingress
+	options options.Options
 
 	family   *Family
 	dropped  bool
@@ -38,16 +36,24 @@ func (r *reader) text(name, otherwise string) string {
 
 // flag is the value of a key whose Want is Boolean.
 func (r *reader) flag(name string, otherwise bool) bool {
+	if on := r.choice(name); on != nil {
+		return *on
+	}
+	return otherwise
+}
+
+// choice is the value of a key whose Want is Boolean; nil if there is none.
+func (r *reader) choice(name string) *bool {
 	value, ok := r.value(name)
 	if !ok {
-		return otherwise
+		return nil
 	}
 	on, err := strconv.ParseBool(value)
 	if err != nil {
-		r.bad(name, err)
-		return otherwise
+		r.ignore(name, "want true or false")
+		return nil
 	}
-	return on
+	return &on
 }
 
 // number is the value of a key whose Want is a number.
@@ -58,10 +64,54 @@ func (r *reader) number(name string, otherwise int) int {
 	}
 	number, err := strconv.Atoi(value)
 	if err != nil {
-		r.bad(name, errors.New("want a whole number"))
+		r.ignore(name, "want a whole number")
 		return otherwise
 	}
 	return number
+}
+
+// list is the items of a key, split at commas; empty ones vanish.
+func (r *reader) list(name string) []string {
+	var items []string
+	for item := range strings.SplitSeq(r.text(name, ""), ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// reference is the object that a key names, as namespace/name; empty if there
+// is none, or none that may be named. A name alone is one of the ingress's
+// namespace, unless the key wants both.
+func (r *reader) reference(name string, wantsBoth bool) string {
+	value, ok := r.value(name)
+	if !ok {
+		return ""
+	}
+	namespace, object, both := strings.Cut(value, "/")
+	if !both && !wantsBoth {
+		namespace, object = r.ingress.Namespace, value
+	}
+	switch {
+	case namespace == "" || object == "" || strings.Contains(object, "/"):
+		r.refuse(name, "want namespace/name")
+		return ""
+	case namespace != r.ingress.Namespace && !r.options.Config.AllowCrossNamespaceResources:
+		r.refuse(name, "other namespaces may not be named (allow-cross-namespace-resources)")
+		return ""
+	}
+	return namespace + "/" + object
+}
+
+// snippet is a text for nginx.conf, empty unless the ConfigMap allows such.
+func (r *reader) snippet(name string) string {
+	value, ok := r.value(name)
+	if ok && !r.options.Config.AllowSnippetAnnotations {
+		r.ignore(name, "allow-snippet-annotations is not true")
+		return ""
+	}
+	return value
 }
 
 // has tells whether a key has a good value.
@@ -75,31 +125,30 @@ func (r *reader) has(name string) bool {
 func (r *reader) value(name string) (string, bool) {
 	key := r.key(name)
 	text, ok := r.raw(key)
-	if !ok {
+	switch {
+	case !ok:
 		return "", false
-	}
-	if text == "" {
-		r.bad(name, errors.New("it is empty"))
+	case text == "":
+		r.ignore(name, "it is empty")
 		return "", false
-	}
-	if key.Want.ok == nil || r.options.SkipAnnotationValidation {
+	case key.Want.ok == nil || key.Want.ok(text):
+		return text, true
+	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest: // parsing denies, so that cannot be skipped
 		return text, true
 	}
-	if !key.Want.ok(text) {
-		r.bad(name, errors.New("want "+key.Want.Text))
-		return "", false
-	}
-	return text, true
+	r.bad(name, "want "+key.Want.Text)
+	return "", false
 }
 
-// raw is what is given for a key, or for its alias when that is not.
+// raw is what is given for a key, or for its alias when that is nothing.
 func (r *reader) raw(key Key) (string, bool) {
-	for _, name := range append([]string{key.Name}, key.Aliases...) {
-		if text, ok := r.given[r.options.AnnotationsPrefix+"/"+name]; ok {
-			return trimLines(text), true
+	text, ok := r.given[key.Name]
+	for i := 0; text == "" && i < len(key.Aliases); i++ {
+		if other, given := r.given[key.Aliases[i]]; given {
+			text, ok = other, true
 		}
 	}
-	return "", false
+	return trimLines(text), ok
 }
 
 // key is a row of the family's own table: a family reads no other's keys.
@@ -112,36 +161,47 @@ func (r *reader) key(name string) Key {
 }
 
 // bad does what the key says of a bad value, and notes it.
-func (r *reader) bad(name string, reason error) {
-	key := r.key(name)
-	value, _ := r.raw(key)
-	finding := Finding{Key: r.options.AnnotationsPrefix + "/" + name, Reason: fmt.Sprintf("%s: %v", shown(value), reason)}
-	if slices.ContainsFunc(r.findings, func(f Finding) bool { return f.Key == finding.Key }) {
-		return
-	}
-	switch key.Bad {
+func (r *reader) bad(name, reason string) {
+	switch r.key(name).Bad {
 	case UsesDefault:
-		finding.Reason += "; it is ignored"
+		r.ignore(name, reason)
 	case DropsFamily:
 		r.dropped = true
-		finding.Reason += fmt.Sprintf("; all annotations about %s are ignored", r.family.Name)
+		r.note(name, fmt.Sprintf("%s; all annotations about %s are ignored", reason, r.family.Name))
 	case DeniesRequest:
-		finding.Reason += "; its requests get 503"
-		r.deny(fmt.Sprintf("annotation %s: %v", finding.Key, reason))
+		r.refuse(name, reason)
 	case RejectsAll:
 		if r.rejected == nil {
-			r.rejected = fmt.Errorf("annotation %s: %s; the ingress is not taken", finding.Key, finding.Reason)
+			value, _ := r.raw(r.key(name))
+			r.rejected = fmt.Errorf("annotation %s: %s: %s; the ingress is not taken", r.full(name), shown(value), reason)
 		}
 	}
-	r.findings = append(r.findings, finding)
 }
 
-// deny has the ingress's locations answer 503. The first reason stands.
-func (r *reader) deny(reason string) {
+// ignore notes that a value has no effect.
+func (r *reader) ignore(name, reason string) { r.note(name, reason+"; it is ignored") }
+
+// refuse has the ingress's locations answer 503, and notes it. The first
+// reason stands.
+func (r *reader) refuse(name, reason string) {
+	r.note(name, reason+"; its requests get 503")
 	if r.denied == nil {
-		r.denied = &reason
+		r.denied = new(fmt.Sprintf("annotation %s: %s", r.full(name), reason))
 	}
 }
+
+// note keeps the first finding about a key.
+func (r *reader) note(name, reason string) {
+	key := r.full(name)
+	if slices.ContainsFunc(r.findings, func(f Finding) bool { return f.Key == key }) {
+		return
+	}
+	value, _ := r.raw(r.key(name))
+	r.findings = append(r.findings, Finding{Key: key, Reason: shown(value) + ": " + reason})
+}
+
+// full is a key as users write it.
+func (r *reader) full(name string) string { return r.options.AnnotationsPrefix + "/" + name }
 
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")

@@ -1,9 +1,53 @@
 package annotations
 
+import "strings"
+
 // Redirect answers all requests of a location with another place.
 type Redirect struct {
-	URL       string
+	URL       string // empty: it does not
 	Code      int
 	Relative  bool // redirects have no host
 	FromToWWW bool // www.HOST is redirected to HOST, or the other way about
+}
+
+// httpURL is a place on the web.
+var httpURL = Want{"a URL that begins with http:// or https://", func(s string) bool {
+	_, rest, ok := strings.Cut(s, "://")
+	return ok && rest != "" && (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && URL.ok(s)
+}}
+
+var redirect = Family{
+	Name: "redirects",
+	Keys: []Key{
+		{Name: "temporal-redirect", Doc: "Where requests are redirected to for now; goes before permanent-redirect.", Risk: Medium, Scope: OfLocation, Want: httpURL, Bad: RejectsAll},
+		{Name: "temporal-redirect-code", Doc: "Status of that, from 300 to 307.", Risk: Low, Scope: OfLocation, Want: Number, Bad: RejectsAll},
+		{Name: "permanent-redirect", Doc: "Where requests are redirected to for good.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: RejectsAll},
+		{Name: "permanent-redirect-code", Doc: "Status of that, from 300 to 308.", Risk: Low, Scope: OfLocation, Want: Number, Bad: RejectsAll},
+		{Name: "relative-redirects", Doc: "Redirects of nginx name no host.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
+		{Name: "from-to-www-redirect", Doc: "Redirect www.HOST to HOST or, if the host is www.HOST, the other way about.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		set.Redirect = Redirect{
+			Relative:  r.flag("relative-redirects", false),
+			FromToWWW: r.flag("from-to-www-redirect", false),
+		}
+		temporal, temporalCode := r.text("temporal-redirect", ""), r.status("temporal-redirect-code", 302, 307)
+		permanent, permanentCode := r.text("permanent-redirect", ""), r.status("permanent-redirect-code", 301, 308)
+		switch {
+		case temporal != "":
+			set.Redirect.URL, set.Redirect.Code = temporal, temporalCode
+		case permanent != "":
+			set.Redirect.URL, set.Redirect.Code = permanent, permanentCode
+		}
+	},
+}
+
+// status is a status of a redirect, from 300 to most.
+func (r *reader) status(name string, otherwise, most int) int {
+	code := r.number(name, otherwise)
+	if code < 300 || code > most {
+		r.ignore(name, "want "+Between(300, most).Text)
+		return otherwise
+	}
+	return code
 }

@@ -10,20 +10,24 @@ type Rewrite struct {
 	UseRegex              bool // paths are regular expressions
 }
 
+var appRoot = pattern(`/[/\-._~a-zA-Z0-9:$]*`, "a path that begins with /")
+
 var rewrite = Family{
 	Name: "rewriting",
 	Keys: []Key{
 		{Name: "rewrite-target", Doc: "What a pod is asked for instead of the path; $1 is the path's first capture.", Risk: Medium, Scope: OfLocation, Want: Capture},
 		{Name: "use-regex", Doc: "Paths are regular expressions, on all of the host.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "app-root", Doc: "Where a request of / is redirected to.", Risk: Medium, Scope: OfServer, Want: Capture},
+		{Name: "app-root", Doc: "Where a request of / is redirected to.", Risk: Medium, Scope: OfServer, Want: appRoot},
 		{Name: "ssl-redirect", Doc: "Redirect HTTP to HTTPS if the host has a certificate.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "force-ssl-redirect", Doc: "Redirect HTTP to HTTPS.", Risk: Medium, Scope: OfLocation, Want: Boolean},
 		{Name: "use-port-in-redirects", Doc: "Name the port in redirects to HTTPS.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "preserve-trailing-slash", Doc: "Keep a trailing slash in that redirect.", Risk: Medium, Scope: OfLocation, Want: Boolean},
+		{Name: "x-forwarded-prefix", Doc: "X-Forwarded-Prefix that pods get, where there is a rewrite-target.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) {
 		c := r.options.Config
 		set.UsePortInRedirects = r.flag("use-port-in-redirects", c.UsePortInRedirects)
+		set.XForwardedPrefix = r.text("x-forwarded-prefix", "")
 		set.Rewrite = Rewrite{
 			Target:                r.text("rewrite-target", ""),
 			UseRegex:              r.flag("use-regex", false),
@@ -31,6 +35,9 @@ var rewrite = Family{
 			ForceSSLRedirect:      r.flag("force-ssl-redirect", c.ForceSSLRedirect),
 			PreserveTrailingSlash: r.flag("preserve-trailing-slash", c.PreserveTrailingSlash),
 			AppRoot:               r.text("app-root", ""),
+		}
+		if set.Rewrite.UseRegex && set.Affinity.Type != "" && set.Affinity.Cookie.Path == "" {
+			r.note("use-regex", "the session cookie's path is the expression, so clients will not send it; set session-cookie-path")
 		}
 	},
 }

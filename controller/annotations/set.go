@@ -11,7 +11,7 @@ type Set struct {
 	Allowlist       SourceRange
 	AuthTLS         AuthTLS
 	Backend         Backend
-	BackendProtocol string // as it was written; HTTP unless something else was
+	BackendProtocol string // HTTP, HTTPS, AUTO_HTTP, GRPC, GRPCS, FCGI
 	BasicDigestAuth BasicDigestAuth
 	Canary          Canary
 	ClientBody      ClientBody
@@ -43,7 +43,21 @@ type Set struct {
 
 // families is the table: a line a file.
 var families = []Family{
+	affinity,
+	aliases,
+	authTLS,
+	backend,
+	canary,
+	clientBody,
+	connection,
+	customErrors,
 	logs,
+	protocol,
 	proxy,
+	proxySSL,
+	redirect,
 	rewrite,
+	snippets,
+	ssl,
+	vhost,
 }

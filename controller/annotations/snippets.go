@@ -6,3 +6,19 @@ type Snippets struct {
 	Server        string
 	Stream        string
 }
+
+var snippets = Family{
+	Name: "snippets",
+	Keys: []Key{
+		{Name: "configuration-snippet", Doc: "Put into the locations.", Risk: Critical, Scope: OfLocation, Want: Anything},
+		{Name: "server-snippet", Doc: "Put into the server.", Risk: Critical, Scope: OfServer, Want: Anything},
+		{Name: "stream-snippet", Doc: "Put into the stream block.", Risk: Critical, Scope: OfAll, Want: Anything},
+	},
+	parse: func(r *reader, set *Set) {
+		set.Snippets = Snippets{
+			Configuration: r.snippet("configuration-snippet"),
+			Server:        r.snippet("server-snippet"),
+			Stream:        r.snippet("stream-snippet"),
+		}
+	},
+}

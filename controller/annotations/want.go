@@ -1,6 +1,8 @@
 package annotations
 
 import (
+	"fmt"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +21,8 @@ var (
 	Anything = Want{Text: "any text"}
 	Boolean  = Want{"true or false", func(s string) bool { _, err := strconv.ParseBool(s); return err == nil }}
 	Number   = Want{"a whole number", func(s string) bool { _, err := strconv.Atoi(s); return err == nil }}
+	Natural  = Between(0, 1<<31-1)
+	Positive = Between(1, 1<<31-1)
 	OnOff    = OneOf("on", "off")
 	Basic    = pattern(`[/\-._~a-zA-Z0-9:]*`, "letters, digits and / - . _ ~ :")
 	Extended = pattern(`[/\-._~a-zA-Z0-9:, ]*`, "letters, digits, spaces and / - . _ ~ : ,")
@@ -28,7 +32,11 @@ var (
 	Variable = pattern(`[A-Za-z0-9\-_${}]*`, "letters, digits and - _ $ { }")
 	Capture  = pattern(`/?[/\-._~a-zA-Z0-9:$]*`, "a path, which may have captures such as $1")
 	Headers  = pattern(`[A-Za-z0-9\-_, ]*`, "a list of header names")
-	Size     = pattern(`(?i)\d+[bkmg]?`, "a size such as 512, 8k, 1m")
+	Size     = pattern(`(?i)\d{1,9}[km]?`, "a size such as 512, 8k, 1m")
+	Offset   = pattern(`(?i)\d{1,9}[kmg]?`, "a size such as 512, 8k, 1m, 2g")
+	Header   = pattern(`[A-Za-z0-9\-_]+`, "a header name")
+	Networks = ListOf(Want{"IP addresses and networks", isNetwork})
+	Label    = pattern(`[a-z]([a-z0-9\-]{0,61}[a-z0-9])?`, "the name of a service")
 )
 
 // pattern is a Want whose whole value matches. Line breaks never do: a value
@@ -38,19 +46,48 @@ func pattern(expression, text string) Want {
 	return Want{text, func(s string) bool { return !strings.ContainsAny(s, "\r\n") && re.MatchString(s) }}
 }
 
-// OneOf is one of a few words.
-func OneOf(words ...string) Want {
-	return Want{"one of " + strings.Join(words, ", "), func(s string) bool { return slices.Contains(words, s) }}
+// Between is a whole number in bounds.
+func Between(least, most int) Want {
+	return Want{fmt.Sprintf("a whole number from %d to %d", least, most), func(s string) bool {
+		number, err := strconv.Atoi(s)
+		return err == nil && number >= least && number <= most
+	}}
 }
 
-// ListOf is items with commas in between.
+func isNetwork(s string) bool {
+	if _, err := netip.ParsePrefix(s); err == nil {
+		return true
+	}
+	address, err := netip.ParseAddr(s)
+	return err == nil && address.Zone() == ""
+}
+
+// OneOf is one of a few words.
+func OneOf(words ...string) Want {
+	text := strings.Join(words, ", ")
+	if len(words) > 1 {
+		text = "one of " + text
+	}
+	return Want{text, func(s string) bool { return slices.Contains(words, s) }}
+}
+
+// WordsOf is one or more of a few words, with spaces in between.
+func WordsOf(words ...string) Want {
+	return Want{"words of " + strings.Join(words, ", "), func(s string) bool {
+		given := strings.Fields(s)
+		return len(given) > 0 && !strings.ContainsAny(s, "\r\n") &&
+			!slices.ContainsFunc(given, func(w string) bool { return !slices.Contains(words, w) })
+	}}
+}
+
+// ListOf is items with commas in between; empty ones do not count.
 func ListOf(item Want) Want {
 	return Want{"a list with commas: " + item.Text, func(s string) bool {
 		for part := range strings.SplitSeq(s, ",") {
-			if !item.ok(strings.TrimSpace(part)) {
+			if part = strings.TrimSpace(part); part != "" && !item.ok(part) {
 				return false
 			}
 		}
-		return true
+		return !strings.ContainsAny(s, "\r\n")
 	}}
 }
