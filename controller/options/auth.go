@@ -9,41 +9,6 @@ import (
 	"strings"
 )
 
-// GlobalExternalAuth is the service that is asked about each request. Field
-// names are those that ingress-nginx's template reads.
-type GlobalExternalAuth struct {
-	URL                    string // empty: none is
-	Host                   string // of URL, without port
-	SigninURL              string
-	SigninURLRedirectParam string
-	Method                 string
-	ResponseHeaders        []string
-	RequestRedirect        string
-	AuthSnippet            string
-	AuthCacheKey           string
-	AuthCacheDuration      []string
-	ProxySetHeaders        map[string]string
-	AlwaysSetCookie        bool
-}
-
-// GlobalExternalAuth is what the keys global-auth-* say together.
-func (c Config) GlobalExternalAuth() GlobalExternalAuth {
-	host, _ := AuthHost(c.GlobalAuthURL) // the table's check has seen the URL
-	return GlobalExternalAuth{
-		URL:                    c.GlobalAuthURL,
-		Host:                   host,
-		SigninURL:              c.GlobalAuthSignin,
-		SigninURLRedirectParam: c.GlobalAuthSigninRedirectParam,
-		Method:                 c.GlobalAuthMethod,
-		ResponseHeaders:        c.GlobalAuthResponseHeaders,
-		RequestRedirect:        c.GlobalAuthRequestRedirect,
-		AuthSnippet:            c.GlobalAuthSnippet,
-		AuthCacheKey:           c.GlobalAuthCacheKey,
-		AuthCacheDuration:      c.GlobalAuthCacheDuration,
-		AlwaysSetCookie:        c.GlobalAuthAlwaysSetCookie,
-	}
-}
-
 var authURL = regexp.MustCompile(`^[/\-._~a-zA-Z0-9:,?&= $]*$`)
 
 // AuthHost is the host that a URL of external authentication names, without

@@ -143,7 +143,7 @@ type Config struct {
 	GlobalAuthCacheKey            string   `key:"global-auth-cache-key" kind:"quotable" default:"" doc:"Answers are cached by this; empty is not at all."`
 	GlobalAuthCacheDuration       []string `key:"global-auth-cache-duration" kind:"cachetime" default:"200 202 401 5m" doc:"How long, by status, such as 200 202 30m."`
 	GlobalAuthAlwaysSetCookie     bool     `key:"global-auth-always-set-cookie" default:"false" doc:"Send the cookies of the answer to the client, whatever the status."`
-	NoAuthLocations               string   `key:"no-auth-locations" kind:"words" default:"/.well-known/acme-challenge" doc:"Path prefixes that need no authentication."`
+	NoAuthLocations               []string `key:"no-auth-locations" kind:"word" default:"/.well-known/acme-challenge" doc:"Path prefixes that need no authentication."`
 
 	// Upstream connections.
 	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`

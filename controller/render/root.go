@@ -52,7 +52,6 @@ type root struct {
 // cfg is the ConfigMap with what is worked out from it.
 type cfg struct {
 	options.Config
-	awaited
 	DefaultSSLCertificate *model.SSLCert
 	Resolver              []string
 	GlobalExternalAuth    annotations.ExternalAuth
@@ -145,16 +144,16 @@ func newCfg(m *model.Model, in Input) cfg {
 		Resolver:               in.Resolvers,
 		BindAddressIpv4:        config.BindAddressIpv4(),
 		BindAddressIpv6:        config.BindAddressIpv6(),
+		NoAuthLocations:        strings.Join(config.NoAuthLocations, ","),
 		NoTLSRedirectLocations: strings.Join(config.NoTLSRedirectLocations, ","),
 	}
-	c.NoAuthLocations = strings.Join(c.awaited.NoAuthLocations, ",")
-	c.GlobalExternalAuth = globalAuth(c)
+	c.GlobalExternalAuth = globalAuth(config)
 	return c
 }
 
 // globalAuth is the service that is asked about requests of every location
 // which names none of its own.
-func globalAuth(config cfg) annotations.ExternalAuth {
+func globalAuth(config options.Config) annotations.ExternalAuth {
 	return annotations.ExternalAuth{
 		URL:                    config.GlobalAuthURL,
 		Host:                   extractHostPort(config.GlobalAuthURL),
