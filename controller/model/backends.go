@@ -76,7 +76,6 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 		UpstreamHashBy: set.Backend.UpstreamHashBy,
 		NoServer:       set.Canary.Enabled,
 	}
-	backend.UpstreamHashBy.SubsetSize = cmp.Or(backend.UpstreamHashBy.SubsetSize, 3)
 	serviceName := types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
 	service := b.Services[serviceName]
 	if service == nil {

@@ -118,7 +118,7 @@ func (b *builder) redirects() []Redirect {
 		if to == DefaultServerName || strings.HasPrefix(to, "*.") {
 			b.find(w.ingress, key, "%s is no single name; nothing is redirected to it", to)
 		} else if holder := b.holderOf(from); holder != nil {
-			b.find(w.ingress, key, "%s is a host of its own; it is not redirected to %s", from, to)
+			b.find(w.ingress, key, "%s already leads to %s; it is not redirected to %s", from, holder.Hostname, to)
 		} else {
 			all = append(all, Redirect{From: from, To: to})
 		}

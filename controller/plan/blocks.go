@@ -66,7 +66,8 @@ func split(conf []byte) lines {
 func serverName(subsystem, line string) string {
 	line = strings.TrimSuffix(line, ";")
 	if name, ok := strings.CutPrefix(line, "server_name "); ok {
-		return strings.Trim(name, `"`)
+		first, _, _ := strings.Cut(name, " ") // its aliases follow
+		return strings.Trim(first, `"`)
 	}
 	if listen, ok := strings.CutPrefix(line, "listen "); ok && subsystem == "stream" {
 		address, options, _ := strings.Cut(listen, " ")

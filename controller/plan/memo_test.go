@@ -135,7 +135,7 @@ func TestEndpointsCostOnlyTheirBackend(t *testing.T) {
 		{"svc-0000", false, true},
 		{"svc-0000", true, true},
 		{"svc-0001", false, true}, // has default-backend
-		// {"svc-0001", true, false},
+		{"svc-0001", true, false},
 		{"svc-0003", false, true},
 	} {
 		for i, slice := range whole.slices {

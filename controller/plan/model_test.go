@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/snapshot"
 )
@@ -56,7 +57,7 @@ func summarizeBackend(text *strings.Builder, b *model.Backend) {
 		note("by hash of %s, subset %t of %d", h.By, h.Subset, h.SubsetSize)
 	}
 	if a := b.SessionAffinity; a.Type != "" {
-		note("affinity %s, %s, cookie %+v", a.Type, a.Mode, a.Cookie)
+		note("affinity %s, %s, cookie %s", a.Type, a.Mode, summarizeCookie(a.Cookie))
 		for _, host := range slices.Sorted(maps.Keys(a.Locations)) {
 			note("cookie set on %s %s", host, strings.Join(a.Locations[host], " "))
 		}
@@ -70,6 +71,15 @@ func summarizeBackend(text *strings.Builder, b *model.Backend) {
 	if len(b.AlternativeBackends) > 0 {
 		note("canaries %s", strings.Join(b.AlternativeBackends, " "))
 	}
+}
+
+func summarizeCookie(c annotations.Cookie) string {
+	said := fmt.Sprintf("name=%s expires=%s max-age=%s path=%s domain=%s samesite=%s conditional=%t on-failure=%t",
+		c.Name, c.Expires, c.MaxAge, c.Path, c.Domain, c.SameSite, c.ConditionalSameSiteNone, c.ChangeOnFailure)
+	if c.Secure != nil {
+		said += fmt.Sprintf(" secure=%t", *c.Secure)
+	}
+	return said
 }
 
 func summarizeServer(text *strings.Builder, s *model.Server) {
