@@ -170,7 +170,11 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	wanted, modelFindings := c.models.Build(cluster, opts)
 	input := c.input
 	input.Options = opts
-	c.tellFindings(optionFindings, slices.Concat(c.store.Refused(), refused, modelFindings, render.Findings(wanted, input)))
+	c.tellFindings(cluster, findings{
+		ofOptions: optionFindings,
+		ofRefused: slices.Concat(c.store.Refused(), refused),
+		ofModel:   slices.Concat(modelFindings, render.Findings(wanted, input)),
+	})
 
 	rendering := time.Now()
 	next, err := c.states.Next(wanted, input)

@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"windtunnel.dev/controller/apply"
-	"windtunnel.dev/controller/model"
-	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
 )
 
@@ -73,22 +71,4 @@ func why(p pass) []string {
 		}
 	}
 	return lines
-}
-
-// tellFindings logs the findings that the last sync did not have.
-func (c *controller) tellFindings(ofOptions []options.Finding, ofModel []model.Finding) {
-	now := make(map[string]bool)
-	tell := func(finding string) {
-		if !c.known[finding] && !now[finding] {
-			c.Log.Warn("finding", "what", finding)
-		}
-		now[finding] = true
-	}
-	for _, finding := range ofOptions {
-		tell("ConfigMap " + c.ConfigMap.String() + ": " + finding.String())
-	}
-	for _, finding := range ofModel {
-		tell(finding.String())
-	}
-	c.known = now
 }

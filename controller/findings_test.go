@@ -1,0 +1,58 @@
+package controller_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// awaitEvent returns the Event with that reason on the object of that kind.
+func (r *running) awaitEvent(kind, reason string) corev1.Event {
+	r.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		events, err := r.client.CoreV1().Events("default").List(r.Context(), metav1.ListOptions{})
+		r.must(err)
+		for _, event := range events.Items {
+			if event.InvolvedObject.Kind == kind && event.Reason == reason {
+				return event
+			}
+		}
+	}
+	r.Fatalf("no Event %s on a %s", reason, kind)
+	return corev1.Event{}
+}
+
+// Whoever wrote an object learns from it what is wrong with it, once.
+func TestFindingsAreEventsOnTheirObjects(t *testing.T) {
+	r := launch(t, true)
+	r.service(pod(t, "127.88.0.1", "one"))
+	r.awaitAnswer("one")
+	ingresses := r.client.NetworkingV1().Ingresses("default")
+	patch := func(annotations string) {
+		t.Helper()
+		_, err := ingresses.Patch(t.Context(), "web", "application/merge-patch+json", []byte(`{"metadata":{"annotations":{`+annotations+`}}}`), metav1.PatchOptions{})
+		r.must(err)
+	}
+	patch(`"nginx.ingress.kubernetes.io/proxy-connect-timeout":"soon"`)
+	event := r.awaitEvent("Ingress", "Misconfigured")
+	ingress, err := ingresses.Get(t.Context(), "web", metav1.GetOptions{})
+	r.must(err)
+	if event.Type != corev1.EventTypeWarning || event.InvolvedObject.Name != "web" || event.InvolvedObject.UID != ingress.UID || !strings.Contains(event.Message, "proxy-connect-timeout") {
+		t.Errorf("%+v", event)
+	}
+	patch(`"nginx.ingress.kubernetes.io/proxy-body-size":"2m"`)
+	r.awaitSync(reloaded)
+	r.configure(map[string]string{"no-such-key": "1"}, r.client.CoreV1().ConfigMaps("default").Update)
+	if event := r.awaitEvent("ConfigMap", "Misconfigured"); event.InvolvedObject.Name != "controller" || !strings.Contains(event.Message, "no-such-key") {
+		t.Errorf("%+v", event)
+	}
+	if event := r.awaitEvent("Ingress", "Misconfigured"); event.Count != 1 {
+		t.Errorf("told %d times", event.Count)
+	}
+	if event := r.awaitEvent("Pod", "RELOAD"); event.InvolvedObject.Name != "controller" || event.Type != corev1.EventTypeNormal {
+		t.Errorf("%+v", event)
+	}
+}
