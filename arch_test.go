@@ -42,6 +42,7 @@ var rules = []struct {
 	{"controller/nginx", []string{"controller/model", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "the nginx process knows nothing of what it serves"},
 	{"controller/watch", []string{"controller/nginx", "controller/apply"}, "only apply talks to nginx"},
 	{"controller/status", []string{"controller/nginx", "controller/apply", "controller/model"}, "it tells the cluster of addresses, whatever nginx serves"},
+	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/plan", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a question changes nothing"},
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what it is told"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
 	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "a scenario is read without anything that runs it"},

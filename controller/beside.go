@@ -6,12 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"windtunnel.dev/controller/admission"
 	"windtunnel.dev/controller/health"
 	"windtunnel.dev/controller/status"
 )
 
 // beside runs what goes on beside the syncs, until ctx is done: the part in
-// elections with the status of ingresses, and the profiler. The returned
+// elections with the status of ingresses, the profiler and the webhook. The returned
 // function waits for its end.
 func (c *controller) beside(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
@@ -21,6 +22,15 @@ func (c *controller) beside(ctx context.Context) (wait func()) {
 	if c.Profiler != nil {
 		server := &http.Server{Handler: health.Profiler(), ReadHeaderTimeout: 5 * time.Second}
 		all.Go(func() { server.Serve(c.Profiler) }) // ends with Close
+		context.AfterFunc(ctx, func() { server.Close() })
+	}
+	if c.Admission != nil {
+		server := c.webhook()
+		all.Go(func() {
+			if err := admission.Serve(server, c.Admission.Listener); err != nil {
+				c.Log.Error(err.Error())
+			}
+		})
 		context.AfterFunc(ctx, func() { server.Close() })
 	}
 	return all.Wait

@@ -47,6 +47,8 @@ type Config struct {
 	// none. Client, Pod, Ingresses, Leader and Log are Run's to fill in.
 	Status *status.Options
 
+	Admission *Admission // the webhook; nil is none
+
 	ShutdownGrace     time.Duration // from the signal to nginx's quitting
 	PostShutdownGrace time.Duration // from nginx's end to Run's
 

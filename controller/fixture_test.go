@@ -147,7 +147,7 @@ func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), creat
 			Retry:      apply.Retry(3),
 			Health:     health,
 			HealthPath: "/healthz",
-			Metrics:    metrics.New(metrics.Options{Identity: metrics.Identity{Namespace: "default", Pod: "controller"}, Full: true, Requests: metrics.DefaultRequests}),
+			Metrics:    metrics.New(metrics.Options{Identity: metrics.Identity{Namespace: "default", Pod: "controller"}, Full: true, Requests: metrics.DefaultRequests, Admission: true}),
 			Log:        slog.New(slog.NewJSONHandler(r.log, nil)),
 			Stderr:     t.Output(),
 		}

@@ -15,7 +15,7 @@ import (
 // (kubernetes.io/service-name).
 func Take(source Source) Snapshot {
 	return Snapshot{
-		Ingresses:      oldestFirst(source.Ingresses()),
+		Ingresses:      OldestFirst(source.Ingresses()),
 		Services:       byName(source.Services()),
 		EndpointSlices: byService(source.EndpointSlices()),
 		Secrets:        byName(source.Secrets()),
@@ -28,7 +28,8 @@ func NameOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-func oldestFirst(ingresses []*networkingv1.Ingress) []*networkingv1.Ingress {
+// OldestFirst sorts ingresses as a Snapshot has them.
+func OldestFirst(ingresses []*networkingv1.Ingress) []*networkingv1.Ingress {
 	return slices.SortedFunc(slices.Values(ingresses), func(a, b *networkingv1.Ingress) int {
 		if age := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); age != 0 {
 			return age

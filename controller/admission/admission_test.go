@@ -1,0 +1,190 @@
+package admission
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// shop is what there is before the question.
+const shop = `
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: old}
+spec:
+  rules:
+  - {host: shop.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: canary, annotations: {nginx.ingress.kubernetes.io/canary: "true"}}
+spec:
+  rules:
+  - {host: shop.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}
+`
+
+const uid = "7d2b6f6e-0000-4000-8000-000000000001"
+
+// ingress is one with a path, from the few fields that a test is about.
+func ingress(t *testing.T, text string) *networkingv1.Ingress {
+	t.Helper()
+	made := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "new", UID: uid}}
+	if err := yaml.UnmarshalStrict([]byte(text), made); err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// paths is a spec with a path.
+func paths(host, path, pathType string) string {
+	return `spec: {rules: [{host: "` + host + `", http: {paths: [{path: '` + path + `', pathType: ` + pathType + `, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+`
+}
+
+func annotated(pairs string) string { return `metadata: {annotations: {` + pairs + `}}` + "\n" }
+
+const ours = "nginx.ingress.kubernetes.io/"
+
+func checker(t *testing.T, config map[string]string) *Checker {
+	t.Helper()
+	manifests, err := snapshot.FromYAML(snapshot.File{Name: "shop", Data: []byte(shop)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := options.Options{DynamicConfiguration: true, Ports: options.DefaultPorts}
+	opts.Config, _ = options.Parse(config, options.Defaults(1, false))
+	return &Checker{
+		Cluster: func() snapshot.Snapshot { return snapshot.Take(manifests) },
+		Options: func(snapshot.Snapshot) options.Options { return opts },
+		Input:   render.Input{FileLimit: 4096},
+		Inspect: func(*networkingv1.Ingress) error { return nil },
+		Serves:  func(*networkingv1.Ingress) bool { return true },
+	}
+}
+
+func TestCheck(t *testing.T) {
+	snippets := map[string]string{"allow-snippet-annotations": "true", "annotations-risk-level": "Critical"}
+	for name, test := range map[string]struct {
+		ingress string
+		config  map[string]string
+		change  func(*Checker)
+		refusal string // empty: it is allowed
+		warning string
+	}{
+		"new host":                    {ingress: paths("new.example", "/", "Prefix")},
+		"new path":                    {ingress: paths("shop.example", "/new", "Prefix")},
+		"host and path of another":    {ingress: paths("shop.example", "/", "Prefix"), refusal: `host "shop.example" and path "/" is already defined in ingress default/old`},
+		"the same with an empty path": {ingress: paths("shop.example", "", "ImplementationSpecific"), refusal: "already defined"},
+		"an update of itself":         {ingress: "metadata: {name: old}\n" + paths("shop.example", "/", "Prefix")},
+		"not a UUID":                  {ingress: "metadata: {uid: x}\n" + paths("new.example", "/", "Prefix"), refusal: `metadata.uid "x"`},
+		"being deleted":               {ingress: "metadata: {uid: x, deletionTimestamp: 2026-01-01T00:00:00Z}\n"},
+		"of another class":            {ingress: "metadata: {uid: x}\n", change: func(c *Checker) { c.Serves = func(*networkingv1.Ingress) bool { return false } }},
+		"suspicious, though of another class": {ingress: "", change: func(c *Checker) {
+			c.Serves = func(*networkingv1.Ingress) bool { return false }
+			c.Inspect = func(*networkingv1.Ingress) error { return errors.New("suspicious") }
+		}, refusal: "suspicious"},
+		"default backend forbidden":         {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(c *Checker) { c.DisableCatchAll = true }, refusal: "--disable-catch-all"},
+		"default backend":                   {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"},
+		"regular expression as Prefix":      {ingress: paths("new.example", "/a(/|$)(.*)", "Prefix"), refusal: `path "/a(/|$)(.*)" cannot have the pathType Prefix`, warning: "cannot have the pathType"},
+		"the same where it is allowed":      {ingress: paths("new.example", "/a.(b)", "Exact"), config: map[string]string{"strict-validate-path-type": "false"}, warning: "cannot have the pathType Exact"},
+		"regular expression of no type":     {ingress: paths("new.example", "/a(/|$)(.*)", "ImplementationSpecific")},
+		"snippet":                           {ingress: annotated(ours+"configuration-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
+		"snippet where it is allowed":       {ingress: annotated(ours+`configuration-snippet: "# a"`) + paths("new.example", "/", "Prefix"), config: snippets},
+		"forbidden word":                    {ingress: annotated(ours+"rewrite-target: /secret") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotation-value-word-blocklist": "secret"}, refusal: "annotation-value-word-blocklist"},
+		"too risky":                         {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotations-risk-level": "Low"}, refusal: "risk"},
+		"prefix of another controller":      {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example"), refusal: "begin with mine.example"},
+		"prefix of its own":                 {ingress: annotated("mine.example/rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example")},
+		"bad value that is ignored":         {ingress: annotated(ours+"proxy-connect-timeout: soon") + paths("new.example", "/", "Prefix"), warning: "proxy-connect-timeout"},
+		"annotation of the past":            {ingress: annotated(ours+"influxdb-host: a") + paths("new.example", "/", "Prefix"), warning: "has no effect any more"},
+		"second canary":                     {ingress: annotated(ours+`canary: "true"`) + paths("shop.example", "/", "Prefix"), refusal: "already defined in ingress default/canary"},
+		"main ingress says it is no canary": {ingress: annotated(ours+`canary: "false"`) + paths("shop.example", "/", "Prefix"), warning: "already taken by default/old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := checker(t, test.config)
+			if test.change != nil {
+				test.change(c)
+			}
+			for _, c.OnlyNew = range []bool{false, true} {
+				v := c.Check(ingress(t, test.ingress))
+				switch {
+				case v.Refusal == nil && test.refusal != "":
+					t.Errorf("allowed, want %q", test.refusal)
+				case v.Refusal != nil && (test.refusal == "" || !strings.Contains(v.Refusal.Error(), test.refusal)):
+					t.Errorf("refused: %v, want %q", v.Refusal, test.refusal)
+				}
+				if got := strings.Join(v.Warnings, "\n"); !strings.Contains(got, test.warning) || test.warning == "" && test.refusal == "" && got != "" {
+					t.Errorf("warnings %q, want %q", got, test.warning)
+				}
+			}
+		})
+	}
+}
+
+func withPrefix(prefix string) func(*Checker) {
+	return func(c *Checker) {
+		opts := c.Options(c.Cluster())
+		opts.AnnotationsPrefix = prefix
+		c.Options = func(snapshot.Snapshot) options.Options { return opts }
+	}
+}
+
+func TestNothingIsAllowed(t *testing.T) {
+	if v := checker(t, nil).Check(nil); v.Refusal != nil {
+		t.Error(v.Refusal)
+	}
+}
+
+// What a check cost is counted: of the whole configuration, and of the new
+// ingress alone where only that is rendered.
+func TestCost(t *testing.T) {
+	c := checker(t, nil)
+	whole := c.Check(ingress(t, paths("new.example", "/", "Prefix"))).Cost
+	if whole.Tested != 3 || whole.Rendered != 3 || whole.Size == 0 || whole.Test <= 0 || whole.Render <= 0 {
+		t.Errorf("whole: %+v", whole)
+	}
+	c.OnlyNew = true
+	alone := c.Check(ingress(t, paths("new.example", "/", "Prefix"))).Cost
+	if alone.Tested != 3 || alone.Rendered != 1 || alone.Size >= whole.Size {
+		t.Errorf("alone: %+v, whole: %+v", alone, whole)
+	}
+}
+
+// A template that cannot render the ingress refuses it.
+func TestATemplateThatFails(t *testing.T) {
+	c := checker(t, nil)
+	template, err := render.Parse("my.tmpl", []byte(`{{ range .Servers }}{{ if eq .Hostname "new.example" }}{{ .NoSuchField }}{{ end }}{{ end }}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Input.Template = template
+	if v := c.Check(ingress(t, paths("new.example", "/", "Prefix"))); v.Refusal == nil || !strings.Contains(v.Refusal.Error(), "my.tmpl:1") {
+		t.Errorf("refusal: %v", v.Refusal)
+	}
+	if v := c.Check(ingress(t, paths("other.example", "/", "Prefix"))); v.Refusal != nil {
+		t.Errorf("refusal: %v", v.Refusal)
+	}
+}
+
+// A question leaves the cluster as it was.
+func TestACheckChangesNothing(t *testing.T) {
+	c := checker(t, nil)
+	before := c.Cluster()
+	c.Cluster = func() snapshot.Snapshot { return before }
+	c.Check(ingress(t, "metadata: {name: old}\n"+paths("shop.example", "/other", "Prefix")))
+	if len(before.Ingresses) != 2 || before.Ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path != "/" || before.Ingresses[1].Spec.Rules[0].HTTP.Paths[0].Path != "/" {
+		t.Errorf("now: %v", before.Ingresses)
+	}
+}

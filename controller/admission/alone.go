@@ -1,0 +1,75 @@
+package admission
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/options"
+)
+
+// Patterns of ingress-nginx: of the UID, which ends up in names of nginx's, and
+// of paths that are taken as they are.
+var (
+	uuid      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	plainPath = regexp.MustCompile(`(?i)^/[[:alnum:]._\-/]*$`)
+)
+
+// checkAlone is what is wrong with an ingress whatever else there is.
+func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
+	if !uuid.MatchString(string(ingress.UID)) {
+		return fmt.Errorf("metadata.uid %q: not a UUID", ingress.UID)
+	}
+	if bad := strangePaths(ingress); opts.Config.StrictValidatePathType && len(bad) > 0 {
+		return errors.New(strings.Join(bad, "; "))
+	}
+	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix)
+	for _, name := range slices.Sorted(maps.Keys(ingress.Annotations)) {
+		if prefix != annotations.DefaultPrefix && strings.HasPrefix(name, annotations.DefaultPrefix+"/") {
+			return fmt.Errorf("annotation %s: this controller's annotations begin with %s (--annotations-prefix)", name, prefix)
+		}
+		if strings.HasPrefix(name, prefix+"/") && strings.HasSuffix(name, "-snippet") && !opts.Config.AllowSnippetAnnotations {
+			return fmt.Errorf("annotation %s: snippets are disabled by the administrator (allow-snippet-annotations)", name)
+		}
+	}
+	_, _, err := annotations.Parse(ingress, opts)
+	return err
+}
+
+// strangePaths are the paths that strict-validate-path-type forbids: those
+// that only a regular expression could mean.
+func strangePaths(ingress *networkingv1.Ingress) []string {
+	var found []string
+	for _, rule := range ingress.Spec.Rules {
+		if rule.HTTP == nil {
+			continue
+		}
+		for _, path := range rule.HTTP.Paths {
+			if path.PathType == nil || *path.PathType == networkingv1.PathTypeImplementationSpecific || path.Path == "" || plainPath.MatchString(path.Path) {
+				continue
+			}
+			found = append(found, fmt.Sprintf("path %q cannot have the pathType %s: use ImplementationSpecific", path.Path, *path.PathType))
+		}
+	}
+	return found
+}
+
+// warnings are about what is allowed and still not as it should be.
+func warnings(ingress *networkingv1.Ingress, opts options.Options) []string {
+	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
+	var found []string
+	for _, name := range slices.Sorted(maps.Keys(ingress.Annotations)) {
+		short, ours := strings.CutPrefix(name, prefix)
+		if ours && (strings.HasPrefix(short, "influxdb-") || short == "enable-influxdb" || short == "secure-verify-ca-secret") {
+			found = append(found, fmt.Sprintf("annotation %s has no effect any more", name))
+		}
+	}
+	return append(found, strangePaths(ingress)...)
+}

@@ -1,0 +1,98 @@
+package admission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/controller/metrics"
+)
+
+// largest is the size that a question may not reach: objects of the API are
+// much smaller, and a question has an old and a new one.
+const largest = 9 << 20
+
+// Handler answers AdmissionReviews (admission.k8s.io/v1) on any path. Each
+// answer is told to done.
+func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admission), log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		review, code, err := read(w, r)
+		if err != nil {
+			http.Error(w, err.Error(), code)
+			return
+		}
+		question := review.Request
+		verdict := judge(question, check)
+		cost := verdict.Cost
+		cost.Namespace, cost.Ingress = question.Namespace, question.Name
+		cost.Refused, cost.Roundtrip = verdict.Refusal != nil, time.Since(began)
+		done(cost)
+		if verdict.Refusal != nil {
+			log.Info("admission refused", "ingress", question.Namespace+"/"+question.Name, "operation", string(question.Operation), "reason", verdict.Refusal.Error())
+		}
+		answer(w, review, verdict)
+	})
+}
+
+// read is the question of a request, or the status to answer with.
+func read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, int, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest-1))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the AdmissionReview has %d bytes or more", largest)
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, fmt.Errorf("reading the AdmissionReview: %w", err)
+	}
+	review := new(admissionv1.AdmissionReview)
+	if err := json.Unmarshal(body, review); err != nil {
+		return nil, http.StatusBadRequest, fmt.Errorf("not an AdmissionReview: %w", err)
+	}
+	if review.Kind != "AdmissionReview" || review.APIVersion != admissionv1.SchemeGroupVersion.String() || review.Request == nil {
+		return nil, http.StatusBadRequest, fmt.Errorf("want an AdmissionReview of %s with a request", admissionv1.SchemeGroupVersion)
+	}
+	if kind := review.Request.Kind; kind.Group != networkingv1.GroupName || kind.Version != "v1" || kind.Kind != "Ingress" {
+		return nil, http.StatusInternalServerError, fmt.Errorf("this webhook is for Ingresses of networking.k8s.io/v1, not for %s", kind)
+	}
+	return review, 0, nil
+}
+
+// judge reads the ingress and has it checked. Deletions, which have none, are
+// always allowed.
+func judge(question *admissionv1.AdmissionRequest, check func(*networkingv1.Ingress) Verdict) Verdict {
+	if len(question.Object.Raw) == 0 || question.Operation == admissionv1.Delete {
+		return Verdict{}
+	}
+	ingress := new(networkingv1.Ingress)
+	if err := json.Unmarshal(question.Object.Raw, ingress); err != nil {
+		return Verdict{Refusal: fmt.Errorf("not an Ingress: %w", err)}
+	}
+	return check(ingress)
+}
+
+func answer(w http.ResponseWriter, review *admissionv1.AdmissionReview, v Verdict) {
+	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: v.Refusal == nil, Warnings: v.Warnings}
+	if v.Refusal != nil {
+		response.Result = &metav1.Status{
+			Status:  metav1.StatusFailure,
+			Code:    http.StatusBadRequest,
+			Reason:  metav1.StatusReasonBadRequest,
+			Message: v.Refusal.Error(),
+		}
+	}
+	text, err := json.Marshal(&admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: response})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(text) // an API server that is gone needs no answer
+}

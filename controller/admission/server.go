@@ -1,0 +1,99 @@
+package admission
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Server is an HTTPS server for the webhook: TLS 1.2 or newer, HTTP/1.1. Its
+// certificate is read again when its files change.
+func Server(handler http.Handler, certificate *Certificate, log *slog.Logger) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		Protocols:         protocols,
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get},
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // handshakes that clients break off
+	}
+}
+
+// Serve answers until the server is closed.
+func Serve(server *http.Server, listener net.Listener) error {
+	if err := server.ServeTLS(listener, "", ""); err != http.ErrServerClosed {
+		return fmt.Errorf("the admission webhook: %w", err)
+	}
+	return nil
+}
+
+// Certificate is a certificate and its key in files that may be replaced at
+// any time.
+type Certificate struct {
+	certFile, keyFile string
+	log               *slog.Logger
+
+	mu      sync.Mutex
+	read    version
+	current *tls.Certificate
+}
+
+// version tells a pair of files from another in their place.
+type version struct{ cert, key stamp }
+
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+// Load reads a certificate and its key.
+func Load(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile, log: log}
+	now, err := c.version()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.load(now)
+}
+
+func (c *Certificate) version() (version, error) {
+	var v version
+	for file, stamp := range map[string]*stamp{c.certFile: &v.cert, c.keyFile: &v.key} {
+		info, err := os.Stat(file) // what a symbolic link leads to
+		if err != nil {
+			return v, err
+		}
+		stamp.changed, stamp.size = info.ModTime(), info.Size()
+	}
+	return v, nil
+}
+
+func (c *Certificate) load(now version) error {
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return err
+	}
+	c.current, c.read = &pair, now
+	return nil
+}
+
+// get is tls.Config.GetCertificate. Looking at two files costs nothing beside
+// a handshake; files that cannot be read leave the certificate as it was.
+func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, err := c.version()
+	if err == nil && now != c.read {
+		err = c.load(now)
+	}
+	if err != nil {
+		c.log.Warn("the webhook's certificate could not be read again; the earlier one is served", "error", err.Error())
+	}
+	return c.current, nil
+}
