@@ -30,6 +30,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	log := f.logger(stderr)
 	klog.SetSlogLogger(log) // client-go's
 	warn(f.set, log)
+	warnIgnored(f.set, log)
 
 	pod := types.NamespacedName{Namespace: env("POD_NAMESPACE"), Name: env("POD_NAME")}
 	if pod.Namespace == "" || pod.Name == "" {
@@ -64,6 +65,10 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			listeners.close()
 		}
 	}()
+	webhook, err := f.admission.config(listeners.webhook, log)
+	if err != nil {
+		return config, err
+	}
 	log.Info("starting", "version", banner(), "nginx", program.Version, "binary", program.Binary, "dynamic", f.dynamic)
 	if err := watch.AwaitServer(ctx, client, log); err != nil {
 		return config, err
@@ -114,6 +119,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		Requests:          listeners.requests,
 		Profiler:          listeners.profiler,
 		Status:            f.status.options(log),
+		Admission:         webhook,
 		ShutdownGrace:     seconds(f.shutdownGrace),
 		PostShutdownGrace: seconds(f.postShutdownGrace),
 		Log:               log,

@@ -32,20 +32,20 @@ type flags struct {
 	model             modelFlags
 
 	status       statusFlags
+	admission    admissionFlags
 	metrics      metricsFlags
 	profiling    bool
 	profilerHost string
 	profilerPort int
 
-	ports               options.Ports
-	healthHost          string
-	healthPath          string
-	syncRate            float64
-	retries             int
-	shutdownGrace       int
-	postShutdownGrace   int
-	unusedHealthTimeout int
-	version             bool
+	ports             options.Ports
+	healthHost        string
+	healthPath        string
+	syncRate          float64
+	retries           int
+	shutdownGrace     int
+	postShutdownGrace int
+	version           bool
 
 	dynamic   bool
 	root      string
@@ -68,6 +68,8 @@ func parseFlags(args []string) (*flags, error) {
 	f.addOurs()
 	f.addStatus()
 	f.addMetrics()
+	f.addAdmission()
+	addIgnored(f.set)
 	for _, u := range unsupported {
 		u.add(f.set)
 	}
@@ -116,7 +118,6 @@ func (f *flags) addNginx() {
 	s.StringVar(&f.profilerHost, "profiler-address", "127.0.0.1", "address of the profiles, http://ADDRESS:PORT/debug/pprof/")
 	s.IntVar(&f.profilerPort, "profiler-port", 10245, "port of the profiles")
 	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")
-	s.IntVar(&f.unusedHealthTimeout, "health-check-timeout", 10, "without effect, as in ingress-nginx")
 	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "syncs a second at most")
 	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "how often to repeat what nginx did not take")
 	s.IntVar(&f.shutdownGrace, "shutdown-grace-period", 0, "seconds from the signal to end until nginx quits")
@@ -159,6 +160,9 @@ func (f *flags) validate() error {
 		return err
 	}
 	if err := f.metrics.validate(); err != nil {
+		return err
+	}
+	if err := f.admission.validate(); err != nil {
 		return err
 	}
 	if f.namespaceSelector == "" {

@@ -53,10 +53,11 @@ func (o *metricsFlags) validate() error {
 
 func (f *flags) metricsOptions(pod types.NamespacedName) metrics.Options {
 	o := metrics.Options{
-		Identity: metrics.Identity{Namespace: pod.Namespace, Class: f.watch.ControllerClass, Pod: pod.Name},
-		Build:    build(),
-		Full:     f.metrics.enable,
-		Requests: f.metrics.requests,
+		Identity:  metrics.Identity{Namespace: pod.Namespace, Class: f.watch.ControllerClass, Pod: pod.Name},
+		Build:     build(),
+		Full:      f.metrics.enable,
+		Requests:  f.metrics.requests,
+		Admission: f.admission.address != "",
 	}
 	if !f.status.noElection {
 		o.Election = f.status.election.ID

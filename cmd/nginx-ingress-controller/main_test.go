@@ -161,21 +161,21 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-func TestUnsupportedFlagsAreToldOf(t *testing.T) {
-	f, err := parseFlags([]string{"--disable-full-test=false", "--enable-ssl-passthrough", "--maxmind-mirror=x", "--validating-webhook=:1"})
+func TestFlagsInVainAreToldOf(t *testing.T) {
+	f, err := parseFlags([]string{"--health-check-path=/healthz", "--health-check-timeout=5", "--maxmind-mirror=x"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	warn(f.set, f.logger(&said))
+	warnIgnored(f.set, f.logger(&said))
 	got := said.String()
-	for _, want := range []string{"--enable-ssl-passthrough=true is not supported", "--maxmind-mirror=x", "--validating-webhook=:1"} {
+	for _, want := range []string{"--health-check-timeout has no effect", "--maxmind-mirror has no effect"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no word of %s in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "full-test") || strings.Count(got, "\n") != 3 {
-		t.Errorf("want one line for each of three flags, got:\n%s", got)
+	if strings.Contains(got, "path") || strings.Count(got, "\n") != 2 {
+		t.Errorf("want one line for each of two flags, got:\n%s", got)
 	}
 }
 

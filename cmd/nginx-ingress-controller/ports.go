@@ -14,10 +14,11 @@ type listeners struct {
 	health   net.Listener
 	profiler net.Listener
 	requests net.Listener // records of requests, from nginx
+	webhook  net.Listener
 }
 
 func (l *listeners) close() {
-	for _, listener := range []net.Listener{l.health, l.profiler, l.requests} {
+	for _, listener := range []net.Listener{l.health, l.profiler, l.requests, l.webhook} {
 		if listener != nil {
 			listener.Close()
 		}
@@ -72,6 +73,9 @@ func (f *flags) listen(root string) (_ *listeners, err error) {
 		} else {
 			*port.ours = listener
 		}
+	}
+	if l.webhook, err = f.admission.listen(); err != nil {
+		return nil, err
 	}
 	if l.requests, err = f.metrics.listen(root); err != nil {
 		return nil, err

@@ -19,23 +19,13 @@ type foreign struct {
 // lines can be used as they are.
 var unsupported = []foreign{
 	{name: "default-ssl-certificate"},
-	{name: "disable-full-test", boolean: true, harmless: "false"},
 	{name: "enable-ssl-chain-completion", boolean: true, harmless: "false"},
 	{name: "enable-ssl-passthrough", boolean: true, harmless: "false"},
-	{name: "internal-logger-address"},
-	{name: "maxmind-edition-ids"},
-	{name: "maxmind-license-key"},
-	{name: "maxmind-mirror"},
-	{name: "maxmind-retries-count"},
-	{name: "maxmind-retries-timeout"},
-	{name: "ssl-passthrough-proxy-port"},
-	{name: "validating-webhook"},
-	{name: "validating-webhook-certificate"},
-	{name: "validating-webhook-key"},
+	{name: "ssl-passthrough-proxy-port", harmless: "442"},
 }
 
 func (u foreign) add(set *pflag.FlagSet) {
-	set.String(u.name, "", "of ingress-nginx; not supported yet")
+	set.String(u.name, u.harmless, "of ingress-nginx; not supported yet")
 	if u.boolean {
 		set.Lookup(u.name).NoOptDefVal = "true"
 	}

@@ -22,7 +22,6 @@ type measurement interface {
 var measurements = []func(rounds) measurement{
 	newConverge,
 	newReloads,
-	newFaults,
 	newWorkers,
 	newRequests,
 	newSyncs,

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// ignored are flags of ingress-nginx that have nothing to do here, with the
+// reason. They are taken, so that its command lines can be used as they are.
+var ignored = map[string]string{
+	"health-check-timeout":    "ingress-nginx reads it and does not use it",
+	"internal-logger-address": "there is no chroot whose logs must get out",
+	"maxmind-edition-ids":     maxmind,
+	"maxmind-license-key":     maxmind,
+	"maxmind-mirror":          maxmind,
+	"maxmind-retries-count":   maxmind,
+	"maxmind-retries-timeout": maxmind,
+}
+
+const maxmind = "nothing is downloaded; put GeoIP files into /etc/ingress-controller/geoip"
+
+func addIgnored(s *pflag.FlagSet) {
+	s.Int("health-check-timeout", 10, "")
+	s.String("internal-logger-address", "127.0.0.1:11514", "")
+	s.String("maxmind-edition-ids", "GeoLite2-City,GeoLite2-ASN", "")
+	s.String("maxmind-license-key", "", "")
+	s.String("maxmind-mirror", "", "")
+	s.Int("maxmind-retries-count", 1, "")
+	s.Duration("maxmind-retries-timeout", 0*time.Second, "")
+	for name, reason := range ignored {
+		s.Lookup(name).Usage = "without effect: " + reason
+	}
+}
+
+// warnIgnored says once of each flag that was given in vain that it was.
+func warnIgnored(set *pflag.FlagSet, log *slog.Logger) {
+	set.Visit(func(given *pflag.Flag) {
+		if reason := ignored[given.Name]; reason != "" {
+			log.Warn(fmt.Sprintf("--%s has no effect: %s", given.Name, reason))
+		}
+	})
+}
