@@ -15,6 +15,7 @@ import (
 	"windtunnel.dev/sim/driver/local"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/run"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/traffic"
@@ -96,12 +97,22 @@ func runScenario(ctx context.Context, path string, o runOptions, stdout, stderr 
 
 func loadScenario(path string) (*scenario.Scenario, error) {
 	return scenario.Load(path, scenario.Known{
-		Lanes: traffic.Lanes(),
+		Lanes:  traffic.Lanes(),
+		Faults: knownFaults(),
 		CheckExpression: func(text string) error {
 			_, err := expect.Compile(text)
 			return err
 		},
 	})
+}
+
+// knownFaults says of each fault whether it lasts.
+func knownFaults() map[string]bool {
+	lasts := map[string]bool{}
+	for _, f := range fault.All() {
+		lasts[f.Name] = f.Lasts
+	}
+	return lasts
 }
 
 // conduct runs the scenario with its log in dir.

@@ -12,6 +12,7 @@ import (
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
+	kubefault "windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -46,6 +47,9 @@ type Instance interface {
 	Master() (int, error)
 	// Controller is the PID of the controller.
 	Controller() int
+	// Inject breaks the API server, for the controller where the fault is one of
+	// single requests; fault.ErrNotHere where the driver cannot.
+	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)
 	// Died is closed when the controller ended by itself; Err says how.
 	Died() <-chan struct{}
 	Err() error

@@ -29,6 +29,7 @@ type Event struct {
 	Sync    *Sync    `json:"sync,omitempty"`
 	Pod     *Pod     `json:"pod,omitempty"`
 	Host    *Host    `json:"host,omitempty"`
+	Fault   *Fault   `json:"fault,omitempty"`
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
@@ -224,4 +225,11 @@ type Host struct {
 type Trouble struct {
 	What   string `json:"what"`
 	Detail string `json:"detail,omitempty"`
+}
+
+// Fault is something that a step broke on purpose, when it struck and when it
+// was healed.
+type Fault struct {
+	Name   string `json:"name"`
+	Healed bool   `json:"healed"`
 }

@@ -22,6 +22,7 @@ type measurement interface {
 var measurements = []func(rounds) measurement{
 	newConverge,
 	newReloads,
+	newFaults,
 	newWorkers,
 	newRequests,
 	newSyncs,

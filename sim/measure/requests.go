@@ -10,7 +10,7 @@ import (
 // our-dialing, make its run void. our-cancel is none: such a request was
 // neither sent nor failed.
 var Causes = []event.Cause{
-	event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.Corrupted, event.Timeout,
+	event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.StreamCut, event.Corrupted, event.Timeout,
 	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod,
 	event.OurDialing, event.Unknown,
 }

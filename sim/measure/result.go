@@ -31,6 +31,7 @@ type Subject struct {
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
 	Changes  Changes  `json:"changes"`
+	Faults   int      `json:"faults"`  // struck on purpose
 	Reloads  int      `json:"reloads"` // seen from outside: new generations of workers
 	Posts    Posts    `json:"posts"`
 	Syncs    Syncs    `json:"syncs"`

@@ -16,6 +16,7 @@ type Timeline struct {
 	Bins    []Bin         `json:"bins"`  // the rounds' bins in order, empty ones too; none outside of rounds
 	Reloads []Reload      `json:"reloads"`
 	Changes []Served      `json:"changes"` // in the order of intent
+	Faults  []Broken      `json:"faults,omitempty"`
 }
 
 // Bin is what happened from At for the width of a bin, or until the round's end.
@@ -35,6 +36,14 @@ type Bin struct {
 type Reload struct {
 	At         time.Duration `json:"at"`
 	Generation int           `json:"generation"`
+}
+
+// Broken is a time in which something was broken on purpose.
+type Broken struct {
+	Name   string        `json:"name"`
+	From   time.Duration `json:"from"`
+	Until  time.Duration `json:"until"` // the end of its round, if it was not healed by then
+	healed bool
 }
 
 // Fate is what became of a change.

@@ -11,6 +11,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
+	kubefault "windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/step"
 )
@@ -49,6 +50,7 @@ func (s *side) launch(ctx, run context.Context, population corpus.Population) er
 		return err
 	}
 	s.workers = probe.WatchWorkers(run, s.log, s.name, s.instance.Master)
+	s.cluster.Victim = victim{s}
 	s.usage = probe.WatchUsage(run, s.log, s.workers, func() (int, error) { return s.instance.Controller(), nil })
 	if err := s.awaitServed(ctx); err != nil {
 		return err
@@ -95,4 +97,23 @@ func (s *side) stop(ctx context.Context) error {
 	}
 	s.phase(event.Stopped, 0)
 	return nil
+}
+
+// victim is the subject as its faults see it.
+type victim struct{ *side }
+
+func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func(), err error) {
+	return v.instance.Inject(f, scope)
+}
+
+func (v victim) Master() (int, error) { return v.instance.Master() }
+
+func (v victim) Workers() []int {
+	var serving []int
+	for _, w := range v.workers.Alive() {
+		if w.State == event.Active {
+			serving = append(serving, w.PID)
+		}
+	}
+	return serving
 }

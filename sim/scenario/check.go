@@ -32,6 +32,7 @@ func check(s *Scenario, at place, known Known, found *problems) {
 	c.timeline()
 	c.manifests()
 	c.expectations(s.Expect)
+	c.control()
 }
 
 // wrong adds a problem with what the path leads to.

@@ -17,6 +17,7 @@ import (
 // nil field is not checked.
 type Known struct {
 	Lanes           []string           // the traffic lanes there are
+	Faults          map[string]bool    // the faults there are, and whether one lasts; nil: not checked
 	CheckExpression func(string) error // says which expectation does not compile, and why
 }
 
@@ -120,6 +121,12 @@ func fill(s *Scenario, at place) {
 	}
 	for i := range s.Timeline {
 		s.Timeline[i].Line = at.line("spec", "timeline", i)
+	}
+	if s.Control != nil {
+		s.Control.Line = at.line("spec", "control")
+		for i := range s.Control.Timeline {
+			s.Control.Timeline[i].Line = at.line("spec", "control", "timeline", i)
+		}
 	}
 	if len(s.Subjects) == 0 {
 		s.Subjects = []Subject{{Name: Bundled, Line: at.line("spec")}}

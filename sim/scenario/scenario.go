@@ -45,11 +45,14 @@ func (s *Scenario) Named(name string) []Manifest {
 	return named
 }
 
-// Length is when the last step of the timeline is over. The rounds of a run
-// divide it among themselves.
+// Length is when the last step of the timeline is over; a fault may outlast
+// it, to the end of its round. The rounds of a run divide it among themselves.
 func (s *Scenario) Length() time.Duration {
 	var end time.Duration
 	for _, step := range s.Timeline {
+		if step.Fault != "" {
+			step.For = 0
+		}
 		end = max(end, step.At+step.For)
 	}
 	return end

@@ -25,7 +25,32 @@ type Spec struct {
 	Timeline []Step `yaml:"timeline,omitempty"`
 	// What must be true of every subject: CEL over the measurements, such as reloads == 0.
 	Expect []Expectation `yaml:"expect,omitempty"`
+	// What must make the scenario fail: proof that it can.
+	Control *Control `yaml:"control,omitempty"`
+	// When it is run: pr, on every change; nightly; soak, for hours.
+	Tier string `yaml:"tier,omitempty" jsonschema:"enum=pr,enum=nightly,enum=soak"`
 }
+
+// Control is the negative control of a scenario: a mutation under which named
+// expectations must not hold. An expectation that holds all the same proves
+// nothing.
+type Control struct {
+	// What the mutation is, in a sentence.
+	What string `yaml:"what" jsonschema:"required"`
+	// Flags of every subject's controller, over its own.
+	Flags map[string]string `yaml:"flags,omitempty"`
+	// Keys of every subject's ConfigMap, over its own.
+	Config map[string]string `yaml:"config,omitempty"`
+	// Steps that come on top: faults, manifests applied or deleted.
+	Timeline []Step `yaml:"timeline,omitempty"`
+	// The expectations that must fail, as they stand in expect.
+	Fails []string `yaml:"fails" jsonschema:"required"`
+
+	Line int `yaml:"-"` // in the file, from 1
+}
+
+// Tiers are when a scenario can be run.
+var Tiers = []string{"pr", "nightly", "soak"}
 
 // Subject is a thing under test.
 type Subject struct {
@@ -74,7 +99,7 @@ type Traffic struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// Step is one line of the timeline. It has exactly one action: churn, apply or delete.
+// Step is one line of the timeline. It has exactly one action: churn, apply, delete or fault.
 type Step struct {
 	// When the step begins, since the beginning of the timeline.
 	At time.Duration `yaml:"at"`
@@ -82,7 +107,7 @@ type Step struct {
 	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update"`
 	// Changes a second, minute or hour, of a churn.
 	Rate Rate `yaml:"rate,omitempty"`
-	// How long a churn lasts.
+	// How long a churn, or a fault, lasts.
 	For time.Duration `yaml:"for,omitempty"`
 	// How long a pod that a churn has taken out of its service goes on serving.
 	Drain time.Duration `yaml:"drain,omitempty"`
@@ -90,6 +115,8 @@ type Step struct {
 	Apply string `yaml:"apply,omitempty"`
 	// Deletes the manifests of this name, the last of the file first.
 	Delete string `yaml:"delete,omitempty"`
+	// Breaks something on purpose, such as api-restart or worker-kill.
+	Fault string `yaml:"fault,omitempty"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }
@@ -97,7 +124,7 @@ type Step struct {
 // actions are the actions that the step names, by their keys in the file.
 func (s Step) actions() []string {
 	var named []string
-	for _, a := range []struct{ key, value string }{{"churn", s.Churn}, {"apply", s.Apply}, {"delete", s.Delete}} {
+	for _, a := range []struct{ key, value string }{{"churn", s.Churn}, {"apply", s.Apply}, {"delete", s.Delete}, {"fault", s.Fault}} {
 		if a.value != "" {
 			named = append(named, a.key)
 		}

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -18,9 +19,10 @@ func (c *checker) timeline() {
 		c.notNegative(step.At, append(path, "at")...)
 		switch actions := step.actions(); len(actions) {
 		case 0:
-			c.wrong("a step without an action", "add churn:, apply: or delete:", path...)
+			c.wrong("a step without an action", "add churn:, apply:, delete: or fault:", path...)
 		case 1:
 			c.churn(step, path)
+			c.fault(step, path)
 			c.names(step, path)
 		default:
 			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "make a step of each", path...)
@@ -51,7 +53,7 @@ func (c *checker) churn(step Step, path []any) {
 		for _, given := range []struct {
 			key string
 			set bool
-		}{{"rate", step.Rate != 0}, {"for", step.For != 0}, {"drain", step.Drain != 0}} {
+		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != 0}} {
 			if given.set {
 				c.wrong(given.key+": belongs to a churn", "take it away", append(path, given.key)...)
 			}
@@ -74,6 +76,22 @@ func (c *checker) churn(step Step, path []any) {
 		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
 	}
 	c.notNegative(step.Drain, append(path, "drain")...)
+}
+
+func (c *checker) fault(step Step, path []any) {
+	if step.Fault == "" || c.known.Faults == nil {
+		return
+	}
+	lasts, known := c.known.Faults[step.Fault]
+	switch {
+	case !known:
+		names := slices.Sorted(maps.Keys(c.known.Faults))
+		c.wrong("unknown fault "+step.Fault, choose(step.Fault, "faults", names), append(path, "fault")...)
+	case lasts && step.For <= 0:
+		c.wrong("a fault that does not say for how long", "add for: 2s", append(path, "for")...)
+	case !lasts && step.For != 0:
+		c.wrong("for: this fault is over at once", "take it away", append(path, "for")...)
+	}
 }
 
 // names checks that the manifests which a step names are in the file.

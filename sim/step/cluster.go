@@ -12,6 +12,7 @@ import (
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/fault"
 )
 
 // Cluster is one subject's cluster: its API and its pods, and who is told of
@@ -19,6 +20,8 @@ import (
 type Cluster struct {
 	// Watch is told of every change before it is written. It may be nil.
 	Watch func(event.Change)
+	// Victim is what faults break. It may be nil: then they are errors.
+	Victim fault.Victim
 
 	subject    string
 	client     *cluster.Client

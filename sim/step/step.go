@@ -31,6 +31,7 @@ var kinds = []struct {
 	{func(s scenario.Step) bool { return s.Churn == scenario.RollingUpdate }, rollingUpdate},
 	{func(s scenario.Step) bool { return s.Apply != "" }, apply},
 	{func(s scenario.Step) bool { return s.Delete != "" }, remove},
+	{func(s scenario.Step) bool { return s.Fault != "" }, strike},
 }
 
 // setting is what all steps of a scenario share.

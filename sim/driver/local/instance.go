@@ -18,6 +18,7 @@ import (
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -41,6 +42,13 @@ type instance struct {
 func (i *instance) API() *rest.Config    { return i.api.Config() }
 func (i *instance) Pods() *backend.Fleet { return i.pods }
 func (i *instance) Controller() int      { return i.command.Process.Pid }
+
+// Inject spares the harness, which asks the same server, by the name under
+// which the controller asks.
+func (i *instance) Inject(f fault.Fault, scope fault.Scope) (heal func(), err error) {
+	scope.UserAgent = filepath.Base(i.command.Path) + "/"
+	return i.api.Inject(f, scope)
+}
 
 func (i *instance) Died() <-chan struct{} { return i.died }
 func (i *instance) Err() error            { return i.err }

@@ -52,7 +52,8 @@
     return Object.assign({ stroke: css("--soft"), font: fontOf(), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
   }
 
-  // marks draws vertical lines: of reloads, and between rounds.
+  // marks draws vertical lines: of reloads, and between rounds; and shades the
+  // times in which something was broken on purpose.
   function marks(subject) {
     const { clock, edges } = layout(subject);
     const lines = (u, xs, color, dash, width) => {
@@ -71,7 +72,22 @@
       }
       ctx.restore();
     };
+    const shades = (u) => {
+      const { ctx, bbox } = u;
+      ctx.save();
+      ctx.font = fontOf();
+      for (const fault of subject.faults || []) {
+        const from = u.valToPos(clock(fault.from), "x", true);
+        const width = Math.max(u.valToPos(clock(fault.until), "x", true) - from, 3 * devicePixelRatio);
+        ctx.fillStyle = css("--fault");
+        ctx.fillRect(from, bbox.top, width, bbox.height);
+        ctx.fillStyle = css("--soft");
+        ctx.fillText(fault.name, from + 4 * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
+      }
+      ctx.restore();
+    };
     return (u) => {
+      shades(u);
       lines(u, (subject.reloads || []).map((r) => clock(r.at)), css("--reload"), [4, 3], 1);
       lines(u, edges, css("--soft"), [], 2);
     };

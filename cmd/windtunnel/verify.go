@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/scenario"
+)
+
+type verifyOptions struct {
+	tier       string
+	out        string
+	controller string
+	plainOnly  bool
+}
+
+func verifyCommand() *cobra.Command {
+	var o verifyOptions
+	command := &cobra.Command{
+		Use:   "verify [SCENARIO.yaml | FOLDER]…",
+		Short: "Run scenarios, and prove of each that it can fail",
+		Long: `Run scenarios, and prove of each that it can fail.
+
+Each scenario is run as it is, and must hold; and with the mutation of its
+control, under which the expectations that the control names must not hold.
+Without arguments: all of the folder scenarios.
+Exit code: 0 all as it must be, 1 a scenario fails or a control stays green, 2
+a scenario could not be run, 3 a run was void.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.tier != "" && !slices.Contains(scenario.Tiers, o.tier) {
+				return fmt.Errorf("--tier=%s: want one of %s", o.tier, strings.Join(scenario.Tiers, ", "))
+			}
+			if len(args) == 0 {
+				args = []string{"scenarios"}
+			}
+			return verify(cmd.Context(), args, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	command.Flags().StringVar(&o.tier, "tier", "", "only scenarios of this tier: pr, nightly or soak")
+	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/verify-TIME)")
+	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
+	command.Flags().BoolVar(&o.plainOnly, "skip-controls", false, "do not run the controls")
+	return command
+}
+
+// trial is one run of verify and what came of it.
+type trial struct {
+	scenario *scenario.Scenario
+	control  bool
+	dir      string
+	code     int // of exit codes
+	note     string
+}
+
+func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr io.Writer) error {
+	all, err := scenarios(paths, o.tier)
+	if err != nil {
+		return err
+	}
+	controller, err := bundledController(o.controller)
+	if err != nil {
+		return err
+	}
+	if err := doctor.Fit(); err != nil {
+		return err
+	}
+	if o.out == "" {
+		o.out = filepath.Join("runs", "verify-"+time.Now().Format("20060102-150405"))
+	}
+	trials := plan(all, o)
+	for i := range trials {
+		t := &trials[i]
+		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, len(trials), t.name())
+		t.code, t.note = t.run(ctx, controller, stderr)
+		if ctx.Err() != nil {
+			fmt.Fprintln(stderr, "windtunnel: interrupted; what is left was not run")
+			trials = trials[:i+1]
+			break
+		}
+	}
+	fmt.Fprintln(stdout, trialTable(trials))
+	if ctx.Err() != nil {
+		return verdict(exitCut)
+	}
+	worst := exitOK
+	for _, code := range []int{exitVoid, exitFailed, exitBadInput} {
+		if slices.ContainsFunc(trials, func(t trial) bool { return t.code == code }) {
+			worst = code
+		}
+	}
+	if worst != exitOK {
+		return verdict(worst)
+	}
+	return nil
+}
+
+// scenarios reads the files, and those in the folders, of a tier.
+func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
+	var all []*scenario.Scenario
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || name != path && filepath.Ext(name) != ".yaml" {
+				return err
+			}
+			s, err := loadScenario(name)
+			if err == nil && (tier == "" || s.Tier == tier) {
+				all = append(all, s)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no scenario of tier %q in %s", tier, strings.Join(paths, ", "))
+	}
+	return all, nil
+}
+
+// plan is a run of each scenario, and one of its control.
+func plan(all []*scenario.Scenario, o verifyOptions) []trial {
+	var trials []trial
+	for _, s := range all {
+		trials = append(trials, trial{scenario: s, dir: filepath.Join(o.out, s.Name)})
+		if s.Control != nil && !o.plainOnly {
+			trials = append(trials, trial{scenario: s, control: true, dir: filepath.Join(o.out, s.Name+"-control")})
+		}
+	}
+	return trials
+}
+
+func (t *trial) name() string {
+	if t.control {
+		return t.scenario.Name + ", with its control: " + t.scenario.Control.What
+	}
+	return t.scenario.Name
+}
+
+// run runs the scenario and says what came of it, and why.
+func (t *trial) run(ctx context.Context, controller string, stderr io.Writer) (code int, note string) {
+	s := t.scenario
+	if t.control {
+		s = s.Mutated()
+	}
+	dir, err := makeRunDir(t.dir, s)
+	if err != nil {
+		return exitBadInput, err.Error()
+	}
+	ran := conduct(ctx, dir, s, runOptions{seed: s.Seed}, local.Driver{Bundled: controller}, stderr)
+	if ran != nil && !started(dir) {
+		return exitBadInput, ran.Error()
+	}
+	if err := writeReport(dir, s, io.Discard); err != nil && !errors.As(err, new(verdict)) {
+		return exitBadInput, err.Error()
+	}
+	result, outcomes, err := readResult(dir)
+	if err != nil {
+		return exitBadInput, err.Error()
+	}
+	if t.control {
+		return judgeControl(s, outcomes)
+	}
+	if ran != nil {
+		return exitFailed, ran.Error()
+	}
+	return judgePlain(result, outcomes)
+}
+
+func readResult(dir string) (measure.Result, []report.Outcome, error) {
+	file, err := os.Open(filepath.Join(dir, resultFile))
+	if err != nil {
+		return measure.Result{}, nil, err
+	}
+	defer file.Close()
+	return report.ReadJSON(file)
+}
+
+func judgePlain(result measure.Result, outcomes []report.Outcome) (code int, note string) {
+	for _, s := range result.Subjects {
+		if !s.Valid {
+			return exitVoid, fmt.Sprintf("void for %s: %s", s.Name, s.Invalid[0])
+		}
+	}
+	for _, o := range outcomes {
+		if !o.OK {
+			return exitFailed, fmt.Sprintf("%s: %s, but %s", o.Subject, o.Text, o.Actual)
+		}
+	}
+	return exitOK, fmt.Sprintf("%d expectations hold", len(outcomes))
+}
+
+// judgeControl wants every expectation that the control names to fail, for at
+// least one subject.
+func judgeControl(s *scenario.Scenario, outcomes []report.Outcome) (code int, note string) {
+	var red []string
+	for _, text := range s.Control.Fails {
+		i := slices.IndexFunc(outcomes, func(o report.Outcome) bool { return o.Text == text && !o.OK })
+		if i < 0 {
+			return exitFailed, fmt.Sprintf("stays green: %s holds under the mutation", text)
+		}
+		red = append(red, outcomes[i].Actual)
+	}
+	return exitOK, "turns red: " + strings.Join(red, ", ")
+}
+
+func trialTable(trials []trial) string {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = 0
+	words := map[int]string{exitOK: "pass", exitFailed: "FAIL", exitBadInput: "not run", exitVoid: "void"}
+	t.AppendHeader(table.Row{"", "scenario", "run", "what came of it"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 90}})
+	for _, one := range trials {
+		run := "as it is"
+		if one.control {
+			run = "control"
+		}
+		t.AppendRow(table.Row{words[one.code], one.scenario.Name, run, one.note})
+	}
+	return t.Render()
+}

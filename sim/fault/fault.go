@@ -1,0 +1,86 @@
+// Package fault is what a scenario can break on purpose around a subject, one
+// file a kind of victim. It stands between the timeline's fault steps and what
+// is broken: the API server, nginx's processes. Its one rule: a fault does what
+// happens in production, and says when it struck and when it was healed.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	kubefault "windtunnel.dev/sim/kubeapi/fault"
+)
+
+// Fault is one way to break something.
+type Fault struct {
+	Name string
+	Doc  string // a sentence
+	// Lasts says that it holds for a time, and that the step must say how long;
+	// else it happens at once.
+	Lasts bool
+
+	strike func(Victim, time.Duration) (heal func(), err error)
+}
+
+// Victim is a subject as far as it can be broken. A driver that cannot break
+// something returns ErrNotHere.
+type Victim interface {
+	// Inject breaks the subject's API server for its controller; others are spared
+	// where the fault is one of single requests.
+	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)
+	// Workers are the PIDs of nginx's serving workers.
+	Workers() []int
+	// Master is the PID of nginx's master process.
+	Master() (int, error)
+}
+
+// ErrNotHere is the error of a fault that a driver cannot make.
+var ErrNotHere = errors.New("this driver cannot do it")
+
+// faults is the table.
+var faults = slices.Concat(ofAPI, ofProcesses)
+
+// All are the faults there are.
+func All() []Fault { return slices.Clone(faults) }
+
+// Names are the names of all.
+func Names() []string {
+	var names []string
+	for _, f := range faults {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Find returns the fault of that name.
+func Find(name string) (Fault, bool) {
+	i := slices.IndexFunc(faults, func(f Fault) bool { return f.Name == name })
+	if i < 0 {
+		return Fault{}, false
+	}
+	return faults[i], true
+}
+
+// Strike breaks the victim. A fault that lasts is healed after that time, when
+// ctx is done, or by calling heal; healed is called once, when it is.
+func (f Fault) Strike(ctx context.Context, v Victim, lasts time.Duration, healed func()) (heal func(), err error) {
+	undo, err := f.strike(v, lasts)
+	if err != nil {
+		return nil, fmt.Errorf("fault %s: %w", f.Name, err)
+	}
+	if !f.Lasts {
+		healed()
+		return func() {}, nil
+	}
+	over, end := context.WithTimeout(ctx, lasts)
+	finished := make(chan struct{})
+	context.AfterFunc(over, func() {
+		defer close(finished)
+		undo()
+		healed()
+	})
+	return func() { end(); <-finished }, nil
+}

@@ -1,0 +1,88 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Mutated is the scenario with its control's mutation, which must make it fail;
+// nil if it has no control.
+func (s *Scenario) Mutated() *Scenario {
+	if s.Control == nil {
+		return nil
+	}
+	mutated := *s
+	mutated.Subjects = slices.Clone(s.Subjects)
+	for i := range mutated.Subjects {
+		subject := &mutated.Subjects[i]
+		subject.Flags = over(subject.Flags, s.Control.Flags)
+		subject.Config = over(subject.Config, s.Control.Config)
+	}
+	mutated.Timeline = append(slices.Clone(s.Timeline), s.Control.Timeline...)
+	slices.SortStableFunc(mutated.Timeline, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	return &mutated
+}
+
+func over(first, second map[string]string) map[string]string {
+	all := maps.Clone(first)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, second)
+	return all
+}
+
+// control checks that the control changes something and names expectations
+// that there are.
+func (c *checker) control() {
+	if c.Tier != "" && !slices.Contains(Tiers, c.Tier) {
+		c.wrong("unknown tier "+c.Tier, choose(c.Tier, "tiers", Tiers), "spec", "tier")
+	}
+	if c.Control == nil {
+		return
+	}
+	path := []any{"spec", "control"}
+	if c.Control.What == "" {
+		c.wrong("a control that does not say what it is", "add what: a sentence", path...)
+	}
+	if len(c.Control.Flags)+len(c.Control.Config)+len(c.Control.Timeline) == 0 {
+		c.wrong("a control that changes nothing", "add flags:, config: or timeline:", path...)
+	}
+	for i, step := range c.Control.Timeline {
+		at := append(path, "timeline", i)
+		c.notNegative(step.At, append(at, "at")...)
+		switch actions := step.actions(); {
+		case len(actions) != 1:
+			c.wrong("a step of a control has one action", "make it fault:, apply: or delete:", at...)
+		case step.Churn != "":
+			c.wrong("a churn in a control", "make it fault:, apply: or delete:", at...)
+		default:
+			c.churn(step, at)
+			c.fault(step, at)
+			c.names(step, at)
+		}
+	}
+	c.controlFails(append(path, "fails"))
+}
+
+func (c *checker) controlFails(path []any) {
+	if len(c.Control.Fails) == 0 {
+		c.wrong("a control that says of no expectation that it fails", "add fails: with lines of expect", path...)
+	}
+	var all []string
+	for _, e := range c.Expect {
+		all = append(all, e.Expression)
+	}
+	for _, s := range c.Subjects {
+		for _, e := range s.Expect {
+			all = append(all, e.Expression)
+		}
+	}
+	for i, text := range c.Control.Fails {
+		if !slices.Contains(all, text) {
+			c.wrong(fmt.Sprintf("%q is no expectation of this file", text), choose(text, "expectations", all), append(path, i)...)
+		}
+	}
+}
