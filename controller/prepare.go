@@ -33,7 +33,7 @@ func prepare(c *Config) (render.Input, error) {
 		}
 	}
 	c.Options.Stream = streamOf(c.Nginx)
-	modules, err := c.Nginx.Load(modulesFor(c.Options)...)
+	modules, err := c.Nginx.Load(modulesFor(c.Options, c.Nginx)...)
 	if err != nil {
 		return render.Input{}, err
 	}
@@ -50,9 +50,10 @@ func prepare(c *Config) (render.Input, error) {
 	}
 	ipv6 := hasIPv6()
 	c.Options.Config = options.Defaults(runtime.GOMAXPROCS(0), ipv6)
-	return render.Input{
+	input := render.Input{
 		Template:       c.Template,
 		Modules:        modules,
+		ModulesPath:    c.Nginx.ModulesPath,
 		Optional:       c.Nginx.Available(render.OptionalModules()...),
 		HTTP2Directive: c.Nginx.AtLeast("1.25.1"),
 		StreamRealIP:   c.Nginx.Has("stream_realip"),
@@ -60,7 +61,8 @@ func prepare(c *Config) (render.Input, error) {
 		Resolvers:      nameservers("/etc/resolv.conf"),
 		Backlog:        backlog("/proc/sys/net/core/somaxconn"),
 		FileLimit:      fileLimit(),
-	}, nil
+	}
+	return input, checkTemplate(input, c.Options, c.Nginx)
 }
 
 // streamOf is what nginx can do with TCP and UDP.
@@ -74,9 +76,15 @@ func streamOf(program *nginx.Nginx) options.Stream {
 	return options.NoStream
 }
 
-// modulesFor are those that our nginx.conf needs.
-func modulesFor(o options.Options) []string {
+// modulesFor are those that our nginx.conf needs, and those that snippets and
+// templates written for ingress-nginx's image rely on.
+func modulesFor(o options.Options, program *nginx.Nginx) []string {
 	modules := []string{"ndk_http", "http_lua"}
+	for _, name := range []string{"http_set_misc", "http_headers_more_filter"} {
+		if program.Has(name) {
+			modules = append(modules, name)
+		}
+	}
 	switch o.Stream {
 	case options.LuaStream:
 		modules = append(modules, "stream_lua")

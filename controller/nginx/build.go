@@ -62,6 +62,15 @@ func (b build) modulesPath() string {
 	return filepath.Clean(path)
 }
 
+// ConfigurationFolder is where nginx's own distribution has mime.types and its like.
+func (n *Nginx) ConfigurationFolder() string {
+	path, ok := build{arguments: n.arguments}.argument("conf-path")
+	if !ok {
+		path = "/usr/local/nginx/conf/nginx.conf"
+	}
+	return filepath.Dir(path)
+}
+
 // compareVersions compares number by number; a missing part is 0.
 func compareVersions(a, b string) int {
 	x, y := numbers(a), numbers(b)

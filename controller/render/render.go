@@ -13,6 +13,9 @@ type Input struct {
 	Options options.Options
 	// Template is the user's own; nil is ours.
 	Template *Template
+	// ModulesPath is nginx's folder of modules, for the load_module lines of a
+	// user's template.
+	ModulesPath string
 	// Modules are files for load_module, in their order.
 	Modules []string
 	// Optional are further modules that nginx could have, each with the files
@@ -50,5 +53,9 @@ func Render(m *model.Model, in Input) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return indent(text), nil
+	conf := indent(text)
+	if in.Template != nil {
+		conf = adapt(conf, in)
+	}
+	return conf, nil
 }

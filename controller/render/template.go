@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"errors"
+	"fmt"
 	"strings"
 	"text/template"
 )
@@ -12,11 +13,12 @@ import (
 var files embed.FS
 
 // ours is composed of one file for each block of nginx.conf.
-var ours = &Template{template.Must(template.New("nginx.tmpl").Funcs(functions).ParseFS(files, "templates/*.tmpl"))}
+var ours = &Template{template.Must(template.New("nginx.tmpl").Funcs(functions).ParseFS(files, "templates/*.tmpl")), ""}
 
 // Template is a template of nginx.conf.
 type Template struct {
 	parsed *template.Template
+	text   string
 }
 
 // Parse reads a user's template from its text. The file is its name in errors,
@@ -26,7 +28,20 @@ func Parse(file string, text []byte) (*Template, error) {
 	if err != nil {
 		return nil, readable(err)
 	}
-	return &Template{parsed}, nil
+	return &Template{parsed, string(text)}, nil
+}
+
+// Place is where the template writes a directive, as "file:line"; the file
+// alone where it is not to be found, as when a snippet writes it.
+func (t *Template) Place(name string) string {
+	number := 0
+	for line := range strings.Lines(t.text) {
+		number++
+		if word, _ := directive(line); word == name {
+			return fmt.Sprintf("%s:%d", t.parsed.Name(), number)
+		}
+	}
+	return t.parsed.Name()
 }
 
 func (t *Template) execute(data root) ([]byte, error) {

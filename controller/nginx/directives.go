@@ -1,0 +1,75 @@
+package nginx
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Unmet is a directive of a configuration that this nginx does not know.
+type Unmet struct {
+	Directive string
+	Line      int    // of the configuration, from 1
+	Reason    string // what nginx lacks
+}
+
+func (u Unmet) Error() string { return fmt.Sprintf("%s (line %d): %s", u.Directive, u.Line, u.Reason) }
+
+// owners say which module a directive comes from, by how its name begins or
+// ends; the first that fits holds. Only those modules are here that
+// ingress-nginx's image has and another nginx may lack.
+var owners = []struct {
+	block          string // stream or http
+	prefix, within string
+	module         string
+}{
+	{"stream", "lua_", "", "stream_lua"},
+	{"stream", "", "_by_lua", "stream_lua"},
+	{"http", "lua_", "", "http_lua"},
+	{"http", "", "_by_lua", "http_lua"},
+	{"http", "more_", "", "http_headers_more_filter"},
+	{"http", "set_escape_uri", "", "http_set_misc"},
+	{"http", "set_unescape_uri", "", "http_set_misc"},
+	{"http", "brotli_static", "", "http_brotli_static"},
+	{"http", "brotli", "", "http_brotli_filter"},
+	{"http", "geoip2", "", "http_geoip2"},
+	{"http", "modsecurity", "", "http_modsecurity"},
+	{"http", "opentelemetry", "", "otel_ngx"},
+	{"http", "auth_digest", "", "http_auth_digest"},
+}
+
+// Unmet returns the first directive of a configuration, in the layout that
+// the controller writes, that needs what this nginx lacks; nil if there is none.
+func (n *Nginx) Unmet(conf []byte) *Unmet {
+	block, depth, number := "", 0, 0
+	for line := range bytes.Lines(conf) {
+		number++
+		code, _, _ := strings.Cut(strings.TrimSpace(string(line)), "#")
+		word, _, _ := strings.Cut(strings.TrimRight(code, " ;{"), " ")
+		if depth == 0 {
+			block = word
+		}
+		if reason := n.lacks(block, word); depth > 0 && reason != "" {
+			return &Unmet{word, number, reason}
+		}
+		depth += strings.Count(code, "{") - strings.Count(code, "}")
+	}
+	return nil
+}
+
+// lacks says what keeps nginx from knowing a directive.
+func (n *Nginx) lacks(block, directive string) string {
+	if block == "http" && directive == "http2" && !n.AtLeast("1.25.1") {
+		return fmt.Sprintf("nginx %s does not know it; 1.25.1 is the first that does", n.Version)
+	}
+	for _, owner := range owners {
+		if owner.block != block || !strings.HasPrefix(directive, owner.prefix) || !strings.Contains(directive, owner.within) {
+			continue
+		}
+		if _, err := n.Load(owner.module); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	return ""
+}

@@ -1,0 +1,281 @@
+package render_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/tls"
+	"windtunnel.dev/controller/wire"
+	"windtunnel.dev/internal/port"
+	"windtunnel.dev/lua"
+)
+
+// patience bounds waits, which only a failure makes long.
+const patience = 20 * time.Second
+
+var fakeCertificate = sync.OnceValues(tls.FakeCertificate)
+
+// here is what rendering needs to know of this machine's nginx, with free
+// ports and a root of its own that has all the files nginx reads.
+func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
+	t.Helper()
+	program, err := nginx.Find("")
+	if err != nil {
+		t.Skipf("needs nginx: %v", err)
+	}
+	modules, err := program.Load("http_lua")
+	if err != nil {
+		t.Skipf("needs nginx: %v", err)
+	}
+	base, err := port.Free(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := map[string]string{"bind-address": "127.0.0.1", "worker-processes": "1"}
+	for key, value := range config {
+		data[key] = value
+	}
+	parsed, findings := options.Parse(data, options.Defaults(1, false))
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	opts := options.Options{
+		Config: parsed, DynamicConfiguration: true, Root: t.TempDir(),
+		Ports: options.Ports{HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4},
+	}
+	opts.DefaultCertificate.PemFile = opts.Path("/etc/ingress-controller/ssl/default-fake-certificate.pem")
+	in := render.Input{
+		Options: opts, Modules: modules, ModulesPath: program.ModulesPath,
+		Optional: program.Available(render.OptionalModules()...), HTTP2Directive: program.AtLeast("1.25.1"), FileLimit: 4096,
+	}
+	furnish(t, in)
+	return in, program
+}
+
+// furnish makes the folders and files of a root.
+func furnish(t *testing.T, in render.Input) {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(in.Options.Root), 0o755); err != nil { // for nginx's workers
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl"} {
+		if err := os.MkdirAll(in.Options.Path(folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lua.Write(in.Options.Path("/etc/nginx/lua")); err != nil {
+		t.Fatal(err)
+	}
+	pem, err := fakeCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := wire.LuaConfig(in.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, in, "/etc/nginx/lua/cfg.json", settings)
+	put(t, in, "/etc/ingress-controller/ssl/default-fake-certificate.pem", pem)
+}
+
+func put(t *testing.T, in render.Input, file string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(in.Options.Path(file), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write renders m, and returns where nginx.conf is.
+func write(t *testing.T, m *model.Model, in render.Input) string {
+	t.Helper()
+	m.DefaultSSLCertificate = model.SSLCert{PemFileName: in.Options.DefaultCertificate.PemFile}
+	conf, err := render.Render(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, in, "/etc/nginx/nginx.conf", conf)
+	return in.Options.Path("/etc/nginx/nginx.conf")
+}
+
+// taken has nginx read what m becomes.
+func taken(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) {
+	t.Helper()
+	file := write(t, m, in)
+	if err := program.Test(t.Context(), file); err != nil {
+		conf, _ := os.ReadFile(file)
+		t.Errorf("%v\n%s", err, numbered(conf))
+	}
+}
+
+func numbered(conf []byte) string {
+	var text strings.Builder
+	for i, line := range strings.Split(string(conf), "\n") {
+		fmt.Fprintf(&text, "%4d %s\n", i+1, line)
+	}
+	return text.String()
+}
+
+// site is a running nginx.
+type site struct {
+	*testing.T
+	options.Ports
+	root string
+}
+
+// serve starts nginx with m and tells Lua its backends.
+func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) *site {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	file := write(t, m, in)
+	process, err := program.Start(ctx, file, nginx.Stderr(t.Output()))
+	if err != nil {
+		conf, _ := os.ReadFile(file)
+		t.Fatalf("%v\n%s", err, numbered(conf))
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = process.Quit(ctx) // by force: the test has seen what it wanted
+		if t.Failed() {
+			text, _ := os.ReadFile(in.Options.Path("/var/log/nginx/error.log"))
+			t.Logf("error.log:\n%s", text)
+		}
+	})
+	s := &site{t, in.Options.Ports, in.Options.Root}
+	body, err := wire.Backends(m, in.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/configuration/backends", s.Status), "application/json", bytes.NewReader(body.Body()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusCreated {
+		t.Fatalf("POST of backends: %s", response.Status)
+	}
+	return s
+}
+
+// answer is what a client got.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask sends a request; change, if not nil, completes it. It is sent again
+// while the answer is that Lua knows no backend yet.
+func (s *site) ask(host, path string, change func(*http.Request)) answer {
+	s.Helper()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	deadline := time.Now().Add(patience)
+	for {
+		request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", s.HTTP, path), nil)
+		if err != nil {
+			s.Fatal(err)
+		}
+		request.Host = host
+		if change != nil {
+			change(request)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			s.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil {
+			s.Fatal(err)
+		}
+		got := answer{response.StatusCode, response.Header, string(body)}
+		if got.status != http.StatusServiceUnavailable || !bytes.Contains(body, []byte("nginx")) || s.known() || time.Now().After(deadline) {
+			return got
+		}
+	}
+}
+
+// known tells whether the one worker has taken the backends over: a location
+// that is never refused says so.
+func (s *site) known() bool {
+	request, _ := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", s.HTTP), nil)
+	request.Host = "known.example"
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// pod is a server on an address of its own.
+func pod(t *testing.T, handler http.HandlerFunc) model.Endpoint {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: handler}
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true) // gRPC
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+	return endpointOf(listener)
+}
+
+func endpointOf(listener net.Listener) model.Endpoint {
+	host, port, _ := net.SplitHostPort(listener.Addr().String())
+	return model.Endpoint{Address: host, Port: port}
+}
+
+// hosts is a model of one pod whose location "/" each host has as it wishes;
+// known.example has it plain.
+func hosts(in render.Input, endpoint model.Endpoint, wishes map[string]func(*model.Location)) *model.Model {
+	m := &model.Model{Backends: model.Backends{
+		{Name: "demo-web-80", Endpoints: []model.Endpoint{endpoint}},
+		{Name: model.DefaultBackendName, Endpoints: []model.Endpoint{{Address: "127.0.0.1", Port: fmt.Sprint(in.Options.Ports.Default)}}},
+	}}
+	add := func(host string, wish func(*model.Location)) {
+		location := plain(in, "/", "demo-web-80")
+		if wish != nil {
+			wish(location)
+		}
+		m.Servers = append(m.Servers, &model.Server{Hostname: host, Locations: []*model.Location{location}})
+	}
+	add(model.DefaultServerName, nil)
+	add("known.example", nil)
+	for host, wish := range wishes {
+		add(host, wish)
+	}
+	return m
+}
+
+// plain is a location without wishes.
+func plain(in render.Input, path, backend string) *model.Location {
+	ingress := new(networkingv1.Ingress)
+	ingress.Namespace, ingress.Name = "demo", "web"
+	set, _, _ := annotations.Parse(ingress, in.Options)
+	return &model.Location{
+		Path: path, PathType: new(networkingv1.PathTypePrefix), Backend: backend, Ingress: ingress,
+		Proxy: set.Proxy, Logs: annotations.Logs{Access: true}, EnableGlobalAuth: true,
+	}
+}

@@ -1,0 +1,43 @@
+package controller
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+)
+
+// What an nginx cannot do is said at the start, with the template's own line.
+func TestATemplateThatCannotWorkHereIsRefusedAtTheStart(t *testing.T) {
+	program, err := nginx.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"it works":             {"http {\nserver {\n{{ if .Cfg.UseHTTP2 }}http2 on;{{ end }}\n}\n}\n", ""},
+		"it does not render":   {"http {\n{{ .Cfg.NoSuchKey }}\n}\n", "--nginx-template: my.tmpl:2:7: "},
+		"stream-lua":           {"stream {\nserver {\n  preread_by_lua_block {\n  }\n}\n}\n", "--nginx-template: my.tmpl:3: preread_by_lua_block: nginx has no module stream_lua"},
+		"written by an action": {"stream {\n{{ print \"lua_add_variable $a;\" }}\n}\n", "--nginx-template: my.tmpl: lua_add_variable: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if program.Has("stream_lua") && strings.Contains(test.want, "stream_lua") {
+				t.Skip("this nginx has stream-lua")
+			}
+			opts := options.Options{Config: options.Defaults(1, false), Ports: options.DefaultPorts, Root: t.TempDir(), DynamicConfiguration: true}
+			if err := os.MkdirAll(opts.Path("/etc/nginx"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			template, err := render.Parse("my.tmpl", []byte(test.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = checkTemplate(render.Input{Template: template}, opts, program)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
