@@ -26,6 +26,7 @@ var measurements = []func(rounds) measurement{
 	newWorkers,
 	newRequests,
 	newSyncs,
+	newLegs,
 	newMemory,
 	newCPU,
 	newBins,

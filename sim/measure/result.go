@@ -76,6 +76,7 @@ type Converge struct {
 	// Granularity is the gap between two looks of a probe at the same worker
 	// for the same change: no time above is finer than this.
 	Granularity Durations `json:"granularity"`
+	Way         Way       `json:"way"`   // where the time of a change went
 	Flaps       int       `json:"flaps"` // old answers from a worker after a new one
 }
 

@@ -69,4 +69,5 @@ type Served struct {
 	First  time.Duration `json:"first"`
 	Last   time.Duration `json:"last"`
 	Flaps  int           `json:"flaps,omitempty"`
+	Legs   Legs          `json:"legs"`
 }

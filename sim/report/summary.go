@@ -27,6 +27,7 @@ var rows = []row{
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes.Made) }},
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that never got there are not in it.",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes.Made) }},
+	{"of it wait / sync / spread p50", "Where the median time of a change went: from the API's having taken it until the sync that brought it began, that sync, and from the first worker to the last.", way},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
 	{"requests failed, by cause", "Where none failed, the rate below which the true one lies at 95 % confidence (the rule of three).", failures},
@@ -80,6 +81,18 @@ func times(d measure.Durations, of int) []string {
 		lines = append(lines, fmt.Sprintf("of %s of %s changes", count(d.N), count(of)))
 	}
 	return lines
+}
+
+func way(s measure.Subject) []string {
+	w := s.Converge.Way
+	if w.Sync.N == 0 {
+		return []string{"not told"}
+	}
+	var parts []string
+	for _, leg := range []measure.Durations{w.Wait, w.Sync, w.Spread} {
+		parts = append(parts, duration(leg.P50))
+	}
+	return []string{strings.Join(parts, " / ")}
 }
 
 func failures(s measure.Subject) []string {

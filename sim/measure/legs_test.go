@@ -1,0 +1,52 @@
+package measure
+
+import (
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// The legs of a change add up to its last convergence.
+func TestLegsAddUp(t *testing.T) {
+	const ms = time.Millisecond
+	m := newLegs(nil)
+	sync := func(end, took time.Duration) event.Event {
+		return event.Event{At: end, Sync: &event.Sync{Took: took}}
+	}
+	for _, e := range []event.Event{
+		sync(100*ms, 50*ms), // over before the change was written
+		{At: 210 * ms, Written: &event.Written{Change: 1}},
+		sync(1000*ms, 300*ms), // brought it
+		sync(5000*ms, 300*ms), // after it was served
+	} {
+		m.Add(e, true)
+	}
+	timeline := Timeline{Changes: []Served{{ID: 1, At: 200 * ms, Fate: Converged, First: 1400 * ms, Last: 2000 * ms}}}
+	var s Subject
+	m.Result(&s, &timeline)
+	want := Legs{Write: 10 * ms, Wait: 490 * ms, Sync: 300 * ms, Reach: 600 * ms, Spread: 600 * ms}
+	if got := timeline.Changes[0].Legs; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if sum := want.Write + want.Wait + want.Sync + want.Reach + want.Spread; sum != timeline.Changes[0].Last {
+		t.Errorf("they add up to %v", sum)
+	}
+	if s.Converge.Way.Sync.N != 1 {
+		t.Errorf("%+v", s.Converge.Way)
+	}
+}
+
+// A subject that does not tell of its syncs has the legs that are seen from outside.
+func TestLegsFromOutside(t *testing.T) {
+	m := newLegs(nil)
+	m.Add(event.Event{At: 3, Written: &event.Written{Change: 1}}, true)
+	timeline := Timeline{Changes: []Served{{ID: 1, At: 1, Fate: Converged, First: 5, Last: 7}, {ID: 2, At: 1, Fate: Failed, First: none, Last: none}}}
+	m.Result(new(Subject), &timeline)
+	if got, want := timeline.Changes[0].Legs, (Legs{2, none, none, none, 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got, want := timeline.Changes[1].Legs, (Legs{none, none, none, none, none}); got != want {
+		t.Errorf("a refused write: got %+v, want %+v", got, want)
+	}
+}
