@@ -89,6 +89,10 @@ const (
 	RejectsAll               // the ingress is not taken; what it said before holds
 )
 
+func (b Bad) String() string {
+	return [...]string{"it is ignored", "its family is ignored", "requests get 503", "the ingress is not taken"}[b]
+}
+
 // Finding is an annotation that could not be followed to the letter.
 type Finding struct {
 	Key    string // with the prefix

@@ -5,8 +5,32 @@ type BasicDigestAuth struct {
 	Type       string // basic or digest; empty is off
 	Realm      string
 	Secret     string // namespace/name
-	SecretType string // auth-file or auth-map
+	SecretType string // auth-file: a file in the key auth; auth-map: a key a name
 	Secured    bool   // the file is there
 	File       string // of names and hashed passwords
 	FileSHA    string
+}
+
+var basicDigestAuth = Family{
+	Name: "passwords",
+	Keys: []Key{
+		{Name: "auth-type", Doc: "Ask clients for a name and a password: basic or digest; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: OneOf("basic", "digest"), Bad: RejectsAll},
+		{Name: "auth-secret", Doc: "Secret ([namespace/]name) with the names and hashed passwords.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
+		{Name: "auth-secret-type", Doc: "auth-file: they are a file in the Secret's key auth; auth-map: each key is a name.", Risk: Low, Scope: OfLocation, Want: OneOf("auth-file", "auth-map"), Bad: RejectsAll},
+		{Name: "auth-realm", Doc: "What the password is for, shown to people.", Risk: Medium, Scope: OfLocation, Want: pattern(`[/\-._~a-zA-Z0-9: ]*`, "letters, digits, spaces and / - . _ ~ :"), Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		if !r.has("auth-type") {
+			return
+		}
+		set.BasicDigestAuth = BasicDigestAuth{
+			Type:       r.text("auth-type", ""),
+			Realm:      r.text("auth-realm", ""),
+			Secret:     r.reference("auth-secret", false),
+			SecretType: r.text("auth-secret-type", "auth-file"),
+		}
+		if set.BasicDigestAuth.Secret == "" {
+			r.refuse("auth-secret", "auth-type needs a Secret")
+		}
+	},
 }

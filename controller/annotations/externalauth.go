@@ -1,9 +1,15 @@
 package annotations
 
+import (
+	"strings"
+
+	"windtunnel.dev/controller/options"
+)
+
 // ExternalAuth asks another service about each request.
 type ExternalAuth struct {
-	URL                    string
-	Host                   string // of URL
+	URL                    string // empty: none is asked
+	Host                   string // of URL, without its port
 	SigninURL              string
 	SigninURLRedirectParam string
 	Method                 string
@@ -19,5 +25,81 @@ type ExternalAuth struct {
 	KeepaliveShareVars     bool
 	KeepaliveRequests      int
 	KeepaliveTimeout       int // seconds
-	EnableGlobalAuth       bool
+}
+
+const defaultCacheDuration = "200 202 401 5m"
+
+var verb = Want{"a method of HTTP in capitals", options.IsVerb}
+
+var externalAuth = Family{
+	Name: "external authentication",
+	Keys: []Key{
+		{Name: "auth-url", Doc: "Service that is asked about each request: a URL; without it the others do nothing.", Risk: High, Scope: OfLocation, Want: URLVars, Bad: RejectsAll},
+		{Name: "auth-method", Doc: "HTTP method of the question; the request's unless given.", Risk: Low, Scope: OfLocation, Want: verb, Bad: DeniesRequest},
+		{Name: "auth-signin", Doc: "Where clients are sent that are not authenticated.", Risk: High, Scope: OfLocation, Want: URLVars},
+		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that says where the client came from.", Risk: Medium, Scope: OfLocation, Want: URL},
+		{Name: "auth-response-headers", Doc: "Headers of the answer that pods get.", Risk: Medium, Scope: OfLocation, Want: ListOf(Header), Bad: DeniesRequest},
+		{Name: "auth-proxy-set-headers", Doc: "ConfigMap ([namespace/]name) of headers that the service gets.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
+		{Name: "auth-request-redirect", Doc: "X-Auth-Request-Redirect that the service gets.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DropsFamily},
+		{Name: "auth-snippet", Doc: "Put into the location that asks.", Risk: Critical, Scope: OfLocation, Want: Anything},
+		{Name: "auth-cache-key", Doc: "Answers are cached by this.", Risk: Medium, Scope: OfLocation, Want: Variable},
+		{Name: "auth-cache-duration", Doc: "How long, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DropsFamily},
+		{Name: "auth-keepalive", Doc: "Idle connections to the service that a worker keeps; not with HTTP/2 or a variable host.", Risk: Low, Scope: OfLocation, Want: Number},
+		{Name: "auth-keepalive-share-vars", Doc: "The question sees the request's nginx variables.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "auth-keepalive-requests", Doc: "Questions that such a connection carries.", Risk: Low, Scope: OfLocation, Want: Positive},
+		{Name: "auth-keepalive-timeout", Doc: "Seconds that it may be idle.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "auth-always-set-cookie", Doc: "Send the cookies of the answer to the client, whatever the status.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: DropsFamily},
+	},
+	parse: func(r *reader, set *Set) {
+		url := r.text("auth-url", "")
+		if url == "" {
+			return
+		}
+		host, err := options.AuthHost(url)
+		if err != nil {
+			r.refuse("auth-url", err.Error())
+			return
+		}
+		set.ExternalAuth = ExternalAuth{
+			URL:                    url,
+			Host:                   host,
+			SigninURL:              r.text("auth-signin", ""),
+			SigninURLRedirectParam: r.text("auth-signin-redirect-param", "rd"),
+			Method:                 r.text("auth-method", ""),
+			ResponseHeaders:        r.list("auth-response-headers"),
+			RequestRedirect:        r.text("auth-request-redirect", ""),
+			AuthSnippet:            r.snippet("auth-snippet"),
+			AuthCacheKey:           r.text("auth-cache-key", ""),
+			AuthCacheDuration:      r.cacheDurations("auth-cache-duration"),
+			ProxySetHeadersMap:     r.reference("auth-proxy-set-headers", false),
+			AlwaysSetCookie:        r.flag("auth-always-set-cookie", false),
+			KeepaliveConnections:   r.keepalive("auth-keepalive", host),
+			KeepaliveShareVars:     r.flag("auth-keepalive-share-vars", false),
+			KeepaliveRequests:      r.number("auth-keepalive-requests", 1000),
+			KeepaliveTimeout:       r.number("auth-keepalive-timeout", 60),
+		}
+	},
+}
+
+func (r *reader) cacheDurations(name string) []string {
+	durations, err := options.CacheDurations(r.text(name, defaultCacheDuration))
+	if err != nil {
+		r.refuse(name, err.Error())
+	}
+	return durations
+}
+
+// keepalive is a number of connections. An upstream block cannot have a
+// variable as its server.
+func (r *reader) keepalive(name, host string) int {
+	number := r.number(name, 0)
+	switch {
+	case number < 0:
+		r.ignore(name, "want a number from 0")
+	case number > 0 && strings.Contains(host, "$"):
+		r.ignore(name, "the host of auth-url is a variable")
+	default:
+		return number
+	}
+	return 0
 }

@@ -6,3 +6,14 @@ type FastCGI struct {
 	ParamsMap string            // namespace/name of the ConfigMap
 	Params    map[string]string // of that
 }
+
+var fastCGI = Family{
+	Name: "FastCGI",
+	Keys: []Key{
+		{Name: "fastcgi-index", Doc: "File that stands for a directory.", Risk: Medium, Scope: OfLocation, Want: pattern(`[A-Za-z0-9._\-]+`, "a file name"), Bad: RejectsAll},
+		{Name: "fastcgi-params-configmap", Doc: "ConfigMap ([namespace/]name) of FastCGI parameters.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		set.FastCGI = FastCGI{Index: r.text("fastcgi-index", ""), ParamsMap: r.reference("fastcgi-params-configmap", false)}
+	},
+}

@@ -1,9 +1,55 @@
 package annotations
 
+import (
+	"net/url"
+	"strings"
+)
+
 // Mirror sends a copy of each request elsewhere.
 type Mirror struct {
-	Source      string // the location that sends it
+	Source      string // the location that sends it; empty: none is sent
 	RequestBody string // on or off
 	Target      string
 	Host        string
+}
+
+var mirror = Family{
+	Name: "mirroring",
+	Keys: []Key{
+		{Name: "mirror-target", Doc: "Where a copy of each request is sent: a URL, which may have variables.", Risk: High, Scope: OfLocation, Want: Regex},
+		{Name: "mirror-request-body", Doc: "With the body.", Risk: Low, Scope: OfLocation, Want: OnOff},
+		{Name: "mirror-host", Doc: "The Host of the copy; the URL's unless given.", Risk: High, Scope: OfLocation, Want: Regex},
+	},
+	parse: func(r *reader, set *Set) {
+		target := r.text("mirror-target", "")
+		if target == "" {
+			return
+		}
+		host := hostOf(target)
+		if host == "" {
+			r.ignore("mirror-target", "want a URL with scheme and host")
+			return
+		}
+		set.Mirror = Mirror{
+			Source:      "/_mirror-" + string(r.ingress.UID),
+			RequestBody: r.text("mirror-request-body", "on"),
+			Target:      target,
+			Host:        r.text("mirror-host", host),
+		}
+	},
+}
+
+// hostOf is the host of a URL, without its port and without variables right
+// behind, such as in https://a.example$request_uri.
+func hostOf(target string) string {
+	scheme, rest, ok := strings.Cut(target, "://")
+	if !ok || scheme != "http" && scheme != "https" {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, "$")
+	u, err := url.Parse(scheme + "://" + rest)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }

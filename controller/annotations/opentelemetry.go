@@ -3,8 +3,26 @@ package annotations
 // Opentelemetry is tracing.
 type Opentelemetry struct {
 	Enabled       bool
-	Set           bool
+	Set           bool // else the ConfigMap says
 	TrustEnabled  bool
-	TrustSet      bool
+	TrustSet      bool // else the ConfigMap says
 	OperationName string
+}
+
+var opentelemetry = Family{
+	Name: "tracing",
+	Keys: []Key{
+		{Name: "enable-opentelemetry", Doc: "Trace requests; the ConfigMap says for all.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "opentelemetry-trust-incoming-span", Doc: "Go on with the client's span.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "opentelemetry-operation-name", Doc: "Name of the spans.", Risk: Medium, Scope: OfLocation, Want: pattern(`[A-Za-z0-9_\-]*`, "letters, digits and _ -"), Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		set.Opentelemetry.OperationName = r.text("opentelemetry-operation-name", "")
+		if on := r.choice("enable-opentelemetry"); on != nil {
+			set.Opentelemetry.Set, set.Opentelemetry.Enabled = true, *on
+		}
+		if on := r.choice("opentelemetry-trust-incoming-span"); on != nil {
+			set.Opentelemetry.TrustSet, set.Opentelemetry.TrustEnabled = true, *on
+		}
+	},
 }

@@ -1,21 +1,69 @@
 package annotations
 
+import (
+	"encoding/base64"
+	"math"
+)
+
 // RateLimit bounds what a client may ask for.
 type RateLimit struct {
-	ID             string // of the zones' variables
+	ID             string // of the zones' variables; empty: no zones
 	Name           string
 	Connections    Zone
 	RPS            Zone // requests a second
 	RPM            Zone // requests a minute
-	LimitRate      int  // kB a second
-	LimitRateAfter int  // kB
+	LimitRate      int  // KB a second
+	LimitRateAfter int  // KB
 	Allowlist      []string
 }
 
 // Zone is a limit and the shared memory that counts.
 type Zone struct {
 	Name       string
-	Limit      int
+	Limit      int // 0 is none
 	Burst      int
 	SharedSize int // MB
+}
+
+const zoneSize = 5
+
+// mostConnections is nginx's bound on limit_conn.
+const mostConnections = 65535
+
+var rateLimit = Family{
+	Name: "limits",
+	Keys: []Key{
+		{Name: "limit-connections", Doc: "Connections that a client may have at once.", Risk: Low, Scope: OfLocation, Want: AtMost(mostConnections), Bad: RejectsAll},
+		{Name: "limit-rps", Doc: "Requests a second that a client may make.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
+		{Name: "limit-rpm", Doc: "Requests a minute that a client may make.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
+		{Name: "limit-burst-multiplier", Doc: "How many times the limit may come at once.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000)},
+		{Name: "limit-rate", Doc: "KB a second that an answer is sent with; 0 is no limit.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "limit-rate-after", Doc: "KB of an answer sent before that holds.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "limit-allowlist", Aliases: []string{"limit-whitelist"}, Doc: "Clients without limits.", Risk: Low, Scope: OfLocation, Want: Networks, Bad: RejectsAll},
+	},
+	parse: func(r *reader, set *Set) {
+		connections := max(0, r.number("limit-connections", 0))
+		rps := max(0, r.number("limit-rps", 0))
+		rpm := max(0, r.number("limit-rpm", 0))
+		times := r.number("limit-burst-multiplier", 5)
+		set.RateLimit = RateLimit{
+			LimitRate:      r.number("limit-rate", r.options.Config.LimitRate),
+			LimitRateAfter: r.number("limit-rate-after", r.options.Config.LimitRateAfter),
+		}
+		allowed := networks(r.list("limit-allowlist"))
+		if connections == 0 && rps == 0 && rpm == 0 {
+			return
+		}
+		name := r.ingress.Namespace + "_" + r.ingress.Name + "_" + string(r.ingress.UID)
+		set.RateLimit.Name = name
+		set.RateLimit.ID = base64.RawURLEncoding.EncodeToString([]byte(name))
+		set.RateLimit.Connections = zone(name+"_conn", connections, times)
+		set.RateLimit.RPS = zone(name+"_rps", rps, times)
+		set.RateLimit.RPM = zone(name+"_rpm", rpm, times)
+		set.RateLimit.Allowlist = allowed
+	},
+}
+
+func zone(name string, limit, times int) Zone {
+	return Zone{Name: name, Limit: limit, Burst: min(limit*times, math.MaxInt32), SharedSize: zoneSize}
 }

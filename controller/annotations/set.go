@@ -20,22 +20,24 @@ type Set struct {
 	CustomHeaders   string // namespace/name of the ConfigMap; empty is none
 	CustomErrors    CustomErrors
 	Denylist        SourceRange
-	ExternalAuth    ExternalAuth
-	FastCGI         FastCGI
-	HTTP2           HTTP2
-	Logs            Logs
-	Mirror          Mirror
-	ModSecurity     ModSecurity
-	Opentelemetry   Opentelemetry
-	Proxy           Proxy
-	ProxySSL        ProxySSL
-	RateLimit       RateLimit
-	Redirect        Redirect
-	Rewrite         Rewrite
-	Satisfy         string
-	Snippets        Snippets
-	SSL             SSL
-	UpstreamVhost   string
+	// EnableGlobalAuth has the ConfigMap's global-auth-url asked.
+	EnableGlobalAuth bool
+	ExternalAuth     ExternalAuth
+	FastCGI          FastCGI
+	HTTP2            HTTP2
+	Logs             Logs
+	Mirror           Mirror
+	ModSecurity      ModSecurity
+	Opentelemetry    Opentelemetry
+	Proxy            Proxy
+	ProxySSL         ProxySSL
+	RateLimit        RateLimit
+	Redirect         Redirect
+	Rewrite          Rewrite
+	Satisfy          string
+	Snippets         Snippets
+	SSL              SSL
+	UpstreamVhost    string
 	// UsePortInRedirects names the port in redirects to HTTPS.
 	UsePortInRedirects bool
 	XForwardedPrefix   string
@@ -47,17 +49,30 @@ var families = []Family{
 	aliases,
 	authTLS,
 	backend,
+	basicDigestAuth,
 	canary,
 	clientBody,
 	connection,
+	cors,
 	customErrors,
+	customHeaders,
+	externalAuth,
+	fastCGI,
+	globalAuth,
+	http2,
 	logs,
+	mirror,
+	modSecurity,
+	opentelemetry,
 	protocol,
 	proxy,
 	proxySSL,
+	rateLimit,
 	redirect,
 	rewrite,
+	satisfy,
 	snippets,
+	sourceRange,
 	ssl,
 	vhost,
 }

@@ -1,6 +1,44 @@
 package annotations
 
-// SourceRange is networks of clients.
+import (
+	"net/netip"
+	"slices"
+)
+
+// SourceRange is networks of clients, sorted.
 type SourceRange struct {
 	CIDR []string
+}
+
+var sourceRange = Family{
+	Name: "source ranges",
+	Keys: []Key{
+		{Name: "allowlist-source-range", Aliases: []string{"whitelist-source-range"}, Doc: "Clients let in; others get 403.", Risk: Medium, Scope: OfLocation, Want: Networks, Bad: DeniesRequest},
+		{Name: "denylist-source-range", Doc: "Clients kept out.", Risk: Medium, Scope: OfLocation, Want: Networks, Bad: DeniesRequest},
+	},
+	parse: func(r *reader, set *Set) {
+		set.Allowlist.CIDR = r.networks("allowlist-source-range", r.options.Config.WhitelistSourceRange)
+		set.Denylist.CIDR = r.networks("denylist-source-range", r.options.Config.DenylistSourceRange)
+	},
+}
+
+func (r *reader) networks(name string, otherwise []string) []string {
+	if !r.has(name) {
+		return networks(otherwise)
+	}
+	return networks(r.list(name))
+}
+
+// networks are addresses and networks as nginx wants them: without bits
+// beyond the mask, each once.
+func networks(listed []string) []string {
+	var found []string
+	for _, item := range listed {
+		if prefix, err := netip.ParsePrefix(item); err == nil {
+			item = prefix.Masked().String()
+		}
+		found = append(found, item)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }

@@ -2,6 +2,7 @@ package annotations
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -25,6 +26,8 @@ var (
 	Positive = Between(1, 1<<31-1)
 	OnOff    = OneOf("on", "off")
 	Basic    = pattern(`[/\-._~a-zA-Z0-9:]*`, "letters, digits and / - . _ ~ :")
+	Object   = Want{"[namespace/]name", Basic.ok} // reader.reference sees to the rest
+	Whole    = Want{"namespace/name", Basic.ok}
 	Extended = pattern(`[/\-._~a-zA-Z0-9:, ]*`, "letters, digits, spaces and / - . _ ~ : ,")
 	URL      = pattern(`[/\-._~a-zA-Z0-9:,?&=]*`, "a URL")
 	URLVars  = pattern(`[/\-._~a-zA-Z0-9:,?&= $]*`, "a URL, which may have variables")
@@ -35,7 +38,7 @@ var (
 	Size     = pattern(`(?i)\d{1,9}[km]?`, "a size such as 512, 8k, 1m")
 	Offset   = pattern(`(?i)\d{1,9}[kmg]?`, "a size such as 512, 8k, 1m, 2g")
 	Header   = pattern(`[A-Za-z0-9\-_]+`, "a header name")
-	Networks = ListOf(Want{"IP addresses and networks", isNetwork})
+	Networks = Want{"IP addresses and networks with commas in between", areNetworks}
 	Label    = pattern(`[a-z]([a-z0-9\-]{0,61}[a-z0-9])?`, "the name of a service")
 )
 
@@ -52,6 +55,16 @@ func Between(least, most int) Want {
 		number, err := strconv.Atoi(s)
 		return err == nil && number >= least && number <= most
 	}}
+}
+
+// AtMost is a whole number up to a bound.
+func AtMost(most int) Want {
+	return Want{fmt.Sprintf("a whole number up to %d", most), Between(math.MinInt32, most).ok}
+}
+
+// areNetworks wants one at least: a list of none would let in or keep out all.
+func areNetworks(s string) bool {
+	return strings.Trim(s, ", ") != "" && ListOf(Want{ok: isNetwork}).ok(s)
 }
 
 func isNetwork(s string) bool {

@@ -110,7 +110,7 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 		CustomHTTPErrors:            set.CustomErrors.Codes,
 		Denylist:                    set.Denylist,
 		DisableProxyInterceptErrors: set.CustomErrors.DisableProxyInterceptErrors,
-		EnableGlobalAuth:            set.ExternalAuth.EnableGlobalAuth,
+		EnableGlobalAuth:            set.EnableGlobalAuth,
 		ExternalAuth:                set.ExternalAuth,
 		FastCGI:                     set.FastCGI,
 		HTTP2PushPreload:            set.HTTP2.PushPreload,

@@ -47,8 +47,8 @@ func matches(pattern string) func(string) bool {
 }
 
 func isAddress(s string) bool {
-	_, err := netip.ParseAddr(s)
-	return err == nil
+	address, err := netip.ParseAddr(s)
+	return err == nil && address.Zone() == "" // nginx knows no zones, and they may have any character
 }
 
 func isNetwork(s string) bool {

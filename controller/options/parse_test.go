@@ -1,14 +1,17 @@
 package options_test
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/internal/golden"
 )
 
 func TestAnEmptyConfigMapIsTheDefaults(t *testing.T) {
@@ -151,6 +154,25 @@ func TestRootMovesOnlyOurFolders(t *testing.T) {
 	}
 }
 
+// docs/configmap.md is written from the table.
+func TestDocs(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("# The ConfigMap\n\nIts keys are those of ingress-nginx (`--configmap`). A bad value and an unknown key are findings and Events; the default holds.\n" +
+		"Lists have commas. *This page is written from the table in `controller/options` by its tests.*\n\n| key | type | default | what it does |\n|---|---|---|---|\n")
+	for _, key := range options.Keys() {
+		shown := ""
+		if key.Default != "" {
+			shown = "`" + strings.ReplaceAll(key.Default, "|", `\|`) + "`"
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", key.Name, key.Type, shown, strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`).Replace(key.Doc))
+	}
+	golden.Check(t, "../../docs/configmap.md", []byte(page.String()))
+}
+
+// free are the types whose values may have several lines: text that is put
+// into nginx.conf as it is or between quotes, and text that never gets there.
+var free = map[string]bool{"text": true, "quoted": true, "list of texts": true, "dicts": true, "ticketkey": true}
+
 // Whatever a ConfigMap says, each key has its value or a finding, and parsing
 // again what a good value was shown as changes nothing.
 func FuzzParse(f *testing.F) {
@@ -161,15 +183,47 @@ func FuzzParse(f *testing.F) {
 	f.Add("lua-shared-dicts", "a:1,b:2k,:3")
 	f.Add("bind-address", "[::1],fe80::1%eth0")
 	f.Add("no-such-key", "x")
+	f.Add("bind-address", "fe80::1%eth0;\n}")
+	for _, key := range options.Keys() {
+		f.Add(key.Name, "1\n2")
+	}
 	f.Fuzz(func(t *testing.T, key, value string) {
 		defaults := options.Defaults(2, true)
 		config, findings := options.Parse(map[string]string{key: value}, defaults)
 		if len(findings) > 0 && !reflect.DeepEqual(config, defaults) {
 			t.Errorf("%s: %q is bad and still used", key, value)
 		}
+		if i := slices.IndexFunc(options.Keys(), func(k options.Key) bool { return k.Name == key }); i >= 0 && !free[options.Keys()[i].Type] {
+			if line := lineBreak(reflect.ValueOf(config)); line != "" && line != lineBreak(reflect.ValueOf(defaults)) {
+				t.Errorf("%s: %q leaves its directive", key, line)
+			}
+		}
 		again, same := options.Parse(map[string]string{key: value}, config)
 		if !reflect.DeepEqual(config, again) || len(same) != len(findings) {
 			t.Errorf("%s: %q twice is not %q once", key, value, value)
 		}
 	})
+}
+
+// lineBreak is a text in value that has several lines, empty if none has.
+func lineBreak(value reflect.Value) string {
+	switch value.Kind() {
+	case reflect.String:
+		if text := value.String(); strings.ContainsAny(text, "\r\n") {
+			return text
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			if text := lineBreak(value.Index(i)); text != "" {
+				return text
+			}
+		}
+	case reflect.Struct:
+		for i := range value.NumField() {
+			if text := lineBreak(value.Field(i)); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
 }

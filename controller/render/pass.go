@@ -57,8 +57,7 @@ func passDirective(upstream string, backends model.Backends, location *model.Loc
 }
 
 // proxySetHeader is the directive that sets a header of requests to the
-// location's pods. As in ingress-nginx it goes by the protocol as it is
-// written: lower-case grpc is passed on as gRPC but has none of its headers.
+// location's pods.
 func proxySetHeader(location *model.Location) string {
 	if location.BackendProtocol == "GRPC" || location.BackendProtocol == "GRPCS" {
 		return "grpc_set_header"
