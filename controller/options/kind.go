@@ -127,8 +127,9 @@ func (k Key) number(text string) (int, error) {
 
 func (k Key) fraction(text string) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(value >= 0 && value <= 1) { // NaN is neither
-		return 0, errors.New("want a number from 0 to 1")
+	most := bound(k.tags.Get("max"), 1)
+	if err != nil || !(value >= 0 && value <= float64(most)) { // NaN is neither
+		return 0, fmt.Errorf("want a number from 0 to %d", most)
 	}
 	return value, nil
 }

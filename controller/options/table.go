@@ -198,6 +198,32 @@ type Config struct {
 	OtelScheduleDelayMillis        int     `key:"otel-schedule-delay-millis" min:"1" default:"5000" doc:"Milliseconds between two batches."`
 	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" min:"1" default:"512" doc:"Spans a batch at most."`
 
+	// OpenTracing, which ingress-nginx had until 1.9: the configuration of a
+	// tracer's library, for a template that loads it.
+	ZipkinCollectorHost            string  `key:"zipkin-collector-host" kind:"word" default:"" doc:"Where Zipkin's spans are sent."`
+	ZipkinCollectorPort            int     `key:"zipkin-collector-port" min:"1" max:"65535" default:"9411" doc:"On which port."`
+	ZipkinServiceName              string  `key:"zipkin-service-name" kind:"quotable" default:"nginx" doc:"Name of the service in spans."`
+	ZipkinSampleRate               float64 `key:"zipkin-sample-rate" max:"1" default:"1" doc:"Which part of the requests is traced."`
+	JaegerCollectorHost            string  `key:"jaeger-collector-host" kind:"word" default:"" doc:"Host of Jaeger's agent."`
+	JaegerCollectorPort            int     `key:"jaeger-collector-port" min:"1" max:"65535" default:"6831" doc:"Its port."`
+	JaegerEndpoint                 string  `key:"jaeger-endpoint" kind:"word" default:"" doc:"URL of Jaeger's collector; goes before the agent."`
+	JaegerServiceName              string  `key:"jaeger-service-name" kind:"quotable" default:"nginx" doc:"Name of the service in spans."`
+	JaegerPropagationFormat        string  `key:"jaeger-propagation-format" one:"jaeger w3c" default:"jaeger" doc:"Form of the headers that carry a trace."`
+	JaegerSamplerType              string  `key:"jaeger-sampler-type" one:"const probabilistic ratelimiting remote" default:"const" doc:"Which requests are traced."`
+	JaegerSamplerParam             float64 `key:"jaeger-sampler-param" max:"1000000" default:"1" doc:"Which part of them, or how many a second; for const 0 or 1."`
+	JaegerSamplerHost              string  `key:"jaeger-sampler-host" kind:"word" default:"http://127.0.0.1" doc:"Who says so with remote."`
+	JaegerSamplerPort              int     `key:"jaeger-sampler-port" min:"1" max:"65535" default:"5778" doc:"On which port."`
+	JaegerTraceContextHeaderName   string  `key:"jaeger-trace-context-header-name" kind:"header" default:"uber-trace-id" doc:"Header that carries a trace."`
+	JaegerDebugHeader              string  `key:"jaeger-debug-header" kind:"header" default:"uber-debug-id" doc:"Header that has a request traced."`
+	JaegerBaggageHeader            string  `key:"jaeger-baggage-header" kind:"header" default:"jaeger-baggage" doc:"Header that adds to a trace."`
+	JaegerTraceBaggageHeaderPrefix string  `key:"jaeger-trace-baggage-header-prefix" kind:"header" default:"uberctx-" doc:"What begins the names of headers that carry what was added."`
+	DatadogCollectorHost           string  `key:"datadog-collector-host" kind:"word" default:"" doc:"Host of Datadog's agent."`
+	DatadogCollectorPort           int     `key:"datadog-collector-port" min:"1" max:"65535" default:"8126" doc:"Its port."`
+	DatadogServiceName             string  `key:"datadog-service-name" kind:"quotable" default:"nginx" doc:"Name of the service in spans."`
+	DatadogEnvironment             string  `key:"datadog-environment" kind:"quotable" default:"prod" doc:"Environment in spans."`
+	DatadogOperationNameOverride   string  `key:"datadog-operation-name-override" kind:"quotable" default:"nginx.handle" doc:"Name of the spans."`
+	DatadogSampleRate              float64 `key:"datadog-sample-rate" max:"1" default:"1" doc:"Which part of the requests is traced."`
+
 	// TCP and UDP services.
 	ProxyStreamTimeout             string `key:"proxy-stream-timeout" kind:"time" default:"600s" doc:"How long a TCP connection or UDP session may be idle."`
 	ProxyStreamNextUpstream        bool   `key:"proxy-stream-next-upstream" default:"true" doc:"Try the next pod when a connection cannot be made."`
