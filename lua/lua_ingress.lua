@@ -119,18 +119,19 @@ local function https_url()
   return "https://" .. host .. uri
 end
 
--- The same request at another host; its port is named where it is not the usual one.
+-- The same request at another host, and at the port that the client came to.
 function _M.redirect_to_host(host)
   local var = ngx.var
-  local scheme = var.scheme
+  local scheme, port = var.scheme, var.server_port
   if config.use_forwarded_headers then
     scheme = var.http_x_forwarded_proto or scheme
+    port = var.http_x_forwarded_port or port
   end
-  local https = config.listen_ports.https
-  if scheme == "https" and https ~= "443" then
-    host = host .. ":" .. https
+  local uri = var.request_uri
+  if uri:sub(-1) == "/" then
+    uri = uri:sub(1, -2)
   end
-  return ngx.redirect(scheme .. "://" .. host .. var.request_uri,
+  return ngx.redirect(scheme .. "://" .. host .. ":" .. port .. uri,
     tonumber(config.http_redirect_code))
 end
 

@@ -62,11 +62,15 @@ func (p *population) change(random *rand.Rand) string {
 		replace(slice, func(s *discoveryv1.EndpointSlice) { s.Endpoints = nil })
 		return "no endpoint in " + slice.Name
 	case 5:
-		replace(slice, func(s *discoveryv1.EndpointSlice) { s.Labels = map[string]string{"touched": "yes", discoveryv1.LabelServiceName: s.Labels[discoveryv1.LabelServiceName]} })
+		replace(slice, func(s *discoveryv1.EndpointSlice) {
+			s.Labels = map[string]string{"touched": "yes", discoveryv1.LabelServiceName: s.Labels[discoveryv1.LabelServiceName]}
+		})
 		return "a label of " + slice.Name
 	default:
 		address := fmt.Sprintf("10.9.%d.%d", random.IntN(3), random.IntN(3))
-		replace(slice, func(s *discoveryv1.EndpointSlice) { s.Endpoints = []discoveryv1.Endpoint{{Addresses: []string{address}}} })
+		replace(slice, func(s *discoveryv1.EndpointSlice) {
+			s.Endpoints = []discoveryv1.Endpoint{{Addresses: []string{address}}}
+		})
 		return address + " in " + slice.Name
 	}
 }
@@ -161,4 +165,3 @@ func TestEndpointsCostOnlyTheirBackend(t *testing.T) {
 		first = next
 	}
 }
-
