@@ -54,7 +54,7 @@ func buildRateLimit(location *model.Location) []string {
 	}
 	for _, zone := range []annotations.Zone{limit.RPS, limit.RPM} {
 		if zone.Limit > 0 {
-			lines = append(lines, fmt.Sprintf("limit_req zone=%s burst=%d nodelay;", zone.Name, zone.Burst))
+			lines = append(lines, fmt.Sprintf("limit_req zone=%s%s nodelay;", zone.Name, burst(zone)))
 		}
 	}
 	if limit.LimitRateAfter > 0 {
@@ -64,4 +64,12 @@ func buildRateLimit(location *model.Location) []string {
 		lines = append(lines, fmt.Sprintf("limit_rate %dk;", limit.LimitRate))
 	}
 	return lines
+}
+
+// burst is how many requests may come at once; nginx wants none to be unsaid.
+func burst(zone annotations.Zone) string {
+	if zone.Burst <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" burst=%d", zone.Burst)
 }

@@ -154,9 +154,10 @@ func newCfg(m *model.Model, in Input) cfg {
 // globalAuth is the service that is asked about requests of every location
 // which names none of its own.
 func globalAuth(config options.Config) annotations.ExternalAuth {
+	host, _ := options.AuthHost(config.GlobalAuthURL) // package options has refused a URL without one
 	return annotations.ExternalAuth{
 		URL:                    config.GlobalAuthURL,
-		Host:                   extractHostPort(config.GlobalAuthURL),
+		Host:                   host,
 		SigninURL:              config.GlobalAuthSignin,
 		SigninURLRedirectParam: config.GlobalAuthSigninRedirectParam,
 		Method:                 config.GlobalAuthMethod,

@@ -172,6 +172,7 @@ func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) 
 	if response.StatusCode != http.StatusCreated {
 		t.Fatalf("POST of backends: %s", response.Status)
 	}
+	s.awaitBackends()
 	return s
 }
 
@@ -182,48 +183,42 @@ type answer struct {
 	body   string
 }
 
-// ask sends a request; change, if not nil, completes it. It is sent again
-// while the answer is that Lua knows no backend yet.
+// ask sends a request; change, if not nil, completes it.
 func (s *site) ask(host, path string, change func(*http.Request)) answer {
 	s.Helper()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	deadline := time.Now().Add(patience)
-	for {
-		request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", s.HTTP, path), nil)
-		if err != nil {
-			s.Fatal(err)
-		}
-		request.Host = host
-		if change != nil {
-			change(request)
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			s.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil {
-			s.Fatal(err)
-		}
-		got := answer{response.StatusCode, response.Header, string(body)}
-		if got.status != http.StatusServiceUnavailable || !bytes.Contains(body, []byte("nginx")) || s.known() || time.Now().After(deadline) {
-			return got
-		}
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", s.HTTP, path), nil)
+	if err != nil {
+		s.Fatal(err)
 	}
+	request.Host = host
+	if change != nil {
+		change(request)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, string(body)}
 }
 
-// known tells whether the one worker has taken the backends over: a location
-// that is never refused says so.
-func (s *site) known() bool {
-	request, _ := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", s.HTTP), nil)
-	request.Host = "known.example"
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
+// awaitBackends returns when the one worker's Lua has taken the backends over.
+func (s *site) awaitBackends() {
+	s.Helper()
+	deadline := time.Now().Add(patience)
+	for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
+		if s.ask("known.example", "/", nil).status == http.StatusOK {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatal("Lua does not take the backends over")
+		}
 	}
-	response.Body.Close()
-	return response.StatusCode == http.StatusOK
 }
 
 // pod is a server on an address of its own.

@@ -1,0 +1,388 @@
+package render_test
+
+import (
+	"bufio"
+	"crypto/sha1"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/fcgi"
+	"strings"
+	"sync"
+	"testing"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+)
+
+// told is a pod that answers with what it was told: a line for each header
+// that a test asks for, the method, the path and the protocol.
+func told(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Pod", "own")
+	w.Header().Set("X-Hidden", "secret")
+	w.Header().Set("Access-Control-Allow-Origin", "pod")
+	switch r.URL.Path {
+	case "/missing":
+		w.WriteHeader(http.StatusNotFound)
+	case "/teapot":
+		w.WriteHeader(http.StatusTeapot)
+	}
+	fmt.Fprintf(w, "%s %s %s host=%s\n", r.Method, r.RequestURI, r.Proto, r.Host)
+	for _, name := range []string{"Connection", "X-User", "X-Forwarded-Prefix", "X-To-Pods", "Authorization", "X-Code", "X-Service-Name", "X-Original-Uri", "Proxy"} {
+		for _, value := range r.Header.Values(name) {
+			fmt.Fprintf(w, "%s: %s\n", name, value)
+		}
+	}
+}
+
+func with(name, value string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Set(name, value)
+		if name == "method" {
+			r.Method = value
+			r.Header.Del(name)
+		}
+	}
+}
+
+func TestFeaturesOfLocations(t *testing.T) {
+	in, program := here(t, map[string]string{
+		"add-headers": "demo/add", "hide-headers": "X-Hidden", "proxy-add-original-uri-header": "true",
+		"block-user-agents": "~*BadBot", "custom-http-errors": "418",
+	})
+	m := hosts(in, pod(t, told), map[string]func(*model.Location){
+		"moved.example": func(l *model.Location) {
+			l.Redirect = annotations.Redirect{URL: "https://new.example/a?b=c", Code: 308}
+		},
+		"denied.example": func(l *model.Location) { l.Denied = new("no such\nsecret } {") },
+		"rewritten.example": func(l *model.Location) {
+			l.Path, l.Rewrite.Target, l.XForwardedPrefix = "/api(/|$)(.*)", "/v1/$2", "/api"
+		},
+		"root.example":  func(l *model.Location) { l.Rewrite.AppRoot = "/app" },
+		"vhost.example": func(l *model.Location) { l.UpstreamVhost = "inner.example" },
+		"close.example": func(l *model.Location) { l.Connection = annotations.Connection{Enabled: true, Header: "close"} },
+		"cors.example": func(l *model.Location) {
+			l.CorsConfig = annotations.CorsConfig{CorsEnabled: true, CorsAllowOrigin: []string{"https://*.a.example", "http://b.example:8080"},
+				CorsAllowMethods: "GET, PUT", CorsAllowHeaders: "X-A, X-B", CorsAllowCredentials: true, CorsExposeHeaders: "X-C", CorsMaxAge: 60}
+		},
+		"anyone.example": func(l *model.Location) {
+			l.CorsConfig = annotations.CorsConfig{CorsEnabled: true, CorsAllowOrigin: []string{"*"}, CorsAllowMethods: "GET", CorsAllowHeaders: "X-A", CorsMaxAge: 1}
+		},
+		"inside.example":  func(l *model.Location) { l.Allowlist.CIDR = []string{"10.0.0.0/8"} },
+		"outside.example": func(l *model.Location) { l.Denylist.CIDR = []string{"127.0.0.1"} },
+		"limited.example": func(l *model.Location) {
+			l.RateLimit = annotations.RateLimit{ID: "bGlt", Name: "demo_web", RPM: annotations.Zone{Name: "z_rpm", Limit: 1, Burst: 2, SharedSize: 1}}
+		},
+		"exempt.example": func(l *model.Location) {
+			l.RateLimit = annotations.RateLimit{ID: "ZXhl", Name: "demo_other", Allowlist: []string{"127.0.0.0/8"}, RPM: annotations.Zone{Name: "y_rpm", Limit: 1, SharedSize: 1}}
+		},
+		"basic.example": func(l *model.Location) {
+			l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "basic", Secured: true, Realm: "the realm", File: in.Options.Path("/etc/nginx/passwd")}
+		},
+		"digest.example": func(l *model.Location) {
+			l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "digest", Secured: true, File: "/no"}
+		},
+		"satisfied.example": func(l *model.Location) {
+			l.Satisfy, l.Allowlist.CIDR = "any", []string{"127.0.0.0/8"}
+			l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "basic", Secured: true, Realm: "r", File: in.Options.Path("/etc/nginx/passwd")}
+		},
+		"headers.example": func(l *model.Location) {
+			l.CustomHeaders.Headers = map[string]string{"X-Pod": "custom", "X-Mine": "$host"}
+		},
+		"errors.example": func(l *model.Location) {
+			l.CustomHTTPErrors, l.DefaultBackendUpstreamName = []int{404}, "custom-default-backend-demo-errors"
+		},
+		"plainerrors.example": func(l *model.Location) {
+			l.CustomHTTPErrors, l.DisableProxyInterceptErrors = []int{404}, true
+		},
+		"snippet.example": func(l *model.Location) { l.ConfigurationSnippet = "add_header X-Snippet yes always;" },
+		"grpc.example":    func(l *model.Location) { l.Backend, l.BackendProtocol = "demo-grpc-80", "grpc" },
+	})
+	m.Backends = append(m.Backends, &model.Backend{Name: "demo-grpc-80", Endpoints: []model.Endpoint{pod(t, told)}}, &model.Backend{Name: "custom-default-backend-demo-errors", Endpoints: []model.Endpoint{pod(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		io.WriteString(w, "sorry: ")
+		told(w, r)
+	})}})
+	m.AddHeaders = map[string]string{"X-All": "of $host"}
+	m.ProxySetHeaders = map[string]string{"X-To-Pods": "$host"}
+	m.RedirectServers = []model.Redirect{{From: "www.known.example", To: "known.example"}}
+	sum := sha1.Sum([]byte("open sesame")) //nolint:gosec // nginx's {SHA}
+	put(t, in, "/etc/nginx/passwd", []byte("ali:{SHA}"+base64.StdEncoding.EncodeToString(sum[:])+"\n"))
+	s := serve(t, m, in, program)
+
+	for name, test := range map[string]struct {
+		host, path string
+		change     func(*http.Request)
+		status     int
+		header     map[string]string // "-" is none
+		body       []string          // "!x" is without x
+	}{
+		"plain": {"known.example", "/x?y", with("Proxy", "evil"), 200,
+			map[string]string{"X-Pod": "own", "X-All": "of known.example", "X-Hidden": "-"},
+			[]string{"GET /x?y HTTP/1.1 host=known.example", "X-To-Pods: known.example", "X-Original-Uri: /x?y", "!Proxy"}},
+		"unknown host":         {"else.example", "/", nil, 200, nil, nil},
+		"blocked agent":        {"known.example", "/", with("User-Agent", "a badbot 1"), 403, nil, nil},
+		"redirect":             {"moved.example", "/x", nil, 308, map[string]string{"Location": "https://new.example/a?b=c"}, nil},
+		"redirect from www":    {"www.known.example", "/x", nil, 308, map[string]string{"Location": "http://known.example/x"}, nil},
+		"denied":               {"denied.example", "/", nil, 503, nil, []string{"!host=denied"}},
+		"rewrite":              {"rewritten.example", "/api/a?b=c", nil, 200, nil, []string{"GET /v1/a?b=c ", "X-Forwarded-Prefix: /api"}},
+		"app-root":             {"root.example", "/", nil, 302, map[string]string{"Location": "http://root.example/app"}, nil},
+		"below app-root":       {"root.example", "/a", nil, 200, nil, []string{"GET /a "}},
+		"upstream-vhost":       {"vhost.example", "/", nil, 200, nil, []string{"host=inner.example"}},
+		"connection":           {"close.example", "/", nil, 200, nil, []string{"Connection: close"}},
+		"snippet":              {"snippet.example", "/", nil, 200, map[string]string{"X-Snippet": "yes", "X-All": "of snippet.example"}, nil},
+		"error of the default": {"known.example", "/teapot", nil, 404, nil, []string{"!teapot"}},
+
+		"CORS": {"cors.example", "/", with("Origin", "https://x.a.example"), 200, map[string]string{
+			"Access-Control-Allow-Origin": "https://x.a.example", "Access-Control-Allow-Credentials": "true",
+			"Access-Control-Allow-Methods": "GET, PUT", "Access-Control-Expose-Headers": "X-C", "Access-Control-Max-Age": "-"}, nil},
+		"CORS, an error":       {"cors.example", "/missing", with("Origin", "http://b.example:8080"), 404, map[string]string{"Access-Control-Allow-Origin": "http://b.example:8080"}, nil},
+		"CORS, another origin": {"cors.example", "/", with("Origin", "https://evil.example"), 200, map[string]string{"Access-Control-Allow-Origin": "-", "Access-Control-Allow-Methods": "-"}, nil},
+		"CORS, asked first": {"cors.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://x.a.example") }, 204, map[string]string{
+			"Access-Control-Allow-Origin": "https://x.a.example", "Access-Control-Max-Age": "60", "Access-Control-Allow-Headers": "X-A, X-B"}, nil},
+		"CORS, asked by another": {"cors.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://evil.example") }, 200, map[string]string{"Access-Control-Max-Age": "-"}, []string{"OPTIONS / "}},
+		"CORS for all":           {"anyone.example", "/", with("Origin", "https://any.example"), 200, map[string]string{"Access-Control-Allow-Origin": "*"}, nil},
+
+		"allow list":          {"inside.example", "/", nil, 403, nil, nil},
+		"deny list":           {"outside.example", "/", nil, 403, nil, nil},
+		"no password":         {"basic.example", "/", nil, 401, map[string]string{"Www-Authenticate": `Basic realm="the realm"`}, nil},
+		"wrong password":      {"basic.example", "/", func(r *http.Request) { r.SetBasicAuth("ali", "no") }, 401, nil, nil},
+		"password":            {"basic.example", "/", func(r *http.Request) { r.SetBasicAuth("ali", "open sesame") }, 200, nil, []string{"!Authorization"}},
+		"digest":              {"digest.example", "/", nil, 503, nil, nil},
+		"satisfied by either": {"satisfied.example", "/", nil, 200, nil, nil},
+
+		"headers":                    {"headers.example", "/", nil, 200, map[string]string{"X-Pod": "custom", "X-Mine": "headers.example", "X-All": "of headers.example"}, nil},
+		"custom error":               {"errors.example", "/missing", nil, 404, nil, []string{"sorry: GET / ", "X-Code: 404", "X-Original-Uri: /missing"}},
+		"no custom error":            {"errors.example", "/", nil, 200, nil, []string{"!sorry"}},
+		"custom errors not taken up": {"plainerrors.example", "/missing", nil, 404, nil, []string{"GET /missing "}},
+		"gRPC":                       {"grpc.example", "/a.B/C", with("method", "POST"), 200, nil, []string{"POST /a.B/C HTTP/2.0 host=grpc.example", "X-To-Pods: grpc.example"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			here := *s
+			here.T = t
+			got := here.ask(test.host, test.path, test.change)
+			if got.status != test.status {
+				t.Errorf("status %d, want %d: %s", got.status, test.status, got.body)
+			}
+			for header, want := range test.header {
+				if values := got.header.Values(header); strings.Join(values, "|") != strings.TrimSuffix(want, "-") {
+					t.Errorf("%s: %q, want %q", header, values, want)
+				}
+			}
+			for _, want := range test.body {
+				if not, without := strings.CutPrefix(want, "!"); without == strings.Contains(got.body, strings.TrimPrefix(want, "!")) {
+					t.Errorf("body %q, want %q (not: %q)", got.body, want, not)
+				}
+			}
+		})
+	}
+
+	// The first and two more at once are served, then a minute must pass for each.
+	var statuses []int
+	for range 4 {
+		statuses = append(statuses, s.ask("limited.example", "/", nil).status)
+	}
+	if fmt.Sprint(statuses) != "[200 200 200 503]" {
+		t.Errorf("limited: %v", statuses)
+	}
+	for range 4 {
+		if got := s.ask("exempt.example", "/", nil); got.status != 200 {
+			t.Errorf("exempt from the limit: %d", got.status)
+		}
+	}
+}
+
+// An external service is asked about each request; what it answers decides.
+func TestExternalAuth(t *testing.T) {
+	var mu sync.Mutex
+	asked := make(map[string]int)
+	guard := func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.Header.Get("X-Original-Url")]++
+		mu.Unlock()
+		if r.Header.Get("X-Kind") != "ingress" && r.URL.Path == "/check" {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		if strings.Contains(r.Header.Get("X-Original-Url"), "login") { // nginx caches no answer that sets a cookie
+			w.Header().Set("Set-Cookie", "seen=1")
+		}
+		if r.Header.Get("Cookie") != "user=ali" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("X-User", "ali via "+r.Method)
+	}
+	endpoint := pod(t, guard)
+	for name, config := range map[string]map[string]string{"with HTTP/2": nil, "without HTTP/2": {"use-http2": "false"}} {
+		t.Run(name, func(t *testing.T) {
+			in, program := here(t, config)
+			in.Options.Config.GlobalAuthURL = "http://" + endpoint.HostPort() + "/global"
+			in.Options.Config.NoAuthLocations = []string{"/.well-known/acme-challenge"}
+			own := annotations.ExternalAuth{
+				URL: "http://" + endpoint.HostPort() + "/check", Host: "auth.example", ResponseHeaders: []string{"X-User"},
+				ProxySetHeaders: map[string]string{"X-Kind": "ingress"},
+			}
+			m := hosts(in, pod(t, told), map[string]func(*model.Location){
+				"asked.example": func(l *model.Location) { l.ExternalAuth = own },
+				"posted.example": func(l *model.Location) {
+					l.ExternalAuth = own
+					l.ExternalAuth.Method = "POST"
+				},
+				"kept.example": func(l *model.Location) {
+					l.ExternalAuth = own
+					l.ExternalAuth.KeepaliveConnections, l.ExternalAuth.KeepaliveRequests, l.ExternalAuth.KeepaliveTimeout = 2, 100, 10
+				},
+				"cached.example": func(l *model.Location) {
+					l.ExternalAuth = own
+					l.ExternalAuth.AuthCacheKey, l.ExternalAuth.AuthCacheDuration = "$cookie_user", []string{"200 401 1m"}
+				},
+				"login.example": func(l *model.Location) {
+					l.ExternalAuth = own
+					l.ExternalAuth.SigninURL = "https://id.example/login?x=1"
+				},
+				"elsewhere.example": func(l *model.Location) {
+					l.ExternalAuth = annotations.ExternalAuth{URL: "http://no.such.host.invalid/"}
+				},
+				"optout.example": func(l *model.Location) { l.EnableGlobalAuth = false },
+			})
+			for i, server := range m.Servers {
+				if server.Hostname == "known.example" {
+					m.Servers[i].Locations[0].EnableGlobalAuth = false // the fixture asks it for readiness
+				}
+			}
+			m.Servers = append(m.Servers, &model.Server{Hostname: "all.example", Locations: []*model.Location{
+				plain(in, "/.well-known/acme-challenge/", "demo-web-80"), plain(in, "/", "demo-web-80"),
+			}})
+			s := serve(t, m, in, program)
+			cookie := with("Cookie", "user=ali")
+
+			for _, host := range []string{"asked.example", "kept.example", "cached.example", "login.example", "all.example"} {
+				if got := s.ask(host, "/", cookie); got.status != 200 || host != "all.example" && !strings.Contains(got.body, "X-User: ali via GET") {
+					t.Errorf("%s: %d %s", host, got.status, got.body)
+				}
+			}
+			if got := s.ask("posted.example", "/", cookie); !strings.Contains(got.body, "X-User: ali via POST") {
+				t.Errorf("auth-method POST: %s", got.body)
+			}
+			for _, host := range []string{"asked.example", "kept.example", "cached.example", "all.example"} {
+				if got := s.ask(host, "/", nil); got.status != 401 {
+					t.Errorf("%s without the cookie: %d", host, got.status)
+				}
+			}
+			if got := s.ask("login.example", "/a?b=c&d", nil); got.status != 302 ||
+				got.header.Get("Location") != "https://id.example/login?x=1&rd=http://login.example%2Fa%3Fb%3Dc%26d" || got.header.Get("Set-Cookie") != "seen=1" {
+				t.Errorf("login: %d %v", got.status, got.header)
+			}
+			if got := s.ask("elsewhere.example", "/", cookie); got.status != 500 {
+				t.Errorf("a service that is not there: %d", got.status)
+			}
+			for _, path := range []string{"/.well-known/acme-challenge/x"} {
+				if got := s.ask("all.example", path, nil); got.status != 200 {
+					t.Errorf("%s is for everybody: %d", path, got.status)
+				}
+			}
+			if got := s.ask("optout.example", "/", nil); got.status != 200 {
+				t.Errorf("enable-global-auth false: %d", got.status)
+			}
+			for range 3 {
+				s.ask("cached.example", "/often", cookie)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if n := asked["http://cached.example/often"]; n > 0 {
+				t.Errorf("asked %d times for what was cached for this user", n)
+			}
+		})
+	}
+}
+
+func TestMirrorsAndFastCGI(t *testing.T) {
+	in, program := here(t, nil)
+	copies := make(chan string, 10)
+	mirror := pod(t, func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		copies <- fmt.Sprintf("%s %s host=%s %s", r.Method, r.RequestURI, r.Host, body)
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go fcgi.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "%s %s %s", r.Method, r.URL.Path, fcgi.ProcessEnv(r)["SCRIPT_FILENAME"])
+	}))
+	m := hosts(in, pod(t, told), map[string]func(*model.Location){
+		"mirror.example": func(l *model.Location) {
+			l.Mirror = annotations.Mirror{Source: "/_mirror-uid", RequestBody: "on", Target: "http://" + mirror.HostPort() + "$request_uri", Host: "copy.example"}
+		},
+		"fcgi.example": func(l *model.Location) {
+			l.Backend, l.BackendProtocol = "demo-php-9000", "FCGI"
+			l.FastCGI = annotations.FastCGI{Index: "index.php", Params: map[string]string{"SCRIPT_FILENAME": "/srv$fastcgi_script_name"}}
+		},
+	})
+	m.Backends = append(m.Backends, &model.Backend{Name: "demo-php-9000", Endpoints: []model.Endpoint{endpointOf(listener)}})
+	s := serve(t, m, in, program)
+
+	got := s.ask("mirror.example", "/a?b", func(r *http.Request) {
+		r.Method, r.Body = http.MethodPut, io.NopCloser(strings.NewReader("content"))
+	})
+	if got.status != 200 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if copied := <-copies; copied != "PUT /a?b host=copy.example content" {
+		t.Errorf("mirrored %q", copied)
+	}
+	if got := s.ask("fcgi.example", "/app/", nil); got.body != "GET /app/ /srv/app/index.php" {
+		t.Errorf("FastCGI: %d %q", got.status, got.body)
+	}
+}
+
+func TestWebSocketsPass(t *testing.T) {
+	in, program := here(t, nil)
+	m := hosts(in, pod(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "echo" {
+			return
+		}
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n")
+		io.Copy(conn, buffered)
+	}), nil)
+	s := serve(t, m, in, program)
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.HTTP))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: known.example\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n")
+	reader := bufio.NewReader(conn)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("%v %v", response, err)
+	}
+	io.WriteString(conn, "ping\n")
+	if line, err := reader.ReadString('\n'); line != "ping\n" {
+		t.Errorf("%q %v", line, err)
+	}
+}
+
+// What needs a module is there when nginx has it.
+func TestModules(t *testing.T) {
+	in, program := here(t, map[string]string{"enable-brotli": "true", "brotli-min-length": "1", "brotli-types": "text/plain", "use-geoip2": "true"})
+	if in.Optional["http_brotli_filter"] == nil || in.Optional["http_brotli_static"] == nil {
+		t.Skip("needs nginx's brotli modules: apt-get install libnginx-mod-http-brotli-filter libnginx-mod-http-brotli-static")
+	}
+	s := serve(t, hosts(in, pod(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		io.WriteString(w, strings.Repeat("a", 1000))
+	}), nil), in, program)
+	if got := s.ask("known.example", "/", with("Accept-Encoding", "br")); got.header.Get("Content-Encoding") != "br" || len(got.body) > 100 {
+		t.Errorf("%v %d bytes", got.header, len(got.body))
+	}
+}
