@@ -125,7 +125,7 @@ func TestFeaturesOfLocations(t *testing.T) {
 		"unknown host":         {"else.example", "/", nil, 200, nil, nil},
 		"blocked agent":        {"known.example", "/", with("User-Agent", "a badbot 1"), 403, nil, nil},
 		"redirect":             {"moved.example", "/x", nil, 308, map[string]string{"Location": "https://new.example/a?b=c"}, nil},
-		"redirect from www":    {"www.known.example", "/x", nil, 308, map[string]string{"Location": "http://known.example/x"}, nil},
+		"redirect from www":    {"www.known.example", "/x", nil, 308, map[string]string{"Location": fmt.Sprintf("http://known.example:%d/x", s.HTTP)}, nil},
 		"denied":               {"denied.example", "/", nil, 503, nil, []string{"!host=denied"}},
 		"rewrite":              {"rewritten.example", "/api/a?b=c", nil, 200, nil, []string{"GET /v1/a?b=c ", "X-Forwarded-Prefix: /api"}},
 		"app-root":             {"root.example", "/", nil, 302, map[string]string{"Location": "http://root.example/app"}, nil},
