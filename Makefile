@@ -15,7 +15,8 @@ demo: setup build ## measure what an endpoint change costs: reload against dynam
 results: setup build ## run the demo and keep its results under docs/results
 	hack/results $(SCENARIO)
 
-test: setup ## run all tests, with the race detector and a real nginx
+test: ## run all tests, with the race detector and a real nginx
+	@hack/setup tests
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
 

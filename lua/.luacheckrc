@@ -1,6 +1,7 @@
 -- cd lua; luacheck .
 std = "ngx_lua"
-exclude_files = { "spec/*_spec.lua" }
+exclude_files = { "spec/**/*_spec.lua", "spec/*_spec.lua" }
+files["spec/helper.lua"] = { globals = { "_G.ngx" } }
 files["spec/bench.lua"] = { globals = { "ngx.timer" } }
 files["spec/runner.lua"] = { std = "+busted" }
 max_line_length = 100

@@ -72,8 +72,8 @@ location = /result { content_by_lua_block { ngx.print(ngx.shared.luaconfig:get("
 		}
 		out.WriteByte('\n')
 	}
-	fmt.Fprintf(&out, "\nA sync of backends with 10 endpoints each: CPU time of one worker, the best of some rounds\n\n%8s  %11s  %12s  %12s  %12s  %12s\n",
-		"backends", "POST", "parse alone", "all new", "none changed", "one changed")
+	fmt.Fprintf(&out, "\nA sync of backends with 10 endpoints each: CPU time of one worker, the best of some rounds\n\n%8s  %11s  %12s  %12s  %12s  %12s  %12s\n",
+		"backends", "POST", "parse alone", "all new", "none changed", "one changed", "one as delta")
 	got := w.getPath("/sync")
 	if got.status != http.StatusOK {
 		t.Fatalf("sync: %d %s", got.status, got.body)

@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,26 +9,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"text/template"
 
 	"windtunnel.dev/controller/nginx"
 )
 
 // specConf runs specs in a timer of a worker, as the command resty does.
-const specConf = `daemon off;
+var specConf = template.Must(template.New("nginx.conf").Parse(`daemon off;
+{{.Global}}
 worker_processes 1;
-working_directory %[1]s;
-pid %[2]s/nginx.pid;
-error_log %[2]s/error.log info;
-%[3]s
+working_directory {{.Dir}};
+pid {{.Root}}/nginx.pid;
+error_log {{.Root}}/error.log info;
+{{range .Modules}}load_module {{.}};
+{{end}}
 events {}
 http {
 access_log off;
-client_body_temp_path %[2]s/body;
-proxy_temp_path %[2]s/proxy;
-fastcgi_temp_path %[2]s/fastcgi;
-uwsgi_temp_path %[2]s/uwsgi;
-scgi_temp_path %[2]s/scgi;
-lua_package_path "%[4]s/?.lua;%[8]s;%[4]s/fallback/?.lua;";
+client_body_temp_path {{.Root}}/body;
+proxy_temp_path {{.Root}}/proxy;
+fastcgi_temp_path {{.Root}}/fastcgi;
+uwsgi_temp_path {{.Root}}/uwsgi;
+scgi_temp_path {{.Root}}/scgi;
+lua_package_path "{{.Code}}/?.lua;{{.Path}};{{.Code}}/fallback/?.lua;";
+{{with .CPath}}lua_package_cpath "{{.}};;";{{end}}
 lua_shared_dict luaconfig 1m;
 lua_shared_dict configuration_data 5M;
 lua_shared_dict certificate_data 16M;
@@ -40,11 +45,72 @@ lua_shared_dict tcp_udp_configuration_data 5M;
 init_worker_by_lua_block {
 local ok, err = ngx.timer.at(0, function(premature)
   if premature then return end
-  require("spec.runner").run({ files = { %[5]s }, main = %[6]s, report = %[7]q })
+  {{.Lua}}
 end)
 }
 }
-`
+`))
+
+// specSite is what specConf is filled in with.
+type specSite struct {
+	Global, Dir, Root, Code, Path, CPath, Lua string
+	Modules                                   []string
+}
+
+// ourSpecs are the files of our specs, by the modules that they mirror.
+func ourSpecs(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir("spec", func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_spec.lua") {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatal("no specs: ", err)
+	}
+	return files
+}
+
+// newSpecSite copies the code to where nginx's workers, another user, can read
+// it. It skips the test where there is no nginx with Lua.
+func newSpecSite(t *testing.T, what specs) (specSite, *nginx.Nginx) {
+	t.Helper()
+	program, err := nginx.Find("")
+	if err != nil {
+		t.Skip("needs nginx: ", err)
+	}
+	modules, err := program.Load("http_lua")
+	if err != nil {
+		t.Skip("needs nginx with Lua: ", err)
+	}
+	root := folder(t)
+	if err := os.Chmod(root, 0o777); err != nil { // the worker writes its report
+		t.Fatal(err)
+	}
+	c := specSite{Root: root, Dir: what.dir, Code: root + "/lua", Path: what.path, Modules: modules}
+	if c.Dir == "" {
+		c.Dir = root
+	}
+	if err := os.CopyFS(c.Code, os.DirFS(".")); err != nil {
+		t.Fatal(err)
+	}
+	return c, program
+}
+
+// write writes nginx.conf and returns its path.
+func (c specSite) write(t *testing.T) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := specConf.Execute(&text, c); err != nil {
+		t.Fatal(err)
+	}
+	path := c.Root + "/nginx.conf"
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // specs are what is run: files, in a working directory, by a main script if there is one.
 type specs struct {
@@ -75,15 +141,11 @@ func theirs(t *testing.T, folder string) specs {
 // WINDTUNNEL_SPECS_MAIN is their script that prepares things and loads
 // busted.runner, WINDTUNNEL_SPECS_DIR the directory they read fixtures from.
 func TestSpecs(t *testing.T) {
-	ours, err := filepath.Glob("spec/*_spec.lua")
-	if err != nil || len(ours) == 0 {
-		t.Fatal("no specs: ", err)
-	}
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("ours", func(t *testing.T) { runSpecs(t, specs{files: ours, dir: here}) })
+	t.Run("ours", func(t *testing.T) { runSpecs(t, specs{files: ourSpecs(t), dir: here}) })
 	dir := os.Getenv("WINDTUNNEL_SPECS")
 	if dir == "" {
 		return
@@ -134,19 +196,8 @@ end)`,
 
 func runSpecs(t *testing.T, what specs) {
 	t.Parallel()
-	program, err := nginx.Find("")
-	if err != nil {
-		t.Skip("needs nginx: ", err)
-	}
-	modules, err := program.Load("http_lua")
-	if err != nil {
-		t.Skip("needs nginx with Lua: ", err)
-	}
-	root := folder(t)
-	if err := os.Chmod(root, 0o777); err != nil { // the worker writes its report
-		t.Fatal(err)
-	}
-	var files, loads strings.Builder
+	c, program := newSpecSite(t, what)
+	var files strings.Builder
 	for _, file := range what.files {
 		path, err := filepath.Abs(file)
 		if err != nil {
@@ -154,29 +205,17 @@ func runSpecs(t *testing.T, what specs) {
 		}
 		fmt.Fprintf(&files, "%q, ", path)
 	}
-	for _, module := range modules {
-		fmt.Fprintf(&loads, "load_module %s;\n", module)
-	}
-	main, dir := "nil", what.dir
+	main := "nil"
 	if what.main != "" {
 		main = fmt.Sprintf("%q", what.main)
 	}
-	if dir == "" {
-		dir = root
-	}
-	// The worker is another user and may not see the checkout: it runs a copy.
-	code := root + "/lua"
-	if err := os.CopyFS(code, os.DirFS(".")); err != nil {
-		t.Fatal(err)
-	}
-	report, conf := root+"/report.json", root+"/nginx.conf"
-	text := fmt.Sprintf(specConf, dir, root, loads.String(), code, files.String(), main, report, what.path)
-	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := &site{t: t, Root: root}
+	report := c.Root + "/report.json"
+	c.Lua = fmt.Sprintf(`require("spec.runner").run({ files = { %s }, main = %s, report = %q })`, &files, main, report)
+	conf := c.write(t)
+	s := &site{t: t, Root: c.Root}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	var err error
 	if s.process, err = program.Start(ctx, conf); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +228,7 @@ func runSpecs(t *testing.T, what specs) {
 	})
 	s.await("the report of the specs", func() bool { _, err := os.Stat(report); return err == nil })
 
-	var results []struct{ Name, Status, Message string }
+	var results []result
 	text2, err := os.ReadFile(report)
 	if err != nil {
 		t.Fatal(err)
@@ -201,13 +240,20 @@ func runSpecs(t *testing.T, what specs) {
 		t.Error("no spec ran")
 	}
 	for _, result := range results {
-		t.Run(result.Name, func(t *testing.T) {
-			switch result.Status {
-			case "failed":
-				t.Error(result.Message)
-			case "skipped":
-				t.Skip(result.Message)
-			}
-		})
+		result.report(t)
 	}
+}
+
+// result is one of a spec.
+type result struct{ Name, Status, Message string }
+
+func (r result) report(t *testing.T) {
+	t.Run(r.Name, func(t *testing.T) {
+		switch r.Status {
+		case "failed":
+			t.Error(r.Message)
+		case "skipped":
+			t.Skip(r.Message)
+		}
+	})
 }

@@ -2,6 +2,7 @@
 -- its own phase, thousands of times in one request: see bench_test.go.
 
 local cjson = require("cjson.safe")
+local deltas = require("deltas")
 local ffi = require("ffi")
 
 local _M = {}
@@ -86,13 +87,35 @@ local function time(f)
 end
 
 -- init_worker syncs at once; what it would start besides is not wanted here.
-local function sync(data)
-  ngx.shared.configuration_data:set("backends", data)
-  ngx.shared.configuration_data:incr("raw_backends_version", 1, 0)
+local function take_over()
   local timer = ngx.timer
   ngx.timer = { every = function() return true end, at = function() return true end }
   balancer.init_worker()
   ngx.timer = timer
+end
+
+local function sync(data)
+  ngx.shared.configuration_data:set("backends", data)
+  ngx.shared.configuration_data:incr("raw_backends_version", 1, 0)
+  take_over()
+end
+
+-- The same change as the last of all backends, sent alone.
+local function time_delta(data, changed)
+  local version = "raw_backends_version"
+  local all = cjson.decode(changed)
+  local text = cjson.encode({ changed = { all[#all] }, removed = {} })
+  sync(data)
+  configuration.takes_deltas = true
+  deltas.follow(ngx.shared.configuration_data:get(version))
+  local took = time(function()
+    assert(deltas.add(text, ngx.shared.configuration_data:get(version)))
+    ngx.shared.configuration_data:incr(version, 1)
+    take_over()
+  end)
+  deltas.forget(deltas.suspend())
+  configuration.takes_deltas = nil
+  return took
 end
 
 function _M.sync()
@@ -106,8 +129,9 @@ function _M.sync()
     local all = time(function() sync("[]") sync(data) end)
     local same = time(function() sync(data) end)
     local one = time(function() generation = generation + 1 sync(changed[generation]) end)
-    ngx.say(("%8d  %8.1f kB  %9.2f ms  %9.2f ms  %9.2f ms  %9.2f ms"):format(
-      n, #data / 1024, parse, all, same, one))
+    local delta = time_delta(data, changed[1])
+    ngx.say(("%8d  %8.1f kB  %9.2f ms  %9.2f ms  %9.2f ms  %9.2f ms  %9.2f ms"):format(
+      n, #data / 1024, parse, all, same, one, delta))
   end
 end
 

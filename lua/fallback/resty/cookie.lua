@@ -10,22 +10,26 @@ local setmetatable = setmetatable
 local ngx = ngx
 
 local _M = {}
-local mt = { __index = _M }
+
+-- One for all requests: it has nothing of its own, and making one for each
+-- would be waste.
+local jar = setmetatable({}, { __index = _M })
 
 function _M.new()
-  return setmetatable({ header = ngx.var.http_cookie }, mt)
+  return jar
 end
 
 local function unquoted(value)
   return value:match('^"(.*)"$') or value
 end
 
-function _M.get_all(self)
-  if not self.header then
+function _M.get_all()
+  local header = ngx.var.http_cookie
+  if not header then
     return nil, "no cookie found in the current request"
   end
   local all = {}
-  for name, value in gmatch(self.header, "([^=;%s]+)%s*=%s*([^;]*)") do
+  for name, value in gmatch(header, "([^=;%s]+)%s*=%s*([^;]*)") do
     if all[name] == nil then
       all[name] = unquoted(value:match("^(.-)%s*$"))
     end
@@ -34,8 +38,8 @@ function _M.get_all(self)
 end
 
 -- Of several cookies of one name, the first: browsers send the one with the longest path first.
-function _M.get(self, name)
-  local header = self.header
+function _M.get(_, name)
+  local header = ngx.var.http_cookie
   if not header then
     return nil, "no cookie found in the current request"
   end

@@ -1,0 +1,35 @@
+local helper = require("spec.helper")
+
+after_each(helper.restore)
+
+describe("balancer.resty", function()
+  local resty = helper.load("balancer.resty", {})
+
+  it("sets the nodes again only when they changed", function()
+    local instance = { reinit = function() end }
+    local o = resty:new({ instance = instance, nodes = { ["10.10.10.1:8080"] = 1, ["10.10.10.2:8080"] = 1 } })
+    spy.on(instance, "reinit")
+    local list = helper.endpoints(2)
+    o:sync({ endpoints = { list[2], list[1] } })
+    assert.spy(instance.reinit).was_not_called()
+    o:sync({ endpoints = helper.endpoints(3) })
+    assert.spy(instance.reinit).was_called(1)
+    o:sync({ endpoints = helper.endpoints(3) })
+    assert.spy(instance.reinit).was_called(1)
+    o:sync({ endpoints = helper.endpoints(1) })
+    assert.spy(instance.reinit).was_called_with(instance, { ["10.10.10.1:8080"] = 1 })
+  end)
+
+  it("takes over what is not there any more", function()
+    local o = resty:new({ nodes = {}, instance = { reinit = function() end } })
+    o:sync({ endpoints = {}, trafficShapingPolicy = { weight = 1 }, alternativeBackends = { "x" } })
+    assert.same({ { weight = 1 }, { "x" } }, { o.traffic_shaping_policy, o.alternative_backends })
+    o:sync({ endpoints = {} })
+    assert.is_nil(o.traffic_shaping_policy)
+    assert.is_nil(o.alternative_backends)
+  end)
+
+  it("binds nobody", function()
+    assert.is_false(resty:new():is_affinitized())
+  end)
+end)

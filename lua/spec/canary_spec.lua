@@ -1,0 +1,49 @@
+local canary = require("canary")
+
+describe("canary", function()
+  local function chosen(policy, var)
+    return (canary.chosen(policy, var))
+  end
+  local everybody, nobody = { weight = 100 }, { weight = 0 }
+
+  it("goes by chance where nothing else is asked for", function()
+    for _ = 1, 100 do
+      assert.is_true(chosen(everybody, {}))
+      assert.is_false(chosen(nobody, {}))
+    end
+    assert.is_true(chosen({ weight = 1000, weightTotal = 1000 }, {}))
+    assert.is_true(chosen({ weight = 100, weightTotal = 10 }, {})) -- a total below 100 is none
+    local n = 0
+    for _ = 1, 20000 do
+      n = n + (chosen({ weight = 100, weightTotal = 1000 }, {}) and 1 or 0)
+    end
+    assert.is_true(n > 1700 and n < 2300, n .. " of 20000 at a tenth")
+  end)
+
+  it("obeys the header before the cookie, the cookie before chance", function()
+    for _, case in ipairs({
+      { "always", nil, true }, { "never", nil, false }, { "always", "never", true }, { "never", "always", false },
+      { "other", "always", true }, { "other", "never", false }, { "other", "other", true }, { nil, "never", false },
+    }) do
+      local policy = { header = "X-My-Canary", cookie = "try", weight = 100 }
+      assert.equal(case[3], chosen(policy, { http_x_my_canary = case[1], cookie_try = case[2] }))
+    end
+  end)
+
+  it("compares the header's value, or matches it", function()
+    local value = { header = "X", headerValue = "yes", weight = 0 }
+    assert.is_true(chosen(value, { http_x = "yes" }))
+    assert.is_false(chosen(value, { http_x = "always" }))
+    local pattern = { header = "X", headerPattern = "^v[0-9]+$", weight = 0 }
+    assert.is_true(chosen(pattern, { http_x = "v12" }))
+    assert.is_false(chosen(pattern, { http_x = "always" }))
+    pattern.headerValue = "yes" -- decides before the pattern
+    assert.is_false(chosen(pattern, { http_x = "v12" }))
+  end)
+
+  it("sends nobody by a pattern that is none, and says so", function()
+    local choice, err = canary.chosen({ header = "X", headerPattern = "[", weight = 100 }, { http_x = "a" })
+    assert.is_false(choice)
+    assert.matches("^error when matching canary%-by%-header%-pattern: '%[', error: ", err)
+  end)
+end)

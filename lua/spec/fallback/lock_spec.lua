@@ -1,0 +1,24 @@
+-- The stand-in for resty.lock.
+
+local lock = require("fallback.resty.lock")
+
+describe("fallback.resty.lock", function()
+  it("keeps others out until it is given back, or has run out", function()
+    ngx.shared.balancer_ewma_locks:flush_all()
+    local one = assert(lock:new("balancer_ewma_locks", { timeout = 0, exptime = 0.1 }))
+    local other = assert(lock:new("balancer_ewma_locks", { timeout = 0, exptime = 0.1 }))
+    assert.is_number(one:lock("key"))
+    assert.same({ nil, "timeout" }, { other:lock("key") })
+    assert.is_number(other:lock("another"))
+    assert.equal(1, one:unlock())
+    assert.is_nil((one:unlock()))
+    assert.equal(1, other:unlock())
+    assert.is_number(other:lock("key"))
+  end)
+
+  it("says which dictionary there is not", function()
+    local none, err = lock:new("no_such_dictionary")
+    assert.is_nil(none)
+    assert.is_string(err)
+  end)
+end)

@@ -1,0 +1,39 @@
+local helper = require("spec.helper")
+local cjson = require("cjson.safe")
+
+after_each(helper.restore)
+
+describe("serving", function()
+  local function worker(pid)
+    helper.flush("luaconfig")
+    return helper.load("serving", { worker = { pid = function() return pid() end, count = function() return 2 end } })
+  end
+
+  it("tells of each worker what it noted last", function()
+    local pid = 10
+    local serving = worker(function() return pid end)
+    assert.equal("[]", serving.tell(nil))
+    serving.init()
+    serving.note(nil)
+    pid = 11
+    serving.note(1732168800123)
+    serving.init()
+    serving.note(1732168800124)
+    local told = cjson.decode(serving.tell(3))
+    table.sort(told, function(a, b) return a.pid < b.pid end)
+    assert.same({
+      { pid = 10, generation = 1, workers = 2, backends = 0, certificates = 3 },
+      { pid = 11, generation = 2, workers = 2, backends = 1732168800124, certificates = 3 },
+    }, told)
+  end)
+
+  it("says when it cannot note", function()
+    helper.with_ngx({ shared = helper.shared({ luaconfig = { incr = function() return 1 end,
+      set = function() return nil, "no memory" end } }) })
+    local serving = helper.fresh("serving")
+    serving.init()
+    spy.on(ngx, "log")
+    serving.note(1)
+    assert.spy(ngx.log).was_called_with(ngx.ERR, "noting what this worker serves: ", "no memory")
+  end)
+end)

@@ -1,0 +1,22 @@
+describe("util.nodemap", function()
+  local nodemap = require("util.nodemap")
+  local nodes = { ["10.0.0.1:80"] = 1, ["10.0.0.2:80"] = 1, ["10.0.0.3:80"] = 1 }
+  it("finds by the MD5 of salt and node", function()
+    local map = nodemap:new(nodes, "shop")
+    assert.equal("10.0.0.2:80", map:find(ngx.md5("shop10.0.0.2:80")))
+    assert.is_nil(map:find(ngx.md5("10.0.0.2:80")))
+    map:reinit({ ["10.0.0.9:80"] = 1 })
+    assert.is_nil(map:find(ngx.md5("shop10.0.0.2:80")))
+    assert.equal("10.0.0.9:80", (map:random()))
+  end)
+  it("draws one that is not left out", function()
+    local map = nodemap:new(nodes, "shop")
+    for _ = 1, 20 do
+      local endpoint, key = map:random_except({ ["10.0.0.1:80"] = true, ["10.0.0.3:80"] = true })
+      assert.equal("10.0.0.2:80", endpoint)
+      assert.equal(endpoint, map:find(key))
+    end
+    assert.is_nil((map:random_except(nodes)))
+    assert.is_nil((nodemap:new({}, "x"):random()))
+  end)
+end)
