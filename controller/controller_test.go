@@ -172,9 +172,9 @@ func TestStopLeavesNoProcess(t *testing.T) {
 
 // A host without a certificate is served with the default one.
 func TestHTTPSHasTheDefaultCertificate(t *testing.T) {
-	r := launch(t, true)
-	r.service(pod(t, "127.88.0.1", "one"))
-	r.awaitAnswer("one")
+	one := pod(t, "127.88.0.1", "one")
+	r := launch(t, true, func(r *running) { r.service(one) })
+	r.log.next("ready") // any worker may take the connection
 	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", r.ports.HTTPS), &tls.Config{ServerName: "web.example", InsecureSkipVerify: true})
 	if err != nil {
 		t.Fatal(err)
