@@ -41,6 +41,7 @@ var rules = []struct {
 	{"controller/apply", []string{"controller/watch", "controller/snapshot/", "k8s.io/client-go/kubernetes", "k8s.io/client-go/tools/cache"}, "apply performs a plan; it does not look at the cluster"},
 	{"controller/nginx", []string{"controller/model", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "the nginx process knows nothing of what it serves"},
 	{"controller/watch", []string{"controller/nginx", "controller/apply"}, "only apply talks to nginx"},
+	{"controller/tracing", []string{"os", "net/http", "controller/model", "controller/snapshot", "controller/apply", "k8s.io/client-go/kubernetes"}, "a tracer's file is a pure function of the options"},
 	{"controller/status", []string{"controller/nginx", "controller/apply", "controller/model"}, "it tells the cluster of addresses, whatever nginx serves"},
 	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/plan", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a question changes nothing"},
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what it is told"},
@@ -62,7 +63,7 @@ var rules = []struct {
 // noClock lists the packages in which time is an argument: they may not ask
 // for it, nor wait, nor start a goroutine.
 var noClock = []string{
-	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan",
+	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan", "controller/tracing",
 	"sim/scenario", "sim/corpus", "sim/churn", "sim/measure", "sim/expect", "sim/compare",
 }
 

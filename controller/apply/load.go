@@ -29,6 +29,9 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
 		return err
 	}
+	if err := t.writeTracing(next); err != nil {
+		return err
+	}
 	began := time.Now()
 	err := t.test(ctx, candidate)
 	report.Phases.Test = time.Since(began)

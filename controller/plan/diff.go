@@ -10,8 +10,8 @@ func Diff(running, next State) []Step {
 	now := running
 	now.TakesDeltas = next.TakesDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
-	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) {
-		now.Conf, now.LuaConfig = next.Conf, next.LuaConfig
+	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) || !sameTracing(running, next) {
+		now.Conf, now.LuaConfig, now.Tracing = next.Conf, next.LuaConfig, next.Tracing
 		step(Reload, whyReload(running, next))
 	}
 	if !running.Backends.Equal(next.Backends) || loseDict(backendsDict, running, next) {

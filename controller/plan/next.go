@@ -5,6 +5,7 @@ import (
 
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/tracing"
 	"windtunnel.dev/controller/wire"
 )
 
@@ -62,5 +63,5 @@ func static(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	return State{Conf: conf, LuaConfig: luaConfig, Stream: stream, TakesDeltas: in.Options.BackendsDelta}, nil
+	return State{Conf: conf, LuaConfig: luaConfig, Stream: stream, Tracing: tracing.Files(in.Options), TakesDeltas: in.Options.BackendsDelta}, nil
 }

@@ -13,6 +13,8 @@ type State struct {
 	Backends  wire.List // what POST /configuration/backends says
 	Stream    wire.List // what the line to the stream port says; nil where Lua does not balance TCP and UDP
 
+	Tracing map[string][]byte // files of tracers, by path, read when nginx starts
+
 	TakesDeltas bool // Lua takes changes of backends instead of all of them
 	DeltaBytes  int  // planned as changes since all backends were
 }

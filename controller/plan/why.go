@@ -43,6 +43,7 @@ func whyReload(running, next State) []Why {
 		whys = append(whys, firstDifference(running.Conf, next.Conf))
 	}
 	whys = append(whys, compareAt(place{}, settings(running.LuaConfig), settings(next.LuaConfig))...)
+	whys = append(whys, whyTracing(running, next)...)
 	if len(whys) == 0 {
 		whys = append(whys, Why{New: "cfg.json with the same settings in another layout"})
 	}

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"bytes"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// sameTracing tells whether two states have the same files of tracers.
+func sameTracing(running, next State) bool {
+	return maps.EqualFunc(running.Tracing, next.Tracing, bytes.Equal)
+}
+
+// whyTracing says what differs in the files of tracers.
+func whyTracing(running, next State) []Why {
+	var whys []Why
+	for _, file := range slices.Sorted(maps.Keys(next.Tracing)) {
+		whys = append(whys, compareAt(place{block: path.Base(file)}, linesOf(running.Tracing[file]), linesOf(next.Tracing[file]))...)
+	}
+	for _, file := range slices.Sorted(maps.Keys(running.Tracing)) {
+		if _, kept := next.Tracing[file]; !kept {
+			whys = append(whys, Why{Old: "file " + path.Base(file)})
+		}
+	}
+	return whys
+}
+
+func linesOf(text []byte) []string {
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
