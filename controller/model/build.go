@@ -39,6 +39,8 @@ func (b *builder) build() (*Model, []Finding) {
 		TCPBackends:     b.streamServices(opts.TCPServices, corev1.ProtocolTCP),
 		UDPBackends:     b.streamServices(opts.UDPServices, corev1.ProtocolUDP),
 		StreamSnippets:  b.streamSnippets(),
+		AddHeaders:      b.headersOf("add-headers", opts.Config.AddHeaders),
+		ProxySetHeaders: b.headersOf("proxy-set-headers", opts.Config.ProxySetHeaders),
 		DefaultSSLCertificate: SSLCert{
 			PemFileName: opts.DefaultCertificate.PemFile,
 			PemSHA:      opts.DefaultCertificate.SHA,
@@ -60,6 +62,8 @@ type builder struct {
 	aliased   []wish             // for aliases
 	fromToWWW []wish             // for a redirect from the other name
 
+	configMaps map[*networkingv1.Ingress]*fromConfigMaps // looked up so far
+
 	*origin
 	parsedBefore  map[*networkingv1.Ingress]*parsed // with the same options
 	noAnnotations annotations.Set
@@ -73,6 +77,7 @@ func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore ma
 		options:      opts,
 		backends:     make(map[string]*Backend),
 		servers:      make(map[string]*Server),
+		configMaps:   make(map[*networkingv1.Ingress]*fromConfigMaps),
 		parsedBefore: parsedBefore,
 		origin: &origin{
 			sets:     make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),

@@ -88,7 +88,7 @@ func invalidHost(host string) string {
 // annotations of its ingress.
 func (b *builder) location(path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) *Location {
 	set := b.annotations(ingress)
-	return &Location{
+	location := &Location{
 		Path:     path,
 		PathType: pathType,
 		Backend:  backend,
@@ -127,6 +127,8 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 		UsePortInRedirects:          set.UsePortInRedirects,
 		XForwardedPrefix:            set.XForwardedPrefix,
 	}
+	b.addConfigMaps(location)
+	return location
 }
 
 // owner names the ingress behind a location.

@@ -1,0 +1,118 @@
+package model
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var (
+	headerName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	oneLine    = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
+)
+
+// headersOf are the headers that a ConfigMap which a key of the options names
+// has; none if the key is empty or the ConfigMap is missing.
+func (b *builder) headersOf(key, name string) map[string]string {
+	if name == "" {
+		return nil
+	}
+	configMap := objectNamed(name)
+	config := b.ConfigMaps[configMap]
+	if config == nil {
+		b.findConfigMap(configMap, "", "it does not exist; %s has no effect", key)
+		return nil
+	}
+	return b.usable(configMap, config.Data)
+}
+
+// usable are the entries of a ConfigMap that can stand in nginx.conf as a name
+// and a value. The others are findings.
+func (b *builder) usable(configMap types.NamespacedName, data map[string]string) map[string]string {
+	kept := make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		value := strings.TrimSpace(data[name])
+		if !headerName.MatchString(name) || !oneLine.MatchString(value) {
+			b.findConfigMap(configMap, "data."+name, "want letters, digits and - _ as its name and one line as its value; it is left out")
+			continue
+		}
+		kept[name] = value
+	}
+	return kept
+}
+
+// fromConfigMaps is what the ConfigMaps say that an ingress names.
+type fromConfigMaps struct {
+	denied        *string // why its requests get 503
+	answerHeaders map[string]string
+	authHeaders   map[string]string
+	fastCGIParams map[string]string
+}
+
+// configMapsOf looks up the ConfigMaps of an ingress, once.
+func (b *builder) configMapsOf(ingress *networkingv1.Ingress) *fromConfigMaps {
+	if known := b.configMaps[ingress]; known != nil {
+		return known
+	}
+	set := b.annotations(ingress)
+	found := new(fromConfigMaps)
+	found.answerHeaders = b.lookUp(found, ingress, "custom-headers", set.CustomHeaders)
+	found.authHeaders = b.lookUp(found, ingress, "auth-proxy-set-headers", set.ExternalAuth.ProxySetHeadersMap)
+	found.fastCGIParams = b.lookUp(found, ingress, "fastcgi-params-configmap", set.FastCGI.ParamsMap)
+	for _, header := range slices.Sorted(maps.Keys(found.answerHeaders)) {
+		if !b.allowed(header) {
+			b.deny(found, ingress, "custom-headers", "header "+header+" is not in global-allowed-response-headers")
+		}
+	}
+	b.configMaps[ingress] = found
+	return found
+}
+
+func (b *builder) lookUp(found *fromConfigMaps, ingress *networkingv1.Ingress, annotation, name string) map[string]string {
+	if name == "" {
+		return nil
+	}
+	configMap := objectNamed(name)
+	config := b.ConfigMaps[configMap]
+	if config == nil {
+		b.deny(found, ingress, annotation, "the ConfigMap "+name+" does not exist")
+		return nil
+	}
+	return b.usable(configMap, config.Data)
+}
+
+func (b *builder) deny(found *fromConfigMaps, ingress *networkingv1.Ingress, annotation, reason string) {
+	key := b.annotationKey(annotation)
+	b.find(ingress, key, "%s; its requests get 503", reason)
+	if found.denied == nil {
+		found.denied = new(key + ": " + reason)
+	}
+}
+
+func (b *builder) allowed(header string) bool {
+	return slices.ContainsFunc(b.options.Config.GlobalAllowedResponseHeaders, func(a string) bool { return strings.EqualFold(a, header) })
+}
+
+// addConfigMaps gives a location what the ConfigMaps of its ingress say.
+func (b *builder) addConfigMaps(location *Location) {
+	if location.Ingress == nil {
+		return
+	}
+	said := b.configMapsOf(location.Ingress)
+	if location.Denied == nil {
+		location.Denied = said.denied
+	}
+	location.CustomHeaders.Headers = said.answerHeaders
+	location.ExternalAuth.ProxySetHeaders = said.authHeaders
+	location.FastCGI.Params = said.fastCGIParams
+}
+
+// objectNamed reads namespace/name.
+func objectNamed(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
