@@ -73,7 +73,8 @@ func (r *reader) number(name string, otherwise int) int {
 // list is the items of a key, split at commas; empty ones vanish.
 func (r *reader) list(name string) []string {
 	var items []string
-	for item := range strings.SplitSeq(r.text(name, ""), ",") {
+	text, _ := r.value(name)
+	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item != "" {
 			items = append(items, item)
 		}
@@ -148,7 +149,10 @@ func (r *reader) raw(key Key) (string, bool) {
 			text, ok = other, true
 		}
 	}
-	return trimLines(text), ok
+	if !ok {
+		return "", false
+	}
+	return trimLines(text), true
 }
 
 // key is a row of the family's own table: a family reads no other's keys.

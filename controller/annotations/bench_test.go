@@ -1,0 +1,25 @@
+package annotations_test
+
+import (
+	"testing"
+
+	"windtunnel.dev/controller/annotations"
+)
+
+// What an ingress costs, by how much it asks for.
+func BenchmarkParse(b *testing.B) {
+	for name, given := range map[string]string{
+		"none":  "",
+		"a few": "rewrite-target: /$1\nuse-regex: \"true\"\nproxy-body-size: 8m\nproxy-read-timeout: \"120\"",
+	} {
+		b.Run(name, func(b *testing.B) {
+			in, opts := ingress(b, given), with(b, "")
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := annotations.Parse(in, opts); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
