@@ -77,6 +77,8 @@ func Run(ctx, hurry context.Context, config Config) error {
 			StreamPort: config.Options.Ports.Stream,
 			Retry:      config.Retry,
 			Stderr:     config.Stderr,
+
+			Passthrough: listener(config),
 		}),
 		input:  input,
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),

@@ -1,9 +1,6 @@
 package controller_test
 
 import (
-	"crypto/tls"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"syscall"
@@ -167,25 +164,5 @@ func TestStopLeavesNoProcess(t *testing.T) {
 	}
 	if got := r.get(r.ports.Health, "", "/healthz"); !strings.Contains(got, "refused") {
 		t.Errorf("the health port answers %q", got)
-	}
-}
-
-// A host without a certificate is served with the default one.
-func TestHTTPSHasTheDefaultCertificate(t *testing.T) {
-	one := pod(t, "127.88.0.1", "one")
-	r := launch(t, true, func(r *running) { r.service(one) })
-	r.log.next("ready") // any worker may take the connection
-	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", r.ports.HTTPS), &tls.Config{ServerName: "web.example", InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if got := conn.ConnectionState().PeerCertificates[0].Subject.CommonName; got != "Kubernetes Ingress Controller Fake Certificate" {
-		t.Errorf("the certificate is of %q", got)
-	}
-	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: web.example\r\nConnection: close\r\n\r\n")
-	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasSuffix(string(answer), "one") {
-		t.Errorf("over TLS: %q, %v", answer, err)
 	}
 }

@@ -7,19 +7,21 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/passthrough"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/tls"
 )
 
 func layout(c Config) apply.Layout { return apply.Layout{Root: c.Options.Root} }
 
-// prepare makes nginx's directories, code and default certificate, completes
+// prepare makes nginx's directories and code, and a certificate, completes
 // the options by what the machine is like, and returns what rendering needs to
 // know of it.
 func prepare(c *Config) (render.Input, error) {
@@ -37,15 +39,7 @@ func prepare(c *Config) (render.Input, error) {
 	if err != nil {
 		return render.Input{}, err
 	}
-	certificate, err := tls.FakeCertificate()
-	if err != nil {
-		return render.Input{}, err
-	}
-	c.Options.DefaultCertificate.PemFile = files.DefaultCertificate()
-	if c.Options.DefaultCertificate.SHA, err = tls.SHA(certificate); err != nil {
-		return render.Input{}, err
-	}
-	if err := apply.WriteSecret(files.DefaultCertificate(), certificate); err != nil {
+	if c.Options.DefaultCertificate, err = tls.Fake(time.Now()); err != nil {
 		return render.Input{}, err
 	}
 	ipv6 := hasIPv6()
@@ -92,6 +86,14 @@ func modulesFor(o options.Options, program *nginx.Nginx) []string {
 		modules = append(modules, "stream")
 	}
 	return modules
+}
+
+// listener is what has the port of HTTPS in nginx's place; nil if nothing has.
+func listener(c Config) *passthrough.Proxy {
+	if !c.Options.EnableSSLPassthrough {
+		return nil
+	}
+	return &passthrough.Proxy{Log: c.Log}
 }
 
 // hasIPv6 says whether this machine can listen on IPv6.

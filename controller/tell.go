@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,16 +47,22 @@ func (c *controller) tell(p pass) {
 		"phases", p.report.Phases,
 		"error", problem,
 		"change", p.change)
+	for _, warning := range p.report.Warnings {
+		c.Log.Warn("nginx warns", "what", warning)
+		c.events.Event(c.Pod, corev1.EventTypeWarning, "Nginx", warning)
+	}
 	switch {
 	case p.report.Started || p.report.Reloaded:
 		c.tellPhases(p.report.Phases)
 		c.Metrics.Loaded(c.target.Running().Conf, time.Now())
 		c.events.Event(c.Pod, corev1.EventTypeNormal, "RELOAD", "nginx took a new configuration: "+why(p)[0])
-	case p.err != nil && (p.steps == nil || p.steps[0].Kind == plan.Reload):
+	case p.err != nil && (p.steps == nil || slices.ContainsFunc(p.steps, isReload)):
 		c.Metrics.LoadFailed()
 		c.events.Event(c.Pod, corev1.EventTypeWarning, "RELOAD", "nginx keeps its configuration: "+problem)
 	}
 }
+
+func isReload(step plan.Step) bool { return step.Kind == plan.Reload }
 
 // why says in human lines what the reload, or else the POST, was for.
 func why(p pass) []string {

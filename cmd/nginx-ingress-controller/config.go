@@ -81,6 +81,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			f.watch.ConfigMaps = append(f.watch.ConfigMaps, types.NamespacedName(own))
 		}
 	}
+	f.watch.DefaultCertificate = types.NamespacedName(f.tls.defaultCertificate)
 	watched, own, err := watch.Check(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
 	if err != nil {
 		return config, err
@@ -94,6 +95,8 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			DefaultBackendService: types.NamespacedName(f.defaultBackend),
 			TCPServices:           types.NamespacedName(f.tcpServices),
 			UDPServices:           types.NamespacedName(f.udpServices),
+			DefaultSSLCertificate: types.NamespacedName(f.tls.defaultCertificate),
+			EnableSSLPassthrough:  f.tls.passthrough,
 			DynamicConfiguration:  f.dynamic,
 			EnableMetrics:         f.metrics.enable,
 			MonitorBatchSize:      f.metrics.batchSize,

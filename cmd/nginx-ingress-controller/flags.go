@@ -38,6 +38,7 @@ type flags struct {
 	profilerHost string
 	profilerPort int
 
+	tls               tlsFlags
 	ports             options.Ports
 	healthHost        string
 	healthPath        string
@@ -65,6 +66,7 @@ func parseFlags(args []string) (*flags, error) {
 	f.addCluster()
 	f.addModel()
 	f.addNginx()
+	f.addTLS()
 	f.addOurs()
 	f.addStatus()
 	f.addMetrics()

@@ -43,6 +43,9 @@ func (f *flags) tcpPorts(l *listeners) []tcpPort {
 		{flag: "stream-port", number: f.ports.Stream},
 		{flag: "healthz-port", host: f.healthHost, number: f.ports.Health, ours: &l.health},
 	}
+	if f.tls.passthrough {
+		all = append(all, tcpPort{flag: "ssl-passthrough-proxy-port", number: f.ports.SSLProxy})
+	}
 	if f.profiling {
 		all = append(all, tcpPort{flag: "profiler-port", host: f.profilerHost, number: f.profilerPort, ours: &l.profiler})
 	}

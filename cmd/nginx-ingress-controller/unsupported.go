@@ -18,10 +18,7 @@ type foreign struct {
 // unsupported are ingress-nginx's flags that are accepted, so that its command
 // lines can be used as they are.
 var unsupported = []foreign{
-	{name: "default-ssl-certificate"},
 	{name: "enable-ssl-chain-completion", boolean: true, harmless: "false"},
-	{name: "enable-ssl-passthrough", boolean: true, harmless: "false"},
-	{name: "ssl-passthrough-proxy-port", harmless: "442"},
 }
 
 func (u foreign) add(set *pflag.FlagSet) {

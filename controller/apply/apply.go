@@ -15,19 +15,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/passthrough"
 	"windtunnel.dev/controller/plan"
 )
 
 // Target is one nginx: its files below a root directory, its process once the
 // first step has started it, and what it runs.
 type Target struct {
-	nginx   *nginx.Nginx
-	layout  Layout
-	control string // URL of the status server
-	stream  string // address of the stream port
-	retry   wait.Backoff
-	stderr  io.Writer
-	ended   chan struct{}
+	nginx       *nginx.Nginx
+	layout      Layout
+	control     string // URL of the status server
+	stream      string // address of the stream port
+	retry       wait.Backoff
+	passthrough *passthrough.Proxy
+	stderr      io.Writer
+	ended       chan struct{}
 
 	sequence atomic.Uint64 // the number that Lua gave the newest backends; 0 if it gives none
 
@@ -43,7 +45,9 @@ type Options struct {
 	StatusPort int          // of nginx's status server on 127.0.0.1, which takes the POSTs
 	StreamPort int          // of nginx's stream block on 127.0.0.1, which takes TCP and UDP backends
 	Retry      wait.Backoff // of a POST; see Retry
-	Stderr     io.Writer    // what nginx writes to its standard error
+	// Passthrough is our own TLS listener; nil where nginx listens itself.
+	Passthrough *passthrough.Proxy
+	Stderr      io.Writer // what nginx writes to its standard error
 }
 
 // Retry is how ingress-nginx repeats a POST that failed: after 1 s, each pause
@@ -56,13 +60,14 @@ func Retry(retries int) wait.Backoff {
 // New returns a target whose nginx does not run yet.
 func New(o Options) *Target {
 	return &Target{
-		nginx:   o.Nginx,
-		layout:  o.Layout,
-		control: fmt.Sprintf("http://127.0.0.1:%d", o.StatusPort),
-		stream:  fmt.Sprintf("127.0.0.1:%d", o.StreamPort),
-		retry:   o.Retry,
-		stderr:  o.Stderr,
-		ended:   make(chan struct{}),
+		nginx:       o.Nginx,
+		layout:      o.Layout,
+		control:     fmt.Sprintf("http://127.0.0.1:%d", o.StatusPort),
+		stream:      fmt.Sprintf("127.0.0.1:%d", o.StreamPort),
+		retry:       o.Retry,
+		passthrough: o.Passthrough,
+		stderr:      o.Stderr,
+		ended:       make(chan struct{}),
 	}
 }
 
@@ -87,6 +92,10 @@ func (t *Target) do(ctx context.Context, step plan.Step, report *Report) error {
 		return t.load(ctx, step.Next, report)
 	case plan.PostBackends:
 		return t.postBackends(ctx, step, report)
+	case plan.PostServers:
+		return t.postServers(ctx, step.Next, report)
+	case plan.Pass:
+		return t.pass(step.Next)
 	case plan.SendStream:
 		return t.sendStream(ctx, step.Next.Stream.Body(), report)
 	default:
@@ -108,6 +117,11 @@ func (t *Target) Ended() <-chan struct{} { return t.ended }
 // Quit ends nginx gracefully: its workers finish their requests until ctx is
 // done. It returns when none of its processes is left.
 func (t *Target) Quit(ctx context.Context) error {
+	var passed sync.WaitGroup
+	defer passed.Wait()
+	if t.passthrough != nil {
+		passed.Go(func() { t.closePassthrough(ctx) })
+	}
 	if process := t.started(); process != nil {
 		return process.Quit(ctx)
 	}

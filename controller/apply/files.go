@@ -23,17 +23,16 @@ func (l Layout) LuaConfig() string { return filepath.Join(l.Lua(), "cfg.json") }
 // PID is the file that holds the master's process ID.
 func (l Layout) PID() string { return l.path("/tmp/nginx/nginx.pid") }
 
-// DefaultCertificate is the file of the certificate for hosts without one.
-func (l Layout) DefaultCertificate() string {
-	return l.path("/etc/ingress-controller/ssl/default-fake-certificate.pem")
-}
+// Passwords is the folder of the files that nginx's workers check names and
+// passwords by.
+func (l Layout) Passwords() string { return l.path("/etc/ingress-controller/auth") }
 
 func (l Layout) path(name string) string { return filepath.Join(l.Root, name) }
 
 // Make creates the directories, which nginx's workers, of another user than
 // root, must be able to enter.
 func (l Layout) Make() error {
-	for _, dir := range []string{"/etc/nginx", "/etc/nginx/lua", "/etc/ingress-controller/ssl", "/tmp/nginx", "/var/log/nginx"} {
+	for _, dir := range []string{"/etc/nginx", "/etc/nginx/lua", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth", "/tmp/nginx", "/var/log/nginx"} {
 		if err := os.MkdirAll(l.path(dir), 0o755); err != nil {
 			return fmt.Errorf("creating a directory for nginx: %w", err)
 		}

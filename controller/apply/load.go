@@ -3,6 +3,7 @@ package apply
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -26,7 +27,7 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 	if err := Write(candidate, next.Conf); err != nil {
 		return err
 	}
-	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
+	if err := t.writeBeside(next); err != nil {
 		return err
 	}
 	if err := t.writeTracing(next); err != nil {
@@ -36,8 +37,8 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 	err := t.test(ctx, candidate)
 	report.Phases.Test = time.Since(began)
 	if err != nil {
-		// The code that runs may read it again at any time.
-		if restoreErr := t.writeLuaConfig(t.Running().LuaConfig); restoreErr != nil {
+		// What runs may read them again at any time.
+		if restoreErr := errors.Join(t.writeBeside(t.Running()), discard(next, t.Running())); restoreErr != nil {
 			return fmt.Errorf("%w; then %w", err, restoreErr)
 		}
 		return err
@@ -46,9 +47,22 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 		return fmt.Errorf("putting the tested configuration in place: %w", err)
 	}
 	if process := t.started(); process != nil {
-		return t.reload(ctx, process, report)
+		err = t.reload(ctx, process, report)
+	} else {
+		err = t.start(ctx, report)
 	}
-	return t.start(ctx, report)
+	if err != nil {
+		return err
+	}
+	return discard(t.Running(), next)
+}
+
+// writeBeside writes what nginx reads besides its configuration.
+func (t *Target) writeBeside(next plan.State) error {
+	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
+		return err
+	}
+	return t.place(next)
 }
 
 // writeLuaConfig writes what is not there yet; no bytes stand for no file.

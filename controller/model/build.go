@@ -32,19 +32,20 @@ func (b *builder) build() (*Model, []Finding) {
 	b.addPaths()
 	b.addCanaries()
 	b.addFallbacks()
+	b.addSecrets()
 	built := &Model{
-		Backends:        b.sortedBackends(),
-		Servers:         b.sortedServers(),
-		RedirectServers: b.redirects(),
-		TCPBackends:     b.streamServices(opts.TCPServices, corev1.ProtocolTCP),
-		UDPBackends:     b.streamServices(opts.UDPServices, corev1.ProtocolUDP),
-		StreamSnippets:  b.streamSnippets(),
-		AddHeaders:      b.headersOf("add-headers", opts.Config.AddHeaders),
-		ProxySetHeaders: b.headersOf("proxy-set-headers", opts.Config.ProxySetHeaders),
-		DefaultSSLCertificate: SSLCert{
-			PemFileName: opts.DefaultCertificate.PemFile,
-			PemSHA:      opts.DefaultCertificate.SHA,
-		},
+		Backends:              b.sortedBackends(),
+		Servers:               b.sortedServers(),
+		RedirectServers:       b.certified(b.redirects()),
+		PassthroughBackends:   b.passthrough,
+		TCPBackends:           b.streamServices(opts.TCPServices, corev1.ProtocolTCP),
+		UDPBackends:           b.streamServices(opts.UDPServices, corev1.ProtocolUDP),
+		StreamSnippets:        b.streamSnippets(),
+		AddHeaders:            b.headersOf("add-headers", opts.Config.AddHeaders),
+		ProxySetHeaders:       b.headersOf("proxy-set-headers", opts.Config.ProxySetHeaders),
+		DefaultSSLCertificate: b.defaultCertificate,
+		SSLDHParam:            b.dhParam,
+		Files:                 b.files,
 	}
 	built.origin = b.origin
 	return built, b.findings
@@ -67,6 +68,8 @@ type builder struct {
 	*origin
 	parsedBefore  map[*networkingv1.Ingress]*parsed // with the same options
 	noAnnotations annotations.Set
+
+	secrets
 }
 
 // newBuilder starts with nothing but the annotations that were parsed before,

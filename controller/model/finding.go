@@ -36,3 +36,8 @@ func (b *builder) find(ingress *networkingv1.Ingress, key, reason string, args .
 func (b *builder) findService(name types.NamespacedName, reason string) {
 	b.findings = append(b.findings, Finding{Object: "Service " + name.String(), Reason: reason})
 }
+
+// findSecret notes a finding about a Secret.
+func (b *builder) findSecret(name types.NamespacedName, reason string, args ...any) {
+	b.findings = append(b.findings, Finding{Object: "Secret " + name.String(), Reason: fmt.Sprintf(reason, args...)})
+}

@@ -5,12 +5,14 @@ import (
 	"reflect"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/tls"
 )
 
 // Memo builds one model after another and does again only what a change of the
@@ -33,6 +35,8 @@ type origin struct {
 	// themselves; frozen, the services any change of whose endpoints does.
 	decisive map[string]bool
 	frozen   map[types.NamespacedName]bool
+	// read is what Secrets hold, as far as anybody asked for it.
+	read map[*corev1.Secret]tls.Contents
 }
 
 // Build is the model of the cluster and the options.
@@ -47,7 +51,11 @@ func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, [
 		if sameOptions {
 			before = m.model.origin.sets
 		}
-		next, m.findings = newBuilder(cluster, opts, before).build()
+		b := newBuilder(cluster, opts, before)
+		if m.model != nil {
+			b.readBefore = m.model.origin.read
+		}
+		next, m.findings = b.build()
 	}
 	m.cluster, m.options, m.model = cluster, opts, next
 	return next, m.findings

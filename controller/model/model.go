@@ -9,7 +9,6 @@ package model
 
 import (
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -32,17 +31,13 @@ type Model struct {
 	ProxySetHeaders       map[string]string // of requests to all pods
 	AddHeaders            map[string]string // of answers to all clients
 
-	origin *origin // of all but the endpoints of Backends
-}
+	// SSLDHParam is the path of a Diffie-Hellman group; empty is none.
+	SSLDHParam string
+	// Files are those that nginx reads besides its configuration, by path:
+	// certificates, keys, passwords. What is in them is nobody else's business.
+	Files map[string][]byte
 
-// SSLCert is a certificate on disk.
-type SSLCert struct {
-	PemFileName string // empty: it is only sent to Lua
-	PemSHA      string // hex SHA-1 of the certificate
-	UID         string // of its Secret
-	PemCertKey  string // certificate chain, and key
-	CN          []string
-	ExpireTime  time.Time
+	origin *origin // of all but the endpoints of Backends
 }
 
 // Backend is a port of a service, with the endpoints that serve it.
@@ -199,14 +194,6 @@ type L4Backend struct {
 // and to pods (Encode).
 type ProxyProtocol struct {
 	Decode, Encode bool
-}
-
-// PassthroughBackend is a host whose TLS connections go to a service as they are.
-type PassthroughBackend struct {
-	Backend  string
-	Hostname string
-	Service  *corev1.Service
-	Port     intstr.IntOrString
 }
 
 // Redirect is a host that only redirects to another.

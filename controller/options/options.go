@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/tls"
 )
 
 // Options is the ConfigMap and the flags.
@@ -30,9 +32,15 @@ type Options struct {
 	// Root is put before the folders that ingress-nginx's image has; empty is
 	// as in the image. See Path.
 	Root string
-	// DefaultCertificate is served for hosts that have none of their own.
-	DefaultCertificate Certificate
-	EnableMetrics      bool
+	// DefaultCertificate is served for hosts that have none of their own, unless
+	// the Secret DefaultSSLCertificate has another; empty is no such Secret.
+	DefaultCertificate    *tls.Pair
+	DefaultSSLCertificate types.NamespacedName
+	// EnableSSLPassthrough has the controller itself listen on Ports.HTTPS, so
+	// that connections can go to pods as they are; nginx gets the others on
+	// Ports.SSLProxy.
+	EnableSSLPassthrough bool
+	EnableMetrics        bool
 	// MonitorBatchSize is how many records of requests a worker keeps for its
 	// next sending at most; 0 is ingress-nginx's 10000.
 	MonitorBatchSize int
@@ -67,32 +75,27 @@ type Ports struct {
 	Status      int // nginx's own status and configuration server, on 127.0.0.1
 	Stream      int // configuration of TCP and UDP services, on 127.0.0.1
 	Health      int // the controller's /healthz and /metrics
+	SSLProxy    int // nginx's for HTTPS when the controller has that of HTTPS itself
 }
 
 // DefaultPorts are ingress-nginx's.
-var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254}
+var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254, SSLProxy: 442}
 
-// Use says what of ours listens on a port; empty is nothing. 442 and 10245 are
-// kept for what ingress-nginx has there.
+// Use says what of ours listens on a port; empty is nothing. 10245 is kept for
+// what ingress-nginx has there.
 func (p Ports) Use(port int) string {
 	for _, own := range []struct {
 		port int
 		use  string
 	}{
 		{p.HTTP, "HTTP"}, {p.HTTPS, "HTTPS"}, {p.Default, "default server"}, {p.Status, "status server"},
-		{p.Stream, "stream control"}, {p.Health, "health check"}, {442, "TLS passthrough"}, {10245, "profiler"},
+		{p.Stream, "stream control"}, {p.Health, "health check"}, {p.SSLProxy, "TLS passthrough"}, {10245, "profiler"},
 	} {
 		if own.port == port {
 			return own.use
 		}
 	}
 	return ""
-}
-
-// Certificate is a certificate and its key on disk.
-type Certificate struct {
-	PemFile string // where the file really is: Path is not applied to it
-	SHA     string // hex SHA-1 of the certificate, so that a new one is a change of nginx.conf
 }
 
 // rebased are the folders that move with Root.

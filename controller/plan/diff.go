@@ -1,6 +1,9 @@
 package plan
 
-import "bytes"
+import (
+	"bytes"
+	"maps"
+)
 
 // Diff is what must be done so that nginx, which reads running, comes to read
 // next: nothing when the bytes are equal. A zero running state is an nginx
@@ -10,12 +13,17 @@ func Diff(running, next State) []Step {
 	now := running
 	now.TakesDeltas = next.TakesDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
-	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) || !sameTracing(running, next) {
-		now.Conf, now.LuaConfig, now.Tracing = next.Conf, next.LuaConfig, next.Tracing
+	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) || !sameTracing(running, next) || !sameFiles(running, next) {
+		now.Conf, now.LuaConfig, now.Tracing, now.Files = next.Conf, next.LuaConfig, next.Tracing, next.Files
+		now.forget(running)
 		step(Reload, whyReload(running, next))
 	}
-	if !running.Backends.Equal(next.Backends) || loseDict(backendsDict, running, next) {
-		changes := delta(running, next)
+	if !bytes.Equal(running.Passthrough, next.Passthrough) {
+		now.Passthrough = next.Passthrough
+		step(Pass, whyPass(running, next))
+	}
+	if !now.Backends.Equal(next.Backends) {
+		changes := delta(now, next)
 		now.Backends, now.DeltaBytes = next.Backends, running.DeltaBytes+len(changes)
 		if changes == nil {
 			now.DeltaBytes = 0
@@ -23,18 +31,43 @@ func Diff(running, next State) []Step {
 		step(PostBackends, whyPost(backendsDict, running, next, running.Backends, next.Backends))
 		steps[len(steps)-1].Delta = changes
 	}
-	if needsStream(running, next) {
+	if needsStream(now, next) {
 		now.Stream = next.Stream
 		step(SendStream, whyPost(streamDict, running, next, running.Stream, next.Stream))
+	}
+	if !bytes.Equal(now.Servers, next.Servers) {
+		now.Servers = next.Servers
+		step(PostServers, whyServers(running, next))
 	}
 	return steps
 }
 
+// forget drops what Lua knew before and a reload takes away.
+func (s *State) forget(before State) {
+	if loseDict(backendsDict, before, *s) {
+		s.Backends = nil
+	}
+	if loseDict(streamDict, before, *s) {
+		s.Stream = nil
+	}
+	if loseServers(before, *s) {
+		s.Servers = nil
+	}
+}
+
 // needsStream tells whether the line to the stream port must be sent. To an
 // nginx that has been told of no service, nothing need be said of none.
-func needsStream(running, next State) bool {
-	if next.Stream == nil || len(running.Stream) == 0 && len(next.Stream) == 0 {
+func needsStream(now, next State) bool {
+	if next.Stream == nil || len(now.Stream) == 0 && len(next.Stream) == 0 {
 		return false
 	}
-	return !running.Stream.Equal(next.Stream) || loseDict(streamDict, running, next)
+	return !now.Stream.Equal(next.Stream)
+}
+
+func sameFiles(running, next State) bool {
+	return maps.EqualFunc(running.Files, next.Files, bytes.Equal)
+}
+
+func loseServers(running, next State) bool {
+	return loseDict("certificate_data", running, next) || loseDict("certificate_servers", running, next)
 }

@@ -26,6 +26,7 @@ func summary(m *model.Model) string {
 	for _, s := range m.Servers {
 		fmt.Fprintf(&text, "server %s\n", s.Hostname)
 		summarizeServer(&text, s)
+		summarizeTLS(&text, s)
 		for _, l := range s.Locations {
 			of := "nobody"
 			if l.Ingress != nil {
@@ -45,6 +46,7 @@ func summary(m *model.Model) string {
 		}
 		fmt.Fprintln(&text)
 	}
+	summarizeSecrets(&text, m)
 	return text.String()
 }
 

@@ -63,5 +63,16 @@ func static(m *model.Model, in render.Input) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	return State{Conf: conf, LuaConfig: luaConfig, Stream: stream, Tracing: tracing.Files(in.Options), TakesDeltas: in.Options.BackendsDelta}, nil
+	servers, err := wire.Servers(m)
+	if err != nil {
+		return State{}, err
+	}
+	passthrough, err := wire.PassthroughOf(m, in.Options)
+	if err != nil {
+		return State{}, err
+	}
+	return State{
+		Conf: conf, LuaConfig: luaConfig, Files: m.Files, Stream: stream,
+		Servers: servers, Passthrough: passthrough, Tracing: tracing.Files(in.Options), TakesDeltas: in.Options.BackendsDelta,
+	}, nil
 }

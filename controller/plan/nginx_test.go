@@ -1,10 +1,10 @@
 package plan_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"windtunnel.dev/controller/model"
@@ -13,43 +13,37 @@ import (
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
-	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/lua"
 )
 
-var fakeCertificate = sync.OnceValues(tls.FakeCertificate)
-
-// testConf has the nginx of this machine read what the model becomes.
-func testConf(t *testing.T, m *model.Model, opts options.Options) {
+// testConf has the nginx of this machine read what the cluster becomes.
+func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	t.Helper()
 	server, err := nginx.Find("")
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
+	opts.Root = t.TempDir()
+	opts.Ports = options.Ports{HTTP: 18080, HTTPS: 18443, Default: 18181, Status: 18246, Stream: 18247, Health: 18254, SSLProxy: 18442}
+	if len(opts.Config.BindAddress) == 0 {
+		opts.Config.BindAddress = []string{"127.0.0.1"}
+	}
+	built, _ := model.Build(snapshot.Take(source), opts)
 	modules := []string{"http_lua"}
 	switch {
 	case opts.Stream == options.LuaStream:
 		modules = append(modules, "stream_lua")
-	case len(m.TCPBackends)+len(m.UDPBackends)+len(m.StreamSnippets) > 0:
+	case len(built.TCPBackends)+len(built.UDPBackends)+len(built.StreamSnippets) > 0:
 		modules = append(modules, "stream")
 	}
 	if modules, err = server.Load(modules...); err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
-	opts.Root = t.TempDir()
-	opts.Ports = options.Ports{HTTP: 18080, HTTPS: 18443, Default: 18181, Status: 18246, Stream: 18247, Health: 18254}
-	if len(opts.Config.BindAddress) == 0 {
-		opts.Config.BindAddress = []string{"127.0.0.1"}
-	}
-	opts.DefaultCertificate.PemFile = opts.Path(opts.DefaultCertificate.PemFile)
-	here := *m
-	here.DefaultSSLCertificate.PemFileName = opts.DefaultCertificate.PemFile
-
 	in := input(opts)
 	in.Modules = modules
 	in.Optional = server.Available(render.OptionalModules()...)
 	in.HTTP2Directive = server.AtLeast("1.25.1")
-	state, err := plan.Next(&here, in)
+	state, err := plan.Next(built, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,23 +55,18 @@ func testConf(t *testing.T, m *model.Model, opts options.Options) {
 
 func install(t *testing.T, opts options.Options, state plan.State) {
 	t.Helper()
-	pem, err := fakeCertificate()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := lua.Write(opts.Path("/etc/nginx/lua")); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl"} {
+	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth"} {
 		if err := os.MkdirAll(opts.Path(folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for file, text := range map[string][]byte{
-		opts.DefaultCertificate.PemFile:                        pem,
-		opts.Path("/etc/nginx/nginx.conf"):                     state.Conf,
-		filepath.Join(opts.Path("/etc/nginx/lua"), "cfg.json"): state.LuaConfig,
-	} {
+	files := maps.Clone(state.Files)
+	files[opts.Path("/etc/nginx/nginx.conf")] = state.Conf
+	files[filepath.Join(opts.Path("/etc/nginx/lua"), "cfg.json")] = state.LuaConfig
+	for file, text := range files {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -90,10 +79,10 @@ func TestTheLongestPathFitsIntoNginx(t *testing.T) {
 	for _, path := range []string{"/" + strings.Repeat("a", 3997), "/" + strings.Repeat("$", 234), "/" + strings.Repeat("\\", 1998)} {
 		cluster := populate(1)
 		cluster.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = path
-		m, findings := model.Build(snapshot.Take(cluster), opts)
+		_, findings := model.Build(snapshot.Take(cluster), opts)
 		if len(findings) > 0 {
 			t.Errorf("%d bytes: %v", len(path), findings)
 		}
-		t.Run("nginx -t", func(t *testing.T) { testConf(t, m, opts) })
+		t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
 	}
 }

@@ -6,12 +6,18 @@ package plan
 import "windtunnel.dev/controller/wire"
 
 // State is what nginx reads, as bytes: the running one and the wanted one are
-// compared as they are. Checksums and times do not belong in it.
+// compared as they are. Checksums and times do not belong in it. Files and
+// Servers have private keys in them: they are not for logs.
 type State struct {
-	Conf      []byte    // nginx.conf
-	LuaConfig []byte    // lua/cfg.json, read by Lua at start: a change needs a reload
-	Backends  wire.List // what POST /configuration/backends says
-	Stream    wire.List // what the line to the stream port says; nil where Lua does not balance TCP and UDP
+	Conf      []byte            // nginx.conf
+	LuaConfig []byte            // lua/cfg.json, read by Lua at start: a change needs a reload
+	Files     map[string][]byte // by path: what else nginx reads at start
+	Backends  wire.List         // what POST /configuration/backends says
+	Stream    wire.List         // what the line to the stream port says; nil where Lua does not balance TCP and UDP
+	Servers   []byte            // body of POST /configuration/servers
+	// Passthrough is what the controller's own TLS listener is told
+	// (wire.Passthrough); nil where there is none.
+	Passthrough []byte
 
 	Tracing map[string][]byte // files of tracers, by path, read when nginx starts
 
@@ -26,8 +32,10 @@ type StepKind string
 // ingress-nginx does it, so that a backend is known when its location is.
 const (
 	Reload       StepKind = "reload"        // write the files, nginx -t, signal
+	Pass         StepKind = "pass"          // tell our own TLS listener
 	PostBackends StepKind = "post-backends" // POST /configuration/backends
 	SendStream   StepKind = "send-stream"   // the line to the stream port
+	PostServers  StepKind = "post-servers"  // POST /configuration/servers
 )
 
 // Step is one thing to do, with what it needs and why it is needed.

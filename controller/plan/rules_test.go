@@ -113,7 +113,7 @@ func (r *rule) moment(source snapshot.Source, opts parsed, when string) plan.Sta
 			r.write("nginx.conf in outline", outline(state.Conf))
 		}
 	}
-	r.t.Run(when+"nginx -t", func(t *testing.T) { testConf(t, built, opts.Options) })
+	r.t.Run(when+"nginx -t", func(t *testing.T) { testConf(t, source, opts.Options) })
 	return state
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -15,12 +17,15 @@ import (
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/tls"
 )
 
 // flags are those that a rule may set.
 type flags struct {
 	DynamicConfiguration  *bool  `json:"dynamic-configuration"`
 	DefaultBackendService string `json:"default-backend-service"`
+	DefaultSSLCertificate string `json:"default-ssl-certificate"`
+	EnableSSLPassthrough  bool   `json:"enable-ssl-passthrough"`
 	DisableExternalNames  bool   `json:"disable-svc-external-name"`
 	Zone                  string `json:"zone"` // of the node, with --enable-topology-aware-routing
 	TCPServices           string `json:"tcp-services-configmap"`
@@ -49,10 +54,9 @@ func parse(f flags, data map[string]string) parsed {
 		UDPServices:           named(f.UDPServices),
 		Stream:                stream,
 		Ports:                 options.DefaultPorts,
-		DefaultCertificate: options.Certificate{
-			PemFile: "/etc/ingress-controller/ssl/default-fake-certificate.pem",
-			SHA:     "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-		},
+		DefaultCertificate:    fakeCertificate(),
+		DefaultSSLCertificate: named(f.DefaultSSLCertificate),
+		EnableSSLPassthrough:  f.EnableSSLPassthrough,
 	}, findings}
 }
 
@@ -60,6 +64,16 @@ func named(text string) types.NamespacedName {
 	namespace, name, _ := strings.Cut(text, "/")
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
+
+// fakeCertificate is made once, and is the same in all golden files.
+var fakeCertificate = sync.OnceValue(func() *tls.Pair {
+	pair, err := tls.Fake(time.Now())
+	if err != nil {
+		panic(err)
+	}
+	pair.SHA = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+	return pair
+})
 
 // overlay is the first source with the objects of the second instead of those
 // of the same kind and name.
@@ -97,6 +111,8 @@ func outline(conf []byte) string {
 		switch {
 		case inStream && line != "" && line != "}":
 			kept = append(kept, line) // it is short
+		case outlinesTLS(line):
+			kept = append(kept, "  "+line)
 		case directive == "upstream", directive == "server_name", directive == "server" && value != "":
 			kept = append(kept, line)
 		case directive == "location" && strings.Contains(line, `"`):

@@ -95,4 +95,5 @@ var functions = template.FuncMap{
 	"redirectConfig":      func(r root, to model.Redirect) any { return redirected{r, to} },
 	"streamConfig":        func(r root, s model.L4Service) any { return streamed{r, s} },
 	"streamUpstreams":     streamUpstreams,
+	"proxySSL":            proxySSL,
 }

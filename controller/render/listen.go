@@ -9,7 +9,7 @@ import (
 
 // buildHTTPListener is the listen lines of a host for plain HTTP.
 func buildHTTPListener(r root, host string) string {
-	return listeners(r, host, r.ListenPorts.HTTP, "")
+	return listeners(r, host, r.ListenPorts.HTTP, r.Cfg.UseProxyProtocol, "")
 }
 
 // buildHTTPSListener is the listen lines of a host for TLS.
@@ -18,14 +18,17 @@ func buildHTTPSListener(r root, host string) string {
 	if r.Cfg.UseHTTP2 && !r.HTTP2Directive {
 		tls += " http2"
 	}
-	return listeners(r, host, r.ListenPorts.HTTPS, tls)
+	if r.IsSSLPassthroughEnabled { // the controller has the port, and says who the client is
+		return listeners(r, host, r.ListenPorts.SSLProxy, true, tls)
+	}
+	return listeners(r, host, r.ListenPorts.HTTPS, r.Cfg.UseProxyProtocol, tls)
 }
 
-func listeners(r root, host string, port int, protocol string) string {
+func listeners(r root, host string, port int, proxyProtocol bool, protocol string) string {
 	var lines []string
 	for _, address := range listenAddresses(r) {
 		line := fmt.Sprintf("listen %s%d", address, port)
-		if r.Cfg.UseProxyProtocol {
+		if proxyProtocol {
 			line += " proxy_protocol"
 		}
 		if host == model.DefaultServerName {

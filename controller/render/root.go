@@ -110,7 +110,7 @@ func newRoot(m *model.Model, in Input) root {
 		ProxySetHeaders: m.ProxySetHeaders,
 		AddHeaders:      m.AddHeaders,
 
-		ListenPorts: &listenPorts{HTTP: ports.HTTP, HTTPS: ports.HTTPS, Health: ports.Health, Default: ports.Default},
+		ListenPorts: &listenPorts{HTTP: ports.HTTP, HTTPS: ports.HTTPS, Health: ports.Health, Default: ports.Default, SSLProxy: ports.SSLProxy},
 		BacklogSize: max(in.Backlog, leastBacklog),
 		StatusPort:  ports.Status,
 		StreamPort:  ports.Stream,
@@ -119,6 +119,7 @@ func newRoot(m *model.Model, in Input) root {
 		PID:         in.Options.Path("/tmp/nginx/nginx.pid"),
 
 		IsIPV6Enabled:            in.IPv6 && !config.DisableIpv6,
+		IsSSLPassthroughEnabled:  in.Options.EnableSSLPassthrough,
 		EnableMetrics:            in.Options.EnableMetrics,
 		NginxStatusIpv4Whitelist: config.NginxStatusIpv4Whitelist,
 		NginxStatusIpv6Whitelist: config.NginxStatusIpv6Whitelist,

@@ -30,7 +30,9 @@ import (
 // patience bounds waits, which only a failure makes long.
 const patience = 20 * time.Second
 
-var fakeCertificate = sync.OnceValues(tls.FakeCertificate)
+var fakeCertificate = sync.OnceValues(func() (*tls.Pair, error) { return tls.Fake(time.Now()) })
+
+const certificateFile = "/etc/ingress-controller/ssl/default-fake-certificate.pem"
 
 // here is what rendering needs to know of this machine's nginx, with free
 // ports and a root of its own that has all the files nginx reads.
@@ -60,7 +62,6 @@ func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 		Config: parsed, DynamicConfiguration: true, Root: t.TempDir(),
 		Ports: options.Ports{HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4},
 	}
-	opts.DefaultCertificate.PemFile = opts.Path("/etc/ingress-controller/ssl/default-fake-certificate.pem")
 	in := render.Input{
 		Options: opts, Modules: modules, ModulesPath: program.ModulesPath,
 		Optional: program.Available(render.OptionalModules()...), HTTP2Directive: program.AtLeast("1.25.1"), FileLimit: 4096,
@@ -83,7 +84,7 @@ func furnish(t *testing.T, in render.Input) {
 	if err := lua.Write(in.Options.Path("/etc/nginx/lua")); err != nil {
 		t.Fatal(err)
 	}
-	pem, err := fakeCertificate()
+	pair, err := fakeCertificate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func furnish(t *testing.T, in render.Input) {
 		t.Fatal(err)
 	}
 	put(t, in, "/etc/nginx/lua/cfg.json", settings)
-	put(t, in, "/etc/ingress-controller/ssl/default-fake-certificate.pem", pem)
+	put(t, in, certificateFile, []byte(pair.PEM))
 }
 
 func put(t *testing.T, in render.Input, file string, text []byte) {
@@ -105,7 +106,7 @@ func put(t *testing.T, in render.Input, file string, text []byte) {
 // write renders m, and returns where nginx.conf is.
 func write(t *testing.T, m *model.Model, in render.Input) string {
 	t.Helper()
-	m.DefaultSSLCertificate = model.SSLCert{PemFileName: in.Options.DefaultCertificate.PemFile}
+	m.DefaultSSLCertificate = model.SSLCert{PemFileName: in.Options.Path(certificateFile)}
 	conf, err := render.Render(m, in)
 	if err != nil {
 		t.Fatal(err)

@@ -127,12 +127,28 @@ func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
 	case "discovery.k8s.io/v1 EndpointSlice":
 		return decode(document, &m.endpointSlices)
 	case "v1 Secret":
-		return decode(document, &m.secrets)
+		return m.addSecret(document)
 	case "v1 ConfigMap":
 		return decode(document, &m.configMaps)
 	case "extensions/v1beta1 Ingress", "networking.k8s.io/v1beta1 Ingress":
 		return fmt.Errorf("Kubernetes has no %s since 1.22: write networking.k8s.io/v1", kind.APIVersion)
 	}
+	return nil
+}
+
+// addSecret puts stringData into data, as the API server does.
+func (m *Manifests) addSecret(document []byte) error {
+	if err := decode(document, &m.secrets); err != nil {
+		return err
+	}
+	secret := m.secrets[len(m.secrets)-1]
+	for key, text := range secret.StringData {
+		if secret.Data == nil {
+			secret.Data = make(map[string][]byte)
+		}
+		secret.Data[key] = []byte(text)
+	}
+	secret.StringData = nil
 	return nil
 }
 

@@ -1,25 +1,23 @@
-// Package tls makes and reads certificates. It stands between PEM files and
-// those who serve them. Its one rule: it touches no file; callers read and write.
+// Package tls makes and reads certificates. It stands between Secrets, which
+// hold any bytes, and those who serve them. Its one rule: what it returns,
+// nginx takes; it touches no file and no network, and is told the time.
 package tls
 
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"time"
 )
 
-// FakeCertificate is a new self-signed certificate and its RSA key as PEM, for
-// hosts that have no certificate: nobody should trust it, and its names say
-// so. They are ingress-nginx's. It is valid for 365 days from now.
-func FakeCertificate() ([]byte, error) {
+// Fake is a new self-signed certificate with an RSA key, for hosts that have no
+// certificate: nobody should trust it, and its names say so. They are
+// ingress-nginx's. It is valid for 365 days from now.
+func Fake(now time.Time) (*Pair, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, fmt.Errorf("making the fake certificate's key: %w", err)
@@ -28,7 +26,6 @@ func FakeCertificate() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the fake certificate's serial number: %w", err)
 	}
-	now := time.Now()
 	certificate := &x509.Certificate{
 		SerialNumber: serial,
 		Subject: pkix.Name{
@@ -46,18 +43,8 @@ func FakeCertificate() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing the fake certificate: %w", err)
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	return append(text, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})...), nil
-}
-
-// SHA is the hex SHA-1 of the first certificate in a PEM text, by which
-// ingress-nginx tells certificates apart.
-func SHA(text []byte) (string, error) {
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type == "CERTIFICATE" {
-			sum := sha1.Sum(block.Bytes)
-			return hex.EncodeToString(sum[:]), nil
-		}
-	}
-	return "", errors.New("no certificate in PEM text")
+	return ReadPair(
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+	)
 }

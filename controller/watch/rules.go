@@ -91,32 +91,6 @@ func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	}
 }
 
-// secretRule: only Secrets that an accepted ingress names.
-func (s *Store) secretRule() rule[corev1.Secret] {
-	return rule[corev1.Secret]{
-		created: s.names,
-		updated: func(old, new *corev1.Secret) bool { return s.names(new) && !reflect.DeepEqual(old, new) },
-		deleted: s.names,
-	}
-}
-
-// names says whether an accepted ingress names the secret.
-func (s *Store) names(secret *corev1.Secret) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for key, ingress := range s.accepted {
-		if key.Namespace != secret.Namespace {
-			continue
-		}
-		for _, tls := range ingress.Spec.TLS {
-			if tls.SecretName == secret.Name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // configMapRule: the controller's own; the deletion of one leaves the configuration
 // as it was until something else changes. What it says can let in ingresses
 // that were refused.

@@ -20,6 +20,8 @@ type Options struct {
 	Namespace         string                 // only this one; "" is all
 	NamespaceSelector labels.Selector        // only namespaces with these labels; nil is all
 	ConfigMaps        []types.NamespacedName // the controller's own: of options, TCP and UDP services
+	// DefaultCertificate is the Secret with the default certificate; empty is none.
+	DefaultCertificate types.NamespacedName
 
 	IngressClass    string // the value of the annotation kubernetes.io/ingress.class
 	ControllerClass string // IngressClass.spec.controller

@@ -37,11 +37,8 @@ type luaPorts struct {
 	SSLProxy   string `json:"ssl_proxy"`
 }
 
-// Defaults of ingress-nginx for what has no flag here.
-const (
-	sslProxyPort        = "442"
-	monitorBatchMaxSize = 10000
-)
+// monitorBatchMaxSize is ingress-nginx's default; there is no flag for it here.
+const monitorBatchMaxSize = 10000
 
 // LuaConfig is lua/cfg.json, which Lua reads when nginx starts or reloads.
 func LuaConfig(opts options.Options) ([]byte, error) {
@@ -55,20 +52,21 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		ListenPorts: luaPorts{
 			HTTPS:      strconv.Itoa(opts.Ports.HTTPS),
 			StatusPort: strconv.Itoa(opts.Ports.Status),
-			SSLProxy:   sslProxyPort,
+			SSLProxy:   strconv.Itoa(opts.Ports.SSLProxy),
 		},
-		UseForwardedHeaders:   c.UseForwardedHeaders,
-		UseProxyProtocol:      c.UseProxyProtocol,
-		HTTPRedirectCode:      c.HTTPRedirectCode,
-		MonitorBatchMaxSize:   cmp.Or(opts.MonitorBatchSize, monitorBatchMaxSize),
-		HSTS:                  c.HSTS,
-		HSTSMaxAge:            strconv.Itoa(c.HSTSMaxAge),
-		HSTSIncludeSubdomains: c.HSTSIncludeSubdomains,
-		HSTSPreload:           c.HSTSPreload,
-		ReportWorkers:         opts.ReportWorkers,
-		MetricsSocket:         metricsSocket(opts),
-		BackendsSync:          backendsSync,
-		BackendsDelta:         opts.BackendsDelta,
+		IsSSLPassthroughEnabled: opts.EnableSSLPassthrough,
+		UseForwardedHeaders:     c.UseForwardedHeaders,
+		UseProxyProtocol:        c.UseProxyProtocol,
+		HTTPRedirectCode:        c.HTTPRedirectCode,
+		MonitorBatchMaxSize:     cmp.Or(opts.MonitorBatchSize, monitorBatchMaxSize),
+		HSTS:                    c.HSTS,
+		HSTSMaxAge:              strconv.Itoa(c.HSTSMaxAge),
+		HSTSIncludeSubdomains:   c.HSTSIncludeSubdomains,
+		HSTSPreload:             c.HSTSPreload,
+		ReportWorkers:           opts.ReportWorkers,
+		MetricsSocket:           metricsSocket(opts),
+		BackendsSync:            backendsSync,
+		BackendsDelta:           opts.BackendsDelta,
 	}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding cfg.json: %w", err)

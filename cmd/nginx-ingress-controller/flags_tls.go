@@ -1,0 +1,16 @@
+package main
+
+import "windtunnel.dev/controller/options"
+
+// tlsFlags are about certificates and connections that nginx does not decrypt.
+type tlsFlags struct {
+	defaultCertificate name
+	passthrough        bool
+}
+
+func (f *flags) addTLS() {
+	s := f.set
+	s.Var(&f.tls.defaultCertificate, "default-ssl-certificate", "namespace/name of the Secret with the certificate of hosts without one; empty: a self-signed one that the controller makes")
+	s.BoolVar(&f.tls.passthrough, "enable-ssl-passthrough", false, "pass the TLS connections of hosts with the annotation ssl-passthrough to their services as they are: the controller itself listens on --https-port")
+	s.IntVar(&f.ports.SSLProxy, "ssl-passthrough-proxy-port", options.DefaultPorts.SSLProxy, "port of nginx for HTTPS with --enable-ssl-passthrough")
+}

@@ -1,0 +1,63 @@
+package model
+
+import (
+	"fmt"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/tls"
+)
+
+// addClientAuth has servers ask their clients for certificates. The oldest
+// ingress of a host that wants it decides; when there is nothing to check them
+// by, the host is closed: nobody could be told from anybody else.
+func (b *builder) addClientAuth() {
+	for _, ingress := range b.Ingresses {
+		set := b.annotations(ingress)
+		if set.AuthTLS.Secret == "" || b.isCanary(ingress) {
+			continue
+		}
+		auth, err := b.clientAuth(set.AuthTLS)
+		if err != nil {
+			b.find(ingress, b.annotationKey("auth-tls-secret"), "%v; all requests of its hosts get 403", err)
+		}
+		for _, host := range hosts(ingress) {
+			server := b.servers[host]
+			if server == nil || server.AuthTLSError != "" || server.CertificateAuth.CAFileName != "" {
+				continue
+			}
+			if err != nil {
+				server.AuthTLSError = err.Error()
+			} else {
+				server.CertificateAuth = auth
+			}
+		}
+	}
+}
+
+func (b *builder) clientAuth(asked annotations.AuthTLS) (CertificateAuth, error) {
+	name := parseName(asked.Secret)
+	secret, err := b.secret(name)
+	if err == nil && secret.CA == nil {
+		err = secret.lacks(tls.AuthorityKey)
+	}
+	if err == nil && secret.Revocations == nil && len(secret.Data[tls.RevocationKey]) > 0 {
+		err = secret.lacks(tls.RevocationKey)
+	}
+	if err != nil {
+		return CertificateAuth{}, fmt.Errorf("Secret %s: %w", name, err)
+	}
+	auth := CertificateAuth{
+		CAFileName:         b.file(sslFolder+fileName("ca", name), secret.CA.PEM),
+		CASHA:              secret.CA.SHA,
+		VerifyClient:       asked.VerifyClient,
+		ValidationDepth:    asked.ValidationDepth,
+		ErrorPage:          asked.ErrorPage,
+		MatchCN:            asked.MatchCN,
+		PassCertToUpstream: asked.PassCertToUpstream,
+	}
+	if secret.Revocations != nil {
+		auth.CRLFileName = b.file(sslFolder+fileName("crl", name), secret.Revocations.PEM)
+		auth.CRLSHA = secret.Revocations.SHA
+	}
+	return auth, nil
+}

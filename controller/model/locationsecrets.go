@@ -1,0 +1,136 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/tls"
+)
+
+const authFolder = "/etc/ingress-controller/auth/"
+
+// locationSecrets is what the locations of an ingress have in Secrets.
+type locationSecrets struct {
+	proxySSL ProxySSL
+	auth     annotations.BasicDigestAuth
+	denied   *string
+}
+
+// addLocationSecrets adds passwords of clients and certificates for pods. What
+// cannot be had denies the ingress's locations: neither is to be left out.
+func (b *builder) addLocationSecrets() {
+	of := make(map[types.NamespacedName]locationSecrets)
+	for _, ingress := range b.Ingresses {
+		all := b.locationSecrets(ingress)
+		of[snapshot.NameOf(ingress)] = all
+		for _, host := range hosts(ingress) {
+			if server := b.servers[host]; server != nil && server.ProxySSL.Secret == "" && !b.isCanary(ingress) {
+				server.ProxySSL = all.proxySSL
+			}
+		}
+	}
+	for _, server := range b.servers {
+		for _, location := range server.Locations {
+			if location.Ingress == nil {
+				continue
+			}
+			all := of[location.owner()]
+			location.ProxySSL, location.BasicDigestAuth = all.proxySSL, all.auth
+			location.Denied = cmp.Or(location.Denied, all.denied)
+		}
+	}
+}
+
+func (b *builder) locationSecrets(ingress *networkingv1.Ingress) locationSecrets {
+	set := b.annotations(ingress)
+	all := locationSecrets{auth: set.BasicDigestAuth}
+	deny := func(key string, err error) {
+		b.find(ingress, b.annotationKey(key), "%v; its requests get 503", err)
+		if all.denied == nil {
+			all.denied = new(err.Error())
+		}
+	}
+	if set.ProxySSL.Secret != "" {
+		var err error
+		if all.proxySSL, err = b.proxySSL(set.ProxySSL); err != nil {
+			deny("proxy-ssl-secret", err)
+		}
+	}
+	if set.BasicDigestAuth.Type != "" {
+		if err := b.passwords(ingress, &all.auth); err != nil {
+			deny("auth-secret", err)
+		}
+	}
+	return all
+}
+
+// proxySSL has the authority by which pods are verified, and the certificate
+// that they are shown, as far as the Secret has them.
+func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
+	name := parseName(asked.Secret)
+	secret, err := b.secret(name)
+	switch {
+	case err != nil:
+	case len(secret.Problems) > 0:
+		err = secret.Problems[0]
+	case secret.CA == nil && asked.Verify == "on":
+		err = fmt.Errorf("proxy-ssl-verify is on: %w", secret.lacks(tls.AuthorityKey))
+	case secret.CA == nil && secret.Pair == nil:
+		err = secret.lacks(tls.AuthorityKey, tls.CertificateKey)
+	}
+	if err != nil {
+		return ProxySSL{}, fmt.Errorf("Secret %s: %w", name, err)
+	}
+	proxy := ProxySSL{ProxySSL: asked}
+	if secret.CA != nil {
+		proxy.CAFileName = b.file(sslFolder+fileName("ca", name), secret.CA.PEM)
+		proxy.CASHA = secret.CA.SHA
+	}
+	if secret.Pair != nil {
+		proxy.PemFileName = b.file(sslFolder+fileName("", name), []byte(secret.Pair.PEM))
+	}
+	return proxy, nil
+}
+
+// passwords adds the file of names and hashed passwords.
+func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.BasicDigestAuth) error {
+	name := parseName(auth.Secret)
+	secret, err := b.secret(name)
+	if err != nil {
+		return fmt.Errorf("Secret %s: %w", name, err)
+	}
+	var content []byte
+	if auth.SecretType == "auth-map" {
+		content = passwordFile(secret.Data)
+	} else if content = secret.Data[tls.PasswordsKey]; len(content) == 0 {
+		return fmt.Errorf("Secret %s: it has no key %s", name, tls.PasswordsKey)
+	}
+	sum := sha1.Sum(content)
+	file := fmt.Sprintf("%s-%s-%s.passwd", ingress.Namespace, ingress.UID, secret.UID)
+	if ingress.UID == "" || secret.UID == "" { // they are from files
+		file = fmt.Sprintf("%s_%s_%s.passwd", ingress.Namespace, ingress.Name, secret.Secret.Name)
+	}
+	auth.File = b.file(authFolder+file, content)
+	auth.FileSHA = hex.EncodeToString(sum[:])
+	auth.Secured = true
+	return nil
+}
+
+// passwordFile is the form that nginx reads, of a Secret with a key a user.
+func passwordFile(users map[string][]byte) []byte {
+	var file bytes.Buffer
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		fmt.Fprintf(&file, "%s:%s\n", user, bytes.TrimSpace(users[user]))
+	}
+	return file.Bytes()
+}

@@ -1,0 +1,90 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// PassthroughBackend is a host whose TLS connections go to a service as they are.
+type PassthroughBackend struct {
+	Backend  string
+	Hostname string
+	Service  *corev1.Service
+	Port     intstr.IntOrString
+	Address  string // host:port of the service
+}
+
+// addPassthrough passes the TLS connections of hosts that any ingress asks it
+// for. There is no path in what nobody has decrypted, so only "/" counts.
+func (b *builder) addPassthrough() {
+	for _, ingress := range b.Ingresses {
+		if !b.annotations(ingress).Backend.SSLPassthrough || b.isCanary(ingress) {
+			continue
+		}
+		if !b.options.EnableSSLPassthrough {
+			b.find(ingress, b.annotationKey("ssl-passthrough"), "the controller runs without --enable-ssl-passthrough; nginx decrypts")
+		}
+		for _, host := range hosts(ingress) {
+			if server := b.servers[host]; server != nil && host != DefaultServerName {
+				server.SSLPassthrough = true
+			}
+		}
+		for path := range paths(ingress) {
+			if path.Path != "/" && path.host != DefaultServerName {
+				b.find(ingress, path.key, "with ssl-passthrough only / is passed; %s is only answered over HTTP", shown(path.Path))
+			}
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(b.servers)) {
+		if b.servers[host].SSLPassthrough {
+			b.passHost(b.servers[host])
+		}
+	}
+}
+
+func (b *builder) passHost(server *Server) {
+	i := slices.IndexFunc(server.Locations, func(l *Location) bool { return l.Path == "/" })
+	if i < 0 {
+		return
+	}
+	location := server.Locations[i]
+	if location.Service == nil || location.Backend == DefaultBackendName {
+		return
+	}
+	b.backends[location.Backend].SSLPassthrough = true // pods speak TLS to nginx, too
+	address, reason := clusterAddress(location.Service, location.Port)
+	if strings.HasPrefix(server.Hostname, "*.") {
+		reason = "ssl-passthrough knows whole names only"
+	}
+	if reason != "" {
+		b.findService(types.NamespacedName{Namespace: location.Service.Namespace, Name: location.Service.Name}, fmt.Sprintf("%s; the TLS connections of %s go to nginx", reason, server.Hostname))
+		return
+	}
+	b.passthrough = append(b.passthrough, PassthroughBackend{
+		Backend:  location.Backend,
+		Hostname: server.Hostname,
+		Service:  location.Service,
+		Port:     location.Port,
+		Address:  address,
+	})
+}
+
+// clusterAddress is the service's own address and port; pods are kube-proxy's
+// to choose.
+func clusterAddress(service *corev1.Service, wanted intstr.IntOrString) (address, reason string) {
+	ip := service.Spec.ClusterIP
+	if ip == "" || ip == corev1.ClusterIPNone {
+		return "", "ssl-passthrough needs a service with an address of its own (clusterIP)"
+	}
+	port, ok := findPort(service, wanted)
+	if !ok {
+		return "", fmt.Sprintf("it has no TCP port %s", wanted.String())
+	}
+	return Endpoint{Address: ip, Port: fmt.Sprint(port.Port)}.HostPort(), ""
+}

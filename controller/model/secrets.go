@@ -1,0 +1,105 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/tls"
+)
+
+// secrets is what of the model comes from Secrets, as far as it is worked out.
+type secrets struct {
+	readBefore         map[*corev1.Secret]tls.Contents
+	files              map[string][]byte
+	defaultCertificate SSLCert
+	dhParam            string
+	passthrough        []PassthroughBackend
+}
+
+// secret is one with what it holds for TLS.
+type secret struct {
+	*corev1.Secret
+	tls.Contents
+}
+
+// addSecrets adds what servers and locations have in Secrets. A Secret that is
+// bad costs those who name it, and nobody else.
+func (b *builder) addSecrets() {
+	b.read, b.files = make(map[*corev1.Secret]tls.Contents), make(map[string][]byte)
+	b.addDefaultCertificate()
+	b.addCertificates()
+	b.addClientAuth()
+	b.addLocationSecrets()
+	b.addPassthrough()
+}
+
+// secret is the Secret of that name; an error says that there is none.
+func (b *builder) secret(name types.NamespacedName) (secret, error) {
+	object := b.Secrets[name]
+	if object == nil {
+		return secret{}, errors.New("it does not exist")
+	}
+	contents, known := b.read[object]
+	if !known {
+		if contents, known = b.readBefore[object]; !known {
+			contents = tls.Read(object)
+		}
+		b.read[object] = contents
+	}
+	return secret{object, contents}, nil
+}
+
+// lacks says why a part that the keys make is not there: what is wrong with
+// them or, when they are missing, just that.
+func (s secret) lacks(keys ...string) error {
+	for _, problem := range s.Problems {
+		for _, key := range keys {
+			if strings.HasPrefix(problem.Error(), key) {
+				return problem
+			}
+		}
+	}
+	return fmt.Errorf("it has no %s", strings.Join(keys, " and "))
+}
+
+func (s secret) name() types.NamespacedName { return snapshot.NameOf(s.Secret) }
+
+// uid tells the Secret from all others, also where it is from a file and has
+// not been given one.
+func (s secret) uid() string { return cmp.Or(string(s.UID), s.name().String()) }
+
+func (s secret) certificate() SSLCert {
+	certificate := SSLCert{Namespace: s.Namespace, Name: s.Secret.Name, UID: s.uid()}
+	certificate.take(s.Pair)
+	return certificate
+}
+
+// fileName is that of a Secret's part. No name in Kubernetes has an underscore,
+// so two Secrets never have one file.
+func fileName(part string, name types.NamespacedName) string {
+	if part != "" {
+		part += "_"
+	}
+	return part + name.Namespace + "_" + name.Name + ".pem"
+}
+
+// file adds a file for nginx and returns its path.
+func (b *builder) file(path string, content []byte) string {
+	path = b.options.Path(path)
+	b.files[path] = content
+	return path
+}
+
+func tlsKey(i int) string { return fmt.Sprintf("spec.tls[%d].secretName", i) }
+
+// parseName reads namespace/name, as annotations and the ConfigMap have it.
+func parseName(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}

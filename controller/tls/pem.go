@@ -1,0 +1,78 @@
+package tls
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// certificates are those of a PEM text, at least one.
+func certificates(text []byte) ([]*x509.Certificate, error) {
+	return readAll(text, "CERTIFICATE", "certificate", x509.ParseCertificate)
+}
+
+// revocations are the lists of revoked certificates of a PEM text.
+func revocations(text []byte) ([]*x509.RevocationList, error) {
+	return readAll(text, "X509 CRL", "revocation list", x509.ParseRevocationList)
+}
+
+func readAll[T any](text []byte, kind, what string, parse func([]byte) (T, error)) ([]T, error) {
+	var all []T
+	for block, err := range blocks(text) {
+		if err != nil {
+			return nil, err
+		}
+		if block.Type != kind {
+			continue // as OpenSSL does: some keep the key in the same text
+		}
+		one, err := parse(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("%s %d cannot be read: %s", what, len(all)+1, plain(err))
+		}
+		all = append(all, one)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no PEM block %s", kind)
+	}
+	return all, nil
+}
+
+// checkKey says what is wrong with a text that should hold a private key.
+func checkKey(text []byte) error {
+	for block, err := range blocks(text) {
+		switch {
+		case err != nil:
+			return err
+		case block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
+			return errors.New("the key is encrypted; nobody is here to give a passphrase")
+		case block.Type == "PRIVATE KEY" || strings.HasSuffix(block.Type, " PRIVATE KEY"):
+			return nil
+		}
+	}
+	return errors.New("no PEM block PRIVATE KEY")
+}
+
+// blocks are the PEM blocks of a text. Go passes over a damaged one; OpenSSL,
+// which nginx reads with, stops there, so it is an error here.
+func blocks(text []byte) iter.Seq2[*pem.Block, error] {
+	return func(yield func(*pem.Block, error) bool) {
+		begun, found := strings.Count(string(text), "-----BEGIN "), 0
+		for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+			found++
+			if !yield(block, nil) {
+				return
+			}
+		}
+		if found < begun {
+			yield(nil, fmt.Errorf("of %d PEM blocks %d cannot be read", begun, begun-found))
+		}
+	}
+}
+
+// plain is an error without the name of the package it is from.
+func plain(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "tls: "), "x509: ")
+}

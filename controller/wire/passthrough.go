@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+)
+
+// Passthrough is what the controller's own TLS listener is told.
+type Passthrough struct {
+	Addresses     []string          `json:"addresses"`     // host:port to listen on
+	ProxyProtocol bool              `json:"proxyProtocol"` // clients speak it
+	Nginx         string            `json:"nginx"`         // host:port that all others go to
+	Hosts         map[string]string `json:"hosts"`         // host:port by name
+}
+
+// PassthroughOf is that as bytes; nil where nginx listens itself.
+func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
+	if !opts.EnableSSLPassthrough {
+		return nil, nil
+	}
+	p := Passthrough{
+		ProxyProtocol: opts.Config.UseProxyProtocol,
+		Nginx:         fmt.Sprintf("127.0.0.1:%d", opts.Ports.SSLProxy),
+		Hosts:         map[string]string{},
+	}
+	for _, address := range append(opts.Config.BindAddressIpv4(), opts.Config.BindAddressIpv6()...) {
+		p.Addresses = append(p.Addresses, fmt.Sprintf("%s:%d", address, opts.Ports.HTTPS))
+	}
+	if len(p.Addresses) == 0 {
+		p.Addresses = []string{fmt.Sprintf(":%d", opts.Ports.HTTPS)}
+	}
+	for _, backend := range m.PassthroughBackends {
+		p.Hosts[backend.Hostname] = backend.Address
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the hosts of passthrough: %w", err)
+	}
+	return text, nil
+}
