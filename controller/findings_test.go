@@ -49,6 +49,9 @@ func TestFindingsAreEventsOnTheirObjects(t *testing.T) {
 	if event := r.awaitEvent("ConfigMap", "Misconfigured"); event.InvolvedObject.Name != "controller" || !strings.Contains(event.Message, "no-such-key") {
 		t.Errorf("%+v", event)
 	}
+	if event := r.awaitEvent("ConfigMap", "UPDATE"); event.Message != "ConfigMap default/controller" || event.Type != corev1.EventTypeNormal {
+		t.Errorf("%+v", event)
+	}
 	if event := r.awaitEvent("Ingress", "Misconfigured"); event.Count != 1 {
 		t.Errorf("told %d times", event.Count)
 	}

@@ -61,6 +61,7 @@ func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}}
 	c.must(c.CoreV1().ConfigMaps("system").Create(t.Context(), config, create))
 	c.next("create ConfigMap system/controller")
+	event("Normal CREATE ConfigMap system/controller")
 	if got := verdicts(); got != "web risky, new risky" && got != "new risky, web risky" {
 		t.Errorf("got %s, want both risky", got)
 	}

@@ -95,16 +95,18 @@ func (s *Store) classRule() rule[networkingv1.IngressClass] {
 // as it was until something else changes. What it says can let in ingresses
 // that were refused.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
-	changed := func(config *corev1.ConfigMap) bool {
-		own := slices.Contains(s.options.ConfigMaps, types.NamespacedName{Namespace: config.Namespace, Name: config.Name})
+	changed := func(config *corev1.ConfigMap, verb string) bool {
+		name := types.NamespacedName{Namespace: config.Namespace, Name: config.Name}
+		own := slices.Contains(s.options.ConfigMaps, name)
 		if own {
+			s.events.Event(config, corev1.EventTypeNormal, verb, "ConfigMap "+name.String())
 			s.reconsider()
 		}
 		return own
 	}
 	return rule[corev1.ConfigMap]{
-		created: changed,
-		updated: func(old, new *corev1.ConfigMap) bool { return !reflect.DeepEqual(old, new) && changed(new) },
+		created: func(config *corev1.ConfigMap) bool { return changed(config, "CREATE") },
+		updated: func(old, new *corev1.ConfigMap) bool { return !reflect.DeepEqual(old, new) && changed(new, "UPDATE") },
 		deleted: never[corev1.ConfigMap],
 		always:  true,
 	}
