@@ -182,8 +182,6 @@ func outline(list []any) string {
 	return fmt.Sprintf("%d: %s", len(list), strings.Join(names, ", "))
 }
 
-const longest = 300
-
 func show(v any) string {
 	if v == nil {
 		return "(absent)" // or null, which clients do not tell apart
@@ -192,9 +190,5 @@ func show(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	text := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
-	if len(text) > longest {
-		text = text[:longest] + " …"
-	}
-	return text
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
 }

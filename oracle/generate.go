@@ -93,7 +93,7 @@ func (g *generator) create(k *kind) {
 	name := g.name(k)
 	metadata := "name: " + name
 	if g.oneIn(12) && !k.cluster {
-		metadata = "generateName: some-"
+		metadata = fmt.Sprintf("generateName: some-%02d-", len(g.story.steps)) // in an order that is the same on both servers
 	}
 	headers := []string{}
 	if g.oneIn(5) {

@@ -65,7 +65,7 @@ func writeUnlisted(b *strings.Builder, unlisted []*finding) {
 	fmt.Fprintln(b)
 	slices.SortStableFunc(unlisted, func(x, y *finding) int { return strings.Compare(x.signature(), y.signature()) })
 	for _, f := range unlisted {
-		fmt.Fprintf(b, "### %s: %s (%d times)\n\n- ours: `%s`\n- real: `%s`\n- first in story %s:\n\n", f.Where, f.Path, f.count, f.Ours, f.Real, f.Story)
+		fmt.Fprintf(b, "### %s: %s (%d times)\n\n- ours: `%s`\n- real: `%s`\n- first in story %s:\n\n", f.Where, f.Path, f.count, shortened(f.Ours), shortened(f.Real), f.Story)
 		for line := range strings.SplitSeq(f.Request, "\n") {
 			fmt.Fprintln(b, "      "+line)
 		}
@@ -93,4 +93,13 @@ func cell(pattern string) string {
 		return "any"
 	}
 	return "`" + strings.ReplaceAll(pattern, "|", `\|`) + "`"
+}
+
+// shortened keeps a value from filling a page.
+func shortened(text string) string {
+	const longest = 300
+	if len(text) > longest {
+		return text[:longest] + " …"
+	}
+	return text
 }

@@ -52,6 +52,9 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 		s.answers = append(s.answers, answer{})
 		return answer{}, err
 	}
+	if err := s.catchUp(ctx, st); err != nil {
+		return answer{}, err
+	}
 	req, err := s.request(ctx, st)
 	if err != nil {
 		return answer{}, err
@@ -72,6 +75,26 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 	}
 	s.answers = append(s.answers, a)
 	return a, nil
+}
+
+// catchUp precedes a read at any version, which may be answered from a cache that lags:
+// a read at the newest makes the cache wait for it.
+func (s *session) catchUp(ctx context.Context, st step) error {
+	path, query, _ := strings.Cut(st.target, "?")
+	if !strings.Contains(query, "resourceVersion=0") {
+		return nil
+	}
+	req, err := s.request(ctx, step{verb: http.MethodGet, target: path})
+	if err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }
 
 func (s *session) request(ctx context.Context, st step) (*http.Request, error) {
@@ -179,6 +202,10 @@ func readDocument(resp *http.Response) (any, error) {
 	if strings.HasPrefix(mediaType, protobufType) {
 		if body, err = fromProtobuf(body); err != nil {
 			return nil, err
+		}
+	} else if strings.HasPrefix(mediaType, "application/yaml") {
+		if body, err = yaml.YAMLToJSON(body); err != nil {
+			return nil, fmt.Errorf("reading YAML: %w", err)
 		}
 	} else if !strings.HasPrefix(mediaType, "application/json") {
 		return string(body), nil

@@ -131,7 +131,7 @@ func TestFieldManagers(t *testing.T) {
 	config.UserAgent = "controller/v1.2 (linux/amd64)"
 	svcs := client(t, config).CoreV1().Services("default")
 	svc, err := svcs.Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{})
+		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

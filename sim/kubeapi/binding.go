@@ -32,6 +32,7 @@ func (s *Server) bind(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.ruled = boundPods
 	r.subresource = "" // what follows is a change of the pod itself
 	_, err = s.modify(r, opts.dryRun, (*object).decode, func(_ *object, old runtime.Object) (runtime.Object, error) {
 		return bound(r, old.(*corev1.Pod), obj.(*corev1.Binding).Target.Name)
@@ -46,6 +47,13 @@ func (s *Server) bind(w http.ResponseWriter, r *request) error {
 	write(w, r.Request, r.codec.mediaType(), http.StatusCreated, body)
 	return nil
 }
+
+// boundPods has the rules of pods, but that their node may change.
+var boundPods = func() *resource {
+	pods := *findResource(corev1.SchemeGroupVersion, "pods")
+	pods.validate = nil
+	return &pods
+}()
 
 func bound(r *request, old *corev1.Pod, node string) (runtime.Object, error) {
 	conflict := func(format string, args ...any) error {

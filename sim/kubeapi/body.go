@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,21 +52,25 @@ func readShown(w http.ResponseWriter, r *request, res *resource) (runtime.Object
 	switch mediaType {
 	case protobufType:
 		if res.custom != nil {
-			return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml")
+			return nil, unsupportedMediaType("application/json", yamlType)
 		}
-		return decodeProtobuf(res, body)
-	case "application/yaml":
+		obj, err := decodeProtobuf(res, body)
+		if err != nil {
+			return nil, cannotHandle(res, body, err)
+		}
+		return obj, nil
+	case yamlType:
 		decode = decodeYAML
 	case "application/json":
 	default:
-		return nil, unsupportedMediaType(mediaType, "application/json", "application/yaml", protobufType)
+		return nil, unsupportedMediaType("application/json", yamlType, protobufType)
 	}
 	obj, problems, err := decode(res, body, laxly(r))
 	if err == nil {
 		err = warnOrRefuse(w, r, problems)
 	}
 	if err != nil {
-		return nil, errors.NewBadRequest(err.Error())
+		return nil, cannotHandle(res, body, err)
 	}
 	return obj, nil
 }
@@ -102,15 +105,6 @@ func contentType(r *request, unset string) (string, error) {
 		return "", errors.NewBadRequest(fmt.Sprintf("Content-Type %q: %v", header, err))
 	}
 	return mediaType, nil
-}
-
-func unsupportedMediaType(got string, supported ...string) error {
-	return &errors.StatusError{ErrStatus: metav1.Status{
-		Status:  metav1.StatusFailure,
-		Code:    http.StatusUnsupportedMediaType,
-		Reason:  metav1.StatusReasonUnsupportedMediaType,
-		Message: fmt.Sprintf("the body of the request was in an unknown format (%s) - accepted media types include: %s", got, strings.Join(supported, ", ")),
-	}}
 }
 
 // laxly says whether the request does not care about unknown and duplicate fields.
@@ -205,12 +199,4 @@ func openEnvelope(body []byte) (*runtime.Unknown, error) {
 		return nil, errors.NewBadRequest(fmt.Sprintf("the body's protobuf envelope: %v", err))
 	}
 	return envelope, nil
-}
-
-func checkKind(res *resource, apiVersion, kind string) error {
-	want := res.typeMeta("")
-	if apiVersion == want.APIVersion && kind == want.Kind {
-		return nil
-	}
-	return errors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", kind, apiVersion, want.Kind))
 }

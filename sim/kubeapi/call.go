@@ -2,6 +2,11 @@ package kubeapi
 
 import (
 	"net/http"
+	"net/url"
+
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/kubeapi/fault"
 )
@@ -54,15 +59,25 @@ func verbOf(req *http.Request, one bool) string {
 	}
 	r := &request{Request: req, query: req.URL.Query()}
 	switch {
+	case one:
+		return "get"
 	case watching(r):
-		if o, err := parseWatchOptions(r); err == nil && o.initial {
+		if initially(r.query) {
 			return "watchlist"
 		}
 		return "watch"
-	case one:
-		return "get"
 	}
 	return "list"
+}
+
+// initially says whether a watch begins with what there is.
+func initially(query url.Values) bool {
+	opts := &internalversion.ListOptions{Watch: true}
+	if err := internalscheme.ParameterCodec.DecodeParameters(query, metav1.SchemeGroupVersion, opts); err != nil {
+		return false
+	}
+	internalversion.SetListOptionsDefaults(opts, true)
+	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }
 
 // disturbed serves a request through the faults that are in force.

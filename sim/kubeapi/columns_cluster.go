@@ -17,25 +17,35 @@ import (
 
 // How kubectl get shows what administrators set up.
 
-var roleColumns, bindingColumns = "Name Created_At", "Name Role Age"
+const bindingColumns = "Name Role Age +Users +Groups +ServiceAccounts"
 
-func created(obj metav1.Object) string {
-	return obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
+// subjects are those of a binding by their kinds: users, groups and service accounts.
+func subjects(all []rbacv1.Subject) (cells []any) {
+	for _, kind := range []string{rbacv1.UserKind, rbacv1.GroupKind, rbacv1.ServiceAccountKind} {
+		var names []string
+		for _, s := range all {
+			switch {
+			case s.Kind != kind:
+			case kind == rbacv1.ServiceAccountKind:
+				names = append(names, s.Namespace+"/"+s.Name)
+			default:
+				names = append(names, s.Name)
+			}
+		}
+		cells = append(cells, strings.Join(names, ", "))
+	}
+	return cells
 }
 
-var rolePrinter = print(roleColumns, func(role *rbacv1.Role, _ time.Time) []any { return []any{role.Name, created(role)} })
-
-var clusterRolePrinter = print(roleColumns, func(role *rbacv1.ClusterRole, _ time.Time) []any { return []any{role.Name, created(role)} })
-
 var roleBindingPrinter = print(bindingColumns, func(b *rbacv1.RoleBinding, now time.Time) []any {
-	return []any{b.Name, b.RoleRef.Kind + "/" + b.RoleRef.Name, age(b, now)}
+	return append([]any{b.Name, b.RoleRef.Kind + "/" + b.RoleRef.Name, age(b, now)}, subjects(b.Subjects)...)
 })
 
 var clusterRoleBindingPrinter = print(bindingColumns, func(b *rbacv1.ClusterRoleBinding, now time.Time) []any {
-	return []any{b.Name, b.RoleRef.Kind + "/" + b.RoleRef.Name, age(b, now)}
+	return append([]any{b.Name, b.RoleRef.Kind + "/" + b.RoleRef.Name, age(b, now)}, subjects(b.Subjects)...)
 })
 
-var priorityClassPrinter = print("Name Value Global-Default Age PreemptionPolicy", func(pc *schedulingv1.PriorityClass, now time.Time) []any {
+var priorityClassPrinter = print("Name #Value ?Global-Default Age PreemptionPolicy", func(pc *schedulingv1.PriorityClass, now time.Time) []any {
 	preemption := ""
 	if pc.PreemptionPolicy != nil {
 		preemption = string(*pc.PreemptionPolicy)
@@ -77,7 +87,7 @@ var storageClassPrinter = print("Name Provisioner ReclaimPolicy VolumeBindingMod
 	return []any{name, sc.Provisioner, reclaim, binding, sc.AllowVolumeExpansion != nil && *sc.AllowVolumeExpansion, age(sc, now)}
 })
 
-var claimPrinter = print("Name Status Volume Capacity Access_Modes StorageClass Age", func(pvc *corev1.PersistentVolumeClaim, now time.Time) []any {
+var claimPrinter = print("Name Status Volume Capacity Access_Modes StorageClass VolumeAttributesClass Age +VolumeMode", func(pvc *corev1.PersistentVolumeClaim, now time.Time) []any {
 	capacity, modes := "", ""
 	if pvc.Spec.VolumeName != "" {
 		size := pvc.Status.Capacity[corev1.ResourceStorage]
@@ -87,18 +97,32 @@ var claimPrinter = print("Name Status Volume Capacity Access_Modes StorageClass 
 	if pvc.Spec.StorageClassName != nil {
 		class = *pvc.Spec.StorageClassName
 	}
-	return []any{pvc.Name, string(pvc.Status.Phase), pvc.Spec.VolumeName, capacity, modes, class, age(pvc, now)}
+	return []any{pvc.Name, string(pvc.Status.Phase), pvc.Spec.VolumeName, capacity, modes, class, orUnset(pvc.Spec.VolumeAttributesClassName), age(pvc, now), volumeMode(pvc.Spec.VolumeMode)}
 })
 
-var volumePrinter = print("Name Capacity Access_Modes Reclaim_Policy Status Claim StorageClass Reason Age", func(pv *corev1.PersistentVolume, now time.Time) []any {
+var volumePrinter = print("Name Capacity Access_Modes Reclaim_Policy Status Claim StorageClass VolumeAttributesClass Reason Age +VolumeMode", func(pv *corev1.PersistentVolume, now time.Time) []any {
 	claim := ""
 	if ref := pv.Spec.ClaimRef; ref != nil {
 		claim = fmt.Sprintf("%s/%s", ref.Namespace, ref.Name)
 	}
 	size := pv.Spec.Capacity[corev1.ResourceStorage]
 	return []any{pv.Name, size.String(), accessModes(pv.Spec.AccessModes), string(pv.Spec.PersistentVolumeReclaimPolicy),
-		string(pv.Status.Phase), claim, pv.Spec.StorageClassName, pv.Status.Reason, age(pv, now)}
+		string(pv.Status.Phase), claim, pv.Spec.StorageClassName, orUnset(pv.Spec.VolumeAttributesClassName), pv.Status.Reason, age(pv, now), volumeMode(pv.Spec.VolumeMode)}
 })
+
+func orUnset(class *string) string {
+	if class == nil {
+		return "<unset>"
+	}
+	return *class
+}
+
+func volumeMode(mode *corev1.PersistentVolumeMode) string {
+	if mode == nil {
+		return "<unset>"
+	}
+	return string(*mode)
+}
 
 // accessModes abbreviates: RWO,ROX,RWX,RWOP.
 func accessModes(modes []corev1.PersistentVolumeAccessMode) string {

@@ -24,7 +24,7 @@ var namespacePrinter = print("Name Status Age", func(ns *corev1.Namespace, now t
 	return []any{ns.Name, string(ns.Status.Phase), age(ns, now)}
 })
 
-var nodePrinter = print("Name Status Roles Age Version", func(node *corev1.Node, now time.Time) []any {
+var nodePrinter = print("Name Status Roles Age Version +Internal-IP +External-IP +OS-Image +Kernel-Version +Container-Runtime", func(node *corev1.Node, now time.Time) []any {
 	status := "Unknown"
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -41,8 +41,26 @@ var nodePrinter = print("Name Status Roles Age Version", func(node *corev1.Node,
 		}
 	}
 	slices.Sort(roles)
-	return []any{node.Name, status, joined(roles), age(node, now), node.Status.NodeInfo.KubeletVersion}
+	info := node.Status.NodeInfo
+	return []any{node.Name, status, joined(roles), age(node, now), info.KubeletVersion, nodeAddress(node, corev1.NodeInternalIP), nodeAddress(node, corev1.NodeExternalIP),
+		orUnknown(info.OSImage), orUnknown(info.KernelVersion), orUnknown(info.ContainerRuntimeVersion)}
 })
+
+func nodeAddress(node *corev1.Node, kind corev1.NodeAddressType) string {
+	for _, address := range node.Status.Addresses {
+		if address.Type == kind {
+			return address.Address
+		}
+	}
+	return "<none>"
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "<unknown>"
+	}
+	return text
+}
 
 var podPrinter = print("Name Ready Status Restarts Age +IP +Node +Nominated_Node +Readiness_Gates", func(pod *corev1.Pod, now time.Time) []any {
 	ready, restarts, status := 0, int32(0), string(pod.Status.Phase)
@@ -108,13 +126,21 @@ var endpointsPrinter = print("Name Endpoints Age", func(ep *corev1.Endpoints, no
 	return []any{ep.Name, firstOf(all, 3), age(ep, now)}
 })
 
-var eventPrinter = print("Last_Seen Type Reason Object Message", func(ev *corev1.Event, now time.Time) []any {
+var eventPrinter = print("Last_Seen Type Reason Object +Subobject +Source Message +First_Seen +Count +Name", func(ev *corev1.Event, now time.Time) []any {
 	seen := ev.LastTimestamp
 	if seen.IsZero() {
 		seen = metav1.NewTime(ev.EventTime.Time)
 	}
 	about := strings.ToLower(ev.InvolvedObject.Kind) + "/" + ev.InvolvedObject.Name
-	return []any{since(seen, now), ev.Type, ev.Reason, about, strings.TrimSpace(ev.Message)}
+	first, count := ev.FirstTimestamp, max(ev.Count, 1)
+	if first.IsZero() {
+		first = metav1.NewTime(ev.EventTime.Time)
+	}
+	source := strings.Trim(ev.Source.Component+", "+ev.Source.Host, ", ")
+	if source == "" {
+		source = ev.ReportingController
+	}
+	return []any{since(seen, now), ev.Type, ev.Reason, about, ev.InvolvedObject.FieldPath, source, strings.TrimSpace(ev.Message), since(first, now), int64(count), ev.Name}
 })
 
 func orNone(text string) string {

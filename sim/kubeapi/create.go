@@ -76,7 +76,7 @@ func placeIn(m *metav1.ObjectMeta, r *request) error {
 	case r.res.clusterScoped:
 		return nil
 	case r.namespace == "":
-		return errMethod(r)
+		return errMethod()
 	case m.Namespace != "" && m.Namespace != r.namespace:
 		return errors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
@@ -103,7 +103,7 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 		return nil, err
 	}
 	if existing := r.objects.get(keyOf(m.Namespace, m.Name)); existing != nil {
-		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
+		return nil, alreadyExists(r.res, existing)
 	}
 	release, err := s.claimClusterIP(r, obj)
 	if err != nil {
@@ -121,6 +121,14 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
 	}
 	return o, err
+}
+
+func alreadyExists(res *resource, existing *object) error {
+	err := errors.NewAlreadyExists(res.groupResource(), existing.name)
+	if existing.deleting {
+		err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+	}
+	return err
 }
 
 // prepareNew sets what the server alone decides of a new object.
@@ -157,6 +165,7 @@ func wipeSystemFields(m *metav1.ObjectMeta) {
 
 func (s *Server) validateNew(res *resource, obj runtime.Object) field.ErrorList {
 	problems := validation.ValidateObjectMeta(metadataOf(obj), !res.clusterScoped, res.nameRule(), field.NewPath("metadata"))
+	problems = append(problems, validateFinalizers(res, metadataOf(obj))...)
 	if res.validate != nil {
 		problems = append(problems, res.validate(obj, nil, s)...)
 	}

@@ -1,6 +1,8 @@
 package kubeapi
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -16,22 +18,17 @@ func defaultNamespace(ns, _ *corev1.Namespace, _ *Server) {
 	ns.Labels[corev1.LabelMetadataName] = ns.Name
 }
 
-// prepareNamespace leaves a namespace's own finalizers to the finalize subresource.
+// prepareNamespace leaves a namespace's own finalizers to the finalize subresource; a
+// new one has Kubernetes' own.
 func prepareNamespace(ns, old *corev1.Namespace, _ *Server) {
-	if old != nil {
+	switch {
+	case old != nil:
 		ns.Spec.Finalizers = old.Spec.Finalizers
 		return
+	case !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes):
+		ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
 	}
-	ns.Spec.Finalizers = []corev1.FinalizerName{corev1.FinalizerKubernetes}
 	ns.Status.Phase = corev1.NamespaceActive
-}
-
-func defaultPod(pod, _ *corev1.Pod, _ *Server) { defaultPodSpec(&pod.Spec) }
-
-func preparePod(pod, old *corev1.Pod, _ *Server) {
-	if old == nil {
-		pod.Status.Phase = corev1.PodPending
-	}
 }
 
 // defaultSecret also moves stringData, which is for writing only, into data.
@@ -63,6 +60,13 @@ func defaultService(svc, _ *corev1.Service, _ *Server) {
 	}
 	if spec.InternalTrafficPolicy == nil && spec.Type != corev1.ServiceTypeExternalName {
 		spec.InternalTrafficPolicy = new(corev1.ServiceInternalTrafficPolicyCluster)
+	}
+	if spec.Type == corev1.ServiceTypeLoadBalancer {
+		for i := range svc.Status.LoadBalancer.Ingress {
+			if ingress := &svc.Status.LoadBalancer.Ingress[i]; ingress.IP != "" {
+				setPointer(&ingress.IPMode, corev1.LoadBalancerIPModeVIP)
+			}
+		}
 	}
 	if spec.AllocateLoadBalancerNodePorts == nil && spec.Type == corev1.ServiceTypeLoadBalancer {
 		spec.AllocateLoadBalancerNodePorts = new(true)
@@ -100,10 +104,26 @@ func prepareService(svc, old *corev1.Service, s *Server) {
 		spec.ClusterIP = s.clusterIPs.next(s.services, keyOf(svc.Namespace, svc.Name))
 	}
 	spec.ClusterIPs = []string{spec.ClusterIP}
-	if spec.IPFamilies == nil && spec.ClusterIP != corev1.ClusterIPNone {
-		single := corev1.IPFamilyPolicySingleStack
-		spec.IPFamilies, spec.IPFamilyPolicy = []corev1.IPFamily{corev1.IPv4Protocol}, &single
+	prepareFamilies(spec, old)
+}
+
+// prepareFamilies chooses the IP families of a service whose client did not: that of this
+// cluster, and both if it is headless and its endpoints are others' affair.
+func prepareFamilies(spec *corev1.ServiceSpec, old *corev1.Service) {
+	if spec.IPFamilies == nil && old != nil {
+		spec.IPFamilies = old.Spec.IPFamilies
 	}
+	if spec.IPFamilyPolicy == nil && old != nil {
+		spec.IPFamilyPolicy = old.Spec.IPFamilyPolicy
+	}
+	if foreign := headless(spec) && len(spec.Selector) == 0; foreign && spec.IPFamilies == nil {
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+		setPointer(&spec.IPFamilyPolicy, corev1.IPFamilyPolicyRequireDualStack)
+	}
+	if spec.IPFamilies == nil {
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+	setPointer(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
 }
 
 // dropForeign takes away what only the type that a service had can have, and that
@@ -134,6 +154,12 @@ func defaultEndpoints(ep, _ *corev1.Endpoints, _ *Server) {
 }
 
 func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
+	if len(slice.Endpoints) == 0 { // as they are once stored: none, and no empty list
+		slice.Endpoints = nil
+	}
+	if len(slice.Ports) == 0 {
+		slice.Ports = nil
+	}
 	for i := range slice.Ports {
 		port := &slice.Ports[i]
 		if port.Name == nil {

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/yaml"
@@ -84,10 +83,19 @@ func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions)
 	switch dryRun := len(opts.DryRun) > 0; {
 	case err != nil:
 		return nil, held, err
+	case dryRun && !held && c.res.terminates:
+		markDeleted(metadataOf(last), 0)
+		o, err = c.res.seal(last, base.rv)
+		return o, held, err
 	case t.kind == "" || dryRun && !held:
 		return base, held, nil
 	case dryRun:
 		return t.sealed, held, nil
+	}
+	if !held && c.res.terminates {
+		if t, err = c.terminate(base, last); err != nil {
+			return nil, held, err
+		}
 	}
 	if o, err = c.commitOne(t); err == nil && !held {
 		err = s.settle(c, base.namespace)
@@ -134,17 +142,18 @@ func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, err
 	return c.commitOne(t)
 }
 
-// remove takes base out of the store; last is its last state.
-func (s *Server) remove(c *collection, base *object, last runtime.Object) (*object, error) {
-	o, err := c.commit(watch.Deleted, base, last)
+// remove takes base out of the store.
+func (s *Server) remove(c *collection, base *object) (*object, error) {
+	o, err := c.commitOne(gone(base))
 	if err == nil {
 		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }
 
+// deleteCollection answers with the objects as they were.
 func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
-	sel, err := parseSelector(r.res, r.namespace, "", r.query)
+	_, sel, err := readQuery(r)
 	if err != nil {
 		return err
 	}
@@ -153,24 +162,21 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	objects, rv, _ := r.objects.snapshot()
-	var deleted []*object
-	for _, o := range sel.filter(objects) {
+	selected := sel.filter(objects)
+	for _, o := range selected {
 		one := *opts
 		if one.Preconditions == nil {
 			one.Preconditions = &metav1.Preconditions{UID: &o.uid}
 		}
-		last, _, err := s.deleteKey(r, o.key, &one)
+		_, _, err := s.deleteKey(r, o.key, &one)
 		if errors.IsConflict(err) && opts.Preconditions == nil {
 			continue // another object by now
 		}
 		if err != nil {
 			return err
 		}
-		if last != nil {
-			deleted = append(deleted, last)
-		}
 	}
-	return respondList(w, r, deleted, metav1.ListMeta{ResourceVersion: formatRV(rv)})
+	return respondList(w, r, selected, metav1.ListMeta{ResourceVersion: formatRV(rv)})
 }
 
 // readDeleteOptions reads them from the body, if there is one. Clients send them as
@@ -207,7 +213,7 @@ func decodeDeleteOptions(r *request, body []byte, opts *metav1.DeleteOptions) er
 	case "application/json", "application/yaml":
 		return badOptions(yaml.Unmarshal(body, opts))
 	}
-	return unsupportedMediaType(mediaType, "application/json", "application/yaml", protobufType)
+	return unsupportedMediaType("application/json", yamlType, protobufType)
 }
 
 func badOptions(err error) error {

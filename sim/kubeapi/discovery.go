@@ -16,8 +16,9 @@ import (
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 var (
-	allVerbs    = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	statusVerbs = []string{"get", "patch", "update"}
+	allVerbs      = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	oneByOneVerbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+	statusVerbs   = []string{"get", "patch", "update"}
 )
 
 // serveDiscovery answers /api and /apis: aggregated if asked for that, else as a list of groups.
@@ -25,6 +26,7 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 	core := req.URL.Path == "/api"
 	switch {
 	case wantsAggregated(req):
+		w.Header().Set("Cache-Control", "public")
 		writeDiscovery(w, req, aggregatedType, s.table().aggregated(core))
 	case core:
 		writeDiscovery(w, req, "application/json", &metav1.APIVersions{
@@ -93,6 +95,9 @@ func writeDiscovery(w http.ResponseWriter, req *http.Request, contentType string
 
 func (t table) resourceList(gv schema.GroupVersion) *metav1.APIResourceList {
 	list := &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
+	if gv.Group == "" {
+		list.APIVersion = "" // as clients older than the field expect
+	}
 	for _, res := range t {
 		if res.groupVersion() != gv {
 			continue
@@ -119,7 +124,20 @@ func (res *resource) verbs() []string {
 	if res.review != nil {
 		return []string{"create"}
 	}
+	if res.noDeleteAll {
+		return oneByOneVerbs
+	}
 	return allVerbs
+}
+
+// responseKind is what aggregated discovery says of a resource's kind: of built-in ones
+// kube-apiserver leaves out that they are of the group and version that they are listed in.
+func (res *resource) responseKind() *metav1.GroupVersionKind {
+	if res.custom != nil {
+		kind := metav1.GroupVersionKind(res.gvk())
+		return &kind
+	}
+	return &metav1.GroupVersionKind{Kind: res.kind}
 }
 
 func (res *resource) singular() string {
@@ -154,16 +172,16 @@ func (t table) aggregatedResources(gv schema.GroupVersion) []discoveryv2.APIReso
 		if res.groupVersion() != gv {
 			continue
 		}
-		kind := metav1.GroupVersionKind(res.gvk())
+		kind := res.responseKind()
 		d := discoveryv2.APIResourceDiscovery{
-			Resource: res.name, ResponseKind: &kind, Scope: discoveryv2.ScopeNamespace, SingularResource: res.singular(),
+			Resource: res.name, ResponseKind: kind, Scope: discoveryv2.ScopeNamespace, SingularResource: res.singular(),
 			Verbs: res.verbs(), ShortNames: res.short, Categories: res.categories,
 		}
 		if res.clusterScoped {
 			d.Scope = discoveryv2.ScopeCluster
 		}
 		if res.status {
-			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: "status", ResponseKind: &kind, Verbs: statusVerbs})
+			d.Subresources = append(d.Subresources, discoveryv2.APISubresourceDiscovery{Subresource: "status", ResponseKind: kind, Verbs: statusVerbs})
 		}
 		if res.scale || res.custom.scales() {
 			scale := metav1.GroupVersionKind(scales.gvk())

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // graceOf is how many seconds a pod that is deleted has to end: what the request
@@ -37,6 +38,20 @@ func markDeleted(m *metav1.ObjectMeta, grace int64) {
 	}
 	end := metav1.NewTime(started.Add(time.Duration(grace) * time.Second))
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = &end, &grace
+}
+
+// terminate marks base, whose state was decoded as last, as given no more time, which
+// is an event of its own, and returns its end.
+func (c *collection) terminate(base *object, last runtime.Object) (transition, error) {
+	if m := metadataOf(last); !base.deleting || *m.DeletionGracePeriodSeconds > 0 {
+		markDeleted(m, 0)
+		marked, err := c.commit(watch.Modified, base, last)
+		if err != nil {
+			return transition{}, err
+		}
+		base = marked
+	}
+	return gone(base), nil
 }
 
 // mayGo says whether nothing holds a deleted object any more; base is stored,

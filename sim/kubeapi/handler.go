@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // The largest request body, and request line with headers, that are taken, as kube-apiserver's.
@@ -58,7 +60,7 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 	}
 	verb := s.verb(r)
 	if verb == nil {
-		return errMethod(r)
+		return errMethod()
 	}
 	return verb(w, r)
 }
@@ -75,11 +77,11 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 		return nil
 	case r.subresource == scaleSubresource:
 		return s.serveScale
-	case r.Method == http.MethodGet && one && !watching(r):
+	case r.Method == http.MethodGet && one: // also with watch=true
 		return s.get
-	case r.Method == http.MethodGet && watching(r) && r.subresource == "":
+	case r.Method == http.MethodGet && watching(r):
 		return s.watch
-	case r.Method == http.MethodGet && !one:
+	case r.Method == http.MethodGet:
 		return s.list
 	case r.Method == http.MethodPost && !one:
 		return s.create
@@ -89,7 +91,7 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 		return s.patch
 	case r.Method == http.MethodDelete && one && r.subresource == "":
 		return s.delete
-	case r.Method == http.MethodDelete && !one && (r.namespace != "" || r.res.clusterScoped):
+	case r.Method == http.MethodDelete && !one && !r.res.noDeleteAll && (r.namespace != "" || r.res.clusterScoped):
 		return s.deleteCollection
 	}
 	return nil
@@ -120,15 +122,17 @@ func ambiguous(u *url.URL) bool {
 	return false
 }
 
-func watching(r *request) bool {
-	switch strings.ToLower(r.query.Get("watch")) {
-	case "1", "true", "t":
-		return true
+// watching reads the parameter as Kubernetes does: all is true but "false" and "0".
+func watching(r *request) (watch bool) {
+	values, given := r.query["watch"]
+	if given {
+		runtime.Convert_Slice_string_To_bool(&values, &watch, nil) // never fails
 	}
-	return false
+	return watch
 }
 
 func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", noCache)
 	w.Write([]byte("ok"))
 }

@@ -18,6 +18,7 @@ func negotiate(r *http.Request, jsonOnly bool) (codec, form, error) {
 	if strings.TrimSpace(accept) == "" {
 		return jsonCodec{}, jsonCodec{}, nil
 	}
+	known := false
 	for clause := range strings.SplitSeq(accept, ",") {
 		mediaType, params, err := mime.ParseMediaType(clause)
 		if err != nil {
@@ -27,14 +28,21 @@ func negotiate(r *http.Request, jsonOnly bool) (codec, form, error) {
 		if c == nil {
 			continue
 		}
-		if _, isJSON := c.(jsonCodec); jsonOnly && !isJSON && params["as"] == "" {
+		known = true
+		if _, isProtobuf := c.(protobufCodec); jsonOnly && isProtobuf && params["as"] == "" {
 			continue
 		}
 		if f := formFor(c, params, r); f != nil {
 			return c, f, nil
 		}
 	}
-	return jsonCodec{}, nil, notAcceptable()
+	return jsonCodec{}, nil, notAcceptable(known, listing(r))
+}
+
+// listing says whether a request could also be a watch.
+func listing(r *http.Request) bool {
+	p, ok := parsePath(r.URL.Path)
+	return ok && p.name == "" && r.Method == http.MethodGet
 }
 
 func codecFor(mediaType string) codec {
@@ -43,6 +51,8 @@ func codecFor(mediaType string) codec {
 		return jsonCodec{}
 	case protobufType:
 		return protobufCodec{}
+	case yamlType:
+		return yamlCodec{}
 	}
 	return nil
 }
@@ -59,21 +69,41 @@ func formFor(c codec, params map[string]string, r *http.Request) form {
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
 		return partialForm{c}
 	case "Table":
-		if _, ok := c.(jsonCodec); ok {
-			return tableForm{c, r.URL.Query().Get("includeObject")}
+		if _, ok := c.(protobufCodec); !ok {
+			return tableForm{codec: c, include: r.URL.Query().Get("includeObject")}
 		}
 	}
 	return nil
 }
 
-func notAcceptable() error {
-	types := []string{"application/json", protobufType}
+// errStreamType is the 406 of a watch in a type that has no frames.
+func errStreamType() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotAcceptable,
 		Reason:  metav1.StatusReasonNotAcceptable,
-		Message: "only the following media types are accepted: " + strings.Join(types, ", "),
+		Message: "only the following media types are accepted: application/json;stream=watch, " + protobufCodec{}.streamType(),
 	}}
+}
+
+// notAcceptable is the 406. In kube-apiserver a router comes first, which knows no
+// more than the media types; its handlers know what there is to ask for with as.
+func notAcceptable(known, listing bool) error {
+	types := []string{"application/json", yamlType, protobufType}
+	status := metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotAcceptable,
+		Reason:  metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: " + strings.Join(types, ", "),
+	}
+	if !known {
+		if listing {
+			types = append(types, jsonCodec{}.streamType()+";stream=watch", protobufCodec{}.streamType())
+		}
+		status.Message = "406: Not Acceptable\n\nAvailable representations: " + strings.Join(types, ", ")
+		status.Details = &metav1.StatusDetails{}
+	}
+	return &errors.StatusError{ErrStatus: status}
 }
 
 // pretty says whether a person reads: kube-apiserver indents JSON for these clients, too.

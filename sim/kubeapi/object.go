@@ -43,6 +43,14 @@ func keyOf(namespace, name string) string {
 
 func formatRV(rv uint64) string { return strconv.FormatUint(rv, 10) }
 
+// shownRV is empty for what is not stored: a dry run, a review.
+func shownRV(rv uint64) string {
+	if rv == 0 {
+		return ""
+	}
+	return formatRV(rv)
+}
+
 // accessor returns the metadata of obj, which is of a built-in kind and so has some.
 func accessor(obj runtime.Object) metav1.Object {
 	m, err := meta.Accessor(obj)
@@ -55,7 +63,7 @@ func accessor(obj runtime.Object) metav1.Object {
 // seal makes a stored object of obj at version rv. It sets obj's resourceVersion.
 func (res *resource) seal(obj runtime.Object, rv uint64) (*object, error) {
 	m := accessor(obj)
-	m.SetResourceVersion(formatRV(rv))
+	m.SetResourceVersion(shownRV(rv))
 	raw, err := obj.(message).Marshal()
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s %s as protobuf: %w", res.kind, m.GetName(), err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -22,10 +23,12 @@ const maxPatchOperations = 10000
 
 func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * maxBody }
 
-// patcher is one patch that waits for an object.
+// patcher is one patch that waits for an object: one way of applying it or the other.
 type patcher struct {
-	// apply makes a new state of an object of kind as JSON.
-	apply    func(original []byte, kind runtime.Object) ([]byte, error)
+	// text makes a new state of an object as JSON.
+	text func(original []byte) ([]byte, error)
+	// merge is what a strategic merge patch asks for, which needs the object's kind.
+	merge    map[string]any
 	problems []error // fields that are twice in the patch
 }
 
@@ -64,24 +67,63 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 // conflict.
 func (p *patcher) patched(w http.ResponseWriter, r *request, res *resource, current runtime.Object) (runtime.Object, error) {
 	current.GetObjectKind().SetGroupVersionKind(res.gvk())
-	original, err := json.Marshal(current)
-	if err != nil {
-		return nil, err
-	}
-	result, err := p.apply(original, res.empty())
-	if err != nil {
+	obj, shown, problems, err := p.apply(res, current, laxly(r))
+	if _, refused := err.(errors.APIStatus); refused {
 		return nil, err
 	}
 	w.Header().Del("Warning") // of an attempt before
-	obj, problems, err := decodeJSON(res, result, laxly(r))
 	if err == nil {
 		err = warnOrRefuse(w, r, append(p.problems, problems...))
 	}
 	if err != nil {
 		return nil, errors.NewInvalid(schema.GroupKind{}, "",
-			field.ErrorList{field.Invalid(field.NewPath("patch"), string(result), err.Error())})
+			field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
 	}
 	return obj, nil
+}
+
+// apply also returns what kube-apiserver shows when the result is no object of res:
+// the result, or for a strategic merge patch the patch.
+func (p *patcher) apply(res *resource, current runtime.Object, lax bool) (obj runtime.Object, shown string, problems []error, err error) {
+	if p.merge != nil {
+		obj, problems, err = p.mergeInto(res, current)
+		return obj, fmt.Sprintf("%+v", p.merge), problems, err
+	}
+	original, err := json.Marshal(current)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	result, err := p.text(original)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	obj, problems, err = decodeJSON(res, result, lax)
+	return obj, string(result), problems, err
+}
+
+func (p *patcher) mergeInto(res *resource, current runtime.Object) (runtime.Object, []error, error) {
+	original, err := runtime.DefaultUnstructuredConverter.ToUnstructured(current)
+	if err != nil {
+		return nil, nil, err
+	}
+	next := res.empty()
+	merged, err := strategicpatch.StrategicMergeMapPatch(original, runtime.DeepCopyJSON(p.merge), next)
+	if err != nil {
+		return nil, nil, badPatch(err)
+	}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, next, true)
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	if err != nil && !isStrict {
+		return nil, nil, err
+	}
+	kind := next.GetObjectKind().GroupVersionKind()
+	if err := checkKind(res, kind.GroupVersion().String(), kind.Kind); err != nil {
+		return nil, nil, err
+	}
+	if isStrict {
+		return bare(next), strict.Errors(), nil
+	}
+	return bare(next), nil, nil
 }
 
 func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, err error) {
@@ -91,12 +133,12 @@ func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, er
 	switch types.PatchType(mediaType) {
 	case types.StrategicMergePatchType:
 		if r.res.custom != nil {
-			err = unsupportedMediaType(mediaType, string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
+			err = unsupportedMediaType(string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
 			return
 		}
 	case types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType:
 	default:
-		err = unsupportedMediaType(mediaType, patchTypes...)
+		err = unsupportedPatch()
 		return
 	}
 	if body, err = r.readBody(); err != nil {
@@ -106,42 +148,40 @@ func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, er
 	return
 }
 
-var patchTypes = []string{string(types.JSONPatchType), string(types.MergePatchType),
-	string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType)}
-
 func parsePatch(kind types.PatchType, body []byte) (*patcher, error) {
 	if kind == types.JSONPatchType {
 		return parseJSONPatch(body)
 	}
 	var fields map[string]any
 	problems, err := kjson.UnmarshalStrict(body, &fields)
-	if err != nil {
+	switch {
+	case err != nil && kind == types.StrategicMergePatchType:
+		return nil, badPatch(err)
+	case err != nil:
 		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	case kind == types.StrategicMergePatchType && fields != nil:
+		return &patcher{merge: fields, problems: problems}, nil
 	}
-	p := &patcher{problems: problems}
-	p.apply = func(original []byte, kind runtime.Object) ([]byte, error) {
+	return &patcher{problems: problems, text: func(original []byte) ([]byte, error) {
 		result, err := jsonpatch.MergePatch(original, body)
 		return result, badPatch(err)
-	}
-	if kind == types.StrategicMergePatchType {
-		p.apply = func(original []byte, kind runtime.Object) ([]byte, error) {
-			result, err := strategicpatch.StrategicMergePatch(original, body, kind)
-			return result, badPatch(err)
-		}
-	}
-	return p, nil
+	}}, nil
+}
+
+// jsonPatchOp is an operation of a JSON patch.
+type jsonPatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
 }
 
 func parseJSONPatch(body []byte) (*patcher, error) {
-	var fields []struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		From  string `json:"from"`
-		Value any    `json:"value"`
-	}
+	var fields []jsonPatchOp
 	problems, err := kjson.UnmarshalStrict(body, &fields)
 	if err != nil {
-		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		text := strings.ReplaceAll(err.Error(), "kubeapi.jsonPatchOp", "handlers.jsonPatchOp") // the type's name in kube-apiserver
+		return nil, errors.NewBadRequest("error decoding patch: " + text)
 	}
 	for i, problem := range problems {
 		problems[i] = fmt.Errorf("json patch %w", problem)
@@ -154,14 +194,13 @@ func parseJSONPatch(body []byte) (*patcher, error) {
 		return nil, errors.NewRequestEntityTooLargeError(fmt.Sprintf(
 			"The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
 	}
-	apply := func(original []byte, _ runtime.Object) ([]byte, error) {
+	return &patcher{problems: problems, text: func(original []byte) ([]byte, error) {
 		result, err := operations.Apply(original)
 		if err != nil {
-			return nil, errUnprocessable(err)
+			return nil, errUnprocessable()
 		}
 		return result, nil
-	}
-	return &patcher{apply, problems}, nil
+	}}, nil
 }
 
 func badPatch(err error) error {
@@ -172,12 +211,12 @@ func badPatch(err error) error {
 }
 
 // errUnprocessable is the 422 of a JSON patch that does not fit the object.
-func errUnprocessable(err error) error {
+func errUnprocessable() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusUnprocessableEntity,
 		Reason:  metav1.StatusReasonInvalid,
 		Message: "the server rejected our request due to an error in our request",
-		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Message: err.Error()}}},
+		Details: &metav1.StatusDetails{},
 	}}
 }

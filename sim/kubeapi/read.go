@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // futureWait is how long a read of a version that is not there yet waits for it,
@@ -30,14 +31,15 @@ func (s *Server) get(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusOK, o)
 }
 
-// parseRV reads a resourceVersion; empty is 0.
+// parseRV reads a resourceVersion; empty is 0. Its error is no Status, for what
+// kube-apiserver makes of it is a 500 for a get and a watch, and a 400 for a list.
 func parseRV(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
 	}
 	rv, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, errors.NewBadRequest(fmt.Sprintf("Invalid value: %q: the resource version must be a number", text))
+		return 0, field.Invalid(field.NewPath("resourceVersion"), text, err.Error())
 	}
 	return rv, nil
 }
@@ -69,7 +71,7 @@ func (s *Server) await(ctx context.Context, rv uint64) error {
 
 func tooLargeRV(asked, current uint64) error {
 	err := errors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", asked, current), 1)
-	err.ErrStatus.Message = fmt.Sprintf("Too large resource version: %d, current: %d", asked, current)
+	err.ErrStatus.Message = fmt.Sprintf("Timeout: Too large resource version: %d, current: %d", asked, current)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
 		Type:    metav1.CauseTypeResourceVersionTooLarge,
 		Message: "Too large resource version",

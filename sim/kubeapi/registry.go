@@ -28,6 +28,10 @@ func (t table) knows(gv schema.GroupVersion) bool {
 	return slices.ContainsFunc(t, func(res *resource) bool { return res.groupVersion() == gv })
 }
 
+func (t table) knowsGroup(group string) bool {
+	return slices.ContainsFunc(t, func(res *resource) bool { return res.group == group })
+}
+
 // groups returns the names of the groups, in the order of their first rows.
 func (t table) groups() []string {
 	var groups []string

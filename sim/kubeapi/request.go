@@ -23,6 +23,7 @@ type request struct {
 	codec           codec
 	form            form
 	warnings        *warningHeader
+	ruled           *resource      // whose rules count instead of those of res; usually nil
 	body            []byte         // once it was read
 	written         runtime.Object // what the request stored, decoded
 }
@@ -64,8 +65,11 @@ func parsePath(urlPath string) (path, bool) {
 // kube-apiserver does: text for a group that it does not know, else a Status.
 func (s *Server) resolve(r *request) error {
 	p, ok := parsePath(r.URL.Path)
-	if !ok || !s.table().knows(p.gv) {
+	if !s.knowsGroup(r.URL.Path) {
 		return errUnknownPath
+	}
+	if !ok || !s.table().knows(p.gv) {
+		return errUnknownResource(p)
 	}
 	r.res = s.table().find(p.gv, p.resource)
 	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) || !r.res.has(p.subresource) {
@@ -82,6 +86,18 @@ func (s *Server) resolve(r *request) error {
 	return nil
 }
 
+// knowsGroup says whether a path is in a group that is served, in whatever version of it.
+func (s *Server) knowsGroup(urlPath string) bool {
+	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
+	switch {
+	case len(parts) >= 2 && parts[0] == "api":
+		return true
+	case len(parts) >= 3 && parts[0] == "apis":
+		return s.table().knowsGroup(parts[1])
+	}
+	return false
+}
+
 func (res *resource) has(subresource string) bool {
 	return subresource == "" || (subresource == "status" && res.status) || slices.Contains(res.subresources, subresource) ||
 		(subresource == scaleSubresource && (res.scale || res.custom.scales()))
@@ -90,6 +106,9 @@ func (res *resource) has(subresource string) bool {
 // rules is the resource whose rules the request's object obeys: a version of a
 // custom kind has its own, other views those of what they are stored as.
 func (r *request) rules() *resource {
+	if r.ruled != nil {
+		return r.ruled
+	}
 	if r.res.custom != nil {
 		return r.res
 	}

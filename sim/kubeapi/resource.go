@@ -31,6 +31,9 @@ type resource struct {
 	subresources     []string                        // others than status, each with a verb of its own
 	review           func(runtime.Object, *request)  // answers what is posted; nothing is stored
 	returnsDeleted   bool                            // DELETE answers with the object instead of a Status
+	noDeleteAll      bool                            // its collection cannot be deleted
+	validatedWhole   bool                            // an update is validated as if the object were new, too
+	terminates       bool                            // a deletion marks the object first, which is a write of its own
 	noDependents     bool                            // owns nothing, so that no propagation policy holds it
 	scale            bool                            // has a scale subresource
 	validName        validation.ValidateNameFunc     // default: a DNS subdomain

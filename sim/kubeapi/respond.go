@@ -65,15 +65,20 @@ func write(w http.ResponseWriter, req *http.Request, mediaType string, code int,
 	w.Write(body) // an error means that the client has gone
 }
 
+const noCache = "no-cache, private"
+
 func writeHead(w http.ResponseWriter, mediaType string, code int) {
 	w.Header().Set("Content-Type", mediaType)
-	w.Header().Set("Cache-Control", "no-cache, private")
+	if w.Header().Get("Cache-Control") == "" {
+		w.Header().Set("Cache-Control", noCache)
+	}
 	w.WriteHeader(code)
 }
 
 // fail answers with the Status that err is; an error that is none becomes a 500.
 func fail(w http.ResponseWriter, r *request, err error) {
 	if stderrors.Is(err, errUnknownPath) {
+		w.Header().Set("Cache-Control", noCache)
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
@@ -118,12 +123,12 @@ func succeed(w http.ResponseWriter, r *request, o *object) error {
 	return nil
 }
 
-func errMethod(r *request) error {
+func errMethod() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusMethodNotAllowed,
 		Reason:  metav1.StatusReasonMethodNotAllowed,
 		Message: "the server does not allow this method on the requested resource",
-		Details: &metav1.StatusDetails{Group: r.res.group, Kind: r.res.name},
+		Details: &metav1.StatusDetails{},
 	}}
 }

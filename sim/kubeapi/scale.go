@@ -108,7 +108,7 @@ func (s *Server) serveScale(w http.ResponseWriter, r *request) error {
 	case http.MethodPatch:
 		return s.patchScale(w, r)
 	}
-	return errMethod(r)
+	return errMethod()
 }
 
 func respondScale(w http.ResponseWriter, r *request, o *object) error {

@@ -65,7 +65,8 @@ func (st *stream) initial(objects []*object, rv uint64) error {
 func (st *stream) follow(cur *cursor) error {
 	deadline := time.NewTimer(st.opts.timeout)
 	defer deadline.Stop()
-	bookmark := time.NewTimer(min(bookmarkEvery, max(st.opts.timeout-lastBookmark, lastBookmark)))
+	early, began := st.opts.initial && st.opts.bookmarks, cur.seq
+	bookmark := time.NewTimer(firstBookmark(early, st.opts.timeout))
 	defer bookmark.Stop()
 	ends := time.Now().Add(st.opts.timeout)
 	events := make([]event, 0, readEvents)
@@ -92,9 +93,12 @@ func (st *stream) follow(cur *cursor) error {
 			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.objects.watchers.Load()))))
 		case <-faults.changed:
 		case <-bookmark.C:
-			if err := st.quietBookmark(b.rv); err != nil {
-				return err
+			if !early || cur.seq != began {
+				if err := st.quietBookmark(b.rv); err != nil {
+					return err
+				}
 			}
+			early = false
 			bookmark.Reset(nextBookmark(time.Until(ends)))
 		case <-deadline.C:
 		case <-st.stopping:
@@ -103,6 +107,15 @@ func (st *stream) follow(cur *cursor) error {
 		}
 	}
 	return nil
+}
+
+// firstBookmark is the time to the first bookmark after the initial events: soon, in
+// case that more has happened since.
+func firstBookmark(early bool, timeout time.Duration) time.Duration {
+	if early {
+		return min(secondBookmark, timeout)
+	}
+	return min(bookmarkEvery, max(timeout-lastBookmark, lastBookmark))
 }
 
 // nextBookmark is the time to the next bookmark of a watch that ends after left.
@@ -175,6 +188,7 @@ func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
 			return err
 		}
 		st.buf = st.r.codec.frame(st.buf, kind, body)
+		st.r.form = withoutColumns(st.r.form)
 	}
 	if len(st.buf) >= writeBytes {
 		st.flush()

@@ -16,9 +16,12 @@ type printer struct {
 	cells   func(obj runtime.Object, now time.Time) []any
 }
 
+// marks are what a column's name may begin with: its type, a string if there is none.
+var marks = map[byte]string{'#': "integer", '?': "boolean", '@': "date"}
+
 // print makes a printer of columns, in one string separated by spaces ("_"
 // stands for a space in a name), and of what fills them. A "+" marks a column
-// that only -o wide shows.
+// that only -o wide shows; marks are those of types.
 func print[T runtime.Object](columns string, cells func(obj T, now time.Time) []any) *printer {
 	p := &printer{cells: func(obj runtime.Object, now time.Time) []any { return cells(obj.(T), now) }}
 	for _, name := range strings.Fields(columns) {
@@ -26,7 +29,10 @@ func print[T runtime.Object](columns string, cells func(obj T, now time.Time) []
 		if wide, ok := strings.CutPrefix(name, "+"); ok {
 			column.Name, column.Priority = wide, 1
 		}
-		if name == "Name" {
+		if kind, marked := marks[column.Name[0]]; marked {
+			column.Name, column.Type = column.Name[1:], kind
+		}
+		if column.Name == "Name" {
 			column.Format = "name"
 		}
 		column.Name = strings.ReplaceAll(column.Name, "_", " ")
@@ -35,9 +41,14 @@ func print[T runtime.Object](columns string, cells func(obj T, now time.Time) []
 	return p
 }
 
-var defaultPrinter = print("Name Age", func(obj metav1Object, now time.Time) []any {
-	return []any{obj.GetName(), age(obj, now)}
+// defaultPrinter is that of kinds without a table of their own.
+var defaultPrinter = print("Name @Created_At", func(obj metav1Object, _ time.Time) []any {
+	return []any{obj.GetName(), created(obj)}
 })
+
+func created(obj metav1.Object) string {
+	return obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
+}
 
 // metav1Object is any built-in kind.
 type metav1Object interface {
@@ -57,12 +68,25 @@ func since(t metav1.Time, now time.Time) string {
 // tableForm is objects as rows of a meta.k8s.io/v1 Table. Each row embeds its
 // object as include says: Metadata (the default), Object or None.
 type tableForm struct {
-	codec   codec
-	include string
+	codec    codec
+	include  string
+	headless bool // without columns: a watcher gets them with the first row only
+}
+
+// withoutColumns is the form of the rows after the first.
+func withoutColumns(f form) form {
+	switch f := f.(type) {
+	case tableForm:
+		f.headless = true
+		return f
+	case viewForm:
+		return viewForm{withoutColumns(f.form), f.res}
+	}
+	return f
 }
 
 func (f tableForm) object(o *object, _ bool) ([]byte, error) {
-	table, err := f.table(o.res, []*object{o}, metav1.ListMeta{ResourceVersion: formatRV(o.rv)})
+	table, err := f.table(o.res, []*object{o}, metav1.ListMeta{ResourceVersion: shownRV(o.rv)})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +116,12 @@ func (f tableForm) table(res *resource, objects []*object, m metav1.ListMeta) (*
 		ListMeta:          m,
 		ColumnDefinitions: p.columns,
 		Rows:              make([]metav1.TableRow, 0, len(objects)),
+	}
+	if f.headless {
+		table.ColumnDefinitions = nil
+	}
+	if len(objects) == 0 && p == defaultPrinter {
+		table.Rows = nil // null, as kube-apiserver has it for these
 	}
 	now := time.Now()
 	for _, o := range objects {

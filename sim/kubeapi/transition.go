@@ -65,11 +65,14 @@ func onlyLater(sealed, base *object, old, next runtime.Object) bool {
 	return err == nil && bytes.Equal(again.raw, base.raw)
 }
 
+// gone is the end of base, in its last state.
+func gone(base *object) transition { return transition{watch.Deleted, base, nil, base.clone()} }
+
 // prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks
 // it to be deleted. asked is how many seconds the client gives it, nil for the default.
 func (c *collection) prepareEnd(base *object, asked *int64) (transition, error) {
 	if !base.hasFinalizers() && !c.graceful {
-		return transition{watch.Deleted, base, nil, base.clone()}, nil
+		return gone(base), nil
 	}
 	last, err := base.decode()
 	if err != nil {

@@ -130,7 +130,8 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 		return t.sealed, nil
 	}
 	if base.deleting && s.mayGo(base, t.next) {
-		return s.remove(r.objects, base, t.next)
+		_, err := s.remove(r.objects, base) // the last state is that before this write
+		return t.sealed, err
 	}
 	o, err := r.objects.commitOne(t)
 	if err == nil {
@@ -224,14 +225,25 @@ func withStatus(old, next runtime.Object) runtime.Object {
 
 func (s *Server) validateUpdate(res *resource, old, next runtime.Object) (problems field.ErrorList) {
 	if is, was := metadataOf(next), metadataOf(old); !sameMetadata(is, was) {
-		path := field.NewPath("metadata")
-		problems = validation.ValidateObjectMeta(is, !res.clusterScoped, res.nameRule(), path)
-		problems = append(problems, validation.ValidateObjectMetaUpdate(is, was, path)...)
+		problems = validateMetadataChange(res, is, was)
 	}
 	if res.validate != nil {
 		problems = append(problems, res.validate(next, old, s)...)
 	}
 	return problems
+}
+
+// validateMetadataChange tells some problems more than once: kube-apiserver looks at the
+// metadata of all kinds in the same way, and then each kind does so again, some
+// of them as if the object were new.
+func validateMetadataChange(res *resource, is, was *metav1.ObjectMeta) field.ErrorList {
+	path := field.NewPath("metadata")
+	whole, change := validation.ValidateObjectMeta(is, !res.clusterScoped, res.nameRule(), path), validation.ValidateObjectMetaUpdate(is, was, path)
+	problems := slices.Concat(whole, change)
+	if res.validatedWhole {
+		problems = slices.Concat(problems, whole, validateFinalizers(res, is))
+	}
+	return slices.Concat(problems, change, validateFinalizers(res, is))
 }
 
 // sameMetadata says whether nothing differs of what an update may set, so that

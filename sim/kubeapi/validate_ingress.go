@@ -147,7 +147,7 @@ func validateServiceBackend(b *networkingv1.IngressServiceBackend, at *field.Pat
 	if b.Name == "" {
 		problems = append(problems, field.Required(name, ""))
 	} else {
-		problems = append(problems, invalidAs(name, b.Name, machinery.NameIsDNS1035Label(b.Name, false))...)
+		problems = append(problems, invalidAs(name, b.Name, machinery.NameIsDNSLabel(b.Name, false))...)
 	}
 	switch {
 	case b.Port.Name != "" && b.Port.Number != 0:

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	machinery "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -24,6 +26,9 @@ const maxAffinitySeconds = 86400
 
 func validateService(svc, old *corev1.Service, _ *Server) (problems field.ErrorList) {
 	spec, at := &svc.Spec, field.NewPath("spec")
+	if old != nil && !equality.Semantic.DeepEqual(svc.Status, old.Status) {
+		problems = append(problems, validateLoadBalancerStatus(svc)...)
+	}
 	if old != nil {
 		problems = append(problems, validateSameClusterIP(spec, &old.Spec, at)...)
 	}
@@ -37,6 +42,24 @@ func validateService(svc, old *corev1.Service, _ *Server) (problems field.ErrorL
 	}
 	problems = append(problems, validateLoadBalancer(spec, at)...)
 	return append(problems, validateTrafficPolicies(spec, at)...)
+}
+
+// validateLoadBalancerStatus looks at a status that changed.
+func validateLoadBalancerStatus(svc *corev1.Service) (problems field.ErrorList) {
+	path := field.NewPath("status", "loadBalancer", "ingress")
+	if svc.Spec.Type != corev1.ServiceTypeLoadBalancer && len(svc.Status.LoadBalancer.Ingress) > 0 {
+		return field.ErrorList{field.Forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")}
+	}
+	for i, ingress := range svc.Status.LoadBalancer.Ingress {
+		if _, err := netip.ParseAddr(ingress.IP); ingress.IP != "" && err != nil {
+			problems = append(problems, field.Invalid(path.Index(i).Child("ip"), ingress.IP, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"))
+		}
+		problems = append(problems, nameRule(path.Index(i).Child("hostname"), ingress.Hostname, machinery.NameIsDNSSubdomain)...)
+		if ingress.IPMode != nil && ingress.IP == "" {
+			problems = append(problems, field.Forbidden(path.Index(i).Child("ipMode"), "may not be specified when `ip` is not set"))
+		}
+	}
+	return problems
 }
 
 func headless(spec *corev1.ServiceSpec) bool {

@@ -92,7 +92,7 @@ func TestValidation(t *testing.T) {
 		{svcPath, service(`"externalTrafficPolicy":"Local","ports":[{"port":1}]`), "spec.externalTrafficPolicy FieldValueInvalid may only be set for externally-accessible services"},
 		{svcPath, service(`"externalIPs":["127.0.0.1"],"ports":[{"port":1}]`), "spec.externalIPs[0] FieldValueInvalid may not be in the loopback range (127.0.0.0/8, ::1/128)"},
 		{svcPath, service(`"loadBalancerClass":"a.b/c","ports":[{"port":1}]`), "spec.loadBalancerClass FieldValueForbidden may only be used when `type` is 'LoadBalancer'"},
-		{svcPath, `{"metadata":{"name":"1x"},"spec":{"ports":[{"port":1}]}}`, "metadata.name FieldValueInvalid "},
+		{svcPath, `{"metadata":{"name":"x.y"},"spec":{"ports":[{"port":1}]}}`, "metadata.name FieldValueInvalid "},
 
 		{slicePath, `{"metadata":{"name":"x"},"endpoints":[]}`, "addressType FieldValueRequired Required value"},
 		{slicePath, endpoint("MAC", ""), `addressType FieldValueNotSupported "FQDN", "IPv4", "IPv6"`},

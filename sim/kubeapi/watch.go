@@ -1,21 +1,19 @@
 package kubeapi
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 )
 
 // bookmarkEvery is how often a quiet watcher that asked for it is told its
 // version, as in kube-apiserver. Once more this long before its deadline.
 const (
-	bookmarkEvery = time.Minute
-	lastBookmark  = 2 * time.Second
+	bookmarkEvery  = time.Minute
+	lastBookmark   = 2 * time.Second
+	secondBookmark = time.Second // after that of the initial events, if there were more by then
 )
 
 // watchOptions is the query of a watch, read.
@@ -27,69 +25,39 @@ type watchOptions struct {
 	timeout   time.Duration
 }
 
-func parseWatchOptions(r *request) (watchOptions, error) {
-	q := r.query
-	var o watchOptions
+func parseWatchOptions(from *internalversion.ListOptions) (watchOptions, error) {
+	o := watchOptions{bookmarks: from.AllowWatchBookmarks, timeout: watchTimeout(from.TimeoutSeconds)}
 	var err error
-	if o.rv, err = parseRV(q.Get("resourceVersion")); err != nil {
-		return o, err
-	}
-	if o.bookmarks, _, err = queryBool(q.Get("allowWatchBookmarks"), "allowWatchBookmarks"); err != nil {
-		return o, err
-	}
-	initial, given, err := queryBool(q.Get("sendInitialEvents"), "sendInitialEvents")
-	if err != nil {
-		return o, err
-	}
-	match := q.Get("resourceVersionMatch")
-	switch {
-	case given && match != string(metav1.ResourceVersionMatchNotOlderThan):
-		return o, invalidOption("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-	case !given && match != "":
-		return o, invalidOption("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
-	}
+	o.rv, err = parseRV(from.ResourceVersion)
 	// A watch from no or version 0 begins with what there is, even in the old protocol.
-	o.initial = initial || (!given && o.rv == 0)
-	o.now = given && !initial && o.rv == 0
-	o.timeout, err = watchTimeout(q.Get("timeoutSeconds"))
+	o.initial = from.SendInitialEvents != nil && *from.SendInitialEvents
+	o.now = !o.initial && o.rv == 0
 	return o, err
 }
 
-// watchTimeout is the time that the client asked for, else 30 to 60 minutes.
-func watchTimeout(text string) (time.Duration, error) {
-	if text == "" {
-		return 30*time.Minute + rand.N(30*time.Minute), nil
-	}
-	seconds, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || seconds < 0 {
-		return 0, errors.NewBadRequest(fmt.Sprintf("timeoutSeconds %q is not a number from 0", text))
-	}
-	if seconds == 0 {
-		return watchTimeout("")
-	}
-	return time.Duration(seconds) * time.Second, nil
-}
+const maxTimeout = 1 << 31 // seconds, which are more than anyone waits
 
-func queryBool(text, name string) (value, given bool, err error) {
-	if text == "" {
-		return false, false, nil
+// watchTimeout is the time that the client asked for, else 30 to 60 minutes.
+func watchTimeout(seconds *int64) time.Duration {
+	if seconds == nil || *seconds <= 0 {
+		return 30*time.Minute + rand.N(30*time.Minute)
 	}
-	if value, err = strconv.ParseBool(text); err != nil {
-		return false, false, errors.NewBadRequest(fmt.Sprintf("%s %q is neither true nor false", name, text))
-	}
-	return value, true, nil
+	return time.Duration(min(*seconds, maxTimeout)) * time.Second
 }
 
 // watch streams events until its timeout, the client's leaving or the server's
 // stopping. Troubles after its start are told in the stream, as an ERROR event.
 func (s *Server) watch(w http.ResponseWriter, r *request) error {
-	sel, err := parseSelector(r.res, r.namespace, r.name, r.query)
+	query, sel, err := readQuery(r)
 	if err != nil {
 		return err
 	}
-	opts, err := parseWatchOptions(r)
+	opts, err := parseWatchOptions(query)
 	if err != nil {
 		return err
+	}
+	if _, isYAML := r.codec.(yamlCodec); isYAML {
+		return errStreamType()
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending()}
 	st.open()

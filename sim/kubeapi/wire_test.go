@@ -103,7 +103,7 @@ func TestErrors(t *testing.T) {
 		"long manager":          {"PUT", cmPath + "/a?fieldManager=" + strings.Repeat("x", 129), `{"metadata":{"name":"a"}}`, 422, "Invalid", `UpdateOptions.meta.k8s.io "" is invalid: fieldManager: Too long: may not be more than 128 bytes`},
 		"method":                {"POST", cmPath + "/a", `{}`, 405, "MethodNotAllowed", "the server does not allow this method on the requested resource"},
 		"dry run":               {"POST", cmPath + "?dryRun=Some", `{"metadata":{"name":"x"}}`, 422, "Invalid", `CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value`},
-		"field selector":        {"GET", cmPath + "?fieldSelector=data.k%3Dv", "", 400, "BadRequest", "field label not supported: data.k"},
+		"field selector":        {"GET", cmPath + "?fieldSelector=data.k%3Dv", "", 400, "BadRequest", `"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"`},
 		"label selector":        {"GET", cmPath + "?labelSelector=a+b+c", "", 400, "BadRequest", "unable to parse requirement"},
 		"list version":          {"GET", cmPath + "?resourceVersion=x", "", 400, "BadRequest", "Invalid value"},
 		"continue":              {"GET", cmPath + "?continue=x", "", 400, "BadRequest", "continue"},

@@ -186,7 +186,7 @@ func TestWriterDeletes(t *testing.T) {
 func TestWriterUpdatesStatus(t *testing.T) {
 	s := start(t)
 	w := s.Writer()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: corev1.PodSpec{NodeName: "n1"}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "web", Image: "web"}}}}
 	must(t)(w.Create(pod))
 	pod.Status.PodIP, pod.Spec.NodeName = "127.0.0.9", "n2"
 	must(t)(w.UpdateStatus(pod))

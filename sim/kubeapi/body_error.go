@@ -1,0 +1,83 @@
+package kubeapi
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+)
+
+// cannotHandle is the 400 of a body that is no object of res, in kube-apiserver's
+// words: they name the kind that the body says it is, or show the body if it says none.
+func cannotHandle(res *resource, body []byte, err error) error {
+	if errors.IsBadRequest(err) {
+		return err
+	}
+	says := res.typeMeta("")
+	if len(body) == 0 || yaml.Unmarshal(body, &says) != nil {
+		return errors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", res.kind, err, excerpt(body)))
+	}
+	version := schema.FromAPIVersionAndKind(says.APIVersion, says.Kind).Version
+	return errors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", says.Kind, version, res.kind, err))
+}
+
+// excerpt is the beginning of a body, readable if it may be JSON.
+func excerpt(body []byte) string {
+	const most = 30
+	dots := ""
+	if len(body) > most {
+		body, dots = body[:most], " ..."
+	}
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] == '{':
+		return string(body) + dots
+	}
+	return hex.EncodeToString(body) + dots
+}
+
+// checkKind refuses an object of another kind.
+func checkKind(res *resource, apiVersion, kind string) error {
+	want := res.typeMeta("")
+	if apiVersion == want.APIVersion && kind == want.Kind {
+		return nil
+	}
+	got := schema.FromAPIVersionAndKind(apiVersion, kind)
+	if !scheme.Scheme.Recognizes(got) {
+		return runtime.NewNotRegisteredErrForKind("pkg/runtime/scheme.go:111", got) // where kube-apiserver made its scheme
+	}
+	// Its storage knows one version-less type of each kind, in a package named after the group.
+	group, _, _ := strings.Cut(res.group, ".")
+	if group == "" {
+		group = "core"
+	}
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, kind, group, res.kind)
+}
+
+func unsupportedMediaType(supported ...string) error {
+	return mediaTypeError("the body of the request was in an unknown format - accepted media types include: "+strings.Join(supported, ", "), nil)
+}
+
+// unsupportedPatch is that of a type of patch, which kube-apiserver's router refuses
+// before a handler could word it.
+func unsupportedPatch() error {
+	return mediaTypeError("415: Unsupported Media Type", &metav1.StatusDetails{})
+}
+
+func mediaTypeError(message string, details *metav1.StatusDetails) error {
+	return &errors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusUnsupportedMediaType,
+		Reason:  metav1.StatusReasonUnsupportedMediaType,
+		Message: message,
+		Details: details,
+	}}
+}

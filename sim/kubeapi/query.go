@@ -1,0 +1,112 @@
+package kubeapi
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// readQuery reads what a list, a watch or the deletion of a collection asks for. It
+// looks, as kube-apiserver does, at all that can be said of the options by themselves
+// before it looks at the fields that the resource has.
+func readQuery(r *request) (*internalversion.ListOptions, selector, error) {
+	opts := &internalversion.ListOptions{}
+	sel := selector{namespace: r.namespace, labels: labels.Everything(), fields: fields.Everything()}
+	if err := checkSelectorSize(r.query); err != nil {
+		return nil, sel, err
+	}
+	if err := internalscheme.ParameterCodec.DecodeParameters(r.query, metav1.SchemeGroupVersion, opts); err != nil {
+		return nil, sel, errors.NewBadRequest(err.Error())
+	}
+	internalversion.SetListOptionsDefaults(opts, true)
+	if err := invalidOptions("ListOptions", validation.ValidateListOptions(opts, true)); err != nil {
+		return nil, sel, err
+	}
+	if opts.LabelSelector != nil {
+		sel.labels = opts.LabelSelector
+	}
+	if opts.FieldSelector != nil {
+		sel.fields = opts.FieldSelector
+	}
+	return opts, sel, checkFields(r.res, sel.fields)
+}
+
+func checkSelectorSize(query url.Values) error {
+	for _, name := range []string{"labelSelector", "fieldSelector"} {
+		if n := len(query.Get(name)); n > maxSelector {
+			return errors.NewBadRequest(fmt.Sprintf("a %s of %d bytes is too long: the limit is %d", name, n, maxSelector))
+		}
+	}
+	return nil
+}
+
+// checkFields refuses fields that cannot be selected by, in the words of the kinds
+// that have fields of their own, or in those of all others.
+func checkFields(res *resource, asked fields.Selector) error {
+	known := res.selectable()
+	for _, requirement := range asked.Requirements() {
+		name := requirement.Field
+		switch {
+		case known.Has(name):
+			continue
+		case res.custom != nil:
+			return errors.NewBadRequest("field label not supported: " + name)
+		case res.base().fields != nil:
+			return errors.NewBadRequest("field label not supported: " + name)
+		}
+		return errors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
+	}
+	return nil
+}
+
+// selectable returns the names of the fields that selectors may use, as a set with empty values.
+func (res *resource) selectable() fields.Set {
+	known := fields.Set{"metadata.name": "", "metadata.namespace": ""}
+	if base := res.base(); base.fields != nil {
+		for _, name := range slices.Collect(maps.Keys(base.fields(base.empty()))) {
+			known[name] = ""
+		}
+	}
+	return known
+}
+
+// listOptions is the query of a list, read.
+type listOptions struct {
+	rv      uint64
+	rvGiven bool
+	exact   bool
+	limit   int // 0 is none
+	token   *continueToken
+}
+
+// parseListOptions applies the rules of "Semantics for LIST" in Kubernetes' API concepts.
+func parseListOptions(from *internalversion.ListOptions) (listOptions, error) {
+	o := listOptions{rvGiven: from.ResourceVersion != "", limit: int(max(from.Limit, 0))}
+	var err error
+	if o.rv, err = parseRV(from.ResourceVersion); err != nil {
+		return o, errors.NewBadRequest("invalid resource version: " + err.Error())
+	}
+	if from.Continue != "" {
+		if o.rvGiven && o.rv != 0 {
+			return o, errors.NewBadRequest("specifying resource version is not allowed when using continue")
+		}
+		if o.token, err = parseToken(from.Continue); err != nil {
+			return o, err
+		}
+	}
+	match := from.ResourceVersionMatch
+	o.exact = match == metav1.ResourceVersionMatchExact || (match == "" && o.rv > 0 && o.limit > 0)
+	if o.rvGiven && o.rv == 0 && o.token == nil {
+		o.limit = 0 // "any version" is answered from the cache, whole
+	}
+	return o, nil
+}
