@@ -43,6 +43,8 @@ type controller struct {
 	events   record.EventRecorder
 	known    map[string]bool // findings of the last sync
 	outcasts outcasts
+	queue    *watch.Queue
+	held     atomic.Bool // a reload waits for old workers to end
 	first    sync.Once   // the first sync that succeeded
 	ready    atomic.Bool // what it brought is in every worker
 	stopping atomic.Bool
@@ -70,20 +72,22 @@ func Run(ctx, hurry context.Context, config Config) error {
 	c := &controller{
 		Config: config,
 		store:  store,
-		target: apply.New(apply.Options{
-			Nginx:      config.Nginx,
-			Layout:     layout(config),
-			StatusPort: config.Options.Ports.Status,
-			StreamPort: config.Options.Ports.Stream,
-			Retry:      config.Retry,
-			Stderr:     config.Stderr,
-
-			Passthrough: listener(config),
-		}),
 		input:  input,
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
 		events: events,
 	}
+	c.queue = watch.NewQueue(c.sync)
+	c.target = apply.New(apply.Options{
+		Nginx:      config.Nginx,
+		Layout:     layout(config),
+		StatusPort: config.Options.Ports.Status,
+		StreamPort: config.Options.Ports.Stream,
+		Retry:      config.Retry,
+		Stderr:     config.Stderr,
+		Drained:    c.oldWorkersGone,
+
+		Passthrough: listener(config),
+	})
 	server := &http.Server{Handler: health.Handler(config.HealthPath, c.check, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(config.Health) // ends with Close
 	defer server.Close()
@@ -132,16 +136,16 @@ func (c *controller) work(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	queue := watch.NewQueue(c.sync)
-	queue.Force("initial-sync")
+	c.queue.Force("initial-sync")
 	go c.store.Changes().Each(func(change watch.Change) {
 		if change.Always {
-			queue.Force(change.What)
+			c.queue.Force(change.What)
 		} else {
-			queue.Add(change.What)
+			c.queue.Add(change.What)
 		}
 	})
-	queue.Run(syncing)
+	go c.sweep(syncing)
+	c.queue.Run(syncing)
 	<-ctx.Done()
 	return nil
 }
@@ -183,14 +187,14 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	rendered := time.Since(rendering)
 	if err == nil {
 		c.willServe(wanted)
-		done.steps = plan.Diff(c.target.Running(), next)
+		done.steps, done.held = c.steps(next, opts)
 		done.report, err = c.target.Do(ctx, done.steps)
 	}
 	done.report.Phases.Render = rendered
 	done.partial = len(refused) > 0
 	done.err = err
 	c.tell(done)
-	if err == nil {
+	if err == nil && !done.held {
 		c.outcasts.took(cluster.Ingresses)
 		c.serves(wanted)
 	}

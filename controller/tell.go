@@ -20,6 +20,7 @@ type pass struct {
 	err    error
 
 	partial bool // it leaves out what nginx refuses
+	held    bool // it leaves what takes a reload for later
 }
 
 // tell logs a sync that did something or failed, counts it and records a

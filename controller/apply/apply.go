@@ -30,6 +30,9 @@ type Target struct {
 	passthrough *passthrough.Proxy
 	stderr      io.Writer
 	ended       chan struct{}
+	drained     func(time.Duration)
+
+	draining atomic.Int32 // reloads whose old workers have not ended
 
 	sequence atomic.Uint64 // the number that Lua gave the newest backends; 0 if it gives none
 
@@ -48,6 +51,9 @@ type Options struct {
 	// Passthrough is our own TLS listener; nil where nginx listens itself.
 	Passthrough *passthrough.Proxy
 	Stderr      io.Writer // what nginx writes to its standard error
+	// Drained, if not nil, is told how long after the signal of a reload the
+	// last of its old workers ended.
+	Drained func(took time.Duration)
 }
 
 // Retry is how ingress-nginx repeats a POST that failed: after 1 s, each pause
@@ -68,6 +74,7 @@ func New(o Options) *Target {
 		passthrough: o.Passthrough,
 		stderr:      o.Stderr,
 		ended:       make(chan struct{}),
+		drained:     o.Drained,
 	}
 }
 

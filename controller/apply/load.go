@@ -24,24 +24,11 @@ const (
 // test leaves all as it was, but for the file that was tested.
 func (t *Target) load(ctx context.Context, next plan.State, report *Report) error {
 	candidate := t.layout.Conf() + ".next"
-	if err := Write(candidate, next.Conf); err != nil {
-		return err
-	}
-	if err := t.writeBeside(next); err != nil {
-		return err
-	}
-	if err := t.writeTracing(next); err != nil {
-		return err
-	}
 	began := time.Now()
-	err := t.test(ctx, candidate)
+	err := t.test(ctx, candidate, next)
 	report.Phases.Test = time.Since(began)
 	if err != nil {
-		// What runs may read them again at any time.
-		if restoreErr := errors.Join(t.writeBeside(t.Running()), discard(next, t.Running())); restoreErr != nil {
-			return fmt.Errorf("%w; then %w", err, restoreErr)
-		}
-		return err
+		return errors.Join(err, t.restore(next))
 	}
 	if err := os.Rename(candidate, t.layout.Conf()); err != nil {
 		return fmt.Errorf("putting the tested configuration in place: %w", err)
@@ -55,6 +42,12 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 		return err
 	}
 	return discard(t.Running(), next)
+}
+
+// restore puts what nginx reads besides its configuration back to what runs:
+// Lua may read it again at any time.
+func (t *Target) restore(tried plan.State) error {
+	return errors.Join(t.writeBeside(t.Running()), discard(tried, t.Running()))
 }
 
 // writeBeside writes what nginx reads besides its configuration.
@@ -125,6 +118,7 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 		}
 		if fresh > 0 && stale == 0 {
 			report.Reloaded = true
+			t.awaitDrained(process, before, signalled)
 			return nil
 		}
 		select {

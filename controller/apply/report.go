@@ -23,7 +23,7 @@ func (r *Report) warn(said string) {
 // it was not come to. In JSON they are nanoseconds.
 type Phases struct {
 	Render      time.Duration `json:"render"`      // for the caller to fill in
-	Test        time.Duration `json:"test"`        // nginx -t
+	Test        time.Duration `json:"test"`        // writing it aside, and nginx -t
 	Signal      time.Duration `json:"signal"`      // nginx -s reload, or the start
 	FirstWorker time.Duration `json:"firstWorker"` // from the signal to the first new worker
 }

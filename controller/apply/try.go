@@ -26,14 +26,24 @@ func (r *Refusal) Unwrap() error { return r.cause }
 func (t *Target) Try(ctx context.Context, state plan.State) error {
 	candidate := t.layout.Conf() + ".try"
 	defer os.Remove(candidate)
-	if err := Write(candidate, state.Conf); err != nil {
-		return err
+	err := t.test(ctx, candidate, state)
+	if restoreErr := t.restore(state); err == nil {
+		err = restoreErr
 	}
-	return t.test(ctx, candidate)
+	return err
 }
 
-// test has nginx read a configuration. What was cut short is no refusal.
-func (t *Target) test(ctx context.Context, candidate string) error {
+// test writes a state and has nginx read it. What was cut short is no refusal.
+func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
+	if err := Write(candidate, next.Conf); err != nil {
+		return err
+	}
+	if err := t.writeBeside(next); err != nil {
+		return err
+	}
+	if err := t.writeTracing(next); err != nil {
+		return err
+	}
 	err := t.nginx.Test(ctx, candidate)
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -1,0 +1,53 @@
+package apply
+
+import (
+	"slices"
+	"time"
+
+	"windtunnel.dev/controller/nginx"
+)
+
+// drainPoll is the pause between two looks whether old workers are left.
+const drainPoll = 50 * time.Millisecond
+
+// Draining says whether workers that a reload retired still finish their
+// requests.
+func (t *Target) Draining() bool { return t.draining.Load() > 0 }
+
+// awaitDrained tells when the last of those workers has ended that the reload
+// signalled at that time retired.
+func (t *Target) awaitDrained(process *nginx.Process, before []nginx.Worker, signalled time.Time) {
+	var retired []int
+	for _, worker := range before {
+		if !worker.Draining {
+			retired = append(retired, worker.PID)
+		}
+	}
+	t.draining.Add(1)
+	go func() {
+		gone := awaitGone(process, retired)
+		t.draining.Add(-1)
+		if gone && t.drained != nil {
+			t.drained(time.Since(signalled))
+		}
+	}()
+}
+
+// awaitGone returns true when none of the workers is left, false when nginx as
+// a whole has ended.
+func awaitGone(process *nginx.Process, pids []int) bool {
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for {
+		workers, err := process.Workers()
+		left := slices.ContainsFunc(workers, func(w nginx.Worker) bool { return slices.Contains(pids, w.PID) })
+		if err == nil && !left {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-process.Done():
+			return false
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package apply
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// SweepEvery is how often ingress-nginx removes what is left of configurations
+// that were tested, and how old that must be.
+const SweepEvery = 5 * time.Minute
+
+// leftovers are files that only an interrupted write or test leaves behind.
+// nginx.conf.next is none of them: an error has told the user to look at it.
+var leftovers = []string{
+	"/tmp/nginx/nginx-cfg*", // ingress-nginx's own name
+	"/etc/nginx/nginx.conf.try",
+	"/etc/nginx/.nginx.conf*-*",
+	"/etc/nginx/lua/.cfg.json-*",
+}
+
+// Sweep removes leftovers that have not been written to since.
+func (l Layout) Sweep(since time.Time) error {
+	var problems []error
+	for _, pattern := range leftovers {
+		files, err := filepath.Glob(l.path(pattern))
+		problems = append(problems, err)
+		for _, file := range files {
+			info, err := os.Lstat(file)
+			if err != nil || info.IsDir() || !info.ModTime().Before(since) {
+				continue // gone, or in use
+			}
+			if err := os.Remove(file); !errors.Is(err, os.ErrNotExist) {
+				problems = append(problems, err)
+			}
+		}
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,147 @@
+package controller_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+var snippetsAllowed = map[string]string{"allow-snippet-annotations": "true", "annotations-risk-level": "Critical"}
+
+// withSnippet is an ingress for a host of its own, to the service web, with
+// text of the user in its location.
+func withSnippet(name, snippet string) *networkingv1.Ingress {
+	class, prefix := "nginx", networkingv1.PathTypePrefix
+	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	if snippet != "" {
+		ingress.Annotations = map[string]string{"nginx.ingress.kubernetes.io/configuration-snippet": snippet}
+	}
+	ingress.Spec = networkingv1.IngressSpec{IngressClassName: &class, Rules: []networkingv1.IngressRule{{
+		Host: name + ".example",
+		IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+			Path: "/", PathType: &prefix,
+			Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web", Port: networkingv1.ServiceBackendPort{Number: 80}}},
+		}}}},
+	}}}
+	return ingress
+}
+
+func (r *running) addIngress(ingress *networkingv1.Ingress) {
+	r.Helper()
+	_, err := r.client.NetworkingV1().Ingresses("default").Create(r.Context(), ingress, metav1.CreateOptions{})
+	r.must(err)
+}
+
+func (r *running) changeIngress(ingress *networkingv1.Ingress) {
+	r.Helper()
+	_, err := r.client.NetworkingV1().Ingresses("default").Update(r.Context(), ingress, metav1.UpdateOptions{})
+	r.must(err)
+}
+
+// awaitHost asks nginx for a host until the answer is the wanted one.
+func (r *running) awaitHost(host, want string) {
+	r.Helper()
+	var got string
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if got = r.get(r.ports.HTTP, host, "/"); strings.HasPrefix(got, want) {
+			return
+		}
+	}
+	r.Fatalf("%s answers %q, want %q", host, got, want)
+}
+
+// awaitRefusal returns the message of the Warning about an ingress that nginx
+// refuses.
+func (r *running) awaitRefusal(name string) string {
+	r.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		events, err := r.client.CoreV1().Events("default").List(r.Context(), metav1.ListOptions{})
+		r.must(err)
+		for _, event := range events.Items {
+			if event.InvolvedObject.Kind == "Ingress" && event.InvolvedObject.Name == name && event.Reason == "Refused" {
+				return event.Message
+			}
+		}
+	}
+	r.Fatalf("no Event on ingress %s", name)
+	return ""
+}
+
+func refused(sync record) bool { return strings.Contains(sync.Error, "no_such_directive") }
+
+func TestASnippetThatBreaksNginx(t *testing.T) {
+	r := launch(t, true, func(r *running) {
+		r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
+		r.service(pod(t, "127.88.0.1", "one"))
+		r.addIngress(withSnippet("early", "no_such_directive_either on;")) // from the very start
+	})
+	r.awaitHost("web.example", "one")
+	if event := r.awaitRefusal("early"); !strings.Contains(event, `"no_such_directive_either"`) || !strings.Contains(event, "left out") {
+		t.Errorf("Event %q", event)
+	}
+	if got := r.get(r.ports.HTTP, "early.example", "/"); !strings.HasPrefix(got, "404") {
+		t.Errorf("the host of the refused ingress answers %q", got)
+	}
+
+	// A good ingress that becomes bad is served as it was; what comes with it and after it is served.
+	r.addIngress(withSnippet("changing", "add_header X-Good 1;"))
+	r.awaitHost("changing.example", "one")
+	r.changeIngress(withSnippet("changing", "no_such_directive on;"))
+	r.addIngress(withSnippet("beside", ""))
+	r.awaitSync(refused)
+	r.awaitHost("beside.example", "one")
+	r.awaitHost("changing.example", "one")
+	if event := r.awaitRefusal("changing"); !strings.Contains(event, "earlier version") {
+		t.Errorf("Event %q", event)
+	}
+	r.addIngress(withSnippet("after", ""))
+	r.awaitHost("after.example", "one")
+	if got := r.get(r.ports.Health, "", "/metrics"); !strings.Contains(got, "config_last_reload_successful{") || !strings.Contains(metric(got, "config_last_reload_successful"), " 0") {
+		t.Errorf("metric %q, want 0", metric(got, "config_last_reload_successful"))
+	}
+
+	// Mended, they are served as they are.
+	r.changeIngress(withSnippet("early", ""))
+	r.changeIngress(withSnippet("changing", ""))
+	r.awaitHost("early.example", "one")
+	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
+		if line := metric(r.get(r.ports.Health, "", "/metrics"), "config_last_reload_successful"); strings.HasSuffix(line, " 1") {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("metric %q, want 1", line)
+		}
+	}
+}
+
+// metric is the line of a metric without further labels.
+func metric(page, name string) string {
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "nginx_ingress_controller_"+name+"{") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// What breaks nginx need not be in the ingress: the ConfigMap of all is to
+// blame here, and no ingress is cast out for it.
+func TestNoIngressIsBlamedForTheConfigMap(t *testing.T) {
+	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
+	r.awaitHost("web.example", "one")
+	r.configure(map[string]string{"http-snippet": "no_such_directive on;"}, r.client.CoreV1().ConfigMaps("default").Update)
+	r.awaitSync(refused)
+	r.configure(nil, r.client.CoreV1().ConfigMaps("default").Update)
+	r.addIngress(withSnippet("after", ""))
+	r.awaitHost("after.example", "one")
+	events, err := r.client.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{})
+	r.must(err)
+	for _, event := range events.Items {
+		if event.Reason == "Refused" {
+			t.Errorf("Event on %s: %s", event.InvolvedObject.Name, event.Message)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+)
+
+// steps lead from what runs to next. With enable-serial-reloads a reload is
+// held back while workers of the one before are left; what takes none is done.
+func (c *controller) steps(next plan.State, opts options.Options) (steps []plan.Step, held bool) {
+	running := c.target.Running()
+	steps = plan.Diff(running, next)
+	if len(steps) == 0 || steps[0].Kind != plan.Reload {
+		return steps, false
+	}
+	c.logDiff(running.Conf, next.Conf)
+	// Set before the look, so that workers that end meanwhile are noticed.
+	c.held.Store(opts.Config.EnableSerialReloads)
+	if opts.Config.EnableSerialReloads && c.target.Draining() {
+		c.Log.Info("a reload waits for the workers of the one before")
+		return plan.Diff(running, plan.Hold(running, next)), true
+	}
+	c.held.Store(false)
+	return steps, false
+}
+
+// logDiff logs what is new in nginx.conf, at verbosity 2 as ingress-nginx does.
+func (c *controller) logDiff(running, next []byte) {
+	if len(running) == 0 || !c.Log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	c.Log.Debug("nginx.conf changes", "diff", string(diff.Diff("running", running, "next", next)))
+}
+
+// oldWorkersGone is called when the last worker has ended that a reload
+// retired.
+func (c *controller) oldWorkersGone(took time.Duration) {
+	c.Log.Info("old workers gone", "took", took)
+	c.Metrics.Phase(metrics.LastOldWorker, took)
+	if c.held.Swap(false) {
+		c.queue.Force("old-workers-gone")
+	}
+}
+
+// sweep removes what interrupted tests leave behind, again and again until ctx
+// is done.
+func (c *controller) sweep(ctx context.Context) {
+	tick := time.NewTicker(apply.SweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			if err := layout(c.Config).Sweep(now.Add(-apply.SweepEvery)); err != nil {
+				c.Log.Warn("removing leftovers", "error", err.Error())
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
