@@ -1,9 +1,24 @@
 package annotations
 
+import "strings"
+
+var (
+	hostName   = pattern(`(?:\*\.|\.)?[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*|[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.\*`, "")
+	serverName = Want{"a host, which may have * as its first or last label, or ~ and a regular expression", isServerName}
+)
+
+// isServerName tells whether server_name takes it.
+func isServerName(s string) bool {
+	if expression, ok := strings.CutPrefix(s, "~"); ok {
+		return expression != "" && Regex.ok(expression)
+	}
+	return hostName.ok(s)
+}
+
 var aliases = Family{
 	Name: "aliases",
 	Keys: []Key{
-		{Name: "server-alias", Doc: "Further names of the host; with ~ in front, a pattern.", Risk: High, Scope: OfServer, Want: ListOf(Regex), Bad: RejectsAll},
+		{Name: "server-alias", Doc: "Further names of the host; with ~ in front, a pattern.", Risk: High, Scope: OfServer, Want: ListOf(serverName), Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) { set.Aliases = r.list("server-alias") },
 }

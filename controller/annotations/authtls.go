@@ -1,5 +1,7 @@
 package annotations
 
+import "strings"
+
 // AuthTLS is how clients show certificates.
 type AuthTLS struct {
 	Secret             string // namespace/name of the CA's Secret; empty: no certificate is asked for
@@ -10,6 +12,11 @@ type AuthTLS struct {
 	MatchCN            string // pattern of the subject's CN, with CN= in front
 }
 
+var matchCN = Want{"CN= and a regular expression", func(s string) bool {
+	expression, ok := strings.CutPrefix(s, "CN=")
+	return ok && expression != "" && Regex.ok(expression)
+}}
+
 var authTLS = Family{
 	Name: "client certificates",
 	Keys: []Key{
@@ -18,7 +25,7 @@ var authTLS = Family{
 		{Name: "auth-tls-verify-depth", Doc: "Certificates between the client's and the CA's.", Risk: Low, Scope: OfServer, Want: Natural},
 		{Name: "auth-tls-error-page", Doc: "Where clients without a good certificate are sent.", Risk: High, Scope: OfServer, Want: pattern(`@[A-Za-z0-9_\-]+|[/\-._~a-zA-Z0-9:,?&=]+`, "@name, a URL or a path"), Bad: RejectsAll},
 		{Name: "auth-tls-pass-certificate-to-upstream", Doc: "Send the certificate to pods, as ssl-client-cert.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
-		{Name: "auth-tls-match-cn", Doc: "CN= and a pattern that the certificate's name must match.", Risk: High, Scope: OfServer, Want: pattern(`CN=[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]+`, "CN= and a regular expression"), Bad: RejectsAll},
+		{Name: "auth-tls-match-cn", Doc: "CN= and a pattern that the certificate's name must match.", Risk: High, Scope: OfServer, Want: matchCN, Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) {
 		secret := r.reference("auth-tls-secret", true)

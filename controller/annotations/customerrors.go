@@ -8,10 +8,13 @@ type CustomErrors struct {
 	DisableProxyInterceptErrors bool
 }
 
+// answered are the statuses that error_page takes; 499 is nginx's own.
+var answered = Want{"statuses from 400 to 599 but 499", func(s string) bool { return s != "499" && Between(400, 599).ok(s) }}
+
 var customErrors = Family{
 	Name: "errors",
 	Keys: []Key{
-		{Name: "custom-http-errors", Doc: "Statuses of pods that the default backend answers instead.", Risk: Low, Scope: OfLocation, Want: ListOf(Want{"statuses from 400 to 599", Between(400, 599).ok}), Bad: RejectsAll},
+		{Name: "custom-http-errors", Doc: "Statuses of pods that the default backend answers instead.", Risk: Low, Scope: OfLocation, Want: ListOf(answered), Bad: RejectsAll},
 		{Name: "disable-proxy-intercept-errors", Doc: "Let those statuses through.", Risk: Low, Scope: OfLocation, Want: Boolean},
 	},
 	parse: func(r *reader, set *Set) {

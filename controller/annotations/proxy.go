@@ -26,7 +26,7 @@ type Proxy struct {
 }
 
 var (
-	cookieDomain = pattern(`off|[/\-._~a-zA-Z0-9:$]+ +[/\-._~a-zA-Z0-9:$]+`, "off or two domains")
+	cookieDomain = variables(pattern(`off|[/\-._~a-zA-Z0-9:$]+ +[/\-._~a-zA-Z0-9:$]+`, "off or two domains"))
 	cookiePath   = pattern(`off|[/\-._~a-zA-Z0-9:,?&=]+ +[/\-._~a-zA-Z0-9:,?&=]+`, "off or two paths")
 	nextUpstream = WordsOf("error", "timeout", "invalid_header", "http_500", "http_502", "http_503", "http_504", "http_403", "http_404", "http_429", "non_idempotent", "off")
 )
@@ -39,7 +39,7 @@ var proxy = Family{
 		{Name: "proxy-send-timeout", Doc: "Seconds between two writes to a pod.", Risk: Low, Scope: OfLocation, Want: Natural},
 		{Name: "proxy-body-size", Doc: "Largest request body; 0 is no limit.", Risk: Medium, Scope: OfLocation, Want: Offset},
 		{Name: "proxy-buffering", Doc: "Buffer answers.", Risk: Low, Scope: OfLocation, Want: OnOff},
-		{Name: "proxy-buffers-number", Doc: "Buffers for an answer.", Risk: Low, Scope: OfLocation, Want: Positive},
+		{Name: "proxy-buffers-number", Doc: "Buffers for an answer.", Risk: Low, Scope: OfLocation, Want: Between(2, 1<<31-1)},
 		{Name: "proxy-buffer-size", Doc: "Size of one.", Risk: Low, Scope: OfLocation, Want: Size},
 		{Name: "proxy-busy-buffers-size", Doc: "How much of them may wait for the client; nginx's own unless given.", Risk: Low, Scope: OfLocation, Want: Size},
 		{Name: "proxy-max-temp-file-size", Doc: "Largest file for a buffered answer.", Risk: Low, Scope: OfLocation, Want: Size},
@@ -75,6 +75,7 @@ var proxy = Family{
 			RequestBuffering:     r.text("proxy-request-buffering", c.ProxyRequestBuffering),
 			SendTimeout:          r.number("proxy-send-timeout", c.ProxySendTimeout),
 		}
+		r.fitBuffers(&set.Proxy)
 	},
 }
 

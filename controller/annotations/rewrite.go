@@ -10,7 +10,7 @@ type Rewrite struct {
 	UseRegex              bool // paths are regular expressions
 }
 
-var appRoot = pattern(`/[/\-._~a-zA-Z0-9:$]*`, "a path that begins with /")
+var appRoot = variables(pattern(`/[/\-._~a-zA-Z0-9:$]*`, "a path that begins with /"))
 
 var rewrite = Family{
 	Name: "rewriting",

@@ -1,13 +1,17 @@
 package annotations
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/netip"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
+
+	"windtunnel.dev/controller/options"
 )
 
 // Want says what a value may look like. The classes of characters are those of
@@ -30,10 +34,11 @@ var (
 	Whole    = Want{"namespace/name", Basic.ok}
 	Extended = pattern(`[/\-._~a-zA-Z0-9:, ]*`, "letters, digits, spaces and / - . _ ~ : ,")
 	URL      = pattern(`[/\-._~a-zA-Z0-9:,?&=]*`, "a URL")
-	URLVars  = pattern(`[/\-._~a-zA-Z0-9:,?&= $]*`, "a URL, which may have variables")
-	Regex    = pattern(`[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]*`, "a regular expression without spaces and quotes")
-	Variable = pattern(`[A-Za-z0-9\-_${}]*`, "letters, digits and - _ $ { }")
-	Capture  = pattern(`/?[/\-._~a-zA-Z0-9:$]*`, "a path, which may have captures such as $1")
+	URLVars  = variables(pattern(`[/\-._~a-zA-Z0-9:,?&= $]*`, "a URL, which may have variables"))
+	Regex    = Want{"a regular expression without spaces and quotes", func(s string) bool { return regexChars.ok(s) && compiles(s) }}
+	Variable = variables(pattern(`[A-Za-z0-9\-_${}]*`, "letters, digits, - _ and variables"))
+	Capture  = variables(pattern(`/?[/\-._~a-zA-Z0-9:$]*`, "a path, which may have captures such as $1"))
+	Template = variables(Want{"text without spaces and quotes, which may have variables", Regex.ok})
 	Headers  = pattern(`[A-Za-z0-9\-_, ]*`, "a list of header names")
 	Size     = pattern(`(?i)\d{1,9}[km]?`, "a size such as 512, 8k, 1m")
 	Offset   = pattern(`(?i)\d{1,9}[kmg]?`, "a size such as 512, 8k, 1m, 2g")
@@ -41,6 +46,25 @@ var (
 	Networks = Want{"IP addresses and networks with commas in between", areNetworks}
 	Label    = pattern(`[a-z]([a-z0-9\-]{0,61}[a-z0-9])?`, "the name of a service")
 )
+
+// regexChars are the characters of a regular expression that upstream takes.
+var regexChars = pattern(`[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]*`, "")
+
+// compiles is false for what no dialect of regular expressions takes, such as
+// a parenthesis that does not end. Go's own knows less than nginx's.
+func compiles(expression string) bool {
+	_, err := syntax.Parse(expression, syntax.Perl)
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		return true
+	}
+	return slices.Contains([]syntax.ErrorCode{syntax.ErrInvalidPerlOp, syntax.ErrInvalidRepeatOp, syntax.ErrInvalidEscape, syntax.ErrInvalidRepeatSize}, bad.Code)
+}
+
+// variables wants each dollar to begin a variable, as nginx does.
+func variables(w Want) Want {
+	return Want{w.Text, func(s string) bool { return w.ok(s) && options.HasVariablesOnly(s) }}
+}
 
 // pattern is a Want whose whole value matches. Line breaks never do: a value
 // of several lines would leave its directive.

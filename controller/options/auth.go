@@ -16,7 +16,7 @@ var authURL = regexp.MustCompile(`^[/\-._~a-zA-Z0-9:,?&= $]*$`)
 func AuthHost(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || !authURL.MatchString(text):
+	case err != nil || !authURL.MatchString(text) || !HasVariablesOnly(text):
 		return "", errors.New("want a URL")
 	case u.Scheme == "" || u.Hostname() == "":
 		return "", errors.New("want a URL with scheme and host")
@@ -38,7 +38,7 @@ func IsVerb(text string) bool { return slices.Contains(verbs, text) }
 
 func isVerb(text string) bool { return text == "" || IsVerb(text) }
 
-var cacheTime = regexp.MustCompile(`^(?:(?:[1-5]\d\d|any) +)*\d{1,9}(?:ms|[smhdwMy])?$`)
+var cacheTime = regexp.MustCompile(`^(?:(?:[1-5]\d\d|any) +)*\d{1,9}[smhdwMy]?$`)
 
 // CacheDurations reads "200 202 30m, 401 1m" into the parameters of
 // proxy_cache_valid, one text a directive.

@@ -30,20 +30,25 @@ var kinds = map[string]struct {
 	"cidr":       {isNetwork, "want an IP address or network"},
 	"object":     {matches(`([a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*)?`), "want namespace/name"},
 	"goduration": {isDuration, "want a duration such as 5s, 500ms"},
-	"variable":   {matches(`[A-Za-z0-9_${}]+`), "want nginx variables"},
-	"quotable":   {matches(`[^"\\\r\n]*`), "want text without quotes, backslashes and line breaks"},
+	"variable":   {both(matches(`[A-Za-z0-9_${}]+`), HasVariablesOnly), "want nginx variables"},
+	"quotable":   {both(matches(`[^"\\\r\n]*`), HasVariablesOnly), "want text without quotes, backslashes and line breaks, in which each dollar begins a variable"},
 	"mapkey":     {matches(`([^"\\\r\n]|\\[^"\r\n])+`), "want text or a pattern without quotes and line breaks"},
 	"url":        {matches(`[/\-._~a-zA-Z0-9:,?&=]*`), "want letters, digits and / - . _ ~ : , ? & ="},
-	"urlvars":    {matches(`[/\-._~a-zA-Z0-9:,?&= $]*`), "want a URL, which may have variables"},
+	"urlvars":    {both(matches(`[/\-._~a-zA-Z0-9:,?&= $]*`), HasVariablesOnly), "want a URL, which may have variables"},
 	"authurl":    {isAuthURL, "want a URL with scheme and host, which may have variables"},
 	"verb":       {isVerb, "want a method of HTTP"},
 	"cachetime":  {isCacheTime, "want statuses and a time, such as 200 202 30m"},
 	"ticketkey":  {isTicketKey, "want 48 or 80 bytes in base64"},
+	"status":     {func(s string) bool { return s != "499" }, "499 is nginx's own"},
 	"regexes":    {matches(`[^\s"{}]+`), `want a pattern without spaces, " { }`},
 }
 
 func matches(pattern string) func(string) bool {
 	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
+}
+
+func both(one, other func(string) bool) func(string) bool {
+	return func(text string) bool { return one(text) && other(text) }
 }
 
 func isAddress(s string) bool {

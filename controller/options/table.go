@@ -157,7 +157,7 @@ type Config struct {
 	ProxyConnectTimeout         int      `key:"proxy-connect-timeout" default:"5" doc:"Seconds to connect to a pod."`
 	ProxyReadTimeout            int      `key:"proxy-read-timeout" default:"60" doc:"Seconds between two reads from a pod."`
 	ProxySendTimeout            int      `key:"proxy-send-timeout" default:"60" doc:"Seconds between two writes to a pod."`
-	ProxyBuffersNumber          int      `key:"proxy-buffers-number" min:"1" default:"4" doc:"Buffers for a pod's answer."`
+	ProxyBuffersNumber          int      `key:"proxy-buffers-number" min:"2" default:"4" doc:"Buffers for a pod's answer."`
 	ProxyBufferSize             string   `key:"proxy-buffer-size" kind:"size" default:"4k" doc:"Size of one."`
 	ProxyBusyBuffersSize        string   `key:"proxy-busy-buffers-size" kind:"size" default:"" doc:"proxy_busy_buffers_size; empty leaves nginx's own."`
 	ProxyBuffering              string   `key:"proxy-buffering" one:"on off" default:"off" doc:"Buffer answers."`
@@ -173,7 +173,7 @@ type Config struct {
 	ProxyNextUpstreamTries      int      `key:"proxy-next-upstream-tries" default:"3" doc:"Pods asked at most; 0 is no limit."`
 	RetryNonIdempotent          bool     `key:"retry-non-idempotent" default:"false" doc:"Ask the next pod for POST, LOCK and PATCH, too."`
 	ServiceUpstream             bool     `key:"service-upstream" default:"false" doc:"Send requests to the services' own addresses, not to pods."`
-	CustomHTTPErrors            []int    `key:"custom-http-errors" min:"300" max:"599" default:"" doc:"Statuses of pods that the default backend answers instead."`
+	CustomHTTPErrors            []int    `key:"custom-http-errors" kind:"status" min:"300" max:"599" default:"" doc:"Statuses of pods that the default backend answers instead."`
 	DisableProxyInterceptErrors bool     `key:"disable-proxy-intercept-errors" default:"false" doc:"Let the statuses of custom-http-errors through."`
 	ProxySetHeaders             string   `key:"proxy-set-headers" kind:"object" default:"" doc:"ConfigMap (namespace/name) of headers sent to pods."`
 	AddHeaders                  string   `key:"add-headers" kind:"object" default:"" doc:"ConfigMap (namespace/name) of headers sent to clients."`
