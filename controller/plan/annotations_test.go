@@ -23,7 +23,7 @@ func TestNginxTakesWhatAnnotationsAskFor(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	var cluster snapshot.Snapshot
+	cluster := ingresses{Source: new(snapshot.Manifests)}
 	for _, file := range files {
 		archive, err := txtar.ParseFile(file)
 		if err != nil {
@@ -32,16 +32,16 @@ func TestNginxTakesWhatAnnotationsAskFor(t *testing.T) {
 		family := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		for _, f := range archive.Files {
 			if name, isCase := strings.CutSuffix(f.Name, ".yaml"); isCase && !strings.HasSuffix(name, ".config") {
-				cluster.Ingresses = append(cluster.Ingresses, asking(t, family+"-"+name, f.Data))
+				cluster.all = append(cluster.all, asking(t, family+"-"+name, f.Data))
 			}
 		}
 	}
 	opts := parse(flags{}, map[string]string{"allow-cross-namespace-resources": "true"}).Options
-	built, findings := model.Build(cluster, opts)
+	built, findings := model.Build(snapshot.Take(cluster), opts)
 	if len(built.Servers) < 60 {
-		t.Errorf("%d servers of %d ingresses: too many are left out: %v", len(built.Servers), len(cluster.Ingresses), findings)
+		t.Errorf("%d servers of %d ingresses: too many are left out: %v", len(built.Servers), len(cluster.all), findings)
 	}
-	testConf(t, built, opts)
+	testConf(t, cluster, opts)
 }
 
 // edges are values at the edge of what nginx takes, or beyond it, where
@@ -73,14 +73,20 @@ var edges = []string{
 }
 
 func TestNginxTakesEveryEdge(t *testing.T) {
-	var cluster snapshot.Snapshot
+	cluster := ingresses{Source: new(snapshot.Manifests)}
 	for i, given := range edges {
-		cluster.Ingresses = append(cluster.Ingresses, asking(t, fmt.Sprintf("edge-%d", i), []byte(given)))
+		cluster.all = append(cluster.all, asking(t, fmt.Sprintf("edge-%d", i), []byte(given)))
 	}
-	opts := parse(flags{}, nil).Options
-	built, _ := model.Build(cluster, opts)
-	testConf(t, built, opts)
+	testConf(t, cluster, parse(flags{}, nil).Options)
 }
+
+// ingresses are a cluster of nothing else.
+type ingresses struct {
+	snapshot.Source
+	all []*networkingv1.Ingress
+}
+
+func (i ingresses) Ingresses() []*networkingv1.Ingress { return i.all }
 
 // asking is an ingress of a host of its own with these annotations.
 func asking(t *testing.T, name string, given []byte) *networkingv1.Ingress {
