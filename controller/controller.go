@@ -39,6 +39,7 @@ type controller struct {
 	input    render.Input // but for what the ConfigMap says
 	models   model.Memo
 	states   plan.Memo
+	reads    *reading
 	limit    *rate.Limiter
 	events   record.EventRecorder
 	known    map[string]bool // findings of the last sync
@@ -68,9 +69,12 @@ func Run(ctx, hurry context.Context, config Config) error {
 	var store *watch.Store
 	ingresses := judge{configMap: func() *corev1.ConfigMap { return store.ConfigMap(config.ConfigMap) }, flags: config.Options}
 	config.Watch.Check = ingresses.check
+	reads := new(reading)
+	config.Watch.Reads = reads.has
 	store = watch.New(config.Client, config.Watch, events, config.Log)
 	c := &controller{
 		Config: config,
+		reads:  reads,
 		store:  store,
 		input:  input,
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
@@ -174,6 +178,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	opts, optionFindings := c.options(cluster)
 	cluster, refused := c.outcasts.from(cluster, cluster.ConfigMaps[c.ConfigMap])
 	wanted, modelFindings := c.models.Build(cluster, opts)
+	c.reads.follow(wanted, cluster, c.store)
 	input := c.input
 	input.Options = opts
 	c.tellFindings(cluster, findings{

@@ -63,7 +63,7 @@ type builder struct {
 	aliased   []wish             // for aliases
 	fromToWWW []wish             // for a redirect from the other name
 
-	configMaps map[*networkingv1.Ingress]*fromConfigMaps // looked up so far
+	named map[*networkingv1.Ingress]*fromConfigMaps // looked up so far
 
 	*origin
 	parsedBefore  map[*networkingv1.Ingress]*parsed // with the same options
@@ -80,12 +80,13 @@ func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore ma
 		options:      opts,
 		backends:     make(map[string]*Backend),
 		servers:      make(map[string]*Server),
-		configMaps:   make(map[*networkingv1.Ingress]*fromConfigMaps),
+		named:        make(map[*networkingv1.Ingress]*fromConfigMaps),
 		parsedBefore: parsedBefore,
 		origin: &origin{
-			sets:     make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
-			decisive: make(map[string]bool),
-			frozen:   make(map[types.NamespacedName]bool),
+			configMaps: make(map[types.NamespacedName]bool),
+			sets:       make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
+			decisive:   make(map[string]bool),
+			frozen:     make(map[types.NamespacedName]bool),
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -15,14 +16,21 @@ var (
 	oneLine    = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
 )
 
+// configMap is the ConfigMap of that name, nil if there is none. A change of
+// one that was looked for makes another model.
+func (b *builder) configMap(name types.NamespacedName) *corev1.ConfigMap {
+	b.configMaps[name] = true
+	return b.ConfigMaps[name]
+}
+
 // headersOf are the headers that a ConfigMap which a key of the options names
 // has; none if the key is empty or the ConfigMap is missing.
 func (b *builder) headersOf(key, name string) map[string]string {
 	if name == "" {
 		return nil
 	}
-	configMap := objectNamed(name)
-	config := b.ConfigMaps[configMap]
+	configMap := parseName(name)
+	config := b.configMap(configMap)
 	if config == nil {
 		b.findConfigMap(configMap, "", "it does not exist; %s has no effect", key)
 		return nil
@@ -55,7 +63,7 @@ type fromConfigMaps struct {
 
 // configMapsOf looks up the ConfigMaps of an ingress, once.
 func (b *builder) configMapsOf(ingress *networkingv1.Ingress) *fromConfigMaps {
-	if known := b.configMaps[ingress]; known != nil {
+	if known := b.named[ingress]; known != nil {
 		return known
 	}
 	set := b.annotations(ingress)
@@ -68,7 +76,7 @@ func (b *builder) configMapsOf(ingress *networkingv1.Ingress) *fromConfigMaps {
 			b.deny(found, ingress, "custom-headers", "header "+header+" is not in global-allowed-response-headers")
 		}
 	}
-	b.configMaps[ingress] = found
+	b.named[ingress] = found
 	return found
 }
 
@@ -76,8 +84,8 @@ func (b *builder) lookUp(found *fromConfigMaps, ingress *networkingv1.Ingress, a
 	if name == "" {
 		return nil
 	}
-	configMap := objectNamed(name)
-	config := b.ConfigMaps[configMap]
+	configMap := parseName(name)
+	config := b.configMap(configMap)
 	if config == nil {
 		b.deny(found, ingress, annotation, "the ConfigMap "+name+" does not exist")
 		return nil
@@ -109,10 +117,4 @@ func (b *builder) addConfigMaps(location *Location) {
 	location.CustomHeaders.Headers = said.answerHeaders
 	location.ExternalAuth.ProxySetHeaders = said.authHeaders
 	location.FastCGI.Params = said.fastCGIParams
-}
-
-// objectNamed reads namespace/name.
-func objectNamed(text string) types.NamespacedName {
-	namespace, name, _ := strings.Cut(text, "/")
-	return types.NamespacedName{Namespace: namespace, Name: name}
 }

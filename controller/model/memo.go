@@ -1,6 +1,7 @@
 package model
 
 import (
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -37,13 +38,15 @@ type origin struct {
 	frozen   map[types.NamespacedName]bool
 	// read is what Secrets hold, as far as anybody asked for it.
 	read map[*corev1.Secret]tls.Contents
+	// configMaps are those that were looked for.
+	configMaps map[types.NamespacedName]bool
 }
 
 // Build is the model of the cluster and the options.
 func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
 	sameOptions := m.model != nil && reflect.DeepEqual(m.options, opts)
 	var next *Model
-	if sameOptions && sameButSlices(m.cluster, cluster) {
+	if sameOptions && m.sameButSlices(cluster) {
 		next = m.withEndpointsOf(cluster)
 	}
 	if next == nil {
@@ -61,9 +64,14 @@ func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, [
 	return next, m.findings
 }
 
-func sameButSlices(a, b snapshot.Snapshot) bool {
-	return slices.Equal(a.Ingresses, b.Ingresses) && maps.Equal(a.Services, b.Services) &&
-		maps.Equal(a.Secrets, b.Secrets) && maps.Equal(a.ConfigMaps, b.ConfigMaps)
+func (m *Memo) sameButSlices(now snapshot.Snapshot) bool {
+	before := m.cluster
+	for name := range m.model.origin.configMaps {
+		if before.ConfigMaps[name] != now.ConfigMaps[name] {
+			return false
+		}
+	}
+	return slices.Equal(before.Ingresses, now.Ingresses) && maps.Equal(before.Services, now.Services) && maps.Equal(before.Secrets, now.Secrets)
 }
 
 // withEndpointsOf is the last model with the endpoints of another moment, nil
@@ -116,3 +124,10 @@ func changedServices(before, now map[types.NamespacedName][]*discoveryv1.Endpoin
 func (m *Model) SameButEndpoints(other *Model) bool {
 	return other != nil && m.origin != nil && m.origin == other.origin
 }
+
+// ConfigMaps are those that were looked for, besides the controller's own, in
+// any order.
+func (m *Model) ConfigMaps() iter.Seq[types.NamespacedName] { return maps.Keys(m.origin.configMaps) }
+
+// Reads tells whether that ConfigMap was looked for.
+func (m *Model) Reads(configMap types.NamespacedName) bool { return m.origin.configMaps[configMap] }

@@ -3,8 +3,10 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -42,4 +44,10 @@ func ServicePort(service *networkingv1.IngressServiceBackend) intstr.IntOrString
 		return intstr.FromString(service.Port.Name)
 	}
 	return intstr.FromInt32(service.Port.Number)
+}
+
+// parseName reads namespace/name, as annotations and the ConfigMap have it.
+func parseName(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
 }

@@ -97,9 +97,3 @@ func (b *builder) file(path string, content []byte) string {
 }
 
 func tlsKey(i int) string { return fmt.Sprintf("spec.tls[%d].secretName", i) }
-
-// parseName reads namespace/name, as annotations and the ConfigMap have it.
-func parseName(text string) types.NamespacedName {
-	namespace, name, _ := strings.Cut(text, "/")
-	return types.NamespacedName{Namespace: namespace, Name: name}
-}

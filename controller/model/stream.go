@@ -39,7 +39,7 @@ func (b *builder) streamServices(configMap types.NamespacedName, protocol corev1
 	if configMap.Name == "" {
 		return nil
 	}
-	config := b.ConfigMaps[configMap]
+	config := b.configMap(configMap)
 	switch {
 	case config == nil:
 		b.findConfigMap(configMap, "", "it does not exist; no %s port is served", protocol)

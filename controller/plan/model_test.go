@@ -114,6 +114,18 @@ func summarizeLocation(text *strings.Builder, l *model.Location) {
 	if len(l.CustomHTTPErrors) > 0 {
 		note("errors %v to %s", l.CustomHTTPErrors, l.DefaultBackendUpstreamName)
 	}
+	for _, lines := range []struct {
+		name   string
+		values map[string]string
+	}{
+		{"headers of answers", l.CustomHeaders.Headers},
+		{"FastCGI parameters", l.FastCGI.Params},
+		{"headers of questions", l.ExternalAuth.ProxySetHeaders},
+	} {
+		for _, name := range slices.Sorted(maps.Keys(lines.values)) {
+			note("%s: %s %s", lines.name, name, lines.values[name])
+		}
+	}
 	if l.Denied != nil {
 		note("denied: %s", *l.Denied)
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // judged is an ingress with an annotation that the check of these tests reads.
@@ -77,4 +78,21 @@ func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T
 	if got, want := verdicts(), "new risky "; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+func TestConfigMapsThatAreRead(t *testing.T) {
+	options := standard()
+	options.Reads = func(name types.NamespacedName) bool { return name.Name == "headers" }
+	c := followed(t, options)
+	configMaps := c.CoreV1().ConfigMaps("demo")
+	config := func(name, value string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name}, Data: map[string]string{"x": value}}
+	}
+	c.must(configMaps.Create(t.Context(), config("other", "1"), create))
+	c.must(configMaps.Create(t.Context(), config("headers", "1"), create))
+	c.next("create ConfigMap demo/headers")
+	c.must(configMaps.Update(t.Context(), config("headers", "2"), update))
+	c.next("update ConfigMap demo/headers")
+	c.must(nil, configMaps.Delete(t.Context(), "headers", remove))
+	c.next("delete ConfigMap demo/headers")
 }

@@ -91,23 +91,29 @@ func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	}
 }
 
-// configMapRule: the controller's own; the deletion of one leaves the configuration
-// as it was until something else changes. What it says can let in ingresses
-// that were refused.
+// configMapRule: the controller's own, and those that the configuration was
+// made of. The deletion of one of its own leaves the configuration as it was
+// until something else changes. What they say can let in ingresses that were
+// refused.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
+	own := func(name types.NamespacedName) bool { return slices.Contains(s.options.ConfigMaps, name) }
+	reads := func(name types.NamespacedName) bool { return s.options.Reads != nil && s.options.Reads(name) }
 	changed := func(config *corev1.ConfigMap, verb string) bool {
 		name := types.NamespacedName{Namespace: config.Namespace, Name: config.Name}
-		own := slices.Contains(s.options.ConfigMaps, name)
-		if own {
-			s.events.Event(config, corev1.EventTypeNormal, verb, "ConfigMap "+name.String())
-			s.reconsider()
+		if !own(name) {
+			return reads(name)
 		}
-		return own
+		s.events.Event(config, corev1.EventTypeNormal, verb, "ConfigMap "+name.String())
+		s.reconsider()
+		return true
 	}
 	return rule[corev1.ConfigMap]{
 		created: func(config *corev1.ConfigMap) bool { return changed(config, "CREATE") },
 		updated: func(old, new *corev1.ConfigMap) bool { return !reflect.DeepEqual(old, new) && changed(new, "UPDATE") },
-		deleted: never[corev1.ConfigMap],
-		always:  true,
+		deleted: func(config *corev1.ConfigMap) bool {
+			name := types.NamespacedName{Namespace: config.Namespace, Name: config.Name}
+			return !own(name) && reads(name)
+		},
+		always: true,
 	}
 }

@@ -31,6 +31,9 @@ type Options struct {
 
 	DisableCatchAll bool // refuse an ingress with spec.defaultBackend
 	DeepInspect     bool // refuse an ingress whose fields look like nginx directives
+	// Reads says which ConfigMaps besides ConfigMaps are of interest: those that
+	// the configuration was made of. nil is none.
+	Reads func(types.NamespacedName) bool
 	// Check looks at an ingress's annotations as the ConfigMap now has it: an
 	// error refuses this version of it, denied says why its requests will be
 	// answered with 503. nil takes all.
