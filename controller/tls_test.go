@@ -184,10 +184,12 @@ func TestDefaultCertificate(t *testing.T) {
 // A certificate is renewed while clients connect, and no handshake fails.
 func TestACertificateIsRenewedUnderLoad(t *testing.T) {
 	authority := pki.New("root")
-	r := launch(t, true)
-	r.service(pod(t, "127.88.0.1", "one"))
-	r.secret("a", pairData(authority.Issue("generation 0", []string{"a.example"})))
-	r.ingress("a", "a", nil, "a.example")
+	r := launch(t, true, func(r *running) {
+		r.service(pod(t, "127.88.0.1", "one"))
+		r.secret("a", pairData(authority.Issue("generation 0", []string{"a.example"})))
+		r.ingress("a", "a", nil, "a.example")
+	})
+	r.log.next("ready") // in every worker
 	client := r.tlsClient(trusting(authority))
 	r.awaitTLS(client, "https://a.example/", "200 one", "generation 0")
 
