@@ -16,7 +16,17 @@ type ProxySSL struct {
 	ProxySSLServerName string // on or off
 }
 
-var ciphers = pattern(`[A-Za-z0-9!:+\-_.,]*(?:@STRENGTH|@SECLEVEL=[0-5]|[A-Za-z0-9!:+\-_.,])*`, "a list of ciphers as OpenSSL writes it")
+var (
+	cipherChars = pattern(`(?:@STRENGTH|@SECLEVEL=[0-5]|[A-Za-z0-9!:+\-_.,])*`, "")
+	ciphers     = Want{"a list of ciphers as OpenSSL writes it", areCiphers}
+)
+
+// areCiphers wants a list that has one at least: OpenSSL takes no empty one.
+// Which names there are, only OpenSSL knows.
+func areCiphers(s string) bool {
+	return cipherChars.ok(s) && slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return r == ':' || r == ',' }),
+		func(item string) bool { return !strings.ContainsAny(item[:1], "!-+@") })
+}
 
 var proxySSL = Family{
 	Name: "TLS to pods",

@@ -59,6 +59,7 @@ var edges = []string{
 	"proxy-redirect-from: \"~a\"\nproxy-redirect-to: b", "proxy-redirect-from: \"~\"\nproxy-redirect-to: a", `proxy-redirect-from: default`, `proxy-redirect-to: default`,
 	`rewrite-target: $`, `rewrite-target: /$1$`, `rewrite-target: /a$.`, `app-root: /$`, "rewrite-target: /a\nx-forwarded-prefix: $",
 	`server-alias: ~(`, `server-alias: "*"`, `server-alias: a*b`, `server-alias: "~"`, `server-alias: "*.a.*"`, `server-alias: .`, `server-alias: ..`, `server-alias: .a, "*.b", c.*`,
+	`ssl-ciphers: "@STRENGTH"`, `ssl-ciphers: "!aNULL"`, `ssl-ciphers: "HIGH:!unknown"`,
 	`client-body-buffer-size: "0"`, `client-body-buffer-size: 999999999m`,
 	`upstream-vhost: $`, `upstream-vhost: a${`, `upstream-vhost: \`, `permanent-redirect: "="`, `permanent-redirect: ","`, `temporal-redirect: "http://?"`,
 	`limit-rps: "2147483647"`, `limit-rpm: "2147483647"`, "limit-rps: \"1000\"\nlimit-burst-multiplier: \"1000000\"", `limit-connections: "65535"`, `limit-connections: "65536"`,
