@@ -49,6 +49,8 @@ type controller struct {
 	first    sync.Once   // the first sync that succeeded
 	ready    atomic.Bool // what it brought is in every worker
 	stopping atomic.Bool
+
+	complaints map[apply.Complaint]bool // of nginx, about what it has not taken since
 }
 
 // Run runs the controller and its nginx until ctx is done, then ends nginx
@@ -80,6 +82,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
 		events: events,
 	}
+	c.complaints = make(map[apply.Complaint]bool)
 	c.queue = watch.NewQueue(c.sync)
 	c.target = apply.New(apply.Options{
 		Nginx:      config.Nginx,
@@ -89,6 +92,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 		Retry:      config.Retry,
 		Stderr:     config.Stderr,
 		Drained:    c.oldWorkersGone,
+		Complain:   c.tellComplaint,
 
 		Passthrough: listener(config),
 	})
@@ -199,6 +203,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	done.partial = len(refused) > 0
 	done.err = err
 	c.tell(done)
+	c.settle(done.report.Posts)
 	if err == nil && !done.held {
 		c.outcasts.took(cluster.Ingresses)
 		c.serves(wanted)

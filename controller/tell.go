@@ -48,10 +48,6 @@ func (c *controller) tell(p pass) {
 		"phases", p.report.Phases,
 		"error", problem,
 		"change", p.change)
-	for _, warning := range p.report.Warnings {
-		c.Log.Warn("nginx warns", "what", warning)
-		c.events.Event(c.Pod, corev1.EventTypeWarning, "Nginx", warning)
-	}
 	switch {
 	case p.report.Started || p.report.Reloaded:
 		c.tellPhases(p.report.Phases)

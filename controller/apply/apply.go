@@ -29,6 +29,7 @@ type Target struct {
 	retry       wait.Backoff
 	passthrough *passthrough.Proxy
 	stderr      io.Writer
+	complain    func(Complaint)
 	ended       chan struct{}
 	drained     func(time.Duration)
 
@@ -54,6 +55,9 @@ type Options struct {
 	// Drained, if not nil, is told how long after the signal of a reload the
 	// last of its old workers ended.
 	Drained func(took time.Duration)
+	// Complain is told at once, and each time, what nginx's Lua says against
+	// what it is sent. It is called by Do.
+	Complain func(Complaint)
 }
 
 // Retry is how ingress-nginx repeats a POST that failed: after 1 s, each pause
@@ -65,6 +69,9 @@ func Retry(retries int) wait.Backoff {
 
 // New returns a target whose nginx does not run yet.
 func New(o Options) *Target {
+	if o.Complain == nil {
+		o.Complain = func(Complaint) {}
+	}
 	return &Target{
 		nginx:       o.Nginx,
 		layout:      o.Layout,
@@ -73,6 +80,7 @@ func New(o Options) *Target {
 		retry:       o.Retry,
 		passthrough: o.Passthrough,
 		stderr:      o.Stderr,
+		complain:    o.Complain,
 		ended:       make(chan struct{}),
 		drained:     o.Drained,
 	}

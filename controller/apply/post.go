@@ -3,6 +3,7 @@ package apply
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,6 +36,9 @@ func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Rep
 	var last error
 	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
 		last = send(ctx)
+		if refused := new(notTaken); errors.As(last, &refused) {
+			t.complain(Complaint{to, refused.reason()})
+		}
 		return last == nil, nil
 	})
 	if err != nil && last == nil {
@@ -64,7 +68,7 @@ func post(ctx context.Context, url string, body []byte) (said string, err error)
 	}
 	said = strings.TrimSpace(string(text))
 	if response.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("nginx answered %s instead of 201: %s", response.Status, said)
+		return "", &notTaken{response.Status, said}
 	}
 	return said, nil
 }

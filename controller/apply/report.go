@@ -9,14 +9,6 @@ type Report struct {
 	Reloaded bool // nginx, and its new workers serve
 	Phases   Phases
 	Posts    []Post
-	Warnings []string // of nginx, about what it took all the same
-}
-
-// warn notes what nginx said, if it said anything.
-func (r *Report) warn(said string) {
-	if said != "" {
-		r.Warnings = append(r.Warnings, said)
-	}
 }
 
 // Phases are the parts of a change that takes a reload or the start, each 0 when

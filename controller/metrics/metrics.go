@@ -45,6 +45,7 @@ type Metrics struct {
 	full     bool
 	maker    maker
 	reloads
+	complaints
 	admissions
 	certificates
 	orphans
@@ -64,6 +65,7 @@ func New(o Options) *Metrics {
 		full:         o.Full,
 		maker:        mint,
 		reloads:      newReloads(mint),
+		complaints:   newComplaints(mint),
 		admissions:   newAdmissions(mint),
 		certificates: newCertificates(o.Identity),
 		orphans:      newOrphans(mint),
@@ -76,6 +78,7 @@ func New(o Options) *Metrics {
 	}
 	m.registry.MustRegister(buildInfo(mint, o.Build))
 	m.registry.MustRegister(m.reloads.all()...)
+	m.registry.MustRegister(m.complaints.all()...)
 	m.registry.MustRegister(m.certificates.all()...)
 	m.registry.MustRegister(m.orphans.all()...)
 	m.registry.MustRegister(m.requests.all()...)

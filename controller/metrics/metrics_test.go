@@ -160,6 +160,7 @@ func TestLint(t *testing.T) {
 	m.Admitted(Admission{})
 	m.Orphans([]Orphan{{}})
 	m.Phase(Test, 1)
+	m.Complained()
 	problems, err := promlint.New(strings.NewReader(scrape(m))).Lint()
 	if err != nil {
 		t.Fatal(err)
