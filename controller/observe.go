@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/apply"
@@ -15,11 +17,13 @@ func (c *controller) willServe(next *model.Model) {
 	}
 }
 
-// serves says what nginx serves, and which of that leads nowhere.
+// serves says what nginx serves, with which certificates, and which of that
+// leads nowhere.
 func (c *controller) serves(now *model.Model) {
 	if c.Options.EnableMetrics {
 		c.Metrics.Serves(serving(now))
 		c.Metrics.Orphans(orphans(now))
+		c.Metrics.Certificates(certificates(now))
 	}
 }
 
@@ -66,6 +70,31 @@ func orphans(m *model.Model) []metrics.Orphan {
 			}
 			found = append(found, orphan)
 		}
+	}
+	return found
+}
+
+// certificates are those of hosts that have one of their own.
+func certificates(m *model.Model) []metrics.Certificate {
+	var found []metrics.Certificate
+	for _, server := range m.Servers {
+		cert := server.SSLCert
+		if cert == nil || cert.Certificate == nil {
+			continue
+		}
+		issuer, serial := cert.Certificate.Issuer, cert.Certificate.SerialNumber.String()
+		found = append(found, metrics.Certificate{
+			Host:       server.Hostname,
+			Namespace:  cert.Namespace,
+			Secret:     cert.Name,
+			Identifier: serial,
+			Expires:    cert.ExpireTime,
+
+			IssuerOrganization: strings.Join(issuer.Organization, ","),
+			IssuerCommonName:   issuer.CommonName,
+			SerialNumber:       serial,
+			PublicKeyAlgorithm: cert.Certificate.PublicKeyAlgorithm.String(),
+		})
 	}
 	return found
 }

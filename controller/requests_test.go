@@ -12,6 +12,8 @@ import (
 	"windtunnel.dev/controller"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/status"
+	"windtunnel.dev/internal/pki"
 )
 
 // awaitMetrics polls /metrics until ok, and returns it.
@@ -71,4 +73,35 @@ func TestRequestsAreCounted(t *testing.T) {
 	})
 	r.must(r.client.NetworkingV1().Ingresses("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	r.awaitMetrics("nothing of the ingress", func(text string) bool { return !strings.Contains(text, `ingress="web"`) })
+}
+
+// A leader tells when certificates expire, and ingresses learn their address.
+func TestTheLeaderTellsOfCertificatesAndAddresses(t *testing.T) {
+	requests := withRequests(t)
+	r := launchAs(t, true, func(c *controller.Config) {
+		requests(c)
+		c.Status = &status.Options{Election: status.Election{ID: "leader", TTL: 30 * time.Second}, Addresses: status.Addresses{Fixed: []string{"192.0.2.1"}}, Update: true, Interval: 50 * time.Millisecond}
+	})
+	authority := pki.New("root")
+	r.secret("web-tls", pairData(authority.Issue("of web", []string{"web.example"})))
+	r.ingress("web", "web-tls", nil, "web.example")
+	text := r.awaitMetrics("the expiry", func(text string) bool {
+		return strings.Contains(text, `nginx_ingress_controller_ssl_expire_time_seconds{class="",host="web.example",`)
+	})
+	if !strings.Contains(text, `nginx_ingress_controller_ssl_certificate_info{class="",host="web.example",`) || !strings.Contains(text, `namespace="default",public_key_algorithm="ECDSA",secret_name="web-tls"`) {
+		t.Errorf("what is said of the certificate:\n%s", text)
+	}
+	ingresses := r.client.NetworkingV1().Ingresses("default")
+	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
+		ingress, err := ingresses.Get(t.Context(), "web", metav1.GetOptions{})
+		r.must(err)
+		if got := ingress.Status.LoadBalancer.Ingress; len(got) == 1 && got[0].IP == "192.0.2.1" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("status %+v", ingress.Status)
+		}
+	}
+	r.must(ingresses.Delete(t.Context(), "web", metav1.DeleteOptions{}))
+	r.awaitMetrics("nothing of the host", func(text string) bool { return !strings.Contains(text, `host="web.example"`) })
 }

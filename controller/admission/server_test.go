@@ -2,14 +2,8 @@ package admission
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +15,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/internal/pki"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -34,30 +28,17 @@ var quiet = slog.New(slog.DiscardHandler)
 // issue writes a new certificate and its key, and returns its serial number.
 func issue(t *testing.T, certFile, keyFile string) *big.Int {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "webhook"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+	pair := pki.New("root").Issue("webhook", []string{"localhost"})
+	for file, text := range map[string][]byte{certFile: pair.Certificate, keyFile: pair.Key} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return serial
+	read, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read.Leaf.SerialNumber
 }
 
 // webhook is a running server.

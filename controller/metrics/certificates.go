@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -56,6 +57,9 @@ func (c *certificates) all() []prometheus.Collector {
 func (c *certificates) Certificates(served []Certificate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if slices.Equal(c.served, served) {
+		return
+	}
 	c.served = served
 	c.info.Reset()
 	for _, cert := range served {
