@@ -6,7 +6,6 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -203,11 +202,6 @@ func (a *attributes) patch(patch []byte) (runtime.Object, error) {
 		return nil, err
 	}
 	return a.request.res.stored(changed), nil
-}
-
-// user is who asks: there is no authentication, so everybody is the administrator.
-func (r *request) user() authenticationv1.UserInfo {
-	return authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
 }
 
 // options are the request's, as a webhook is told them.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -42,9 +43,10 @@ var errAnonymous = errors.New("anonymous")
 // authenticated serves those who may come in; whoever may do everything.
 func (s *Server) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		switch err := s.authenticate(req); {
+		user, err := s.authenticate(req)
+		switch {
 		case err == nil || (errors.Is(err, errAnonymous) && openToAll(req.URL.Path)):
-			next.ServeHTTP(w, req)
+			next.ServeHTTP(w, withUser(req, user))
 		case errors.Is(err, errAnonymous):
 			refuse(w, req, forbidAnonymous(req))
 		default:
@@ -53,28 +55,29 @@ func (s *Server) authenticated(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) authenticate(req *http.Request) error {
+// authenticate returns who a certificate says it is, nil for the administrator.
+func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, error) {
 	if s.auth == AuthNone || (s.auth == AuthTLS && req.TLS == nil) {
-		return nil
+		return nil, nil
 	}
 	shown := false
 	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
-		if s.identity.trusts(req.TLS.PeerCertificates[0]) {
-			return nil
+		if cert := req.TLS.PeerCertificates[0]; s.identity.trusts(cert) {
+			return userOfCertificate(cert), nil
 		}
 		shown = true
 	}
 	if header := req.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(s.token)) == 1 {
-			return nil
+			return nil, nil
 		}
 		shown = true
 	}
 	if shown {
-		return apierrors.NewUnauthorized("Unauthorized")
+		return nil, apierrors.NewUnauthorized("Unauthorized")
 	}
-	return errAnonymous
+	return nil, errAnonymous
 }
 
 // openToAll has the paths that Kubernetes' default roles open to everyone.

@@ -131,6 +131,7 @@ func (s *Server) staleRead(r *request) (objects []*object, rv uint64, cur *curso
 		if in.Read == nil || !s.faults.hits(in, c, s.revision.Load()) {
 			continue
 		}
+		c.VersionBefore = r.objects.versionBefore
 		rv = in.Read(in.sees(c))
 		objects, ok = r.objects.snapshotAt(rv)
 		cur, _, _ = r.objects.cursorAt(rv)

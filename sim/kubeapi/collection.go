@@ -6,6 +6,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"windtunnel.dev/sim/kubeapi/fault"
 )
 
 // errMoved says that another writer was first.
@@ -105,6 +108,13 @@ func (c *collection) snapshotAt(rv uint64) ([]*object, bool) {
 	}
 	sortByKey(objects)
 	return objects, true
+}
+
+// versionBefore is the version of the objects as they were so long ago.
+func (c *collection) versionBefore(lag time.Duration) uint64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return max(c.history.before(c.history.now()-lag), fault.Beginning)
 }
 
 func sortByKey(objects []*object) {

@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -219,10 +220,10 @@ func TestStaleRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.create("first")
-	r.inject(fault.StaleRead(), fault.Scope{})
+	stop := r.inject(fault.StaleRead(time.Hour), fault.Scope{}) // more than there is
 	r.create("second")
 	subject := client(t, r.subject).CoreV1().ConfigMaps("default")
-	for rv, want := range map[string]int{"0": 1, "": 2} {
+	for rv, want := range map[string]int{"0": 0, "": 2} {
 		list, err := subject.List(t.Context(), metav1.ListOptions{ResourceVersion: rv})
 		if err != nil || len(list.Items) != want {
 			t.Errorf("a list at version %q has %d items, %v; want %d", rv, len(list.Items), err, want)
@@ -233,7 +234,14 @@ func TestStaleRead(t *testing.T) {
 	r.inject(fault.ServerError(500, 0), fault.Scope{Verbs: []string{"watchlist"}, Count: 1}) // so that it lists
 	r.watch()
 	r.hit("stale-read")
+	r.sees("first")
 	r.sees("second")
 	r.settled()
 	r.asked("WATCHLIST LIST WATCH")
+	stop()
+	r.inject(fault.StaleRead(0), fault.Scope{})
+	list, err := subject.List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
+	if want := configMapsOf(r.s).len(); err != nil || len(list.Items) != want {
+		t.Errorf("a list that lags by nothing has %d items, %v; want %d", len(list.Items), err, want)
+	}
 }

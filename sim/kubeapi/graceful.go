@@ -62,10 +62,7 @@ func (s *Server) mayGo(base *object, next runtime.Object) bool {
 		return false
 	}
 	if ns, ok := next.(*corev1.Namespace); ok {
-		if s.opts.NamespaceController {
-			return len(ns.Spec.Finalizers) == 0
-		}
-		return s.vacated(base.name)
+		return s.vacated(base.name) && !(s.opts.NamespaceController && len(ns.Spec.Finalizers) > 0)
 	}
 	return true
 }

@@ -112,6 +112,16 @@ func (h *history) drop() {
 	h.first++
 }
 
+// before returns the version at a time of now: that of the newest event until then, or
+// of the oldest state that is known.
+func (h *history) before(then time.Duration) uint64 {
+	n := sort.Search(h.len(), func(i int) bool { return h.at(h.first+uint64(i)).time > then })
+	if n == 0 {
+		return h.floor
+	}
+	return h.at(h.first + uint64(n-1)).rv
+}
+
 // since returns the sequence number of the first event after version rv. It is
 // false when events after rv have been given up.
 func (h *history) since(rv uint64) (uint64, bool) {

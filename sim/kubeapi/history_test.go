@@ -78,3 +78,23 @@ func TestHistoryReachesBackFarEnough(t *testing.T) {
 		t.Errorf("%d events above %d do not reach %d", h.len(), h.floor, rv)
 	}
 }
+
+// The version at a time is that of the newest event until then.
+func TestHistoryBefore(t *testing.T) {
+	h := newHistory()
+	var now time.Duration
+	h.now = func() time.Duration { return now }
+	for rv := uint64(10); rv <= 30; rv += 10 {
+		now = time.Duration(rv) * time.Second
+		h.append(event{rv: rv, object: &object{}})
+	}
+	for then, want := range map[time.Duration]uint64{9: 0, 10: 10, 19: 10, 20: 20, 29: 20, 30: 30, 99: 30} {
+		if got := h.before(then * time.Second); got != want {
+			t.Errorf("at %ds: version %d, want %d", then, got, want)
+		}
+	}
+	h.drop()
+	if got := h.before(0); got != 10 {
+		t.Errorf("before all that is known: version %d, want 10", got)
+	}
+}

@@ -36,6 +36,27 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 	return o, s.settleNamespace(base.name)
 }
 
+// sweep ends what a namespace controller has left in a namespace that it let go: objects
+// whose definition serves them no more, which it could not see.
+func (s *Server) sweep(name string) error {
+	ns := s.namespaces.get(name)
+	if ns == nil {
+		return nil
+	}
+	obj, err := ns.decode()
+	if err != nil || len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 {
+		return err
+	}
+	for c := range s.everyCollection() {
+		if c.res.custom != nil && !c.res.clusterScoped {
+			if err := c.empty(name); err != nil {
+				return err
+			}
+		}
+	}
+	return s.settleNamespace(name)
+}
+
 // markNamespace waits for the creations that have looked at the namespace
 // already, so that none comes after its contents were deleted.
 func (s *Server) markNamespace(base *object, terminating *corev1.Namespace) (*object, error) {

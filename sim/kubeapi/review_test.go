@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"fmt"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -37,5 +38,23 @@ func TestReviewsAllowEverything(t *testing.T) {
 	}
 	if n := s.Holds()["subjectaccessreviews.authorization.k8s.io"]; n != 0 {
 		t.Errorf("%d reviews are stored", n)
+	}
+}
+
+// Reviews say who asks: a certificate's user and groups, else the administrator.
+func TestReviewSaysWhoAsks(t *testing.T) {
+	s := start(t)
+	jane, err := s.CertificateConfig("jane", "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, config := range map[string]*rest.Config{"jane [shop system:authenticated]": jane, "kubernetes-admin [system:masters system:authenticated]": s.TLSConfig()} {
+		self, err := client(t, config).AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(self.Status.UserInfo.Username, " ", self.Status.UserInfo.Groups); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

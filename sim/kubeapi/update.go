@@ -137,6 +137,9 @@ func (s *Server) replace(r *request, base *object, old, next runtime.Object, dry
 	if err == nil {
 		r.written = t.next
 	}
+	if err == nil && base.deleting && r.objects == s.namespaces {
+		err = s.sweep(base.name)
+	}
 	return o, err
 }
 

@@ -40,6 +40,9 @@ type Call struct {
 	Events  int    // Stream: how many events are about to be sent
 	Version uint64 // of the server when the fault was injected
 
+	// VersionBefore is the version that the resource had so long ago, for Read.
+	VersionBefore func(time.Duration) uint64
+
 	Context context.Context // of the request
 	Healed  <-chan struct{} // closed when the fault is no more
 	Ending  <-chan struct{} // closed when the server is stopping
