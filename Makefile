@@ -4,7 +4,7 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench bench-kubeapi bench-lua lint fuzz golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results test build setup bench bench-kubeapi soak-kubeapi bench-lua lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,9 @@ bench: setup ## run the benchmarks
 bench-kubeapi: ## measure the simulated API server into docs/results/kubeapi-bench.txt
 	@mkdir -p docs/results
 	hack/bench-kubeapi | tee docs/results/kubeapi-bench.txt
+
+soak-kubeapi: ## ten minutes of churn on the simulated API server, into docs/results/kubeapi-soak.txt
+	hack/bench-kubeapi Soak 6000x | tee docs/results/kubeapi-soak.txt
 
 bench-lua: setup ## measure the Lua inside nginx, into docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua

@@ -79,6 +79,7 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	}
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")
+	kubeapi.Alone()
 	server, err := kubeapi.Start(a.server)
 	if err != nil {
 		return err

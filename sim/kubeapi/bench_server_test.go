@@ -29,6 +29,7 @@ func TestServeAlone(t *testing.T) {
 	if os.Getenv(serveVariable) == "" {
 		t.Skip("only the benchmarks run this, as a process of its own")
 	}
+	Alone()
 	s, err := Start(Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func reset(req *http.Request) {
 
 // abort makes the coming close a RST.
 func abort(conn net.Conn) {
-	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+	for over, ok := conn.(interface{ NetConn() net.Conn }); ok; over, ok = conn.(interface{ NetConn() net.Conn }) { // TLS, cork
 		conn = over.NetConn()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {

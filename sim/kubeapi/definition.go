@@ -110,6 +110,7 @@ func (d *definition) version(crd *apiextensionsv1.CustomResourceDefinition, v *a
 		short: names.ShortNames, categories: names.Categories, clusterScoped: d.base.clusterScoped,
 		generation: true, needsRV: true, custom: &custom{}, view: &view{of: d.base, show: same, unshow: same},
 	}
+	res.apiVersion = res.groupVersion().String()
 	var err error
 	if res.custom.structural, err = structuralOf(v.Schema); err != nil {
 		return nil, err

@@ -137,5 +137,5 @@ func (o *object) encodeJSON(obj runtime.Object, keep bool) ([]byte, error) {
 // jsonHead opens an object with its kind and apiVersion, which stored objects
 // do not carry; they all go on with their metadata.
 func (res *resource) jsonHead() string {
-	return `{"kind":"` + res.kind + `","apiVersion":"` + res.groupVersion().String() + `",`
+	return `{"kind":"` + res.kind + `","apiVersion":"` + res.typeMeta("").APIVersion + `",`
 }

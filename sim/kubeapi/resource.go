@@ -16,6 +16,7 @@ import (
 // value of everything below kind is the common case.
 type resource struct {
 	group, version   string
+	apiVersion       string // group/version, which init sets: it is in every answer
 	name, kind       string // ingresses, Ingress
 	singularName     string // default: the kind in lower case
 	listKind         string // default: the kind and List
@@ -68,7 +69,10 @@ func (res *resource) typeMeta(suffix string) metav1.TypeMeta {
 	if suffix != "" && res.listKind != "" {
 		kind = res.listKind
 	}
-	return metav1.TypeMeta{Kind: kind, APIVersion: res.groupVersion().String()}
+	if res.apiVersion == "" { // of no table
+		return metav1.TypeMeta{Kind: kind, APIVersion: res.groupVersion().String()}
+	}
+	return metav1.TypeMeta{Kind: kind, APIVersion: res.apiVersion}
 }
 
 // empty returns a new, empty object.

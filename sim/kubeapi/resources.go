@@ -125,3 +125,9 @@ var resources = table{
 		returnsDeleted: true, defaults: defaultsOf(defaultStorageClass), printer: storageClassPrinter},
 	{group: "storage.k8s.io", version: "v1", name: "volumeattachments", kind: "VolumeAttachment", clusterScoped: true, status: true, returnsDeleted: true},
 }
+
+func init() {
+	for _, res := range resources {
+		res.apiVersion = res.groupVersion().String()
+	}
+}

@@ -30,6 +30,7 @@ type stream struct {
 	opts     watchOptions
 	server   *Server
 	stopping <-chan struct{}
+	cork     *corkConn // nil where others share the connection
 	buf      []byte
 	err      error // of the connection: the client has gone
 }
@@ -198,11 +199,25 @@ func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
 
 func (st *stream) flush() {
 	if st.err == nil && len(st.buf) > 0 {
-		if _, st.err = st.w.Write(st.buf); st.err == nil {
-			st.err = st.control.Flush()
-		}
+		st.err = st.write()
 	}
 	st.buf = st.buf[:0]
+}
+
+// write sends what is in the buffer, with as few system calls as the protocol lets it.
+func (st *stream) write() (err error) {
+	if st.cork != nil {
+		st.cork.cork()
+		defer func() {
+			if uncorked := st.cork.uncork(); err == nil {
+				err = uncorked
+			}
+		}()
+	}
+	if _, err = st.w.Write(st.buf); err == nil {
+		err = st.control.Flush()
+	}
+	return err
 }
 
 func (st *stream) quietBookmark(rv uint64) error {

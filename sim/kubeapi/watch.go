@@ -59,7 +59,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	if _, isYAML := r.codec.(yamlCodec); isYAML {
 		return errStreamType()
 	}
-	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending()}
+	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending(),
+		cork: corkOf(connectionOf(r.Request).conn, r.ProtoMajor)}
 	st.open()
 	r.objects.watchers.Add(1)
 	defer r.objects.watchers.Add(-1)
