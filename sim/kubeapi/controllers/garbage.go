@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -23,68 +21,42 @@ const byOwner = "owner" // the index of dependents by the uid of an owner
 // dependents, orphan frees them.
 type garbage struct {
 	*cluster
-	queue     *loop
-	kinds     map[schema.GroupKind]discovered
-	resources map[string]discovered // by the first part of a key
-	stores    map[string]cache.SharedIndexInformer
-	factory   metadatainformer.SharedInformerFactory
+	queue   *loop
+	kinds   *kinds
+	refresh func() error // of the kinds
 }
 
 func newGarbage(c *cluster) (*loop, error) {
-	all, err := c.resources()
-	if err != nil {
-		return nil, err
-	}
-	g := &garbage{cluster: c, kinds: map[schema.GroupKind]discovered{}, resources: map[string]discovered{},
-		stores: map[string]cache.SharedIndexInformer{}, factory: metadatainformer.NewSharedInformerFactory(c.metadata, 0)}
+	g := &garbage{cluster: c}
+	g.kinds = &kinds{cluster: c, watch: g.watch, byKind: map[schema.GroupKind]*kind{}, byName: map[string]*kind{},
+		indexers: cache.Indexers{byOwner: func(obj any) ([]string, error) {
+			var uids []string
+			for _, ref := range obj.(metav1.Object).GetOwnerReferences() {
+				uids = append(uids, string(ref.UID))
+			}
+			return uids, nil
+		}}}
 	g.queue = newLoop(g.sync)
-	g.queue.start, g.queue.stop = g.begin, g.factory.Shutdown
-	for _, r := range all {
-		if err := g.follow(r); err != nil {
-			return nil, err
-		}
+	g.queue.start = func(ctx context.Context) error { // in which a new kind is followed, too: it outlives the sync that found it
+		g.refresh = func() error { return g.kinds.refresh(ctx) }
+		return g.refresh()
 	}
+	g.queue.stop = g.kinds.running.Wait
 	return g.queue, nil
 }
 
-// follow queues what a change of a resource's objects may concern: the object
+// watch queues what a change of a resource's objects may concern: the object
 // itself, its owners and, when it has gone, its dependents.
-func (g *garbage) follow(r discovered) error {
-	name := r.GroupVersionResource.GroupResource().String()
-	informer := g.factory.ForResource(r.GroupVersionResource).Informer()
-	err := informer.AddIndexers(cache.Indexers{byOwner: func(obj any) ([]string, error) {
-		var uids []string
-		for _, ref := range obj.(metav1.Object).GetOwnerReferences() {
-			uids = append(uids, string(ref.UID))
-		}
-		return uids, nil
-	}})
-	if err != nil {
-		return err
-	}
-	g.kinds[schema.GroupKind{Group: r.Group, Kind: r.kind}] = r
-	g.resources[name], g.stores[name] = r, informer
+func (g *garbage) watch(name string, informer cache.SharedIndexInformer) {
 	g.queue.watch(informer, func(obj metav1.Object) []string {
 		keys := []string{name + "|" + keyOf(obj.GetNamespace(), obj.GetName())}
 		for _, ref := range obj.GetOwnerReferences() {
-			if owner, ok := g.kindOf(ref); ok {
-				keys = append(keys, owner.GroupVersionResource.GroupResource().String()+"|"+owner.key(obj.GetNamespace(), ref.Name))
+			if owner := g.kinds.of(ref); owner != nil {
+				keys = append(keys, owner.name+"|"+owner.key(obj.GetNamespace(), ref.Name))
 			}
 		}
 		return append(keys, g.dependentKeys(obj.GetUID())...)
 	})
-	return nil
-}
-
-// begin waits for the metadata of everything: who is missing then is gone.
-func (g *garbage) begin(ctx context.Context) error {
-	g.factory.Start(ctx.Done())
-	for r, synced := range g.factory.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			return fmt.Errorf("reading the metadata of all %s: %w", r.Resource, context.Cause(ctx))
-		}
-	}
-	return nil
 }
 
 func (r discovered) key(namespace, name string) string {
@@ -94,20 +66,23 @@ func (r discovered) key(namespace, name string) string {
 	return keyOf(namespace, name)
 }
 
-func (g *garbage) kindOf(ref metav1.OwnerReference) (discovered, bool) {
-	gv, err := schema.ParseGroupVersion(ref.APIVersion)
-	r, ok := g.kinds[schema.GroupKind{Group: gv.Group, Kind: ref.Kind}]
-	return r, ok && err == nil
-}
-
 func (g *garbage) sync(ctx context.Context, key string) error {
 	name, objectKey, _ := strings.Cut(key, "|")
-	obj, exists, err := g.stores[name].GetIndexer().GetByKey(objectKey)
+	if name == definitions {
+		if err := g.refresh(); err != nil {
+			return err
+		}
+	}
+	kind := g.kinds.named(name)
+	if kind == nil {
+		return nil // no longer served
+	}
+	obj, exists, err := kind.store.GetByKey(objectKey)
 	if err != nil || !exists {
 		return err
 	}
 	m := obj.(metav1.Object)
-	objects := g.objects(name, m)
+	objects := g.objects(kind, m.GetNamespace())
 	switch {
 	case m.GetDeletionTimestamp() == nil:
 		return gone(g.collect(ctx, objects, m))
@@ -119,12 +94,12 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 	return nil
 }
 
-func (g *garbage) objects(name string, m metav1.Object) metadata.ResourceInterface {
-	r := g.metadata.Resource(g.resources[name].GroupVersionResource)
-	if m.GetNamespace() == "" {
+func (g *garbage) objects(kind *kind, namespace string) metadata.ResourceInterface {
+	r := g.metadata.Resource(kind.GroupVersionResource)
+	if !kind.namespaced {
 		return r
 	}
-	return r.Namespace(m.GetNamespace())
+	return r.Namespace(namespace)
 }
 
 // collect deletes an object none of whose owners is left to stay. Where one
@@ -170,22 +145,17 @@ const (
 
 // ownerState asks the API, not the cache, before it calls an owner gone.
 func (g *garbage) ownerState(ctx context.Context, ref metav1.OwnerReference, namespace string) (ownerState, error) {
-	r, ok := g.kindOf(ref)
-	if !ok {
+	kind := g.kinds.of(ref)
+	if kind == nil {
 		return ownerStays, nil // of a kind not known here: never delete for that
 	}
-	name := r.GroupVersionResource.GroupResource().String()
-	obj, exists, err := g.stores[name].GetIndexer().GetByKey(r.key(namespace, ref.Name))
+	obj, exists, err := kind.store.GetByKey(kind.key(namespace, ref.Name))
 	if err != nil {
 		return ownerStays, err
 	}
 	owner, _ := obj.(metav1.Object)
 	if !exists || owner.GetUID() != ref.UID {
-		objects := metadata.ResourceInterface(g.metadata.Resource(r.GroupVersionResource))
-		if r.namespaced {
-			objects = g.metadata.Resource(r.GroupVersionResource).Namespace(namespace)
-		}
-		live, err := objects.Get(ctx, ref.Name, metav1.GetOptions{})
+		live, err := g.objects(kind, namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && live.UID != ref.UID:
 			return ownerGone, nil
@@ -218,8 +188,7 @@ func (g *garbage) foreground(ctx context.Context, objects metadata.ResourceInter
 func (g *garbage) orphan(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object) error {
 	for _, d := range g.dependents(m.GetUID()) {
 		others := slices.DeleteFunc(slices.Clone(d.GetOwnerReferences()), func(ref metav1.OwnerReference) bool { return ref.UID == m.GetUID() })
-		name, _, _ := strings.Cut(d.key, "|")
-		if err := gone(patchMetadata(ctx, g.objects(name, d), d, "ownerReferences", others)); err != nil {
+		if err := gone(patchMetadata(ctx, g.objects(d.kind, d.GetNamespace()), d, "ownerReferences", others)); err != nil {
 			return err
 		}
 	}
@@ -229,16 +198,17 @@ func (g *garbage) orphan(ctx context.Context, objects metadata.ResourceInterface
 // dependent is an object that has the owner in question.
 type dependent struct {
 	metav1.Object
-	key string
+	kind *kind
+	key  string
 }
 
 func (g *garbage) dependents(owner types.UID) []dependent {
 	var all []dependent
-	for name, store := range g.stores {
-		found, _ := store.GetIndexer().ByIndex(byOwner, string(owner)) // fails only without the index
+	for _, kind := range g.kinds.all() {
+		found, _ := kind.store.ByIndex(byOwner, string(owner)) // fails only without the index
 		for _, obj := range found {
 			m := obj.(metav1.Object)
-			all = append(all, dependent{m, name + "|" + keyOf(m.GetNamespace(), m.GetName())})
+			all = append(all, dependent{m, kind, kind.name + "|" + keyOf(m.GetNamespace(), m.GetName())})
 		}
 	}
 	return all
