@@ -188,7 +188,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	c.tellFindings(cluster, findings{
 		ofOptions: optionFindings,
 		ofRefused: slices.Concat(c.store.Refused(), refused),
-		ofModel:   slices.Concat(modelFindings, render.Findings(wanted, input)),
+		ofModel:   slices.Concat(modelFindings, render.Findings(wanted, input), expiring(wanted, done.began)),
 	})
 
 	rendering := time.Now()

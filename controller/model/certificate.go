@@ -46,10 +46,7 @@ func (b *builder) addDefaultCertificate() {
 		b.defaultCertificate.take(pair)
 	}
 	if name := b.options.DefaultSSLCertificate; name.Name != "" {
-		secret, err := b.secret(name)
-		if err == nil && secret.Pair == nil {
-			err = secret.lacks(tls.CertificateKey, tls.PrivateKey)
-		}
+		secret, err := b.secretWithPair(name, b.options.Config.SSLCiphers)
 		if err != nil {
 			b.findSecret(name, "it is to be the default certificate: %v; the controller's own is served", err)
 		} else {
@@ -94,10 +91,7 @@ func (b *builder) certificateOf(ingress *networkingv1.Ingress, host string) *SSL
 	if name == "" {
 		return &b.defaultCertificate // asked for
 	}
-	secret, err := b.secret(types.NamespacedName{Namespace: ingress.Namespace, Name: name})
-	if err == nil && secret.Pair == nil {
-		err = secret.lacks(tls.CertificateKey, tls.PrivateKey)
-	}
+	secret, err := b.secretWithPair(types.NamespacedName{Namespace: ingress.Namespace, Name: name}, b.options.Config.SSLCiphers)
 	if err == nil {
 		err = secret.Pair.Covers(host)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,7 +35,7 @@ func (b *builder) addLocationSecrets() {
 		all := b.locationSecrets(ingress)
 		of[snapshot.NameOf(ingress)] = all
 		for _, host := range hosts(ingress) {
-			if server := b.servers[host]; server != nil && server.ProxySSL.Secret == "" && !b.isCanary(ingress) {
+			if server := b.servers[host]; server != nil && server.ProxySSL.Secret == "" && !b.isCanary(ingress) && !b.options.Config.ProxySSLLocationOnly {
 				server.ProxySSL = all.proxySSL
 			}
 		}
@@ -66,7 +67,7 @@ func (b *builder) locationSecrets(ingress *networkingv1.Ingress) locationSecrets
 			deny("proxy-ssl-secret", err)
 		}
 	}
-	if set.BasicDigestAuth.Type != "" {
+	if set.BasicDigestAuth.Secret != "" {
 		if err := b.passwords(ingress, &all.auth); err != nil {
 			deny("auth-secret", err)
 		}
@@ -83,6 +84,8 @@ func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
 	case err != nil:
 	case len(secret.Problems) > 0:
 		err = secret.Problems[0]
+	case secret.Pair != nil && !strings.Contains(asked.Ciphers, "@SECLEVEL=") && secret.Pair.Weak() != nil:
+		err = secret.Pair.Weak()
 	case secret.CA == nil && asked.Verify == "on":
 		err = fmt.Errorf("proxy-ssl-verify is on: %w", secret.lacks(tls.AuthorityKey))
 	case secret.CA == nil && secret.Pair == nil:

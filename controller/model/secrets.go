@@ -37,6 +37,8 @@ func (b *builder) addSecrets() {
 	b.addClientAuth()
 	b.addLocationSecrets()
 	b.addPassthrough()
+	b.addDHParam()
+	b.addTicketKey()
 }
 
 // secret is the Secret of that name; an error says that there is none.
@@ -53,6 +55,22 @@ func (b *builder) secret(name types.NamespacedName) (secret, error) {
 		b.read[object] = contents
 	}
 	return secret{object, contents}, nil
+}
+
+// secretWithPair is a Secret with a certificate that OpenSSL takes, given the
+// ciphers, which may say how much is asked of it.
+func (b *builder) secretWithPair(name types.NamespacedName, ciphers string) (secret, error) {
+	s, err := b.secret(name)
+	if err != nil {
+		return secret{}, err
+	}
+	if s.Pair == nil {
+		return secret{}, s.lacks(tls.CertificateKey, tls.PrivateKey)
+	}
+	if strings.Contains(ciphers, "@SECLEVEL=") {
+		return s, nil
+	}
+	return s, s.Pair.Weak()
 }
 
 // lacks says why a part that the keys make is not there: what is wrong with

@@ -2,9 +2,12 @@ package tls
 
 import (
 	"crypto/sha1"
+	"encoding/asn1"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/big"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -85,15 +88,29 @@ func authority(text []byte, err error) *Authority {
 	return &Authority{PEM: text, SHA: hex.EncodeToString(sum[:])}
 }
 
-// CheckDHParam says what is wrong with a Diffie-Hellman group in PEM form.
+// CheckDHParam says what keeps nginx from taking a Diffie-Hellman group in PEM
+// form.
 func CheckDHParam(text []byte) error {
 	for block, err := range blocks(text) {
 		switch {
 		case err != nil:
 			return about(DHParamKey, err)
-		case block.Type == "DH PARAMETERS":
-			return nil
+		case strings.HasSuffix(block.Type, "DH PARAMETERS"): // or X9.42 before it
+			return about(DHParamKey, checkGroup(block.Bytes))
 		}
 	}
 	return fmt.Errorf("%s: no PEM block DH PARAMETERS", DHParamKey)
+}
+
+// checkGroup reads the beginning that PKCS #3's DHParameter and that of X9.42
+// have in common.
+func checkGroup(der []byte) error {
+	var group struct{ Prime, Generator *big.Int }
+	if _, err := asn1.Unmarshal(der, &group); err != nil {
+		return fmt.Errorf("the group cannot be read: %w", err)
+	}
+	if bits := group.Prime.BitLen(); bits < leastBits {
+		return fmt.Errorf("the group has %d bits, and OpenSSL takes no less than %d", bits, leastBits)
+	}
+	return nil
 }

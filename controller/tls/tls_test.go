@@ -2,8 +2,13 @@ package tls_test
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/pem"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -144,11 +149,57 @@ func TestReadPartly(t *testing.T) {
 }
 
 func TestDHParam(t *testing.T) {
-	if err := ours.CheckDHParam([]byte("-----BEGIN DH PARAMETERS-----\nMAYCAQUCAQI=\n-----END DH PARAMETERS-----\n")); err != nil {
+	group := func(bits uint) []byte {
+		der, err := asn1.Marshal(struct{ Prime, Generator *big.Int }{new(big.Int).Lsh(big.NewInt(1), bits-1), big.NewInt(2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pem.EncodeToMemory(&pem.Block{Type: "DH PARAMETERS", Bytes: der})
+	}
+	if err := ours.CheckDHParam(group(2048)); err != nil {
 		t.Error(err)
 	}
-	if err := ours.CheckDHParam(authority.PEM); err == nil {
-		t.Error("a certificate is no group")
+	for name, text := range map[string][]byte{"short": group(1024), "certificate": authority.PEM, "nothing": nil} {
+		if err := ours.CheckDHParam(text); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// OpenSSL would refuse it, and nginx with it.
+func TestWeak(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "short"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := ours.ReadPair(
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := short.Weak(); err == nil {
+		t.Error("an RSA key of 1024 bits is taken")
+	}
+	good := authority.Issue("a", nil)
+	pair, err := ours.ReadPair(good.Certificate, good.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pair.Weak(); err != nil {
+		t.Error(err)
+	}
+	fake, err := ours.Fake(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fake.Weak(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -57,6 +57,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		IsSSLPassthroughEnabled: opts.EnableSSLPassthrough,
 		UseForwardedHeaders:     c.UseForwardedHeaders,
 		UseProxyProtocol:        c.UseProxyProtocol,
+		EnableOCSP:              c.EnableOCSP,
 		HTTPRedirectCode:        c.HTTPRedirectCode,
 		MonitorBatchMaxSize:     cmp.Or(opts.MonitorBatchSize, monitorBatchMaxSize),
 		HSTS:                    c.HSTS,
