@@ -11,8 +11,6 @@ import (
 
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/blame"
-	"windtunnel.dev/controller/model"
-	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -86,14 +84,7 @@ func (t trial) ask(ctx context.Context, part []*networkingv1.Ingress) (*apply.Re
 		}
 		cluster.Ingresses = append(cluster.Ingresses, ingress)
 	}
-	input := t.input
-	input.Options, _ = t.options(cluster)
-	wanted, _ := model.Build(cluster, input.Options)
-	next, err := plan.Next(wanted, input)
-	if err != nil {
-		return nil, err
-	}
-	err = t.target.Try(ctx, next)
+	err := t.tryInput(ctx, cluster, *t.input.Load())
 	var refusal *apply.Refusal
 	if errors.As(err, &refusal) {
 		return refusal, nil

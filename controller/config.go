@@ -30,7 +30,10 @@ type Config struct {
 	Options  options.Options  // its Config and DefaultCertificate are Run's to fill in
 	Nginx    *nginx.Nginx     // the program to run
 	Template *render.Template // the user's nginx.tmpl; nil is ours
-	Lua      fs.FS            // the code nginx runs; nil leaves what is in its place
+	// TemplateFile is where Template is from; it is followed. Empty: it stays
+	// as it is.
+	TemplateFile string
+	Lua          fs.FS // the code nginx runs; nil leaves what is in its place
 
 	SyncRate float64      // syncs a second at most
 	Retry    wait.Backoff // of what is sent to nginx

@@ -36,7 +36,7 @@ type controller struct {
 	Config
 	store    *watch.Store
 	target   *apply.Target
-	input    render.Input // but for what the ConfigMap says
+	input    atomic.Pointer[render.Input] // but for what the ConfigMap says; only syncs store
 	models   model.Memo
 	states   plan.Memo
 	reads    *reading
@@ -45,6 +45,11 @@ type controller struct {
 	known    map[string]bool // findings of the last sync
 	outcasts outcasts
 	queue    *watch.Queue
+
+	filesChanged atomic.Bool       // those that watchFiles follows
+	templateText string            // of the user's template when it was looked at last
+	databases    map[string]string // of addresses, as they are now; see plan.State.Foreign
+
 	held     atomic.Bool // a reload waits for old workers to end
 	first    sync.Once   // the first sync that succeeded
 	ready    atomic.Bool // what it brought is in every worker
@@ -78,11 +83,14 @@ func Run(ctx, hurry context.Context, config Config) error {
 		Config: config,
 		reads:  reads,
 		store:  store,
-		input:  input,
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
 		events: events,
 	}
 	c.complaints = make(map[apply.Complaint]bool)
+	c.input.Store(&input)
+	if input.Template != nil {
+		c.templateText = input.Template.Text()
+	}
 	c.queue = watch.NewQueue(c.sync)
 	c.target = apply.New(apply.Options{
 		Nginx:      config.Nginx,
@@ -144,6 +152,7 @@ func (c *controller) work(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
+	c.watchFiles(syncing)
 	c.queue.Force("initial-sync")
 	go c.store.Changes().Each(func(change watch.Change) {
 		if change.Always {
@@ -165,6 +174,7 @@ func (c *controller) sync(ctx context.Context) error {
 	}
 	change := c.store.Changes().Newest()
 	cluster := snapshot.Take(c.store)
+	c.readFiles(ctx, cluster)
 	err := c.bring(ctx, cluster, change)
 	if refusal := new(apply.Refusal); errors.As(err, &refusal) && c.blame(ctx, cluster, refusal) {
 		err = c.bring(ctx, cluster, change)
@@ -183,7 +193,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	cluster, refused := c.outcasts.from(cluster, cluster.ConfigMaps[c.ConfigMap])
 	wanted, modelFindings := c.models.Build(cluster, opts)
 	c.reads.follow(wanted, cluster, c.store)
-	input := c.input
+	input := *c.input.Load()
 	input.Options = opts
 	c.tellFindings(cluster, findings{
 		ofOptions: optionFindings,
@@ -196,6 +206,9 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	rendered := time.Since(rendering)
 	if err == nil {
 		c.willServe(wanted)
+		if opts.Config.GeoIP2AutoReloadMinutes == 0 { // else nginx looks itself
+			next = next.With(c.databases)
+		}
 		done.steps, done.held = c.steps(next, opts)
 		done.report, err = c.target.Do(ctx, done.steps)
 	}

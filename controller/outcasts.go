@@ -37,7 +37,8 @@ func (o outcast) finding() model.Finding {
 	return model.Finding{Object: "Ingress " + snapshot.NameOf(o.refused).String(), Reason: fmt.Sprintf(reason, o.reason)}
 }
 
-// from is the cluster without the outcasts, and a finding for each of them.
+// from is the cluster without the outcasts, and a finding for each of them. It
+// forgets those that are not in the cluster, so that must be the whole one.
 func (o *outcasts) from(cluster snapshot.Snapshot, config *corev1.ConfigMap) (snapshot.Snapshot, []model.Finding) {
 	if config != o.config {
 		o.byName, o.config = nil, config

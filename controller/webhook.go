@@ -6,6 +6,7 @@ import (
 
 	"windtunnel.dev/controller/admission"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -23,7 +24,7 @@ func (c *controller) webhook() *http.Server {
 			opts, _ := c.options(cluster) // its findings are told at each sync
 			return opts
 		},
-		Input:           c.input,
+		Input:           func() render.Input { return *c.input.Load() },
 		Inspect:         c.store.Inspect,
 		Serves:          c.store.Serves,
 		DisableCatchAll: c.Watch.DisableCatchAll,

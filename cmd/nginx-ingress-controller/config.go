@@ -113,6 +113,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		},
 		Nginx:             program,
 		Template:          template,
+		TemplateFile:      f.template,
 		Lua:               code,
 		SyncRate:          f.syncRate,
 		Retry:             apply.Retry(f.retries),

@@ -25,7 +25,8 @@ type Checker struct {
 	Cluster func() snapshot.Snapshot
 	// Options are the flags and what the ConfigMap of a cluster says.
 	Options func(snapshot.Snapshot) options.Options
-	Input   render.Input // its Options are those of Options
+	// Input is what rendering needs to know now; its Options are those of Options.
+	Input func() render.Input
 	// Inspect is --deep-inspect: what in an ingress looks like directives of nginx.
 	Inspect func(*networkingv1.Ingress) error
 	// Serves says whether an ingress is of a class and namespace that this
@@ -83,7 +84,7 @@ func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, opts options.Option
 		built, _ = model.Build(cluster, opts)
 		v.Cost.Rendered = 1
 	}
-	input := c.Input
+	input := c.Input()
 	input.Options = opts
 	began = time.Now()
 	conf, err := render.Render(built, input)

@@ -69,7 +69,7 @@ func checker(t *testing.T, config map[string]string) *Checker {
 	return &Checker{
 		Cluster: func() snapshot.Snapshot { return snapshot.Take(manifests) },
 		Options: func(snapshot.Snapshot) options.Options { return opts },
-		Input:   render.Input{FileLimit: 4096},
+		Input:   func() render.Input { return render.Input{FileLimit: 4096} },
 		Inspect: func(*networkingv1.Ingress) error { return nil },
 		Serves:  func(*networkingv1.Ingress) bool { return true },
 	}
@@ -169,7 +169,7 @@ func TestATemplateThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Input.Template = template
+	c.Input = func() render.Input { return render.Input{FileLimit: 4096, Template: template} }
 	if v := c.Check(ingress(t, paths("new.example", "/", "Prefix"))); v.Refusal == nil || !strings.Contains(v.Refusal.Error(), "my.tmpl:1") {
 		t.Errorf("refusal: %v", v.Refusal)
 	}

@@ -27,12 +27,15 @@ func (l Layout) PID() string { return l.path("/tmp/nginx/nginx.pid") }
 // passwords by.
 func (l Layout) Passwords() string { return l.path("/etc/ingress-controller/auth") }
 
+// GeoIP is the folder of the databases by which nginx looks up addresses.
+func (l Layout) GeoIP() string { return l.path("/etc/ingress-controller/geoip") }
+
 func (l Layout) path(name string) string { return filepath.Join(l.Root, name) }
 
 // Make creates the directories, which nginx's workers, of another user than
 // root, must be able to enter.
 func (l Layout) Make() error {
-	for _, dir := range []string{"/etc/nginx", "/etc/nginx/lua", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth", "/tmp/nginx", "/var/log/nginx"} {
+	for _, dir := range []string{"/etc/nginx", "/etc/nginx/lua", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth", "/etc/ingress-controller/geoip", "/tmp/nginx", "/var/log/nginx"} {
 		if err := os.MkdirAll(l.path(dir), 0o755); err != nil {
 			return fmt.Errorf("creating a directory for nginx: %w", err)
 		}

@@ -13,8 +13,8 @@ func Diff(running, next State) []Step {
 	now := running
 	now.TakesDeltas = next.TakesDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
-	if !bytes.Equal(running.Conf, next.Conf) || !bytes.Equal(running.LuaConfig, next.LuaConfig) || !sameTracing(running, next) || !sameFiles(running, next) {
-		now.Conf, now.LuaConfig, now.Tracing, now.Files = next.Conf, next.LuaConfig, next.Tracing, next.Files
+	if !startsAlike(running, next) {
+		now = now.startedAs(next)
 		now.forget(running)
 		step(Reload, whyReload(running, next))
 	}

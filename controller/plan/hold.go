@@ -1,8 +1,58 @@
 package plan
 
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// startsAlike tells whether nginx reads the same in both states when it starts
+// or reloads.
+func startsAlike(a, b State) bool {
+	return bytes.Equal(a.Conf, b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
+}
+
+// startedAs is a state with what nginx reads when it starts from another.
+func (s State) startedAs(other State) State {
+	s.Conf, s.LuaConfig, s.Tracing, s.Files, s.Foreign = other.Conf, other.LuaConfig, other.Tracing, other.Files, other.Foreign
+	return s
+}
+
 // Hold is the wanted state but for what takes a reload: that stays as it runs.
 // It is for the time in which nginx must not reload.
-func Hold(running, next State) State {
-	next.Conf, next.LuaConfig, next.Tracing, next.Files = running.Conf, running.LuaConfig, running.Tracing, running.Files
-	return next
+func Hold(running, next State) State { return next.startedAs(running) }
+
+// With is the state of an nginx that also reads those of the files that its
+// nginx.conf names; see Foreign.
+func (s State) With(files map[string]string) State {
+	s.Foreign = nil
+	for path, stamp := range files {
+		if bytes.Contains(s.Conf, []byte(path)) {
+			if s.Foreign == nil {
+				s.Foreign = make(map[string]string)
+			}
+			s.Foreign[path] = stamp
+		}
+	}
+	return s
+}
+
+// whyForeign says which of those files came, went or changed.
+func whyForeign(running, next State) []Why {
+	var whys []Why
+	for _, path := range slices.Sorted(maps.Keys(next.Foreign)) {
+		if stamp := next.Foreign[path]; stamp != running.Foreign[path] {
+			why := Why{New: path + " with " + stamp}
+			if before, known := running.Foreign[path]; known {
+				why.Old = path + " with " + before
+			}
+			whys = append(whys, why)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(running.Foreign)) {
+		if _, still := next.Foreign[path]; !still {
+			whys = append(whys, Why{Old: path})
+		}
+	}
+	return whys
 }

@@ -19,6 +19,10 @@ type State struct {
 	// (wire.Passthrough); nil where there is none.
 	Passthrough []byte
 
+	// Foreign are files that others write and nginx reads when it starts, by
+	// path, each with what changes when it does.
+	Foreign map[string]string
+
 	Tracing map[string][]byte // files of tracers, by path, read when nginx starts
 
 	TakesDeltas bool // Lua takes changes of backends instead of all of them

@@ -45,6 +45,7 @@ func whyReload(running, next State) []Why {
 	whys = append(whys, compareAt(place{}, settings(running.LuaConfig), settings(next.LuaConfig))...)
 	whys = append(whys, whyTracing(running, next)...)
 	whys = append(whys, whyFiles(running, next)...)
+	whys = append(whys, whyForeign(running, next)...)
 	if len(whys) == 0 {
 		whys = append(whys, Why{New: "cfg.json with the same settings in another layout"})
 	}

@@ -31,6 +31,9 @@ func Parse(file string, text []byte) (*Template, error) {
 	return &Template{parsed, string(text)}, nil
 }
 
+// Text is what the template was read from.
+func (t *Template) Text() string { return t.text }
+
 // Place is where the template writes a directive, as "file:line"; the file
 // alone where it is not to be found, as when a snippet writes it.
 func (t *Template) Place(name string) string {
