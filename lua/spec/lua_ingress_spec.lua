@@ -17,7 +17,7 @@ describe("lua_ingress", function()
 
   local function ask(var, config)
     local randomseed = math.randomseed
-    var.scheme, var.request_uri, var.server_port = var.scheme or "http", var.request_uri or "/a/", "80"
+    var.scheme, var.request_uri, var.server_port = var.scheme or "http", var.request_uri or "/a/", var.server_port or "80"
     var.pass_server_port = "80"
     local location
     local lua_ingress = load("lua_ingress", { var = var, ctx = {}, redirect = function(url) location = url end, header = {} })
@@ -88,11 +88,11 @@ describe("lua_ingress", function()
   end)
 
   it("redirects to another host", function()
-    local lua_ingress, location = ask({ scheme = "https" }, { https = "8443" })
+    local lua_ingress, location = ask({ scheme = "https", server_port = "8443" })
     lua_ingress.redirect_to_host("www.example")
-    assert.equal("https://www.example:8443/a/", location())
-    lua_ingress, location = ask({})
+    assert.equal("https://www.example:8443/a", location())
+    lua_ingress, location = ask({ http_x_forwarded_proto = "https", http_x_forwarded_port = "443" }, { use_forwarded_headers = true })
     lua_ingress.redirect_to_host("www.example")
-    assert.equal("http://www.example/a/", location())
+    assert.equal("https://www.example:443/a", location())
   end)
 end)
