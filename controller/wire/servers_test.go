@@ -1,0 +1,86 @@
+package wire_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/wire"
+	"windtunnel.dev/internal/pki"
+)
+
+// certified is the model of a host with a certificate for hosts.
+func certified(host string, hosts ...string) *model.Model {
+	pair := pki.New("root").Issue("", hosts)
+	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}
+	ingress.Annotations = map[string]string{
+		"nginx.ingress.kubernetes.io/server-alias":         "alias.example,other.example",
+		"nginx.ingress.kubernetes.io/from-to-www-redirect": "true",
+	}
+	ingress.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: "web"}}
+	ingress.Spec.Rules = []networkingv1.IngressRule{{Host: host}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "u-1"}, Data: map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key}}
+	config, _ := options.Parse(nil, options.Defaults(1, false))
+	m, _ := model.Build(snapshot.Snapshot{
+		Ingresses: []*networkingv1.Ingress{ingress},
+		Secrets:   map[types.NamespacedName]*corev1.Secret{{Namespace: "demo", Name: "web"}: secret},
+	}, options.Options{Config: config})
+	for _, server := range m.Servers {
+		if server.SSLCert != nil {
+			server.SSLCert.PemCertKey = "PEM of " + server.SSLCert.UID
+		}
+	}
+	return m
+}
+
+func TestServers(t *testing.T) {
+	text, err := wire.Servers(certified("a.example", "a.example", "www.a.example", "alias.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"certificates":{"00000000-0000-0000-0000-000000000000":"PEM of 00000000-0000-0000-0000-000000000000","u-1":"PEM of u-1"},` +
+		`"servers":{"_":"00000000-0000-0000-0000-000000000000","a.example":"u-1","alias.example":"u-1","www.a.example":"u-1"}}`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+func TestServersAfter(t *testing.T) {
+	for _, test := range []struct{ running, next, want string }{
+		{"", `{"certificates":{},"servers":{"a":"1"}}`, `{"certificates":{},"servers":{"a":"1"}}`},
+		{`{"servers":{"a":"1","b":"2"}}`, `{"certificates":{"2":"x"},"servers":{"b":"2"}}`, `{"certificates":{"2":"x"},"servers":{"a":"-1","b":"2"}}`},
+	} {
+		got, err := wire.ServersAfter([]byte(test.running), []byte(test.next))
+		if err != nil || string(got) != test.want {
+			t.Errorf("after %s: %s (%v), want %s", test.running, got, err, test.want)
+		}
+	}
+	if _, err := wire.ServersAfter([]byte("{"), []byte("{}")); err == nil {
+		t.Error("no error for what is not JSON")
+	}
+}
+
+func TestPassthrough(t *testing.T) {
+	m := &model.Model{PassthroughBackends: []model.PassthroughBackend{{Hostname: "a.example", Address: "10.96.0.7:443"}}}
+	opts := options.Options{Ports: options.DefaultPorts}
+	if text, err := wire.PassthroughOf(m, opts); text != nil || err != nil {
+		t.Errorf("without the flag: %s, %v", text, err)
+	}
+	opts.EnableSSLPassthrough = true
+	opts.Config.UseProxyProtocol = true
+	for want, addresses := range map[string][]string{
+		`{"addresses":[":443"],"proxyProtocol":true,"nginx":"127.0.0.1:442","hosts":{"a.example":"10.96.0.7:443"}}`:                      nil,
+		`{"addresses":["127.0.0.1:443","[::1]:443"],"proxyProtocol":true,"nginx":"127.0.0.1:442","hosts":{"a.example":"10.96.0.7:443"}}`: {"127.0.0.1", "::1"},
+	} {
+		opts.Config.BindAddress = addresses
+		if text, err := wire.PassthroughOf(m, opts); string(text) != want || err != nil {
+			t.Errorf("got %s (%v), want %s", text, err, want)
+		}
+	}
+}
