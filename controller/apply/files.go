@@ -63,13 +63,16 @@ func Copy(dir string, tree fs.FS) error {
 
 // Write replaces a file as a whole: a reader sees the old content or the new,
 // never a part, even when the machine stops in between.
-func Write(path string, content []byte) error { return write(path, content, 0o644) }
+func Write(path string, content []byte) error { return write(path, content, 0o644, ourselves) }
 
 // WriteSecret is Write for what only our own user, nginx's master included, may
 // read.
-func WriteSecret(path string, content []byte) error { return write(path, content, 0o600) }
+func WriteSecret(path string, content []byte) error { return write(path, content, 0o600, ourselves) }
 
-func write(path string, content []byte, mode fs.FileMode) (err error) {
+// ourselves is the owner who needs no saying.
+const ourselves = -1
+
+func write(path string, content []byte, mode fs.FileMode, owner int) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -83,6 +86,9 @@ func write(path string, content []byte, mode fs.FileMode) (err error) {
 	_, err = file.Write(content)
 	if err == nil {
 		err = file.Chmod(mode)
+	}
+	if err == nil && owner != ourselves {
+		err = file.Chown(owner, -1)
 	}
 	if err == nil {
 		err = file.Sync()

@@ -22,16 +22,24 @@ func (t *Target) place(next plan.State) error {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
 			continue
 		}
-		if err := WriteSecret(path, content); err != nil {
+		if err := t.writeSecret(path, content, next.Conf); err != nil {
 			return err
-		}
-		if filepath.Dir(path) == t.layout.Passwords() {
-			if err := t.giveToWorkers(path, next.Conf); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// writeSecret writes a file for the master alone, who reads everything but
+// passwords: those its workers read at every request.
+func (t *Target) writeSecret(path string, content, conf []byte) error {
+	if filepath.Dir(path) != t.layout.Passwords() {
+		return WriteSecret(path, content)
+	}
+	owner, err := t.workersUID(conf)
+	if err != nil {
+		return fmt.Errorf("writing %s for nginx's workers: %w", path, err)
+	}
+	return write(path, content, 0o600, owner)
 }
 
 // discard removes the files of one state that another does not have.
@@ -50,24 +58,19 @@ func discard(of, except plan.State) error {
 
 var userDirective = regexp.MustCompile(`(?m)^user\s+([^\s;]+)`)
 
-// giveToWorkers lets nginx's workers read a file, which they do at every
-// request for passwords; everything else the master reads for them. Workers of
-// a master that is not root are of its own user.
-func (t *Target) giveToWorkers(path string, conf []byte) error {
+// workersUID is whom nginx's workers run as. Those of a master that is not root
+// are of its own user.
+func (t *Target) workersUID(conf []byte) (int, error) {
 	if os.Geteuid() != 0 {
-		return nil
+		return ourselves, nil
 	}
 	name := t.nginx.User()
 	if directive := userDirective.FindSubmatch(conf); directive != nil {
 		name = string(directive[1])
 	}
-	owner, err := user.Lookup(name)
+	worker, err := user.Lookup(name)
 	if err != nil {
-		return fmt.Errorf("giving %s to nginx's workers: %w", path, err)
+		return 0, err
 	}
-	uid, err := strconv.Atoi(owner.Uid)
-	if err != nil {
-		return fmt.Errorf("giving %s to nginx's workers, who are %s: %w", path, name, err)
-	}
-	return os.Chown(path, uid, -1)
+	return strconv.Atoi(worker.Uid)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -281,6 +282,33 @@ func TestSecretEvents(t *testing.T) {
 	c.next("create Secret demo/web-tls")
 	c.must(nil, secrets.Delete(t.Context(), "web-tls", remove))
 	c.next("delete Secret demo/web-tls")
+}
+
+// Secrets that annotations, a flag and the ConfigMap name are followed, too.
+func TestSecretsThatAreNamedElsewhere(t *testing.T) {
+	named := ingress("web", "nginx")
+	for _, key := range []string{"auth-secret", "auth-tls-secret", "proxy-ssl-secret"} {
+		metav1.SetMetaDataAnnotation(&named.ObjectMeta, "nginx.ingress.kubernetes.io/"+key, "demo/"+key)
+	}
+	short := ingress("short", "nginx")
+	metav1.SetMetaDataAnnotation(&short.ObjectMeta, "nginx.ingress.kubernetes.io/auth-secret", "short")
+	options := standard()
+	options.DefaultCertificate = types.NamespacedName{Namespace: "elsewhere", Name: "default"}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}, Data: map[string]string{"ssl-dh-param": "system/dh"}}
+	c := followed(t, options, named, short, config)
+	for range 4 { // the class, the ConfigMap and the ingresses
+		<-c.changes
+	}
+	for _, name := range []string{"demo/auth-secret", "demo/auth-tls-secret", "demo/proxy-ssl-secret", "demo/short", "elsewhere/default", "system/dh"} {
+		namespace, short, _ := strings.Cut(name, "/")
+		for _, object := range []*corev1.Secret{
+			{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "not-" + short}},
+			{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: short}},
+		} {
+			c.must(c.CoreV1().Secrets(namespace).Create(t.Context(), object, create))
+		}
+		c.next("create Secret " + name)
+	}
 }
 
 func TestConfigMapEvents(t *testing.T) {

@@ -1,0 +1,112 @@
+package apply
+
+import (
+	"bytes"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"windtunnel.dev/controller/plan"
+)
+
+func (f *fixture) wantNoFile(path string) {
+	f.Helper()
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		f.Errorf("%s is there (%v)", path, err)
+	}
+}
+
+func TestFilesFollowTheState(t *testing.T) {
+	f := newFixture(t)
+	a := f.layout.path("/etc/ingress-controller/ssl/a.pem")
+	b := f.layout.path("/etc/ingress-controller/ssl/b.pem")
+	with := func(answer string, files map[string][]byte) plan.State {
+		state := f.state(answer, "[]")
+		state.Files = files
+		return state
+	}
+	f.must(f.reach(with("one", map[string][]byte{a: []byte("1")})))
+	f.wantFile(a, []byte("1"))
+	if info, err := os.Stat(a); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: others can read a key", info, err)
+	}
+	// Another content alone is a reload.
+	report := f.must(f.reach(with("one", map[string][]byte{a: []byte("2"), b: []byte("b")})))
+	if !report.Reloaded {
+		t.Error("no reload for a file with other content")
+	}
+	f.wantFile(a, []byte("2"))
+	f.wantFile(b, []byte("b"))
+
+	// What nginx refuses leaves the files as they were.
+	c := f.layout.path("/etc/ingress-controller/ssl/c.pem")
+	bad := with("two", map[string][]byte{a: []byte("3"), c: []byte("c")})
+	bad.Conf = append(bad.Conf, "nonsense;\n"...)
+	if _, err := f.reach(bad); err == nil {
+		t.Fatal("no error")
+	}
+	f.wantFile(a, []byte("2"))
+	f.wantFile(b, []byte("b"))
+	f.wantNoFile(c)
+
+	// What is needed no more goes when nginx has taken a state without it.
+	f.must(f.reach(with("two", map[string][]byte{b: []byte("b")})))
+	f.wantNoFile(a)
+	f.wantFile(b, []byte("b"))
+}
+
+// Workers read passwords themselves: the file is theirs as soon as it is there.
+func TestPasswordsAreTheWorkers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root's nginx has workers of another user")
+	}
+	f := newFixture(t)
+	path := filepath.Join(f.layout.Passwords(), "x.passwd")
+	for conf, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon"} {
+		if err := f.target.place(plan.State{Conf: []byte("daemon off;\n" + conf), Files: map[string][]byte{path: []byte(name)}}); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worker, err := user.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid := strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid)); uid != worker.Uid || info.Mode().Perm() != 0o600 {
+			t.Errorf("owner %s, mode %v, want %s (%s) alone", uid, info.Mode(), worker.Uid, name)
+		}
+	}
+	err := f.target.place(plan.State{Conf: []byte("user no-such-user;\n"), Files: map[string][]byte{path: []byte("x")}})
+	if err == nil || !strings.Contains(err.Error(), "no-such-user") {
+		t.Errorf("an unknown user: %v", err)
+	}
+}
+
+// Keys are told to Lua, and to nobody else.
+func TestServersArePosted(t *testing.T) {
+	f := newFixture(t)
+	state := f.state("one", "[]")
+	state.Servers = []byte(`{"certificates":{"1":"KEY"},"servers":{"a":"1"}}`)
+	f.must(f.reach(state))
+	f.refuse.Store(3) // as often as it is tried
+	next := state
+	next.Servers = []byte(`{"certificates":{"2":"KEY"},"servers":{"b":"2"}}`)
+	report, err := f.reach(next)
+	if err == nil || strings.Contains(err.Error(), "KEY") || report.Reloaded {
+		t.Errorf("a refused POST: %+v, %v", report, err)
+	}
+	f.must(f.reach(next))
+	want := []string{
+		`/configuration/servers {"certificates":{"1":"KEY"},"servers":{"a":"1"}}`,
+		`/configuration/servers {"certificates":{"2":"KEY"},"servers":{"a":"-1","b":"2"}}`,
+	}
+	if got := f.posted[len(f.posted)-2:]; !bytes.Equal([]byte(strings.Join(got, "\n")), []byte(strings.Join(want, "\n"))) {
+		t.Errorf("posted %q, want %q", got, want)
+	}
+}
