@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -72,6 +73,7 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 		if err := g.refresh(); err != nil {
 			return err
 		}
+		g.reconsider()
 	}
 	kind := g.kinds.named(name)
 	if kind == nil {
@@ -94,6 +96,18 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 	return nil
 }
 
+// reconsider queues all that have owners: of a kind that was not known until now nobody
+// saw whether they went meanwhile.
+func (g *garbage) reconsider() {
+	for _, kind := range g.kinds.all() {
+		for _, owner := range kind.store.ListIndexFuncValues(byOwner) {
+			for _, d := range g.dependentsOf(kind, owner) {
+				g.queue.queue.Add(d.key)
+			}
+		}
+	}
+}
+
 func (g *garbage) objects(kind *kind, namespace string) metadata.ResourceInterface {
 	r := g.metadata.Resource(kind.GroupVersionResource)
 	if !kind.namespaced {
@@ -110,6 +124,7 @@ func (g *garbage) collect(ctx context.Context, objects metadata.ResourceInterfac
 		return nil
 	}
 	var staying []metav1.OwnerReference
+	unseen := false
 	policy := metav1.DeletePropagationBackground
 	for _, ref := range refs {
 		state, err := g.ownerState(ctx, ref, m.GetNamespace())
@@ -117,6 +132,9 @@ func (g *garbage) collect(ctx context.Context, objects metadata.ResourceInterfac
 			return err
 		}
 		switch state {
+		case ownerUnseen:
+			unseen = true
+			staying = append(staying, ref)
 		case ownerStays:
 			staying = append(staying, ref)
 		case ownerWaits:
@@ -124,6 +142,8 @@ func (g *garbage) collect(ctx context.Context, objects metadata.ResourceInterfac
 		}
 	}
 	switch {
+	case unseen:
+		return errUnseen
 	case len(staying) == len(refs):
 		return nil
 	case len(staying) > 0:
@@ -140,8 +160,12 @@ type ownerState int
 const (
 	ownerStays ownerState = iota
 	ownerGone
-	ownerWaits // for its dependents to go first
+	ownerWaits  // for its dependents to go first
+	ownerUnseen // it lives, but whoever watches its kind has not met it, and may miss its end
 )
+
+// errUnseen has a dependent tried again, until its owner is seen or gone.
+var errUnseen = errors.New("an owner is not in the cache yet")
 
 // ownerState asks the API, not the cache, before it calls an owner gone.
 func (g *garbage) ownerState(ctx context.Context, ref metav1.OwnerReference, namespace string) (ownerState, error) {
@@ -161,6 +185,8 @@ func (g *garbage) ownerState(ctx context.Context, ref metav1.OwnerReference, nam
 			return ownerGone, nil
 		case err != nil:
 			return ownerStays, err
+		case live.DeletionTimestamp == nil:
+			return ownerUnseen, nil
 		}
 		owner = live
 	}
@@ -205,11 +231,17 @@ type dependent struct {
 func (g *garbage) dependents(owner types.UID) []dependent {
 	var all []dependent
 	for _, kind := range g.kinds.all() {
-		found, _ := kind.store.ByIndex(byOwner, string(owner)) // fails only without the index
-		for _, obj := range found {
-			m := obj.(metav1.Object)
-			all = append(all, dependent{m, kind, kind.name + "|" + keyOf(m.GetNamespace(), m.GetName())})
-		}
+		all = append(all, g.dependentsOf(kind, string(owner))...)
+	}
+	return all
+}
+
+// dependentsOf are those of one kind.
+func (g *garbage) dependentsOf(kind *kind, owner string) (all []dependent) {
+	found, _ := kind.store.ByIndex(byOwner, owner) // fails only without the index
+	for _, obj := range found {
+		m := obj.(metav1.Object)
+		all = append(all, dependent{m, kind, kind.name + "|" + keyOf(m.GetNamespace(), m.GetName())})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata/metadatainformer"
@@ -83,14 +84,13 @@ func (k *kinds) refresh(ctx context.Context) error {
 			k.drop(one)
 		}
 	}
+	var reading errgroup.Group // together: each waits for its own list
 	for _, r := range served {
 		if k.named(r.name()) == nil {
-			if err := k.follow(ctx, r); err != nil {
-				return err
-			}
+			reading.Go(func() error { return k.follow(ctx, r) })
 		}
 	}
-	return nil
+	return reading.Wait()
 }
 
 func (r discovered) name() string { return r.GroupVersionResource.GroupResource().String() }

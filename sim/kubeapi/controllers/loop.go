@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -69,7 +70,7 @@ func (l *loop) next(ctx context.Context) bool {
 // transient errors are those of an old view, and of a namespace that ends.
 func transient(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
-		apierrors.HasStatusCause(err, "NamespaceTerminating")
+		apierrors.HasStatusCause(err, "NamespaceTerminating") || errors.Is(err, errUnseen)
 }
 
 // watch queues the keys that each change of an object is about.
