@@ -35,6 +35,7 @@ func prepare(c *Config) (render.Input, error) {
 		}
 	}
 	c.Options.Stream = streamOf(c.Nginx)
+	c.Options.ForeignTemplate = c.Template != nil
 	modules, err := c.Nginx.Load(modulesFor(c.Options, c.Nginx)...)
 	if err != nil {
 		return render.Input{}, err

@@ -33,6 +33,7 @@ func (b *builder) build() (*Model, []Finding) {
 	b.addCanaries()
 	b.addFallbacks()
 	b.addSecrets()
+	b.keepReadable()
 	built := &Model{
 		Backends:              b.sortedBackends(),
 		Servers:               b.sortedServers(),

@@ -41,7 +41,7 @@ func splitPrefixes(locations []*Location) []*Location {
 			split = append(split, l)
 			continue
 		}
-		l.IngressPath = l.Path
+		l.IngressPath = cmp.Or(l.IngressPath, l.Path) // see readable.path
 		if *l.PathType == networkingv1.PathTypeExact {
 			split = append(split, l)
 			continue

@@ -85,7 +85,9 @@ func (b *builder) settleAliases() {
 	for _, w := range b.aliased {
 		var kept []string
 		for _, alias := range w.server.Aliases {
-			if holder := b.holderOf(alias); holder == nil {
+			if err := badServerName(alias); err != nil {
+				b.find(w.ingress, b.annotationKey("server-alias"), "%s: %v; this is ignored", shown(alias), err)
+			} else if holder := b.holderOf(alias); holder == nil {
 				b.aliases[alias] = w.server
 				kept = append(kept, alias)
 			} else if holder != w.server {

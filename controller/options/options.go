@@ -32,6 +32,9 @@ type Options struct {
 	// Root is put before the folders that ingress-nginx's image has; empty is
 	// as in the image. See Path.
 	Root string
+	// ForeignTemplate says that a user's template is rendered, which may define
+	// variables that ours does not have.
+	ForeignTemplate bool
 	// DefaultCertificate is served for hosts that have none of their own, unless
 	// the Secret DefaultSSLCertificate has another; empty is no such Secret.
 	DefaultCertificate    *tls.Pair

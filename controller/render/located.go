@@ -3,6 +3,8 @@ package render
 import (
 	"cmp"
 	"maps"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -66,6 +68,16 @@ func (l located) ModSecurity() string {
 	return modSecurityOf(l.All.Cfg, l.Location, l.All.Path)
 }
 
+// NextUpstream is when the next pod is asked: FastCGI does not know of statuses
+// of gateways.
+func (l located) NextUpstream() string {
+	conditions := strings.Fields(buildNextUpstream(l.Location.Proxy.NextUpstream, l.All.Cfg.RetryNonIdempotent))
+	if l.Module() == "fastcgi" {
+		conditions = slices.DeleteFunc(conditions, func(c string) bool { return c == "http_502" || c == "http_504" })
+	}
+	return strings.Join(conditions, " ")
+}
+
 // Pass hands requests to the pods; without dynamic configuration nginx knows
 // them by the name of their backend, or not at all.
 func (l located) Pass() string {
@@ -111,10 +123,37 @@ func (l located) AuthPath() string {
 // AuthUpstream is the upstream block that keeps connections to it; empty where
 // none are kept.
 func (l located) AuthUpstream() string {
-	if !shouldApplyAuthUpstream(l.Location, l.All.Cfg) {
+	scheme, _, _ := hostOf(l.Location.ExternalAuth.URL)
+	if !shouldApplyAuthUpstream(l.Location, l.All.Cfg) || scheme != "http://" && scheme != "https://" {
 		return ""
 	}
 	return buildAuthUpstreamName(l.Location, l.Server.Hostname)
+}
+
+// AuthName is the host of that service if it is a name, which must be looked up.
+func (l located) AuthName() string {
+	host, _ := l.authPeer()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return ""
+	}
+	return host
+}
+
+// AuthPort is its port: that of the scheme unless the URL has another.
+func (l located) AuthPort() string {
+	_, port := l.authPeer()
+	if port == "" && strings.HasPrefix(l.ExternalAuth().URL, "https://") {
+		return "443"
+	}
+	return cmp.Or(port, "80")
+}
+
+func (l located) authPeer() (host, port string) {
+	address := extractHostPort(l.ExternalAuth().URL)
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		return host, port
+	}
+	return strings.Trim(address, "[]"), ""
 }
 
 // SigninURL is where clients log in; empty where they are not sent.

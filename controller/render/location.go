@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,9 +95,10 @@ func enforceRegexModifier(locations []*model.Location) bool {
 	return slices.ContainsFunc(locations, func(l *model.Location) bool { return l.Rewrite.UseRegex || rewrites(l) })
 }
 
-// rewrites tells whether a location's pods are asked for another path.
+// rewrites tells whether a location's pods are asked for another path than the
+// ingress's: for "/p/" and "/p", made of one path, the answer is the same.
 func rewrites(location *model.Location) bool {
-	return location.Rewrite.Target != "" && location.Rewrite.Target != location.Path
+	return location.Rewrite.Target != "" && location.Rewrite.Target != cmp.Or(location.IngressPath, location.Path)
 }
 
 func isLocationAllowed(location *model.Location) bool { return location.Denied == nil }

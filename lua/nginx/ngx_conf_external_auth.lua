@@ -2,12 +2,18 @@
 -- open, which nginx's auth_request does not.
 
 local re_split = require("ngx.re").split
+local auth_upstream = require("auth_upstream")
 
 local var = ngx.var
+local peer
+if var.auth_host then
+  peer = auth_upstream.resolve(var.auth_host, var.auth_port)
+end
 local answer = ngx.location.capture(var.auth_path, {
   method = ngx.HTTP_GET,
   body = "",
   share_all_vars = var.auth_keepalive_share_vars == "true",
+  ctx = { auth_peer = peer },
 })
 
 if answer.status == ngx.HTTP_OK then

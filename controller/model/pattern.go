@@ -1,0 +1,126 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// badPattern says why PCRE, nginx's library of regular expressions, would not
+// take a pattern; nil if it would. It goes by Go's own, once what only PCRE
+// knows is put in words that both do; where it is in doubt, the pattern is bad.
+func badPattern(pattern string) error {
+	plain, backward, err := withoutPCRE(pattern)
+	if err != nil {
+		return err
+	}
+	parsed, err := syntax.Parse(plain, syntax.Perl)
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	if backward > parsed.MaxCap() {
+		return fmt.Errorf("there is no group \\%d", backward)
+	}
+	names := make(map[string]bool)
+	for _, name := range parsed.CapNames() {
+		if name != "" && (!captureName.MatchString(name) || isVariable(name, nil) || names[name]) {
+			return fmt.Errorf("a group cannot be called %s", name)
+		}
+		names[name] = true
+	}
+	return nil
+}
+
+var captureName = regexp.MustCompile(`^[A-Za-z_]\w{0,31}$`)
+
+// deepest is how deep groups may be nested: PCRE2 has 250.
+const deepest = 200
+
+var (
+	// lookarounds are groups that Go does not know.
+	lookarounds = regexp.MustCompile(`^\(\?(=|!|<=|<!|>|\|)`)
+	// onlyPCRE are escapes that Go does not know: backward references, and
+	// some classes.
+	onlyPCRE = regexp.MustCompile(`^\\[1-9hHvVRX]`)
+	wide     = regexp.MustCompile(`^\\x\{0*[0-9A-Fa-f]{3,}\}`)
+	backward = regexp.MustCompile(`^\\[1-9]`)
+	// nowhere are quantifiers of what has no length.
+	nowhere    = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG])(?:[*+?]|\{\d+(?:,\d*)?\})`)
+	hold       = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`) // possessive
+	quantifier = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})`)
+	collate    = regexp.MustCompile(`^\[[.=]`)
+)
+
+// withoutPCRE is a pattern in words that Go knows, too, and the highest group
+// that it refers back to.
+func withoutPCRE(pattern string) (_ string, highest int, _ error) {
+	var plain strings.Builder
+	depth, class := 0, false
+	for rest := pattern; rest != ""; {
+		taken, written := 1, rest[:1]
+		switch {
+		case wide.MatchString(rest):
+			return "", 0, errors.New("a character above \\xFF")
+		case !class && nowhere.MatchString(rest):
+			return "", 0, errors.New("a quantifier of what has no length")
+		case class && collate.MatchString(rest):
+			return "", 0, errors.New("a collating element")
+		case !class && onlyPCRE.MatchString(rest):
+			taken, written = 2, "a"
+			if backward.MatchString(rest) {
+				highest = max(highest, int(rest[1]-'0'))
+			}
+		case rest[0] == '\\' && len(rest) > 1:
+			taken, written = 2, rest[:2]
+		case class:
+			class = rest[0] != ']' || strings.HasSuffix(plain.String(), "[") || strings.HasSuffix(plain.String(), "[^")
+		case rest[0] == '[':
+			class = true
+		case lookarounds.MatchString(rest):
+			found := lookarounds.FindString(rest)
+			if behind, _, _ := strings.Cut(rest[len(found):], ")"); strings.HasPrefix(found, "(?<") && strings.ContainsAny(behind, "*+?{") {
+				return "", 0, errors.New("what is looked for behind has no fixed length")
+			}
+			taken, written = len(found), "(?:"
+			depth++
+		case rest[0] == '(':
+			depth++
+		case rest[0] == ')':
+			depth--
+		case hold.MatchString(rest):
+			found := hold.FindString(rest)
+			if quantifier.MatchString(rest[len(found):]) {
+				return "", 0, errors.New("a quantifier of a quantifier")
+			}
+			taken, written = len(found), found[:len(found)-1]
+		}
+		if depth > deepest {
+			return "", 0, errors.New("groups are nested too deep")
+		}
+		plain.WriteString(written)
+		rest = rest[taken:]
+	}
+	return plain.String(), highest, nil
+}
+
+// badServerName says why nginx would not take a name of a server; nil if it would.
+func badServerName(name string) error {
+	if pattern, ok := strings.CutPrefix(name, "~"); ok {
+		if pattern == "" {
+			return errors.New("an empty pattern")
+		}
+		return badPattern(pattern)
+	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "*"), "."), ".*")
+	if len(name) > longestServerName || strings.Contains(inner, "*") || strings.Contains(name, "..") || strings.Trim(name, "*.") == "" ||
+		strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "*.") || strings.HasPrefix(name, "*.") && strings.HasSuffix(name, ".*") ||
+		strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".*") {
+		return errors.New("want a name, *.name, .name, name.*, or a pattern behind ~")
+	}
+	return nil
+}
+
+// longestServerName is that of DNS, and what a wildcard adds.
+const longestServerName = 255

@@ -1,0 +1,160 @@
+package model
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// keepReadable changes what annotations ask for where nginx would refuse it,
+// and with it the configuration of all others: variables that it does not
+// have, patterns that are none, ciphers that nobody knows. Each change
+// is a finding.
+func (b *builder) keepReadable() {
+	further := b.furtherVariables()
+	for _, host := range slices.Sorted(maps.Keys(b.servers)) {
+		server := b.servers[host]
+		patterns := slices.ContainsFunc(server.Locations, (*Location).isPattern)
+		for _, location := range server.Locations {
+			r := readable{b, location, further}
+			r.texts()
+			r.ciphers(server)
+			if patterns {
+				r.path()
+			}
+		}
+	}
+}
+
+// readable makes a location one that nginx can read.
+type readable struct {
+	*builder
+	location *Location
+	further  map[string]bool
+}
+
+// find notes what an annotation said that could not be followed. The
+// locations of one ingress would all say the same.
+func (r readable) find(annotation, reason string, args ...any) {
+	if r.location.Ingress == nil {
+		return // the ConfigMap said it, and package options has seen to it
+	}
+	before := len(r.findings)
+	r.builder.find(r.location.Ingress, r.annotationKey(annotation), reason, args...)
+	if slices.Contains(r.findings[:before], r.findings[before]) {
+		r.builder.findings = r.findings[:before]
+	}
+}
+
+// texts are those in which nginx looks for variables.
+func (r readable) texts() {
+	if r.options.ForeignTemplate {
+		return // it may have variables of its own
+	}
+	l := r.location
+	for _, text := range []struct {
+		annotation string
+		value      *string
+	}{
+		{"temporal-redirect", &l.Redirect.URL},
+		{"rewrite-target", &l.Rewrite.Target},
+		{"app-root", &l.Rewrite.AppRoot},
+		{"x-forwarded-prefix", &l.XForwardedPrefix},
+		{"upstream-vhost", &l.UpstreamVhost},
+		{"auth-url", &l.ExternalAuth.URL},
+		{"auth-url", &l.ExternalAuth.Host},
+		{"auth-signin", &l.ExternalAuth.SigninURL},
+		{"auth-request-redirect", &l.ExternalAuth.RequestRedirect},
+		{"auth-cache-key", &l.ExternalAuth.AuthCacheKey},
+		{"auth-realm", &l.BasicDigestAuth.Realm},
+		{"mirror-target", &l.Mirror.Target},
+		{"mirror-host", &l.Mirror.Host},
+		{"modsecurity-transaction-id", &l.ModSecurity.TransactionID},
+		{"fastcgi-index", &l.FastCGI.Index},
+	} {
+		*text.value = r.text(text.annotation, *text.value)
+	}
+	for _, pair := range []struct {
+		annotation string
+		value      *string
+	}{{"proxy-cookie-domain", &l.Proxy.CookieDomain}, {"proxy-cookie-path", &l.Proxy.CookiePath}} {
+		*pair.value = r.pair(pair.annotation, *pair.value)
+	}
+	if pattern, ok := strings.CutPrefix(l.Proxy.ProxyRedirectFrom, "~"); ok {
+		if err := badPattern(strings.TrimPrefix(pattern, "*")); err != nil {
+			r.find("proxy-redirect-from", "%v; redirects are left as they are", err)
+			l.Proxy.ProxyRedirectFrom, l.Proxy.ProxyRedirectTo = "off", "off"
+		}
+	}
+	l.ExternalAuth.ProxySetHeaders = r.values("auth-proxy-set-headers", l.ExternalAuth.ProxySetHeaders)
+	l.CustomHeaders.Headers = r.values("custom-headers", l.CustomHeaders.Headers)
+	l.FastCGI.Params = r.values("fastcgi-params-configmap", l.FastCGI.Params)
+}
+
+func (r readable) text(annotation, text string) string {
+	if len(text) > longestPath {
+		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; it is ignored", longestPath)
+		return ""
+	}
+	known, unknown := withKnownVariables(text, r.further)
+	if len(unknown) > 0 {
+		r.find(annotation, "nginx has no variable %s; the dollar is one in the text", unknown[0])
+	}
+	return known
+}
+
+// pair is off, or what is replaced and by what.
+func (r readable) pair(annotation, text string) string {
+	fields := strings.Fields(text)
+	if len(fields) != 2 {
+		return text
+	}
+	for i, field := range fields {
+		pattern, is := strings.CutPrefix(field, "~")
+		if i > 0 || !is {
+			fields[i] = r.text(annotation, field)
+		} else if err := badPattern(strings.TrimPrefix(pattern, "*")); err != nil || pattern == "" {
+			r.find(annotation, "%s is no pattern; it is ignored", shown(field))
+			return "off"
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+// values are those of a ConfigMap. It may belong to a snapshot, so it is not written to.
+func (r readable) values(annotation string, given map[string]string) map[string]string {
+	values := maps.Clone(given)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		values[name] = r.text(annotation, values[name])
+	}
+	return values
+}
+
+// path is a pattern here. One that nginx would not take as such is matched
+// letter by letter.
+func (r readable) path() {
+	if err := badPattern(r.location.Path); err != nil {
+		r.find("use-regex", "path %s is no regular expression (%v); it is matched as it is written", shown(r.location.Path), err)
+		r.location.IngressPath = r.location.Path
+		r.location.Path = regexp.QuoteMeta(r.location.Path)
+	}
+}
+
+// ciphers are those of the pods of a location and, said by one of its
+// ingresses, of its server.
+func (r readable) ciphers(server *Server) {
+	for _, list := range []struct {
+		annotation, otherwise string
+		value                 *string
+	}{
+		{"ssl-ciphers", "", &server.SSLCiphers},
+		{"proxy-ssl-ciphers", "DEFAULT", &server.ProxySSL.Ciphers},
+		{"proxy-ssl-ciphers", "DEFAULT", &r.location.ProxySSL.Ciphers},
+	} {
+		if *list.value != "" && !knowsCiphers(*list.value) {
+			r.find(list.annotation, "%s: OpenSSL knows no cipher of these; it is ignored", shown(*list.value))
+			*list.value = list.otherwise
+		}
+	}
+}

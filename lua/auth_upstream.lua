@@ -1,0 +1,41 @@
+-- The peer of an external authentication whose connections are kept open.
+-- nginx itself looks the names in an upstream block up once, when it reads its
+-- configuration, and refuses all of it when one is unknown; here they are
+-- looked up when they are needed, and follow DNS.
+
+local math_random = math.random
+
+local dns = require("util.dns")
+local util = require("util")
+local set_current_peer = require("ngx.balancer").set_current_peer
+
+local ngx = ngx
+
+local BAD_GATEWAY = 502
+
+local _M = {}
+
+-- In a phase that may wait. The name itself comes back when nobody knows it.
+function _M.resolve(host, port)
+  local addresses = dns.lookup(host)
+  local peer = { address = addresses[math_random(#addresses)], port = port }
+  util.bracket_ipv6({ peer })
+  return peer.address .. ":" .. peer.port
+end
+
+-- The context comes from whoever asks; a cached answer needs no peer.
+function _M.balance()
+  local peer = ngx.ctx.auth_peer
+  local ok, err
+  if peer then
+    ok, err = set_current_peer(peer)
+  else
+    err = "nobody has looked it up"
+  end
+  if not ok then
+    ngx.log(ngx.ERR, "no peer for external authentication, ", peer or "-", ": ", err)
+    return ngx.exit(BAD_GATEWAY)
+  end
+end
+
+return _M

@@ -1,0 +1,41 @@
+package lua_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A service of external authentication that is named is looked up when it is
+// asked: nginx starts without knowing it, and it may move.
+func TestExternalAuthenticationByNameFollowsDNS(t *testing.T) {
+	names := serveNames(t)
+	pods := samePort(t, 2)
+	s := start(t, setup{
+		Workers:   1,
+		Replace:   names.asNameserver(),
+		HTTPBlock: "upstream auth { server 0.0.0.1; balancer_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_auth_balancer.lua; keepalive 2; }",
+		Server: fmt.Sprintf(`
+location = /auth { internal; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass http://auth/; }
+location = /guarded {
+set $auth_host auth.example.com; set $auth_port %s;
+set $auth_path /auth; set $auth_cookie ""; set $auth_keepalive_share_vars false;
+set $auth_response_headers "X-Pod"; set $authHeader0 "";
+access_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_external_auth.lua;
+content_by_lua_block { ngx.print(ngx.var.authHeader0) }
+}`, pods[0].Port)})
+	s.expectLog("failed to query the DNS server for")
+	s.expectLog("no peer for external authentication")
+	s.expectLog("auth request unexpected status")
+	w := s.workers("none")[0]
+
+	if got := w.getPath("/guarded"); got.status != 500 {
+		t.Errorf("without an address: %d", got.status)
+	}
+	for _, pod := range pods {
+		names.set("auth.example.com", pod.Address)
+		s.await("an answer of "+pod.Address, func() bool {
+			got := w.getPath("/guarded")
+			return got.status == 200 && got.body == pod.Address+":"+pod.Port
+		})
+	}
+}
