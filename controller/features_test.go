@@ -230,6 +230,7 @@ func upgrade(r *running) {
 
 // asGRPC answers as a gRPC server does: over HTTP/2, its status in a trailer.
 func asGRPC(w http.ResponseWriter, request *http.Request) {
+	io.Copy(io.Discard, request.Body) // else Go resets the stream, perhaps before nginx has sent all of it
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Trailer", "Grpc-Status")
 	fmt.Fprintf(w, "%s %s %s", request.Proto, request.URL.Path, request.Header.Get("Te"))
