@@ -4,7 +4,7 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench bench-kubeapi soak-kubeapi bench-lua lint fuzz golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results test build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,10 @@ bench-kubeapi: ## measure the simulated API server into docs/results/kubeapi-ben
 
 soak-kubeapi: ## ten minutes of churn on the simulated API server, into docs/results/kubeapi-soak.txt
 	hack/bench-kubeapi Soak 6000x | tee docs/results/kubeapi-soak.txt
+
+bench-controller: setup ## measure what changes cost the controller, into docs/results/controller-scale.txt
+	@mkdir -p docs/results
+	hack/bench-controller | tee docs/results/controller-scale.txt
 
 bench-lua: setup ## measure the Lua inside nginx, into docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua

@@ -1,6 +1,6 @@
 // Package controller is ingress-nginx, the clean version. It stands between
 // the cluster and nginx, and calls the stages in their order: watch says that
-// something changed, snapshot.Take, model.Build, plan.Next and plan.Diff,
+// something changed, snapshot, model.Build, plan.Next and plan.Diff,
 // apply. Its one rule: the order is here and nowhere else, the work is in the
 // stages.
 package controller
@@ -173,7 +173,7 @@ func (c *controller) sync(ctx context.Context) error {
 		return nil //nolint:nilerr // shutting down is no failure of the sync
 	}
 	change := c.store.Changes().Newest()
-	cluster := snapshot.Take(c.store)
+	cluster := c.store.Snapshot()
 	c.readFiles(ctx, cluster)
 	err := c.bring(ctx, cluster, change)
 	if refusal := new(apply.Refusal); errors.As(err, &refusal) && c.blame(ctx, cluster, refusal) {

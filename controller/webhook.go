@@ -19,7 +19,7 @@ type Admission struct {
 
 func (c *controller) webhook() *http.Server {
 	checker := &admission.Checker{
-		Cluster: func() snapshot.Snapshot { return snapshot.Take(c.store) },
+		Cluster: func() snapshot.Snapshot { return c.store.Snapshot() },
 		Options: func(cluster snapshot.Snapshot) options.Options {
 			opts, _ := c.options(cluster) // its findings are told at each sync
 			return opts

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -38,6 +37,8 @@ type origin struct {
 	frozen   map[types.NamespacedName]bool
 	// read is what Secrets hold, as far as anybody asked for it.
 	read map[*corev1.Secret]tls.Contents
+	// followers are the backends, by their place, whose endpoints come from a service's slices.
+	followers map[types.NamespacedName][]int
 	// configMaps are those that were looked for.
 	configMaps map[types.NamespacedName]bool
 }
@@ -71,52 +72,50 @@ func (m *Memo) sameButSlices(now snapshot.Snapshot) bool {
 			return false
 		}
 	}
-	return slices.Equal(before.Ingresses, now.Ingresses) && maps.Equal(before.Services, now.Services) && maps.Equal(before.Secrets, now.Secrets)
+	return slices.Equal(before.Ingresses, now.Ingresses) && sameObjects(before.Services, now.Services) && sameObjects(before.Secrets, now.Secrets)
+}
+
+// sameObjects is quick where the maps are one, as snapshots of a Ledger share
+// them.
+func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
 // withEndpointsOf is the last model with the endpoints of another moment, nil
 // if those change more than their backends.
 func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
-	changed := changedServices(m.cluster.EndpointSlices, cluster.EndpointSlices)
-	last := m.model.origin
-	for service := range changed {
+	last, next := m.model.origin, *m.model
+	next.Backends = slices.Clone(next.Backends)
+	for service := range cluster.ChangedServices(m.cluster) {
 		if last.frozen[service] {
 			return nil
 		}
-	}
-	next := *m.model
-	next.Backends = slices.Clone(next.Backends)
-	for i, backend := range next.Backends {
-		if !backend.source.follows() || !changed[snapshot.NameOf(backend.source.service)] {
-			continue
-		}
-		endpoints := backend.source.endpoints(cluster, m.options.Zone)
-		if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
-			return nil
-		}
-		if !slices.Equal(endpoints, backend.Endpoints) {
-			moved := *backend
-			moved.Endpoints = endpoints
-			next.Backends[i] = &moved
+		for _, i := range last.followers[service] {
+			backend := next.Backends[i]
+			endpoints := backend.source.endpoints(cluster, m.options.Zone)
+			if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
+				return nil
+			}
+			if !slices.Equal(endpoints, backend.Endpoints) {
+				moved := *backend
+				moved.Endpoints = endpoints
+				next.Backends[i] = &moved
+			}
 		}
 	}
 	return &next
 }
 
-// changedServices are those whose slices are not the same objects.
-func changedServices(before, now map[types.NamespacedName][]*discoveryv1.EndpointSlice) map[types.NamespacedName]bool {
-	changed := make(map[types.NamespacedName]bool)
-	for service, all := range now {
-		if !slices.Equal(before[service], all) {
-			changed[service] = true
+// followers are the places of the backends that follow each service.
+func followers(backends Backends) map[types.NamespacedName][]int {
+	places := make(map[types.NamespacedName][]int)
+	for i, backend := range backends {
+		if backend.source.follows() {
+			service := snapshot.NameOf(backend.source.service)
+			places[service] = append(places[service], i)
 		}
 	}
-	for service := range before {
-		if _, still := now[service]; !still {
-			changed[service] = true
-		}
-	}
-	return changed
+	return places
 }
 
 // SameButEndpoints tells whether two models of one Memo can differ in nothing

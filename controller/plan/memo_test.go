@@ -75,6 +75,26 @@ func (p *population) change(random *rand.Rand) string {
 	}
 }
 
+// tell notes in a ledger what is other than before.
+func (p population) tell(ledger *snapshot.Ledger, before population) {
+	note(ledger, p.services, before.services)
+	note(ledger, p.slices, before.slices)
+	note(ledger, p.ingresses, before.ingresses)
+}
+
+func note[T comparable](ledger *snapshot.Ledger, now, before []T) {
+	for _, object := range before {
+		if !slices.Contains(now, object) {
+			ledger.Drop(object)
+		}
+	}
+	for _, object := range now {
+		if !slices.Contains(before, object) {
+			ledger.Put(object)
+		}
+	}
+}
+
 // Step by step comes to the same as all at once, whatever the steps.
 func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 	for seed := range uint64(6) {
@@ -82,6 +102,8 @@ func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 		opts := []parsed{parse(flags{}, nil), parse(flags{DynamicConfiguration: new(seed%4 == 0), DefaultBackendService: "demo/svc-0001"}, map[string]string{"load-balance": "ewma"})}
 		whole := populate(10)
 		whole.adorn()
+		cluster := snapshot.NewLedger()
+		var known population
 		var models model.Memo
 		var states plan.Memo
 		reused := 0
@@ -92,7 +114,9 @@ func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 				what = whole.change(random)
 			}
 			o := opts[min(random.IntN(20), 1)^1]
-			stepwise, findings := models.Build(snapshot.Take(whole), o.Options)
+			whole.tell(cluster, known)
+			known = population{slices.Clone(whole.services), slices.Clone(whole.slices), slices.Clone(whole.ingresses)}
+			stepwise, findings := models.Build(cluster.Snapshot(), o.Options)
 			got, err := states.Next(stepwise, input(o.Options))
 			if err != nil {
 				t.Fatal(err)

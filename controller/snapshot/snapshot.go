@@ -22,6 +22,8 @@ type Snapshot struct {
 	EndpointSlices map[types.NamespacedName][]*discoveryv1.EndpointSlice
 	Secrets        map[types.NamespacedName]*corev1.Secret
 	ConfigMaps     map[types.NamespacedName]*corev1.ConfigMap
+
+	moment // of a Ledger
 }
 
 // Source lists what the cluster holds, in any order. Informers' stores and a

@@ -46,20 +46,20 @@ func byName[T metav1.Object](objects []T) map[types.NamespacedName]T {
 	return named
 }
 
+// serviceOf is the service that a slice belongs to; its name is empty if it
+// belongs to none.
+func serviceOf(slice *discoveryv1.EndpointSlice) types.NamespacedName {
+	return types.NamespacedName{Namespace: slice.Namespace, Name: slice.Labels[discoveryv1.LabelServiceName]}
+}
+
 func byService(all []*discoveryv1.EndpointSlice) map[types.NamespacedName][]*discoveryv1.EndpointSlice {
 	grouped := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice, len(all))
 	for _, slice := range all {
-		service := slice.Labels[discoveryv1.LabelServiceName]
-		if service == "" {
-			continue
+		if service := serviceOf(slice); service.Name != "" {
+			grouped[service] = append(grouped[service], slice)
 		}
-		key := types.NamespacedName{Namespace: slice.Namespace, Name: service}
-		grouped[key] = append(grouped[key], slice)
 	}
 	for _, group := range grouped {
-		if len(group) == 1 {
-			continue
-		}
 		slices.SortFunc(group, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	return grouped

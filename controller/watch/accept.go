@@ -28,6 +28,7 @@ func (s *Store) accept(ingress *networkingv1.Ingress) bool {
 	} else {
 		delete(s.refused, key(ingress))
 		s.accepted[key(ingress)] = ingress
+		s.ledger.Put(ingress)
 	}
 	s.mu.Unlock()
 	if err != nil {
@@ -77,6 +78,7 @@ func (s *Store) reconsider() {
 		if current {
 			delete(s.refused, name)
 			s.accepted[name] = was.ingress
+			s.ledger.Put(was.ingress)
 		}
 		s.mu.Unlock()
 		if current {
@@ -107,6 +109,7 @@ func (s *Store) forget(ingress *networkingv1.Ingress) bool {
 	defer s.mu.Unlock()
 	_, had := s.accepted[key(ingress)]
 	delete(s.accepted, key(ingress))
+	s.ledger.Drop(ingress)
 	delete(s.refused, key(ingress))
 	return had
 }

@@ -2,6 +2,8 @@ package watch
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +12,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
 )
 
 // judged is an ingress with an annotation that the check of these tests reads.
@@ -77,6 +81,9 @@ func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T
 	c.next("delete Ingress demo/web")
 	if got, want := verdicts(), "new risky "; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := c.store.Snapshot(), snapshot.Take(c.store); !slices.Equal(got.Ingresses, want.Ingresses) || !maps.Equal(got.ConfigMaps, want.ConfigMaps) {
+		t.Errorf("the ledger has %v, the store %v", got, want)
 	}
 }
 

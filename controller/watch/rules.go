@@ -20,7 +20,8 @@ type rule[T any] struct {
 	always  bool // each change has a sync of its own
 }
 
-// handle puts the events that a rule calls changes into the ring.
+// handle notes what events say, and puts those that a rule calls changes into
+// the ring.
 func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler {
 	put := func(verb string, object any) {
 		name, err := cache.MetaNamespaceKeyFunc(object)
@@ -31,11 +32,13 @@ func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler 
 	}
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
+			s.note(object, false)
 			if r.created(object.(*T)) {
 				put("create", object)
 			}
 		},
 		UpdateFunc: func(old, new any) {
+			s.note(new, false)
 			if r.updated(old.(*T), new.(*T)) {
 				put("update", new)
 			}
@@ -46,10 +49,26 @@ func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler 
 			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = unknown.Obj
 			}
+			s.note(object, true)
 			if r.deleted(object.(*T)) {
 				put("delete", object)
 			}
 		},
+	}
+}
+
+// note keeps the ledger. Of ingresses it has those that are accepted, see
+// accept and forget.
+func (s *Store) note(object any, gone bool) {
+	if _, judged := object.(*networkingv1.Ingress); judged {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if gone {
+		s.ledger.Drop(object)
+	} else {
+		s.ledger.Put(object)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+
+	"windtunnel.dev/controller/snapshot"
 )
 
 // Store holds what the cluster holds, as far as it is this controller's
@@ -30,6 +32,7 @@ type Store struct {
 	mu       sync.RWMutex
 	accepted map[types.NamespacedName]*networkingv1.Ingress
 	refused  map[types.NamespacedName]refusal // the newest versions, where those are not taken
+	ledger   *snapshot.Ledger
 }
 
 // New returns an empty Store. Start fills it. Events on ingresses go to
@@ -43,6 +46,7 @@ func New(client kubernetes.Interface, options Options, events record.EventRecord
 		informers: newInformers(client, options),
 		accepted:  map[types.NamespacedName]*networkingv1.Ingress{},
 		refused:   map[types.NamespacedName]refusal{},
+		ledger:    snapshot.NewLedger(),
 	}
 }
 
@@ -97,6 +101,14 @@ func follow(ctx context.Context, feeds ...feed) error {
 		}
 	}
 	return nil
+}
+
+// Snapshot is what the store holds, at the cost of what changed since the
+// snapshot before.
+func (s *Store) Snapshot() snapshot.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ledger.Snapshot()
 }
 
 // Changes are the numbered changes of the store.

@@ -98,12 +98,14 @@ func (memo *Memo) Backends(m *model.Model, opts options.Options) (List, error) {
 	}
 	list := make(List, 0, len(m.Backends))
 	before := 0 // where the last model, also sorted by name, has the next backend
+	same := func(b *model.Backend) bool { return before < len(memo.backends) && memo.backends[before] == b }
 	for _, b := range m.Backends {
-		for before < len(memo.backends) && memo.backends[before].Name < b.Name {
+		for !same(b) && before < len(memo.backends) && memo.backends[before].Name < b.Name {
 			before++
 		}
-		if before < len(memo.backends) && memo.backends[before] == b {
+		if same(b) {
 			list = append(list, memo.list[before])
+			before++
 			continue
 		}
 		text, err := encode(b)
