@@ -43,6 +43,9 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 	s.await("a complaint of each worker", func() bool {
 		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
 	})
+	for range 200 { // while they look again and again
+		s.serving()
+	}
 	sequence = s.sequence("[]")
 	s.awaitServing(workers, sequence)
 	if n := strings.Count(s.log(), "could not parse backends data"); n != len(workers) {

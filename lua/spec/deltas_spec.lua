@@ -96,6 +96,17 @@ describe("deltas", function()
     deltas.suspend()
     data:set("backends", '[{"name":"new"}]')
     assert.equal('[{"name":"new"}]', deltas.whole())
+    -- Another worker takes a POST while this one reads.
+    post(5)
+    add(5, '[{"name":"c"}]', "[]")
+    local real = getmetatable(data).__index.get
+    finally(function() data.get = nil end)
+    data.get = function(self, key)
+      data.get = key ~= "backends" and data.get or nil
+      if key == "backends" then post(9, '[{"name":"newest"}]') end
+      return real(self, key)
+    end
+    assert.equal('[{"name":"newest"}]', deltas.whole())
     data:set("backends", "no JSON")
     post(7, "no JSON")
     add(7, "[]", "[]")
