@@ -48,7 +48,7 @@ func bench(ctx context.Context, ours, real *server, turn time.Duration) error {
 
 // updates returns how many updates a second the server took, and how many events a second an informer got.
 func (s *server) updates(ctx context.Context, namespace string, turn time.Duration) (rate, seen float64, err error) {
-	if err := newSession(s, namespace).makeNamespace(ctx); err != nil {
+	if err := newSession(s, namespace, nil).makeNamespace(ctx); err != nil {
 		return 0, 0, err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -33,7 +33,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random stories")
 	flag.IntVar(&o.sessions, "random", 200, "number of random stories")
 	flag.IntVar(&o.length, "length", 30, "requests in a random story")
-	flag.BoolVar(&o.managedFields, "managed-fields", false, "compare managedFields, too")
+	flag.BoolVar(&o.managedFields, "managed-fields", true, "compare managedFields, too")
 	flag.DurationVar(&o.bench, "bench", 0, "measure updates for so long per turn instead of comparing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -88,7 +88,9 @@ func (o options) compare(ctx context.Context, ours, real *server) error {
 	for i := range o.sessions {
 		stories = append(stories, generate(o.seed+uint64(i), o.length))
 	}
-	r := &replayer{ours: ours, real: real, managedFields: o.managedFields, findings: &findings{allowances: allowances}}
+	hook := startHook()
+	defer hook.close()
+	r := &replayer{hook: hook, ours: ours, real: real, managedFields: o.managedFields, findings: &findings{allowances: allowances}}
 	var outcomes []outcome
 	for _, s := range stories {
 		out, err := r.play(ctx, s)

@@ -11,6 +11,7 @@ type replayer struct {
 	ours, real    *server
 	managedFields bool
 	findings      *findings
+	hook          *hook // nil: stories with webhooks cannot be played
 }
 
 // outcome is what came of one story.
@@ -28,7 +29,7 @@ func (r *replayer) play(ctx context.Context, s story) (outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	namespace := "story-" + s.name
-	ours, real := newSession(r.ours, namespace), newSession(r.real, namespace)
+	ours, real := newSession(r.ours, namespace, r.hook), newSession(r.real, namespace, r.hook)
 	for _, session := range []*session{ours, real} {
 		if err := session.makeNamespace(ctx); err != nil {
 			return out, err
@@ -39,7 +40,7 @@ func (r *replayer) play(ctx context.Context, s story) (outcome, error) {
 		if err != nil {
 			return out, fmt.Errorf("story %s: %s: %w", s.name, st.verb+" "+st.target, err)
 		}
-		if st.verb != "AWAIT" {
+		if !wordless[st.verb] {
 			out.requests++
 		}
 		if s.random && a.ok() != b.ok() {

@@ -39,11 +39,19 @@ type session struct {
 	saved     map[string]any
 	streams   map[string]*stream
 	answers   []answer
+	hook      *hook
 }
 
-func newSession(s *server, namespace string) *session {
-	return &session{server: s, namespace: namespace, saved: map[string]any{}, streams: map[string]*stream{}}
+func newSession(s *server, namespace string, hook *hook) *session {
+	session := &session{server: s, namespace: namespace, saved: map[string]any{}, streams: map[string]*stream{}, hook: hook}
+	if hook != nil {
+		session.saved["hook"] = hook.variables(session.whose())
+	}
+	return session
 }
+
+// whose names the session to the webhook server.
+func (s *session) whose() string { return s.name + "/" + s.namespace }
 
 // do plays one step and notes its answer.
 func (s *session) do(ctx context.Context, st step) (answer, error) {
@@ -51,6 +59,19 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 		err := s.await(st.target)
 		s.answers = append(s.answers, answer{})
 		return answer{}, err
+	}
+	if st.verb == "HEARD" {
+		a := answer{code: http.StatusOK, doc: s.hook.reviews(s.whose())}
+		s.answers = append(s.answers, a)
+		return a, nil
+	}
+	if st.verb == "PAUSE" {
+		time.Sleep(time.Second)
+		s.answers = append(s.answers, answer{})
+		return answer{}, nil
+	}
+	if st.verb == "UNTIL" {
+		return s.until(ctx, st)
 	}
 	if err := s.catchUp(ctx, st); err != nil {
 		return answer{}, err
@@ -75,6 +96,20 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 	}
 	s.answers = append(s.answers, a)
 	return a, nil
+}
+
+// until repeats a read until it succeeds, for what a server makes ready behind its answers.
+// It gives up after a while without an error, as await does.
+func (s *session) until(ctx context.Context, st step) (answer, error) {
+	st.verb = http.MethodGet
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		a, err := s.do(ctx, st)
+		if err != nil || a.ok() || time.Now().After(deadline) {
+			return a, err
+		}
+		s.answers = s.answers[:len(s.answers)-1]
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // catchUp precedes a read at any version, which may be answered from a cache that lags:

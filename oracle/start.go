@@ -116,7 +116,7 @@ func (s *server) waitReady(ctx context.Context, certs string) error {
 			}
 			s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, TLSClientConfig: &tls.Config{RootCAs: roots}}}
 		}
-		req, err := newSession(s, "").request(ctx, step{verb: "GET", target: "/readyz"})
+		req, err := newSession(s, "", nil).request(ctx, step{verb: "GET", target: "/readyz"})
 		if err != nil {
 			return err
 		}

@@ -19,8 +19,10 @@ type story struct {
 	random      bool // generated, not written
 }
 
-// step is one request, or one of two words of the runner: WATCH opens a stream
-// that is read until the end of the story, AWAIT waits until one has so many events.
+// step is one request, or one of the words of the runner: WATCH opens a stream
+// that is read until the end of the story, AWAIT waits until one has so many events,
+// UNTIL repeats a GET until it succeeds, HEARD is what the webhook server was told, PAUSE
+// lets a server notice new webhooks, of which nothing tells.
 type step struct {
 	verb   string // a method of HTTP, WATCH or AWAIT
 	target string // the path with its query; for AWAIT the stream's name and the number
@@ -81,7 +83,10 @@ func parseStory(name string, text []byte) (story, error) {
 	return s, nil
 }
 
-var verbs = map[string]bool{"GET": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "WATCH": true, "AWAIT": true}
+var verbs = map[string]bool{"GET": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "WATCH": true, "AWAIT": true, "HEARD": true, "UNTIL": true, "PAUSE": true}
+
+// wordless are the verbs that are about no path.
+var wordless = map[string]bool{"AWAIT": true, "HEARD": true, "PAUSE": true}
 
 func parseStep(title, text string) (step, error) {
 	title, save, _ := strings.Cut(title, " as ")
@@ -90,7 +95,7 @@ func parseStep(title, text string) (step, error) {
 	if !verbs[verb] {
 		return st, fmt.Errorf("unknown verb %q", verb)
 	}
-	if verb != "AWAIT" && !strings.HasPrefix(target, "/") {
+	if !wordless[verb] && !strings.HasPrefix(target, "/") {
 		return st, errors.New("the target must be a path that begins with /")
 	}
 	lines := strings.SplitAfter(text, "\n")

@@ -61,7 +61,7 @@ func (r *request) applied(w http.ResponseWriter, old runtime.Object, patch []byt
 	}
 	intent := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := yaml.Unmarshal(patch, &intent.Object); err != nil {
-		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
 	}
 	live, err := r.res.toFields(old.DeepCopyObject())
 	if err != nil {

@@ -17,21 +17,33 @@ import (
 )
 
 // validateCustom returns the validation of a version's objects by its schema.
-// Rules in CEL (x-kubernetes-validations) are not evaluated: their compiler would
-// weigh more than all else here.
 func validateCustom(res *resource) func(obj, old runtime.Object, s *Server) field.ErrorList {
 	structural := res.custom.structural
 	if structural == nil {
 		return nil
 	}
 	validator := validate.NewSchemaValidator(openAPISchema(structural), nil, "", strfmt.Default)
-	return func(obj, _ runtime.Object, _ *Server) field.ErrorList {
+	rules, _ := rulesOf(structural, nil) // what is wrong with them was told when they were defined
+	return func(obj, old runtime.Object, _ *Server) field.ErrorList {
 		content, err := obj.(*customObject).whole(res.typeMeta(""))
 		if err != nil {
 			return field.ErrorList{field.InternalError(nil, err)}
 		}
 		problems := schemaProblems(validator.Validate(content))
-		return append(problems, listtype.ValidateListSetsAndMaps(nil, structural, content)...)
+		problems = append(problems, listtype.ValidateListSetsAndMaps(nil, structural, content)...)
+		if rules == nil {
+			return problems
+		}
+		if len(problems) > 0 {
+			return append(problems, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+		}
+		var before any
+		if old != nil {
+			if before, err = old.(*customObject).whole(res.typeMeta("")); err != nil {
+				return field.ErrorList{field.InternalError(nil, err)}
+			}
+		}
+		return rules.validate(nil, content, before)
 	}
 }
 

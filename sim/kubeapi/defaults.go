@@ -154,12 +154,6 @@ func defaultEndpoints(ep, _ *corev1.Endpoints, _ *Server) {
 }
 
 func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
-	if len(slice.Endpoints) == 0 { // as they are once stored: none, and no empty list
-		slice.Endpoints = nil
-	}
-	if len(slice.Ports) == 0 {
-		slice.Ports = nil
-	}
 	for i := range slice.Ports {
 		port := &slice.Ports[i]
 		if port.Name == nil {
@@ -169,6 +163,17 @@ func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
 			tcp := corev1.ProtocolTCP
 			port.Protocol = &tcp
 		}
+	}
+}
+
+// prepareEndpointSlice makes no list of an empty one, as they are once stored. Until then
+// who sent it owns it.
+func prepareEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
+	if len(slice.Endpoints) == 0 {
+		slice.Endpoints = nil
+	}
+	if len(slice.Ports) == 0 {
+		slice.Ports = nil
 	}
 }
 

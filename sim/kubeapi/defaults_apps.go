@@ -78,6 +78,22 @@ func defaultReplicaSet(rs, _ *appsv1.ReplicaSet, _ *Server) {
 	setPointer(&rs.Spec.Replicas, 1)
 }
 
+// defaultReplicationController also takes the labels of its pods for its own, and for
+// what it selects, as the oldest of these kinds does.
+func defaultReplicationController(rc, _ *corev1.ReplicationController, _ *Server) {
+	setPointer(&rc.Spec.Replicas, 1)
+	if rc.Spec.Template == nil {
+		return
+	}
+	defaultPodSpec(&rc.Spec.Template.Spec)
+	if len(rc.Spec.Selector) == 0 {
+		rc.Spec.Selector = rc.Spec.Template.Labels
+	}
+	if len(rc.Labels) == 0 {
+		rc.Labels = rc.Spec.Template.Labels
+	}
+}
+
 func defaultDaemonSet(ds, _ *appsv1.DaemonSet, _ *Server) {
 	defaultPodSpec(&ds.Spec.Template.Spec)
 	setPointer(&ds.Spec.RevisionHistoryLimit, 10)

@@ -150,6 +150,8 @@ func validateVersion(crd *apiextensionsv1.CustomResourceDefinition, v *apiextens
 		return field.ErrorList{field.Invalid(schema, "", err.Error())}
 	}
 	problems := structuralschema.ValidateStructural(schema, structural)
+	_, broken := rulesOf(structural, schema)
+	problems = append(problems, broken...)
 	for i, column := range v.AdditionalPrinterColumns {
 		if _, err := parseJSONPath(column.Name, column.JSONPath); err != nil {
 			problems = append(problems, field.Invalid(at.Child("additionalPrinterColumns").Index(i).Child("jsonPath"), column.JSONPath, err.Error()))

@@ -23,22 +23,22 @@ type resource struct {
 	short            []string
 	categories       []string
 	clusterScoped    bool
-	status           bool                            // has a status subresource, which alone writes status
-	createsStatus    bool                            // a create may set status, too
-	generation       bool                            // counts changes of its spec in metadata.generation
-	generationLabels bool                            // … and of its labels
-	upsert           bool                            // a PUT of a missing object creates it
-	needsRV          bool                            // an update must carry the resourceVersion
-	subresources     []string                        // others than status, each with a verb of its own
-	review           func(runtime.Object, *request)  // answers what is posted; nothing is stored
-	returnsDeleted   bool                            // DELETE answers with the object instead of a Status
-	noDeleteAll      bool                            // its collection cannot be deleted
-	validatedWhole   bool                            // an update is validated as if the object were new, too
-	terminates       bool                            // a deletion marks the object first, which is a write of its own
-	noDependents     bool                            // owns nothing, so that no propagation policy holds it
-	scale            bool                            // has a scale subresource
-	validName        validation.ValidateNameFunc     // default: a DNS subdomain
-	fields           func(runtime.Object) fields.Set // selectable fields beyond metadata's
+	status           bool                                 // has a status subresource, which alone writes status
+	createsStatus    bool                                 // a create may set status, too
+	generation       bool                                 // counts changes of its spec in metadata.generation
+	generationLabels bool                                 // … and of its labels
+	upsert           bool                                 // a PUT of a missing object creates it
+	needsRV          bool                                 // an update must carry the resourceVersion
+	subresources     []string                             // others than status, each with a verb of its own
+	review           func(runtime.Object, *request) error // answers what is posted; nothing is stored
+	returnsDeleted   bool                                 // DELETE answers with the object instead of a Status
+	noDeleteAll      bool                                 // its collection cannot be deleted
+	validatedWhole   bool                                 // an update is validated as if the object were new, too
+	terminates       bool                                 // a deletion marks the object first, which is a write of its own
+	noDependents     bool                                 // owns nothing, so that no propagation policy holds it
+	scale            bool                                 // has a scale subresource
+	validName        validation.ValidateNameFunc          // default: a DNS subdomain
+	fields           func(runtime.Object) fields.Set      // selectable fields beyond metadata's
 	// defaults fills in what the client left out; old is nil on create.
 	defaults func(obj, old runtime.Object, s *Server)
 	// prepare sets what the server decides, and no client owns; old is nil on create.

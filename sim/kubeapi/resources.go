@@ -30,7 +30,7 @@ var resources = table{
 		subresources: []string{"binding"}, returnsDeleted: true, terminates: true, fields: fieldsOf(podFields), defaults: defaultsOf(defaultPod), prepare: defaultsOf(preparePod), validate: validationOf(validatePod), printer: podPrinter},
 	{version: "v1", name: "podtemplates", kind: "PodTemplate", generation: true},
 	{version: "v1", name: "replicationcontrollers", kind: "ReplicationController", short: []string{"rc"}, categories: []string{"all"},
-		status: true, scale: true, generation: true, printer: replicationControllerPrinter},
+		status: true, scale: true, generation: true, defaults: defaultsOf(defaultReplicationController), printer: replicationControllerPrinter},
 	{version: "v1", name: "resourcequotas", kind: "ResourceQuota", short: []string{"quota"}, status: true, returnsDeleted: true},
 	{version: "v1", name: "secrets", kind: "Secret", validatedWhole: true, fields: fieldsOf(secretFields), defaults: defaultsOf(defaultSecret),
 		validate: validationOf(validateSecret), printer: secretPrinter},
@@ -85,7 +85,7 @@ var resources = table{
 	{group: "coordination.k8s.io", version: "v1", name: "leases", kind: "Lease", upsert: true, needsRV: true, validate: validationOf(validateLease), printer: leasePrinter},
 
 	{group: "discovery.k8s.io", version: "v1", name: "endpointslices", kind: "EndpointSlice", generation: true, generationLabels: true, bulk: bulk{2, "Endpoints"},
-		defaults: defaultsOf(defaultEndpointSlice), validate: validationOf(validateEndpointSlice), printer: endpointSlicePrinter},
+		defaults: defaultsOf(defaultEndpointSlice), prepare: defaultsOf(prepareEndpointSlice), validate: validationOf(validateEndpointSlice), printer: endpointSlicePrinter},
 
 	{group: "events.k8s.io", version: "v1", name: "events", kind: "Event", short: []string{"ev"}, upsert: true,
 		printer: eventPrinter, view: &view{of: coreEvents, show: showEvent, unshow: unshowEvent}},

@@ -2,19 +2,23 @@ package kubeapi
 
 import (
 	"net/http"
+	"slices"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Reviews are questions, put as objects that are created and not stored. Who may
 // ask may do everything.
 
-const allowedReason = "the simulated API server allows everything"
-
-func reviewOf[T runtime.Object](f func(obj T, r *request)) func(runtime.Object, *request) {
-	return func(obj runtime.Object, r *request) { f(obj.(T), r) }
+func reviewOf[T runtime.Object](f func(obj T, r *request) error) func(runtime.Object, *request) error {
+	return func(obj runtime.Object, r *request) error { return f(obj.(T), r) }
 }
 
 func (s *Server) reviewVerb(r *request) func(http.ResponseWriter, *request) error {
@@ -25,14 +29,23 @@ func (s *Server) reviewVerb(r *request) func(http.ResponseWriter, *request) erro
 }
 
 func (s *Server) review(w http.ResponseWriter, r *request) error {
+	opts, err := r.createOptions()
+	if err != nil {
+		return err
+	}
 	obj, err := readObject(w, r)
 	if err != nil {
+		return err
+	}
+	if obj, err = r.own(nil, r.res.empty(), obj, opts.manager); err != nil {
 		return err
 	}
 	if err := placeIn(metadataOf(obj), r); err != nil {
 		return err
 	}
-	r.res.review(obj, r)
+	if err := r.res.review(obj, r); err != nil {
+		return err
+	}
 	o, err := r.res.seal(obj, 0)
 	if err != nil {
 		return err
@@ -40,26 +53,75 @@ func (s *Server) review(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusCreated, o)
 }
 
-func reviewSelf(review *authenticationv1.SelfSubjectReview, r *request) {
+func reviewSelf(review *authenticationv1.SelfSubjectReview, r *request) error {
+	review.CreationTimestamp = metav1.NewTime(time.Now().Truncate(time.Second))
 	review.Status.UserInfo = r.user()
+	return nil
 }
 
-var allowed = authorizationv1.SubjectAccessReviewStatus{Allowed: true, Reason: allowedReason}
+var allowed = authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 
-func reviewAccess(review *authorizationv1.SubjectAccessReview, _ *request) { review.Status = allowed }
-
-func reviewSelfAccess(review *authorizationv1.SelfSubjectAccessReview, _ *request) {
+func reviewAccess(review *authorizationv1.SubjectAccessReview, r *request) error {
 	review.Status = allowed
+	return refuseReview(r, aboutSomebody(&review.Spec), aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes))
 }
 
-func reviewLocalAccess(review *authorizationv1.LocalSubjectAccessReview, _ *request) {
+func reviewSelfAccess(review *authorizationv1.SelfSubjectAccessReview, r *request) error {
 	review.Status = allowed
+	return refuseReview(r, aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes))
 }
 
-func reviewSelfRules(review *authorizationv1.SelfSubjectRulesReview, _ *request) {
+func reviewLocalAccess(review *authorizationv1.LocalSubjectAccessReview, r *request) error {
+	review.Status = allowed
+	return refuseReview(r, aboutSomebody(&review.Spec), aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes),
+		aboutNamespace(&review.Spec, r.namespace))
+}
+
+func reviewSelfRules(review *authorizationv1.SelfSubjectRulesReview, _ *request) error {
+	if review.Spec.Namespace == "" {
+		return errors.NewBadRequest("no namespace on request")
+	}
 	all := []string{"*"}
 	review.Status = authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules:    []authorizationv1.ResourceRule{{Verbs: all, APIGroups: all, Resources: all}},
 		NonResourceRules: []authorizationv1.NonResourceRule{{Verbs: all, NonResourceURLs: all}},
 	}
+	return nil
+}
+
+// refuseReview is the 422 of a question that makes no sense, which has no kind in
+// kube-apiserver's words.
+func refuseReview(r *request, problems ...field.ErrorList) error {
+	all := slices.Concat(problems...)
+	if len(all) == 0 {
+		return nil
+	}
+	return errors.NewInvalid(schema.GroupKind{Group: r.res.group}, "", all)
+}
+
+func aboutSomebody(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
+	if spec.User == "" && len(spec.Groups) == 0 {
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "user"), spec.User, "at least one of user or group must be specified")}
+	}
+	return nil
+}
+
+func aboutOneThing(resource *authorizationv1.ResourceAttributes, path *authorizationv1.NonResourceAttributes) field.ErrorList {
+	spec := field.NewPath("spec")
+	switch {
+	case resource != nil && path != nil:
+		shown := struct{ Path, Verb string }{path.Path, path.Verb} // the names of the fields in kube-apiserver
+		return field.ErrorList{field.Invalid(spec.Child("nonResourceAttributes"), shown, "cannot be specified in combination with resourceAttributes")}
+	case resource == nil && path == nil:
+		return field.ErrorList{field.Invalid(spec.Child("resourceAttributes"), resource, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+	}
+	return nil
+}
+
+func aboutNamespace(spec *authorizationv1.SubjectAccessReviewSpec, namespace string) field.ErrorList {
+	path := field.NewPath("spec", "resourceAttributes", "namespace")
+	if spec.ResourceAttributes != nil && spec.ResourceAttributes.Namespace != namespace {
+		return field.ErrorList{field.Invalid(path, spec.ResourceAttributes.Namespace, "must match metadata.namespace")}
+	}
+	return nil
 }

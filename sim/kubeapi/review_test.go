@@ -23,7 +23,8 @@ func TestReviewsAllowEverything(t *testing.T) {
 		if err != nil || !access.Status.Allowed || access.Spec.User != "a" {
 			t.Errorf("%s: %+v, %v", contentType, access, err)
 		}
-		local, err := c.AuthorizationV1().LocalSubjectAccessReviews("default").Create(t.Context(), &authorizationv1.LocalSubjectAccessReview{}, metav1.CreateOptions{})
+		local, err := c.AuthorizationV1().LocalSubjectAccessReviews("default").Create(t.Context(), &authorizationv1.LocalSubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: "a", ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "default"}}}, metav1.CreateOptions{})
 		if err != nil || !local.Status.Allowed {
 			t.Errorf("%s: %+v, %v", contentType, local, err)
 		}

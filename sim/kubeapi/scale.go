@@ -32,15 +32,23 @@ type workload struct {
 	has      int32
 }
 
-// workloadOf relies on all these kinds having the same names for the same things.
+// workloadOf relies on all these kinds having the same names for the same things, but for
+// the selector of the oldest, which is nothing but labels.
 func workloadOf(obj runtime.Object) workload {
 	spec, status := reflect.ValueOf(obj).Elem().FieldByName("Spec"), statusOf(obj)
 	return workload{
 		meta:     metadataOf(obj),
-		selector: spec.FieldByName("Selector").Interface().(*metav1.LabelSelector),
+		selector: selectorOf(spec.FieldByName("Selector").Interface()),
 		wanted:   spec.FieldByName("Replicas").Addr().Interface().(**int32),
 		has:      status.FieldByName("Replicas").Interface().(int32),
 	}
+}
+
+func selectorOf(value any) *metav1.LabelSelector {
+	if labels, old := value.(map[string]string); old {
+		return &metav1.LabelSelector{MatchLabels: labels}
+	}
+	return value.(*metav1.LabelSelector)
 }
 
 // scaleOf shows obj, which is of res, as a Scale.

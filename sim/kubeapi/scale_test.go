@@ -13,6 +13,21 @@ import (
 	applyautoscaling "k8s.io/client-go/applyconfigurations/autoscaling/v1"
 )
 
+// The oldest kind selects by labels alone.
+func TestScaleOfReplicationController(t *testing.T) {
+	s := start(t)
+	rcs := client(t, s.Config()).CoreV1().ReplicationControllers("default")
+	rc := &corev1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Name: "old"}, Spec: corev1.ReplicationControllerSpec{Replicas: new(int32(2)),
+		Selector: map[string]string{"app": "old"}, Template: &deployment("old", 1).Spec.Template}}
+	if _, err := rcs.Create(t.Context(), rc, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	scale, err := rcs.GetScale(t.Context(), "old", metav1.GetOptions{})
+	if err != nil || scale.Spec.Replicas != 2 || scale.Status.Selector != "app=old" {
+		t.Errorf("got %+v, %v", scale, err)
+	}
+}
+
 func deployment(name string, replicas int32) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{

@@ -85,7 +85,7 @@ func deny(code int32, message string) func(*admissionv1.AdmissionRequest) *admis
 	}
 }
 
-func rule(operations, group, resources string) admissionregistrationv1.RuleWithOperations {
+func hookRule(operations, group, resources string) admissionregistrationv1.RuleWithOperations {
 	var ops []admissionregistrationv1.OperationType
 	for op := range strings.SplitSeq(operations, ",") {
 		ops = append(ops, admissionregistrationv1.OperationType(op))
@@ -114,7 +114,7 @@ func TestWebhookIsAsked(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
 	h := newHookServer(t, allow)
-	h.install(t, c, rule("*", "networking.k8s.io", "ingresses,ingresses/status"), nil)
+	h.install(t, c, hookRule("*", "networking.k8s.io", "ingresses,ingresses/status"), nil)
 	ings := c.NetworkingV1().Ingresses("default")
 	question := func(what string, operation admissionv1.Operation, options string, object, old bool) *admissionv1.AdmissionRequest {
 		t.Helper()
@@ -203,7 +203,7 @@ func TestWebhookDenies(t *testing.T) {
 			if _, err := cms.Create(t.Context(), configMap("old", "1"), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			newHookServer(t, test.answer).install(t, c, rule("CREATE,UPDATE,DELETE", "", "*"), nil)
+			newHookServer(t, test.answer).install(t, c, hookRule("CREATE,UPDATE,DELETE", "", "*"), nil)
 			before := s.revision.Load()
 			_, created := cms.Create(t.Context(), configMap("new", "1"), metav1.CreateOptions{})
 			_, updated := cms.Update(t.Context(), configMap("old", "2"), metav1.UpdateOptions{})
@@ -239,7 +239,7 @@ func TestWebhookFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			c := client(t, s.Config())
-			newHookServer(t, allow).install(t, c, rule("CREATE", "", "configmaps"), test.change)
+			newHookServer(t, allow).install(t, c, hookRule("CREATE", "", "configmaps"), test.change)
 			_, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
 			switch {
 			case test.want == "" && err != nil:
@@ -256,7 +256,7 @@ func TestWebhookTimesOut(t *testing.T) {
 	c := client(t, s.Config())
 	release := make(chan struct{})
 	h := newHookServer(t, func(q *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse { <-release; return allow(q) })
-	h.install(t, c, rule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) { h.TimeoutSeconds = new(int32(1)) })
+	h.install(t, c, hookRule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) { h.TimeoutSeconds = new(int32(1)) })
 	_, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
 	close(release)
 	if !errors.IsInternalError(err) || !strings.Contains(err.Error(), "timeout=1s") {
@@ -268,7 +268,7 @@ func TestWebhookSelects(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
 	h := newHookServer(t, allow)
-	h.install(t, c, rule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) {
+	h.install(t, c, hookRule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) {
 		h.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": "default"}}
 		h.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"v": "1"}}
 	})
@@ -291,7 +291,7 @@ func TestRuleScopes(t *testing.T) {
 		namespace, service bool
 	}{{"*", true, true}, {"Cluster", true, false}, {"Namespaced", false, true}} {
 		for name, want := range map[string]bool{"namespaces": test.namespace, "services": test.service} {
-			r := rule("CREATE", "", "*")
+			r := hookRule("CREATE", "", "*")
 			r.Scope = &test.scope
 			a := &attributes{operation: admissionv1.Create, request: &request{res: findResource(corev1.SchemeGroupVersion, name)}}
 			if got := a.covered(r); got != want {
@@ -323,7 +323,7 @@ func TestWebhookWarnsAndRefusesDryRuns(t *testing.T) {
 	h := newHookServer(t, func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"think again"}}
 	})
-	h.install(t, c, rule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) { h.SideEffects = &some })
+	h.install(t, c, hookRule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) { h.SideEffects = &some })
 	raw := rawWire{wire{t, s.URL()}}
 	resp := raw.send("POST", cmPath+"?dryRun=All", "application/json", `{"metadata":{"name":"a"}}`)
 	if resp.StatusCode != 400 || !strings.Contains(resp.body, `admission webhook \"validate.example.com\" does not support dry run`) {
@@ -350,7 +350,7 @@ func TestWebhookBehindService(t *testing.T) {
 	c := client(t, s.Config())
 	for name, want := range map[string]string{"hook": "denied the request: no", "other": "certificate is valid for hook.default.svc, not other.default.svc"} {
 		t.Run(name, func(t *testing.T) {
-			h.install(t, c, rule("CREATE", "", "configmaps"), func(w *admissionregistrationv1.ValidatingWebhook) {
+			h.install(t, c, hookRule("CREATE", "", "configmaps"), func(w *admissionregistrationv1.ValidatingWebhook) {
 				w.ClientConfig.URL = nil
 				w.ClientConfig.Service = &admissionregistrationv1.ServiceReference{Namespace: "default", Name: name, Path: new("/check")}
 			})
@@ -398,7 +398,7 @@ func TestMutatingWebhookPatches(t *testing.T) {
 	none := admissionregistrationv1.SideEffectClassNone
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "change"},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: "change.example.com", ClientConfig: h.clientConfig(), SideEffects: &none,
-			AdmissionReviewVersions: []string{"v1"}, Rules: []admissionregistrationv1.RuleWithOperations{rule("*", "*", "*")}}}}
+			AdmissionReviewVersions: []string{"v1"}, Rules: []admissionregistrationv1.RuleWithOperations{hookRule("*", "*", "*")}}}}
 	if _, err := c.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(t.Context(), configuration, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
