@@ -42,6 +42,7 @@ var rules = []struct {
 	{"controller/nginx", []string{"controller/model", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "the nginx process knows nothing of what it serves"},
 	{"controller/watch", []string{"controller/nginx", "controller/apply"}, "only apply talks to nginx"},
 	{"controller/tracing", []string{"os", "net/http", "controller/model", "controller/snapshot", "controller/apply", "k8s.io/client-go/kubernetes"}, "a tracer's file is a pure function of the options"},
+	{"controller/chain", []string{"controller/render", "controller/plan", "controller/apply", "controller/watch", "k8s.io/client-go/kubernetes"}, "it completes Secrets, whoever serves them"},
 	{"controller/status", []string{"controller/nginx", "controller/apply", "controller/model"}, "it tells the cluster of addresses, whatever nginx serves"},
 	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/plan", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a question changes nothing"},
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what it is told"},

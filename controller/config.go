@@ -34,6 +34,9 @@ type Config struct {
 	// as it is.
 	TemplateFile string
 	Lua          fs.FS // the code nginx runs; nil leaves what is in its place
+	// CompleteChains asks certificate authorities for what the certificates of
+	// hosts lack, at the addresses that these name.
+	CompleteChains bool
 
 	SyncRate float64      // syncs a second at most
 	Retry    wait.Backoff // of what is sent to nginx

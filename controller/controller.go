@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/chain"
 	"windtunnel.dev/controller/health"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
@@ -45,6 +46,7 @@ type controller struct {
 	known    map[string]bool // findings of the last sync
 	outcasts outcasts
 	queue    *watch.Queue
+	chains   *chain.Completer // nil: certificates are served as they are
 
 	filesChanged atomic.Bool       // those that watchFiles follows
 	templateText string            // of the user's template when it was looked at last
@@ -92,6 +94,9 @@ func Run(ctx, hurry context.Context, config Config) error {
 		c.templateText = input.Template.Text()
 	}
 	c.queue = watch.NewQueue(c.sync)
+	if config.CompleteChains {
+		c.chains = chain.New(func() { c.queue.Force("certificate-chain") })
+	}
 	c.target = apply.New(apply.Options{
 		Nginx:      config.Nginx,
 		Layout:     layout(config),
@@ -190,6 +195,7 @@ func (c *controller) sync(ctx context.Context) error {
 func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, change uint64) error {
 	done := pass{began: time.Now(), change: change}
 	opts, optionFindings := c.options(cluster)
+	cluster, chainFindings := c.completeChains(ctx, cluster)
 	cluster, refused := c.outcasts.from(cluster, cluster.ConfigMaps[c.ConfigMap])
 	wanted, modelFindings := c.models.Build(cluster, opts)
 	c.reads.follow(wanted, cluster, c.store)
@@ -198,7 +204,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	c.tellFindings(cluster, findings{
 		ofOptions: optionFindings,
 		ofRefused: slices.Concat(c.store.Refused(), refused),
-		ofModel:   slices.Concat(modelFindings, render.Findings(wanted, input), expiring(wanted, done.began)),
+		ofModel:   slices.Concat(chainFindings, modelFindings, render.Findings(wanted, input), expiring(wanted, done.began)),
 	})
 
 	rendering := time.Now()

@@ -29,7 +29,6 @@ import (
 func (f *flags) config(ctx context.Context, env func(string) string, stderr io.Writer) (config controller.Config, err error) {
 	log := f.logger(stderr)
 	klog.SetSlogLogger(log) // client-go's
-	warn(f.set, log)
 	warnIgnored(f.set, log)
 
 	pod := types.NamespacedName{Namespace: env("POD_NAMESPACE"), Name: env("POD_NAME")}
@@ -115,6 +114,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		Template:          template,
 		TemplateFile:      f.template,
 		Lua:               code,
+		CompleteChains:    f.tls.completeChains,
 		SyncRate:          f.syncRate,
 		Retry:             apply.Retry(f.retries),
 		Health:            listeners.health,

@@ -72,9 +72,6 @@ func parseFlags(args []string) (*flags, error) {
 	f.addMetrics()
 	f.addAdmission()
 	addIgnored(f.set)
-	for _, u := range unsupported {
-		u.add(f.set)
-	}
 	logging := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logging)
 	f.set.AddGoFlagSet(logging)

@@ -1,0 +1,170 @@
+// Package chain completes certificate chains: a certificate may say where the
+// one that signed it is to be had (RFC 5280, 4.2.2.1, caIssuers), and clients
+// want all of them but the root. It stands between the cluster's Secrets and
+// the model. Its one rule: nobody waits for a certificate authority; what it
+// has not got yet is served as it is, and the caller is told when it has come.
+package chain
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// again is how long an authority that did not answer is left alone.
+const again = 10 * time.Minute
+
+// Completer completes the chains of Secrets. It remembers what the last
+// Complete was asked about, and no more.
+type Completer struct {
+	client  *http.Client
+	changed func()
+
+	mu      sync.Mutex
+	found   map[string]missing // by the last certificate of a chain, in DER
+	secrets map[*corev1.Secret]*chain
+}
+
+// missing is what a chain lacks, as far as it is known.
+type missing struct {
+	pem   []byte // certificates to append
+	err   error
+	asked time.Time
+	done  bool
+}
+
+// chain is that of a Secret in the cluster.
+type chain struct {
+	last  *x509.Certificate // nil: it lacks nothing that anybody could tell
+	whole *corev1.Secret    // nil: not known
+}
+
+// New returns a Completer that calls changed when Complete would say something
+// new: a chain can be completed, or an authority can be asked again.
+func New(changed func()) *Completer {
+	return &Completer{client: &http.Client{Timeout: 10 * time.Second}, changed: changed}
+}
+
+// Complete is the cluster with whole chains in those of the named Secrets whose
+// chains are known, and findings about those that cannot be. What is not known
+// is asked for, until ctx is done. The same Secret gives the same object.
+func (c *Completer) Complete(ctx context.Context, cluster snapshot.Snapshot, names []types.NamespacedName, now time.Time) (snapshot.Snapshot, []model.Finding) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, secrets := make(map[string]missing), make(map[*corev1.Secret]*chain)
+	whole := make(map[types.NamespacedName]*corev1.Secret)
+	var findings []model.Finding
+	for _, name := range names {
+		secret := cluster.Secrets[name]
+		if secret == nil || secrets[secret] != nil {
+			continue
+		}
+		known := c.chainOf(secret)
+		secrets[secret] = known
+		if known.last == nil {
+			continue
+		}
+		lacks := c.lacks(ctx, known.last, now)
+		found[string(known.last.Raw)] = lacks
+		if lacks.err != nil {
+			findings = append(findings, model.Finding{Object: "Secret " + name.String(), Key: corev1.TLSCertKey, Reason: "the chain cannot be completed: " + lacks.err.Error() + "; it is served as it is"})
+		}
+		if len(lacks.pem) == 0 {
+			continue
+		}
+		if known.whole == nil {
+			known.whole = with(secret, lacks.pem)
+		}
+		whole[name] = known.whole
+	}
+	c.found, c.secrets = found, secrets
+	if len(whole) > 0 {
+		cluster.Secrets = maps.Clone(cluster.Secrets)
+		maps.Copy(cluster.Secrets, whole)
+	}
+	return cluster, findings
+}
+
+func (c *Completer) chainOf(secret *corev1.Secret) *chain {
+	if known := c.secrets[secret]; known != nil {
+		return known
+	}
+	last := lastOf(secret)
+	if last == nil || len(last.IssuingCertificateURL) == 0 || isRoot(last) {
+		return new(chain)
+	}
+	return &chain{last: last}
+}
+
+// lacks is what is known of a chain that ends in last. It is called with the
+// lock held.
+func (c *Completer) lacks(ctx context.Context, last *x509.Certificate, now time.Time) missing {
+	lacks, asked := c.found[string(last.Raw)]
+	if asked && (!lacks.done || lacks.err == nil || now.Sub(lacks.asked) < again) {
+		return lacks
+	}
+	lacks.asked, lacks.done = now, false
+	go c.ask(ctx, last, now)
+	return lacks
+}
+
+// ask asks for what a chain lacks, and tells when it may be asked again.
+func (c *Completer) ask(ctx context.Context, last *x509.Certificate, now time.Time) {
+	text, err := fetch(ctx, c.client, last)
+	c.mu.Lock()
+	_, wanted := c.found[string(last.Raw)]
+	if wanted {
+		c.found[string(last.Raw)] = missing{pem: text, err: err, asked: now, done: true}
+	}
+	c.mu.Unlock()
+	if !wanted || ctx.Err() != nil {
+		return
+	}
+	c.changed()
+	if err == nil {
+		return
+	}
+	select {
+	case <-time.After(again):
+		c.changed()
+	case <-ctx.Done():
+	}
+}
+
+// with is a copy of a Secret with more certificates after its own.
+func with(secret *corev1.Secret, more []byte) *corev1.Secret {
+	whole := secret.DeepCopy()
+	whole.Data[corev1.TLSCertKey] = bytes.Join([][]byte{bytes.TrimSpace(secret.Data[corev1.TLSCertKey]), more}, []byte("\n"))
+	return whole
+}
+
+// lastOf is the last certificate of a Secret, nil if it has none or a bad one.
+func lastOf(secret *corev1.Secret) *x509.Certificate {
+	var last *x509.Certificate
+	for block, rest := pem.Decode(secret.Data[corev1.TLSCertKey]); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil
+		}
+		last = certificate
+	}
+	return last
+}
+
+func isRoot(certificate *x509.Certificate) bool {
+	return bytes.Equal(certificate.RawIssuer, certificate.RawSubject)
+}
