@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
-
-	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/probe"
@@ -31,6 +28,7 @@ func (s *side) round(ctx context.Context, o Options, number int, length time.Dur
 	failures := make(chan error, len(o.Scenario.Traffic))
 	for i, attack := range s.attacks(o) {
 		attack.Seed = o.Seed + uint64(number)<<32 + uint64(i)
+		attack.Rate = arrivals(o.Scenario.Traffic[i]).Pacer(attack.Seed)
 		running.Go(func() {
 			if err := traffic.Run(acting, attack); err != nil {
 				failures <- fmt.Errorf("subject %s, lane %s: %w", s.name, attack.Lane, err)
@@ -85,7 +83,7 @@ func (s *side) attacks(o Options) []traffic.Attack {
 	var attacks []traffic.Attack
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
-			Lane: lane.Lane, Rate: rate(lane.Rate), To: s.instance.Address(), Subject: s.name, Log: s.log,
+			Lane: lane.Lane, To: s.instance.Address(), Subject: s.name, Log: s.log,
 			Last: lane.Last, Bytes: lane.Bytes,
 		}
 		for _, target := range s.population.Targets() {
@@ -98,9 +96,16 @@ func (s *side) attacks(o Options) []traffic.Attack {
 	return attacks
 }
 
-// rate is a pacer of that many requests a second, evenly spaced.
-func rate(r scenario.Rate) vegeta.Pacer {
-	return vegeta.Rate{Freq: int(math.Round(float64(r) * 3600)), Per: time.Hour}
+// arrivals are when the requests of a stream are due, in the harness's terms.
+func arrivals(t scenario.Traffic) traffic.Arrivals {
+	a := traffic.Arrivals{Rate: float64(t.Rate), Poisson: t.Arrivals == scenario.Poisson}
+	if t.Ramp != nil {
+		a.To, a.Over = float64(t.Ramp.To), t.Ramp.Over
+	}
+	if t.Sine != nil {
+		a.Swing, a.Period = float64(t.Sine.By), t.Sine.Every
+	}
+	return a
 }
 
 func waitUntil(ctx context.Context, t time.Time) error {

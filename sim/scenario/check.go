@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -97,31 +96,6 @@ func (c *checker) population() {
 	}{{"services", p.Services}, {"pods", p.Pods}, {"ingresses", p.Ingresses}} {
 		if count.n < 1 && (count.key != "ingresses" || p.Services >= 1) {
 			c.wrong(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
-		}
-	}
-}
-
-func (c *checker) traffic() {
-	for i, t := range c.Traffic {
-		path := []any{"spec", "traffic", i}
-		switch {
-		case t.Lane == "":
-			c.wrong("traffic without a lane", "add lane: NAME", path...)
-		case c.known.Lanes != nil && !slices.Contains(c.known.Lanes, t.Lane):
-			c.wrong("unknown lane "+t.Lane, choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
-		}
-		if t.Rate == 0 {
-			c.wrong("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
-		}
-		c.notNegative(t.Last, append(path, "last")...)
-		if t.Bytes < 0 {
-			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
-		}
-		if t.Host == "" && c.Population.IsZero() {
-			c.wrong("traffic that has no host to go to", "add host: NAME, or a population", path...)
-		}
-		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
-			c.wrong(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
 		}
 	}
 }

@@ -67,7 +67,7 @@ spec:
   population: {services: 3}
   traffic:
   - {lane: post, rate: 30/m}
-  - {lane: http, rate: 1.5/s, host: demo.example}
+  - {lane: http, rate: 1.5/s, host: demo.example, arrivals: poisson, ramp: {to: 6/s, over: 10s}, sine: {by: 1/s, every: 2s}}
   timeline:
   - {at: 4s, apply: web-20}
   - {at: 1s, churn: rolling-update, rate: 5/s, for: 2s, drain: 5s}
@@ -120,7 +120,8 @@ func TestParse(t *testing.T) {
 		Population: scenario.Population{Namespace: "demo", Services: 3, Pods: 1, Ingresses: 3},
 		Traffic: []scenario.Traffic{
 			{Lane: "post", Rate: 0.5, Line: 15},
-			{Lane: "http", Rate: 1.5, Host: "demo.example", Line: 16},
+			{Lane: "http", Rate: 1.5, Host: "demo.example", Line: 16, Arrivals: scenario.Poisson,
+				Ramp: &scenario.Ramp{To: 6, Over: 10 * time.Second}, Sine: &scenario.Sine{By: 1, Every: 2 * time.Second}},
 		},
 		Timeline: []scenario.Step{ // by time
 			{At: time.Second, Churn: "rolling-update", Rate: 5, For: 2 * time.Second, Drain: 5 * time.Second, Line: 19},

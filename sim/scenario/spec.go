@@ -89,6 +89,12 @@ type Traffic struct {
 	Lane string `yaml:"lane" jsonschema:"required"`
 	// Requests a second, minute or hour: 200/s, 90/m, 10/h.
 	Rate Rate `yaml:"rate" jsonschema:"required"`
+	// How requests come at that rate: evenly, or by chance as those of many independent clients do.
+	Arrivals string `yaml:"arrivals,omitempty" jsonschema:"default=constant,enum=constant,enum=poisson"`
+	// Leads from the rate to another one, in a straight line from the beginning of each round; there it stays.
+	Ramp *Ramp `yaml:"ramp,omitempty"`
+	// Lets the rate go up and down as a sine does, also that of a ramp.
+	Sine *Sine `yaml:"sine,omitempty"`
 	// The one host to ask. Without it: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
 	// How long a slow answer, an upload, a download or a stream takes.
@@ -97,6 +103,28 @@ type Traffic struct {
 	Bytes int64 `yaml:"bytes,omitempty" jsonschema:"default=1048576,minimum=1"`
 
 	Line int `yaml:"-"` // in the file, from 1
+}
+
+// The ways in which requests can come.
+const (
+	Constant = "constant"
+	Poisson  = "poisson"
+)
+
+// Ramp is a rate that changes once.
+type Ramp struct {
+	// The rate at its end.
+	To Rate `yaml:"to" jsonschema:"required"`
+	// How long it takes.
+	Over time.Duration `yaml:"over" jsonschema:"required"`
+}
+
+// Sine is a rate that goes up and down.
+type Sine struct {
+	// By how much, both ways.
+	By Rate `yaml:"by" jsonschema:"required"`
+	// How long it takes to go up, down and back.
+	Every time.Duration `yaml:"every" jsonschema:"required"`
 }
 
 // Step is one line of the timeline. It has exactly one action: churn, apply, delete or fault.

@@ -1,0 +1,65 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// traffic checks each stream of requests.
+func (c *checker) traffic() {
+	for i, t := range c.Traffic {
+		path := []any{"spec", "traffic", i}
+		switch {
+		case t.Lane == "":
+			c.wrong("traffic without a lane", "add lane: NAME", path...)
+		case c.known.Lanes != nil && !slices.Contains(c.known.Lanes, t.Lane):
+			c.wrong("unknown lane "+t.Lane, choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
+		}
+		if t.Rate == 0 {
+			c.wrong("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
+		}
+		c.arrivals(t, path)
+		c.notNegative(t.Last, append(path, "last")...)
+		if t.Bytes < 0 {
+			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
+		}
+		if t.Host == "" && c.Population.IsZero() {
+			c.wrong("traffic that has no host to go to", "add host: NAME, or a population", path...)
+		}
+		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
+			c.wrong(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
+		}
+	}
+}
+
+// arrivals checks when the requests of a stream come.
+func (c *checker) arrivals(t Traffic, path []any) {
+	patterns := []string{Constant, Poisson}
+	if t.Arrivals != "" && !slices.Contains(patterns, t.Arrivals) {
+		c.wrong("unknown arrivals "+t.Arrivals, choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
+	}
+	lowest := t.Rate
+	if t.Ramp != nil {
+		if t.Ramp.To == 0 {
+			c.wrong("a ramp that leads nowhere", "add to: 400/s", append(path, "ramp")...)
+		}
+		if t.Ramp.Over <= 0 {
+			c.wrong("a ramp that does not say how long it takes", "add over: 10s", append(path, "ramp")...)
+		}
+		lowest = min(lowest, t.Ramp.To)
+	}
+	if t.Sine == nil {
+		return
+	}
+	if t.Sine.Every <= 0 {
+		c.wrong("a sine that does not say how long it takes", "add every: 10s", append(path, "sine")...)
+	}
+	switch {
+	case t.Sine.By == 0:
+		c.wrong("a sine that does not say how far it goes", "add by: 50/s", append(path, "sine")...)
+	case t.Sine.By > lowest && lowest > 0:
+		c.wrong(fmt.Sprintf("a sine of %v about a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
+	}
+}
