@@ -45,6 +45,7 @@ var rules = []struct {
 	{"controller/chain", []string{"controller/render", "controller/plan", "controller/apply", "controller/watch", "k8s.io/client-go/kubernetes"}, "it completes Secrets, whoever serves them"},
 	{"controller/status", []string{"controller/nginx", "controller/apply", "controller/model"}, "it tells the cluster of addresses, whatever nginx serves"},
 	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/plan", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a question changes nothing"},
+	{"controller/explain", []string{"os", "os/exec", "net/http", "controller/nginx", "controller/apply", "k8s.io/client-go/kubernetes"}, "an explanation needs no cluster and no nginx"},
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what it is told"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
 	{"sim/scenario", []string{"net/http", "net", "sim/measure", "sim/driver", "sim/traffic"}, "a scenario is read without anything that runs it"},

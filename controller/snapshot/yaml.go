@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -27,6 +28,8 @@ type Manifests struct {
 	endpointSlices []*discoveryv1.EndpointSlice
 	secrets        []*corev1.Secret
 	configMaps     []*corev1.ConfigMap
+
+	seen map[string]bool // kind and name
 }
 
 // Ingresses are all that the files hold: they count as accepted.
@@ -49,7 +52,7 @@ func (m *Manifests) ConfigMaps() []*corev1.ConfigMap { return m.configMaps }
 // not read are left out. An error says "file:line: what" of every document
 // that is wrong, the line being the document's first.
 func FromYAML(files ...File) (*Manifests, error) {
-	manifests := new(Manifests)
+	manifests := &Manifests{seen: make(map[string]bool)}
 	var all []error
 	for _, file := range files {
 		for line, document := range documents(file.Data) {
@@ -121,15 +124,15 @@ func (m *Manifests) add(document []byte) error {
 func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
 	switch kind.APIVersion + " " + kind.Kind {
 	case "networking.k8s.io/v1 Ingress":
-		return decode(document, &m.ingresses)
+		return decode(m, document, &m.ingresses)
 	case "v1 Service":
-		return decode(document, &m.services)
+		return decode(m, document, &m.services)
 	case "discovery.k8s.io/v1 EndpointSlice":
-		return decode(document, &m.endpointSlices)
+		return decode(m, document, &m.endpointSlices)
 	case "v1 Secret":
 		return m.addSecret(document)
 	case "v1 ConfigMap":
-		return decode(document, &m.configMaps)
+		return decode(m, document, &m.configMaps)
 	case "extensions/v1beta1 Ingress", "networking.k8s.io/v1beta1 Ingress":
 		return fmt.Errorf("Kubernetes has no %s since 1.22: write networking.k8s.io/v1", kind.APIVersion)
 	}
@@ -138,7 +141,7 @@ func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
 
 // addSecret puts stringData into data, as the API server does.
 func (m *Manifests) addSecret(document []byte) error {
-	if err := decode(document, &m.secrets); err != nil {
+	if err := decode(m, document, &m.secrets); err != nil {
 		return err
 	}
 	secret := m.secrets[len(m.secrets)-1]
@@ -153,14 +156,15 @@ func (m *Manifests) addSecret(document []byte) error {
 }
 
 // decode appends the object of a document to list. A field that the kind does
-// not have is an error, as for kubectl apply.
+// not have is an error, as for kubectl apply; so is an object that is there
+// already.
 func decode[T any, P interface {
 	*T
 	metav1.Object
-}](document []byte, list *[]P) error {
+}](m *Manifests, document []byte, list *[]P) error {
 	object := P(new(T))
 	if err := yaml.UnmarshalStrict(document, object); err != nil {
-		return err
+		return errors.New(strings.TrimPrefix(err.Error(), "error unmarshaling JSON: while decoding JSON: json: "))
 	}
 	if object.GetName() == "" {
 		return errors.New("no metadata.name")
@@ -168,6 +172,11 @@ func decode[T any, P interface {
 	if object.GetNamespace() == "" {
 		object.SetNamespace(metav1.NamespaceDefault)
 	}
+	key := fmt.Sprintf("%T %s", object, NameOf(object))
+	if m.seen[key] {
+		return fmt.Errorf("%s is there already", NameOf(object))
+	}
+	m.seen[key] = true
 	*list = append(*list, object)
 	return nil
 }

@@ -52,7 +52,7 @@ func (s *Store) tell(ingress *networkingv1.Ingress, denied string) {
 
 func (s *Store) check(ingress *networkingv1.Ingress) (denied string, err error) {
 	if s.options.DeepInspect {
-		if err := inspect(ingress); err != nil {
+		if err := Inspect(ingress); err != nil {
 			return "", err
 		}
 	}

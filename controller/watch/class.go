@@ -4,9 +4,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// classAnnotation is the deprecated way to name a class, from before
+// ClassAnnotation is the deprecated way to name a class, from before
 // spec.ingressClassName.
-const classAnnotation = "kubernetes.io/ingress.class"
+const ClassAnnotation = "kubernetes.io/ingress.class"
 
 // ours says whether an ingress is of a class that this controller serves.
 // spec.ingressClassName goes before the annotation and must name an
@@ -17,7 +17,7 @@ func (s *Store) ours(ingress *networkingv1.Ingress) bool {
 		class, exists, err := s.classes.GetIndexer().GetByKey(*name)
 		return err == nil && exists && s.servesClass(class.(*networkingv1.IngressClass))
 	}
-	if name, given := ingress.Annotations[classAnnotation]; given {
+	if name, given := ingress.Annotations[ClassAnnotation]; given {
 		return name == s.options.IngressClass
 	}
 	return s.options.WithoutClass

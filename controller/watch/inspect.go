@@ -15,9 +15,9 @@ var suspicious = regexp.MustCompile(`(?i)\b(alias|root)\s+[^;]*;` +
 	`|/var/run/secrets` +
 	`|_by_lua`)
 
-// inspect refuses an ingress whose fields look like an attempt to write into
-// nginx.conf.
-func inspect(ingress *networkingv1.Ingress) error {
+// Inspect is --deep-inspect: it refuses an ingress whose fields look like an
+// attempt to write into nginx.conf.
+func Inspect(ingress *networkingv1.Ingress) error {
 	for i, rule := range ingress.Spec.Rules {
 		if err := look(rule.Host, "spec.rules[%d].host", i); err != nil {
 			return err

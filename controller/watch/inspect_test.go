@@ -25,7 +25,7 @@ func TestInspect(t *testing.T) {
 		ingress.Spec.Rules = []networkingv1.IngressRule{{Host: c.host}}
 		ingress.Spec.Rules[0].HTTP = &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{Path: c.path}}}
 		ingress.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{c.host}, SecretName: c.secret}}
-		err := inspect(ingress)
+		err := Inspect(ingress)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%+v: refused: %v", c, err)
@@ -42,7 +42,7 @@ func FuzzInspect(f *testing.F) {
 		ingress := &networkingv1.Ingress{}
 		ingress.Spec.Rules = []networkingv1.IngressRule{{Host: host}}
 		ingress.Spec.Rules[0].HTTP = &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{Path: path}}}
-		err := inspect(ingress)
+		err := Inspect(ingress)
 		for _, word := range []string{"_by_lua", "/etc/passwd", "/var/run/secrets"} {
 			if err == nil && (strings.Contains(path, word) || strings.Contains(host, word)) {
 				t.Errorf("%q in path %q, host %q was accepted", word, path, host)

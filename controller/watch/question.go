@@ -10,7 +10,7 @@ func (s *Store) Inspect(ingress *networkingv1.Ingress) error {
 	if !s.options.DeepInspect {
 		return nil
 	}
-	return inspect(ingress)
+	return Inspect(ingress)
 }
 
 // Serves says whether an ingress, which need not be there yet, is of a class

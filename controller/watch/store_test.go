@@ -117,7 +117,7 @@ func ingress(name, class string) *networkingv1.Ingress {
 
 func annotated(name, class string) *networkingv1.Ingress {
 	i := ingress(name, "")
-	i.Annotations = map[string]string{classAnnotation: class}
+	i.Annotations = map[string]string{ClassAnnotation: class}
 	return i
 }
 

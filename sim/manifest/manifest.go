@@ -40,7 +40,7 @@ func Load(paths ...string) ([]Manifest, error) {
 	var all []Manifest
 	var errs []error
 	for _, path := range paths {
-		files, err := filesOf(path)
+		files, err := Files(path)
 		errs = append(errs, err)
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -55,7 +55,9 @@ func Load(paths ...string) ([]Manifest, error) {
 	return all, errors.Join(errs...)
 }
 
-func filesOf(path string) ([]string, error) {
+// Files are the file itself, or those of a folder that hold manifests, with all
+// below it in the order of names. A folder without any is an error.
+func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading manifests: %w", err)

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"windtunnel.dev/controller/explain"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/tls"
+	"windtunnel.dev/sim/manifest"
+)
+
+// explainOptions say how the controller is run, by its own flags, and how it
+// is shown.
+type explainOptions struct {
+	explain.Options
+	template string
+	format   string
+	exitCode bool
+}
+
+var explanationFormats = map[string]func(io.Writer, explain.Explanation) error{
+	"text": func(w io.Writer, e explain.Explanation) error { return e.Write(w) },
+	"json": func(w io.Writer, e explain.Explanation) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(e)
+	},
+}
+
+func (o *explainOptions) add(command *cobra.Command) {
+	flags := command.Flags()
+	name := func(flag, usage string, to *types.NamespacedName) {
+		flags.Func(flag, "namespace/name of "+usage, func(text string) error {
+			namespace, name, err := cache.SplitMetaNamespaceKey(text)
+			if err != nil || namespace == "" || name == "" {
+				return errors.New("want namespace/name")
+			}
+			*to = types.NamespacedName{Namespace: namespace, Name: name}
+			return nil
+		})
+	}
+	controller := &o.Flags
+	name("configmap", "the ConfigMap with the global configuration", &o.ConfigMap)
+	name("tcp-services-configmap", "the ConfigMap of TCP ports", &controller.TCPServices)
+	name("udp-services-configmap", "the ConfigMap of UDP ports", &controller.UDPServices)
+	name("default-backend-service", "the service for requests that no ingress takes", &controller.DefaultBackendService)
+	name("default-ssl-certificate", "the Secret with the default certificate", &controller.DefaultSSLCertificate)
+	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class that is served; ingresses that name none are, too")
+	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "tell nginx of endpoints without a reload")
+	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
+	flags.StringVarP(&o.format, "output", "o", "text", "text or json")
+	flags.BoolVar(&o.exitCode, "exit-code", false, "end with 1 if the change takes a reload")
+}
+
+func explainCommand() *cobra.Command {
+	var o explainOptions
+	command := &cobra.Command{
+		Use:   "explain OLD NEW",
+		Short: "Say what a change of manifests makes nginx do, and why, without a cluster or nginx",
+		Long: `Say what a change of manifests makes nginx do, and why, without a cluster or nginx.
+
+OLD and NEW are each a file of manifests, a folder of such files, or - for the
+standard input: all that the cluster holds before and after (kubectl get
+ingress,service,endpointslice,secret,configmap -A -o yaml). What comes of the
+change is told as the bundled controller would do it: reload or not, with the
+server, the location and the lines of nginx.conf that make the difference; what
+is sent to nginx while it runs; and what of the manifests is not followed to
+the letter. nginx itself is not asked: what only nginx -t finds is not told.
+Exit code: 0 explained, 1 with --exit-code: the change takes a reload, 2 the
+manifests or the template cannot be read.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.explain(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], args[1])
+		},
+	}
+	o.add(command)
+	return command
+}
+
+func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next string) error {
+	write := explanationFormats[o.format]
+	if write == nil {
+		return fmt.Errorf("--output=%s: want text or json", o.format)
+	}
+	if old == "-" && next == "-" {
+		return errors.New("OLD and NEW are both the standard input: give a file for one of them")
+	}
+	before, beforeErr := readCluster(stdin, old)
+	after, afterErr := readCluster(stdin, next)
+	if err := errors.Join(beforeErr, afterErr); err != nil {
+		return err
+	}
+	if err := o.complete(); err != nil {
+		return err
+	}
+	explanation, err := explain.Of(before, after, o.Options)
+	if err != nil {
+		return err
+	}
+	if err := write(stdout, explanation); err != nil {
+		return err
+	}
+	if o.exitCode && explanation.Reload {
+		return verdict(exitFailed)
+	}
+	return nil
+}
+
+// complete fills in what flags do not say.
+func (o *explainOptions) complete() (err error) {
+	o.Flags.Config = options.Defaults(1, false)
+	o.Flags.Ports = options.DefaultPorts
+	o.Flags.Stream = options.LuaStream
+	if o.Flags.DefaultCertificate, err = tls.Fake(time.Now()); err != nil {
+		return err
+	}
+	if o.template == "" {
+		return nil
+	}
+	text, err := os.ReadFile(o.template)
+	if err == nil {
+		o.Template, err = render.Parse(o.template, text)
+	}
+	if err != nil {
+		return fmt.Errorf("--nginx-template: %w", err)
+	}
+	return nil
+}
+
+// readCluster reads the manifests of a file, of a folder or, for -, of stdin.
+func readCluster(stdin io.Reader, path string) (snapshot.Source, error) {
+	if path == "-" {
+		text, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("reading manifests: %w", err)
+		}
+		return snapshot.FromYAML(snapshot.File{Name: "<stdin>", Data: text})
+	}
+	names, err := manifest.Files(path)
+	if err != nil {
+		return nil, err
+	}
+	var files []snapshot.File
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading manifests: %w", err)
+		}
+		files = append(files, snapshot.File{Name: name, Data: text})
+	}
+	return snapshot.FromYAML(files...)
+}

@@ -1,0 +1,73 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/watch"
+)
+
+// ofClass are the ingresses that name a class or none, and the names of the
+// others. Manifests seldom have the IngressClass itself, so a class goes by its
+// name here.
+func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.Ingress, others []string) {
+	for _, ingress := range all {
+		wanted, named := ingress.Annotations[watch.ClassAnnotation]
+		if name := ingress.Spec.IngressClassName; name != nil {
+			wanted, named = *name, true
+		}
+		if named && wanted != class {
+			others = append(others, snapshot.NameOf(ingress).String())
+			continue
+		}
+		ours = append(ours, ingress)
+	}
+	return ours, others
+}
+
+// take leaves out what the controller refuses to take for its content: of such
+// an ingress it serves the version before, if there is one.
+func take(ingresses, before []*networkingv1.Ingress, opts options.Options) ([]*networkingv1.Ingress, []model.Finding) {
+	var taken []*networkingv1.Ingress
+	var findings []model.Finding
+	for _, ingress := range ingresses {
+		err := check(ingress, opts)
+		if err == nil {
+			taken = append(taken, ingress)
+			continue
+		}
+		instead := "it is not served"
+		if last := version(before, ingress); last != nil {
+			taken = append(taken, last)
+			instead = "its last good version is served"
+		}
+		findings = append(findings, model.Finding{
+			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, instead),
+		})
+	}
+	return snapshot.OldestFirst(taken), findings
+}
+
+func check(ingress *networkingv1.Ingress, opts options.Options) error {
+	if err := watch.Inspect(ingress); err != nil {
+		return err
+	}
+	_, _, err := annotations.Parse(ingress, opts)
+	return err
+}
+
+// version is another version of an ingress, nil if there is none.
+func version(all []*networkingv1.Ingress, ingress *networkingv1.Ingress) *networkingv1.Ingress {
+	i := slices.IndexFunc(all, func(other *networkingv1.Ingress) bool { return snapshot.NameOf(other) == snapshot.NameOf(ingress) })
+	if i < 0 || equality.Semantic.DeepEqual(all[i].Spec, ingress.Spec) && equality.Semantic.DeepEqual(all[i].Annotations, ingress.Annotations) {
+		return nil
+	}
+	return all[i]
+}
