@@ -70,7 +70,7 @@ func (t *Target) writeLuaConfig(content []byte) error {
 	return Write(path, content)
 }
 
-// start starts nginx, which reports its first worker itself.
+// start starts nginx and returns when its workers serve.
 func (t *Target) start(ctx context.Context, report *Report) error {
 	began := time.Now()
 	process, err := t.nginx.Start(ctx, t.layout.Conf(), nginx.Stderr(t.stderr))
@@ -112,11 +112,15 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 		if err != nil {
 			return err
 		}
+		starting, err := process.Starting() // after the look at the workers
+		if err != nil {
+			return err
+		}
 		fresh, stale := compare(before, now)
 		if fresh > 0 && report.Phases.FirstWorker == 0 {
 			report.Phases.FirstWorker = time.Since(signalled)
 		}
-		if fresh > 0 && stale == 0 {
+		if fresh > 0 && stale == 0 && !starting {
 			report.Reloaded = true
 			t.awaitDrained(process, before, signalled)
 			return nil
@@ -133,7 +137,7 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 
 // compare counts the serving workers that were not there before, and those
 // that were and do not drain yet. A master drains the old ones only when it
-// has started all the new ones.
+// has forked all the new ones, which then need a while to serve.
 func compare(before, now []nginx.Worker) (fresh, stale int) {
 	old := make(map[int]bool, len(before))
 	for _, worker := range before {

@@ -46,7 +46,7 @@ func Stderr(w io.Writer) StartOption {
 }
 
 // Start runs nginx with a configuration file, which must say `daemon off;`,
-// and returns when its first worker is ready to serve. The context bounds the
+// and returns when the workers that it has forked are ready to serve. The context bounds the
 // start only. An nginx that does not come up leaves nothing running; the error
 // has its own words.
 func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) (*Process, error) {
@@ -77,7 +77,7 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
-	if err := p.awaitWorker(ctx); err != nil {
+	if err := p.awaitWorkers(ctx); err != nil {
 		p.kill()
 		if said := complaint(last.String()); said != "" {
 			err = errors.New(said)
@@ -103,24 +103,35 @@ func inForeground(conf string) error {
 	return nil
 }
 
-// awaitWorker returns when the master has a worker that serves.
-func (p *Process) awaitWorker(ctx context.Context) error {
+// awaitWorkers returns when the master has workers, and all of them serve.
+func (p *Process) awaitWorkers(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if workers, err := Workers(p.PID()); err != nil && !gone(err) {
+		serving, err := p.serving()
+		if err != nil && !gone(err) {
 			return err
-		} else if len(workers) > 0 {
+		}
+		if serving {
 			return nil
 		}
 		select {
 		case <-p.done:
 			return fmt.Errorf("it ended at once: %w", p.exit())
 		case <-ctx.Done():
-			return fmt.Errorf("no worker came up: %w", context.Cause(ctx))
+			return fmt.Errorf("not all workers came up: %w", context.Cause(ctx))
 		case <-tick.C:
 		}
 	}
+}
+
+func (p *Process) serving() (bool, error) {
+	workers, err := p.Workers()
+	if err != nil || len(workers) == 0 {
+		return false, err
+	}
+	starting, err := p.Starting()
+	return !starting, err
 }
 
 // PID is the master's.
@@ -149,6 +160,11 @@ func (p *Process) exit() error {
 
 // Workers are the workers of this nginx.
 func (p *Process) Workers() ([]Worker, error) { return Workers(p.PID()) }
+
+// Starting says whether the master has forked processes that have not finished
+// their initialisation. A look at the workers misses none of those that a
+// reload started if it comes first and shows the old ones draining.
+func (p *Process) Starting() (bool, error) { return starting(p.PID()) }
 
 // Reload tells the master to read its configuration again, by `nginx -s
 // reload` as ingress-nginx does: nginx reads the file once more before it

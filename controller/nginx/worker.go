@@ -28,6 +28,9 @@ type Worker struct {
 const (
 	workerTitle   = "nginx: worker process"
 	drainingTitle = workerTitle + " is shutting down"
+	// masterTitle is also that of a process which the master has forked and
+	// which has not finished its initialisation.
+	masterTitle = "nginx: master process"
 )
 
 // clockTick is the unit of a process's start time in /proc: USER_HZ, which is
@@ -60,6 +63,26 @@ func Workers(master int) ([]Worker, error) {
 		}
 	}
 	return workers, nil
+}
+
+// starting says whether a master has forked processes that have not finished
+// their initialisation. On a reload the master forks all new workers before it
+// has the first old one drain.
+func starting(master int) (bool, error) {
+	children, err := children(master)
+	if err != nil {
+		return false, fmt.Errorf("looking for what nginx master %d starts: %w", master, err)
+	}
+	for _, pid := range children {
+		title, _, err := inspect(pid)
+		if err != nil && !gone(err) {
+			return false, fmt.Errorf("looking at process %d: %w", pid, err)
+		}
+		if strings.HasPrefix(title, masterTitle) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // children reads the kernel's list of a process's children, in ascending

@@ -1,0 +1,100 @@
+package apply
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"windtunnel.dev/controller/nginx"
+)
+
+// A reload has come true when all new workers serve, not when the first does
+// and the old ones drain.
+func TestReloadAwaitsAllNewWorkers(t *testing.T) {
+	f := newWithLua(t)
+	f.reach(f.state("one", "", "[]"))
+	old, err := f.target.process.Workers()
+	if err != nil || len(old) != 2 {
+		t.Fatalf("workers at the end of the start: %v, %v, want 2", old, err)
+	}
+
+	gate := newGate(t)
+	next := f.state("two", "", "[]")
+	next.Conf = []byte(strings.Replace(string(next.Conf), "init_worker_by_lua_file", fmt.Sprintf(
+		`init_worker_by_lua_block { if ngx.worker.id() == 1 then io.open("%s"):close() end } #`, gate.path), 1))
+	var opened atomic.Bool
+	seen := make(chan bool, 1)
+	go func() {
+		seen <- f.oneServes(old)
+		opened.Store(true)
+		gate.open()
+	}()
+	f.reach(next)
+	if !opened.Load() {
+		t.Error("the reload was over while a new worker still started")
+	}
+	if !<-seen {
+		t.Error("there was no moment with one new worker that serves and one that starts")
+	}
+	if now, err := f.target.process.Workers(); err != nil || len(now) < 2 {
+		t.Errorf("workers at the end of the reload: %v, %v, want 2", now, err)
+	}
+}
+
+// oneServes returns true when a while ago one new worker served, another
+// started and no old one was left.
+func (f *withLua) oneServes(old []nginx.Worker) bool {
+	isOld := func(w nginx.Worker) bool {
+		return slices.ContainsFunc(old, func(o nginx.Worker) bool { return o.PID == w.PID })
+	}
+	tick := time.NewTicker(workerPoll)
+	defer tick.Stop()
+	times := 0
+	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+		now, err := f.target.process.Workers()
+		starting, startingErr := f.target.process.Starting()
+		if err == nil && startingErr == nil && starting && len(now) == 1 && !isOld(now[0]) {
+			times++
+		}
+		if times == 20 {
+			return true
+		}
+	}
+	return false
+}
+
+// gate is a file that nobody gets to open before it is opened.
+type gate struct {
+	path string
+	open func()
+}
+
+func newGate(t *testing.T) gate {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, filepath.Dir(path)} { // for nginx's workers
+		if err := os.Chmod(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := sync.OnceFunc(func() {
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { file.Close() })
+	})
+	t.Cleanup(open)
+	return gate{path, open}
+}
