@@ -45,6 +45,7 @@ type controller struct {
 	events   record.EventRecorder
 	known    map[string]bool // findings of the last sync
 	outcasts outcasts
+	tracing  tracing
 	queue    *watch.Queue
 	chains   *chain.Completer // nil: certificates are served as they are
 
@@ -232,7 +233,8 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 
 // options are the flags' options with what the ConfigMap says now.
 func (c *controller) options(cluster snapshot.Snapshot) (options.Options, []options.Finding) {
-	return withConfigMap(c.Options, cluster.ConfigMaps[c.ConfigMap])
+	opts, findings := withConfigMap(c.Options, cluster.ConfigMaps[c.ConfigMap])
+	return opts, append(findings, c.tracing.place(&opts, c.Options.Config)...)
 }
 
 // quit ends nginx and waits as long as ingress-nginx does, for load balancers

@@ -35,3 +35,18 @@ func TestTracersHaveTheirFiles(t *testing.T) {
 		t.Errorf("left: %s", got)
 	}
 }
+
+// A path where no file can be is told of, and stops nothing.
+func TestATracersFileThatCannotBeWritten(t *testing.T) {
+	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
+	r.awaitAnswer("one")
+	update := r.client.CoreV1().ConfigMaps("default").Update
+	r.configure(map[string]string{"opentelemetry-config": "/proc/1/none/otel.toml", "otlp-collector-port": "4318"}, update)
+	sync := r.awaitSync(reloaded)
+	if why := strings.Join(sync.Why, "\n"); sync.Error != "" || !strings.Contains(why, "opentelemetry.toml: port = 4318") {
+		t.Errorf("%+v", sync)
+	}
+	if event := r.awaitEvent("ConfigMap", "Misconfigured"); !strings.Contains(event.Message, "opentelemetry-config") || !strings.Contains(event.Message, "using /etc/ingress-controller/telemetry") {
+		t.Errorf("%+v", event)
+	}
+}

@@ -55,6 +55,9 @@ func (t *Target) writeBeside(next plan.State) error {
 	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
 		return err
 	}
+	if err := writeTracing(next.Tracing); err != nil {
+		return err
+	}
 	return t.place(next)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -44,9 +45,13 @@ func (t *Target) writeSecret(path string, content, conf []byte) error {
 
 // discard removes the files of one state that another does not have.
 func discard(of, except plan.State) error {
+	needed := make(map[string]bool)
+	for path := range beside(except) {
+		needed[path] = true
+	}
 	var all []error
-	for path := range of.Files {
-		if _, needed := except.Files[path]; needed {
+	for path := range beside(of) {
+		if needed[path] {
 			continue
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -54,6 +59,20 @@ func discard(of, except plan.State) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// beside are the paths of what nginx reads when it starts besides its
+// configuration and Lua's.
+func beside(state plan.State) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, files := range []map[string][]byte{state.Files, state.Tracing} {
+			for path := range files {
+				if !yield(path) {
+					return
+				}
+			}
+		}
+	}
 }
 
 var userDirective = regexp.MustCompile(`(?m)^user\s+([^\s;]+)`)

@@ -17,7 +17,12 @@ var leftovers = []string{
 	"/tmp/nginx/nginx-cfg*", // ingress-nginx's own name
 	"/etc/nginx/nginx.conf.try",
 	"/etc/nginx/.nginx.conf*-*",
+	"/etc/nginx/.opentracing.json-*",
 	"/etc/nginx/lua/.cfg.json-*",
+	"/etc/ingress-controller/.tickets.key-*",
+	"/etc/ingress-controller/auth/.*.passwd-*",
+	"/etc/ingress-controller/ssl/.*.pem-*",
+	"/etc/ingress-controller/telemetry/.*.toml-*",
 }
 
 // Sweep removes leftovers that have not been written to since.

@@ -15,16 +15,18 @@ func TestSweepRemovesOldLeftoversOnly(t *testing.T) {
 	}
 	now := time.Now()
 	written := map[string]time.Time{
-		"tmp/nginx/nginx-cfg123":            now.Add(-6 * time.Minute),
-		"tmp/nginx/nginx-cfg124":            now.Add(-4 * time.Minute), // may be in use
-		"tmp/nginx/nginx.pid":               now.Add(-time.Hour),
-		"etc/nginx/.nginx.conf.next-1":      now.Add(-time.Hour),
-		"etc/nginx/nginx.conf.try":          now.Add(-time.Hour),
-		"etc/nginx/nginx.conf.next":         now.Add(-time.Hour), // the user was told to look at it
-		"etc/nginx/nginx.conf":              now.Add(-time.Hour),
-		"etc/nginx/lua/.cfg.json-77":        now.Add(-time.Hour),
-		"etc/nginx/lua/cfg.json":            now.Add(-time.Hour),
-		"tmp/nginx/nginx-cfg-dir/some.conf": now.Add(-time.Hour), // not recursive
+		"tmp/nginx/nginx-cfg123":              now.Add(-6 * time.Minute),
+		"tmp/nginx/nginx-cfg124":              now.Add(-4 * time.Minute), // may be in use
+		"tmp/nginx/nginx.pid":                 now.Add(-time.Hour),
+		"etc/nginx/.nginx.conf.next-1":        now.Add(-time.Hour),
+		"etc/nginx/nginx.conf.try":            now.Add(-time.Hour),
+		"etc/nginx/nginx.conf.next":           now.Add(-time.Hour), // the user was told to look at it
+		"etc/nginx/nginx.conf":                now.Add(-time.Hour),
+		"etc/nginx/lua/.cfg.json-77":          now.Add(-time.Hour),
+		"etc/ingress-controller/ssl/.a.pem-7": now.Add(-time.Hour),
+		"etc/ingress-controller/ssl/a.pem":    now.Add(-time.Hour),
+		"etc/nginx/lua/cfg.json":              now.Add(-time.Hour),
+		"tmp/nginx/nginx-cfg-dir/some.conf":   now.Add(-time.Hour), // not recursive
 	}
 	for name, at := range written {
 		path := filepath.Join(layout.Root, name)
@@ -48,7 +50,7 @@ func TestSweepRemovesOldLeftoversOnly(t *testing.T) {
 		}
 	}
 	slices.Sort(gone)
-	want := []string{"etc/nginx/.nginx.conf.next-1", "etc/nginx/lua/.cfg.json-77", "etc/nginx/nginx.conf.try", "tmp/nginx/nginx-cfg123"}
+	want := []string{"etc/ingress-controller/ssl/.a.pem-7", "etc/nginx/.nginx.conf.next-1", "etc/nginx/lua/.cfg.json-77", "etc/nginx/nginx.conf.try", "tmp/nginx/nginx-cfg123"}
 	if !slices.Equal(gone, want) {
 		t.Errorf("removed %q, want %q", gone, want)
 	}

@@ -2,22 +2,15 @@ package apply
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-
-	"windtunnel.dev/controller/plan"
 )
 
-// writeTracing writes the files of tracers, which nginx's workers must be able
-// to read, and removes those that are wanted no more.
-func (t *Target) writeTracing(next plan.State) error {
-	for _, path := range slices.Sorted(maps.Keys(next.Tracing)) {
-		content := next.Tracing[path]
+// writeTracing writes those files of tracers that are not there yet. nginx's
+// workers must be able to read them.
+func writeTracing(files map[string][]byte) error {
+	for path, content := range files {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
 			continue
 		}
@@ -28,12 +21,22 @@ func (t *Target) writeTracing(next plan.State) error {
 			return err
 		}
 	}
-	for path := range t.Running().Tracing {
-		if _, wanted := next.Tracing[path]; !wanted {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("a tracer's file that is wanted no more: %w", err)
-			}
-		}
-	}
 	return nil
+}
+
+// Writable says why a file could not be written, leaving the directory that it
+// would be in; nil if it could.
+func Writable(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file", path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	trial, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	trial.Close()
+	return os.Remove(trial.Name())
 }

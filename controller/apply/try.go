@@ -41,9 +41,6 @@ func (t *Target) test(ctx context.Context, candidate string, next plan.State) er
 	if err := t.writeBeside(next); err != nil {
 		return err
 	}
-	if err := t.writeTracing(next); err != nil {
-		return err
-	}
 	err := t.nginx.Test(ctx, candidate)
 	if err == nil || ctx.Err() != nil {
 		return err

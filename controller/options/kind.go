@@ -22,6 +22,7 @@ var kinds = map[string]struct {
 	"word":       {matches(`[^\s;{}"'\\]*`), "want one word without quotes, ; { }"},
 	"words":      {matches(`[^;{}\n\r]*`), "want words without ; { }"},
 	"quoted":     {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
+	"file":       {matches(`/[^\s;{}"'\\]*[^\s;{}"'\\/]`), "want the absolute path of a file"},
 	"header":     {matches(`[A-Za-z0-9_-]+`), "want a header name"},
 	"size":       {matches(`(\d+[kKmMgG]?)?`), "want a size such as 512, 8k, 1m"},
 	"time":       {matches(`\d+(ms|[smhdwMy])?`), "want a time such as 10s, 5m, 1h"},

@@ -185,7 +185,7 @@ type Config struct {
 	EnableOWASPCoreRules           bool    `key:"enable-owasp-modsecurity-crs" default:"false" doc:"With the OWASP core rules."`
 	ModsecuritySnippet             string  `key:"modsecurity-snippet" default:"" doc:"Rules of ModSecurity, instead of the recommended ones."`
 	EnableOpentelemetry            bool    `key:"enable-opentelemetry" default:"false" doc:"Trace every location."`
-	OpentelemetryConfig            string  `key:"opentelemetry-config" kind:"word" default:"/etc/ingress-controller/telemetry/opentelemetry.toml" doc:"The file that nginx's module reads; it is made of the otel-* keys."`
+	OpentelemetryConfig            string  `key:"opentelemetry-config" kind:"file" default:"/etc/ingress-controller/telemetry/opentelemetry.toml" doc:"The file that nginx's module reads; it is made of the otel-* keys."`
 	OpentelemetryOperationName     string  `key:"opentelemetry-operation-name" kind:"quotable" default:"" doc:"Name of the spans; empty leaves the module's own."`
 	OpentelemetryTrustIncomingSpan bool    `key:"opentelemetry-trust-incoming-span" default:"true" doc:"Go on with the client's span."`
 	OtlpCollectorHost              string  `key:"otlp-collector-host" kind:"word" default:"" doc:"Where spans are sent."`
