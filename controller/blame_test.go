@@ -2,6 +2,8 @@ package controller_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -127,21 +129,72 @@ func metric(page, name string) string {
 	return ""
 }
 
-// What breaks nginx need not be in the ingress: the ConfigMap of all is to
-// blame here, and no ingress is cast out for it.
-func TestNoIngressIsBlamedForTheConfigMap(t *testing.T) {
-	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
+// What breaks nginx need not be in an ingress: here it is a key of the
+// ConfigMap, and all the rest is served.
+func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
+	const main = "no_such_directive_either on;"
+	r := launch(t, true, func(r *running) { // from the very start
+		r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
+		r.service(pod(t, "127.88.0.1", "one"))
+	})
 	r.awaitHost("web.example", "one")
-	r.configure(map[string]string{"http-snippet": "no_such_directive on;"}, r.client.CoreV1().ConfigMaps("default").Update)
-	r.awaitSync(refused)
-	r.configure(nil, r.client.CoreV1().ConfigMaps("default").Update)
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx refuses it") || !strings.Contains(event.Message, "its default holds") {
+		t.Errorf("%+v", event)
+	}
+	wantHeader := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
+			response, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", r.ports.HTTP))
+			r.must(err)
+			response.Body.Close()
+			if got := response.Header.Get("X-Of-All"); got == want {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("header %q, want %q", got, want)
+			}
+		}
+	}
+
+	// A good value that becomes bad holds as it was; what comes with it and after it is served.
+	update := r.client.CoreV1().ConfigMaps("default").Update
+	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All first always;"}, update)
+	wantHeader("first")
+	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All second always; no_such_directive on;", "hsts": "false"}, update)
+	r.addIngress(withSnippet("beside", ""))
+	r.awaitHost("beside.example", "one")
 	r.addIngress(withSnippet("after", ""))
 	r.awaitHost("after.example", "one")
+	wantHeader("first")
+	if line := metric(r.get(r.ports.Health, "", "/metrics"), "config_last_reload_successful"); !strings.HasSuffix(line, " 0") {
+		t.Errorf("metric %q, want 0", line)
+	}
+
+	// Mended, it holds.
+	r.configure(map[string]string{"server-snippet": "add_header X-Of-All third always;"}, update)
+	wantHeader("third")
 	events, err := r.client.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{})
 	r.must(err)
 	for _, event := range events.Items {
-		if event.Reason == "Refused" {
-			t.Errorf("Event on %s: %s", event.InvolvedObject.Name, event.Message)
+		if event.Reason == "Refused" && event.InvolvedObject.Kind != "ConfigMap" {
+			t.Errorf("Event on %s %s: %s", event.InvolvedObject.Kind, event.InvolvedObject.Name, event.Message)
 		}
 	}
+}
+
+// Which annotations are taken is not what nginx refuses: the ingress that
+// breaks it when it is let in is.
+func TestAnIngressThatTheConfigMapLetsIn(t *testing.T) {
+	r := launch(t, true, func(r *running) {
+		r.configure(map[string]string{"annotations-risk-level": "Critical"}, r.client.CoreV1().ConfigMaps("default").Update)
+		r.service(pod(t, "127.88.0.1", "one"))
+		r.addIngress(withSnippet("bad", "no_such_directive on;"))
+		r.addIngress(withSnippet("good", "add_header X-Good 1;"))
+	})
+	r.awaitHost("bad.example", "one") // without its snippet
+	r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
+	if event := r.awaitRefusal("bad"); !strings.Contains(event, "no_such_directive") {
+		t.Errorf("Event %q", event)
+	}
+	r.awaitHost("bad.example", "404")
+	r.awaitHost("good.example", "one")
 }

@@ -35,19 +35,21 @@ import (
 // controller is a running one.
 type controller struct {
 	Config
-	store    *watch.Store
-	target   *apply.Target
-	input    atomic.Pointer[render.Input] // but for what the ConfigMap says; only syncs store
-	models   model.Memo
-	states   plan.Memo
-	reads    *reading
-	limit    *rate.Limiter
-	events   record.EventRecorder
-	known    map[string]bool // findings of the last sync
-	outcasts outcasts
-	tracing  tracing
-	queue    *watch.Queue
-	chains   *chain.Completer // nil: certificates are served as they are
+	store   *watch.Store
+	target  *apply.Target
+	input   atomic.Pointer[render.Input] // but for what the ConfigMap says; only syncs store
+	models  model.Memo
+	states  plan.Memo
+	reads   *reading
+	limit   *rate.Limiter
+	events  record.EventRecorder
+	known   map[string]bool // findings of the last sync
+	tracing tracing
+
+	outcasts    outcasts
+	refusedKeys refusedKeys
+	queue       *watch.Queue
+	chains      *chain.Completer // nil: certificates are served as they are
 
 	filesChanged atomic.Bool       // those that watchFiles follows
 	templateText string            // of the user's template when it was looked at last
@@ -191,13 +193,13 @@ func (c *controller) sync(ctx context.Context) error {
 	return err
 }
 
-// bring brings nginx to what a cluster says, but for the ingresses that it
-// refuses. change is the newest in it.
+// bring brings nginx to what a cluster says, but for what it refuses. change is
+// the newest in it.
 func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, change uint64) error {
 	done := pass{began: time.Now(), change: change}
-	opts, optionFindings := c.options(cluster)
 	cluster, chainFindings := c.completeChains(ctx, cluster)
-	cluster, refused := c.outcasts.from(cluster, cluster.ConfigMaps[c.ConfigMap])
+	cluster, refused := c.withoutRefused(cluster)
+	opts, optionFindings := c.options(cluster)
 	wanted, modelFindings := c.models.Build(cluster, opts)
 	c.reads.follow(wanted, cluster, c.store)
 	input := *c.input.Load()
@@ -225,7 +227,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	c.tell(done)
 	c.settle(done.report.Posts)
 	if err == nil && !done.held {
-		c.outcasts.took(cluster.Ingresses)
+		c.took(cluster)
 		c.serves(wanted)
 	}
 	return err
