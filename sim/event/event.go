@@ -161,6 +161,13 @@ type Worker struct {
 	Master     int         `json:"master"`
 	Generation int         `json:"generation"`
 	State      WorkerState `json:"state"`
+	Exit       *Exit       `json:"exit,omitempty"` // how an exited worker ended; nil where nothing told
+}
+
+// Exit is how a process ended: killed by a signal, or by itself with a code.
+type Exit struct {
+	Signal string `json:"signal,omitempty"` // SIGKILL, SIGSEGV …
+	Code   int    `json:"code"`             // 0 where there is a signal
 }
 
 // WorkerState is a state of a worker's life.
@@ -185,6 +192,27 @@ type Usage struct {
 	ChildrenCPU   time.Duration `json:"childrenCPU"`   // the controller's ended children: nginx -t, nginx -s reload
 	Workers       int           `json:"workers"`
 	Generations   int           `json:"generations"`
+	// ByGeneration is each generation with a live worker, the oldest first.
+	ByGeneration []Generation `json:"byGeneration,omitempty"`
+}
+
+// Generation is what the live workers of one generation use; their master's
+// memory is nobody's.
+type Generation struct {
+	Master     int          `json:"master"` // PID
+	Generation int          `json:"generation"`
+	Workers    int          `json:"workers"`
+	Draining   int          `json:"draining"` // of the workers
+	RSS        int64        `json:"rss"`
+	PSS        int64        `json:"pss,omitempty"`  // 0: not sampled
+	Held       *Connections `json:"held,omitempty"` // by its draining workers; nil: not sampled
+}
+
+// Connections counts the TCP connections that workers hold open. A draining
+// worker lives as long as it holds one that is in use.
+type Connections struct {
+	Clients int `json:"clients"` // that the workers accepted
+	Pods    int `json:"pods"`    // that they opened
 }
 
 // Sync is one pass of a controller that tells us of its passes. At is its end.

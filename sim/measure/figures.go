@@ -36,6 +36,7 @@ func Figures() []Figure {
 		counted("requests.unexplained", "unexplained", "Requests that failed without a known cause.", func(s Subject) int { return s.Requests.Unexplained }),
 		counted("requests.retries", "retries", "Requests sent again by the HTTP client.", func(s Subject) int { return s.Requests.Retries }),
 		counted("workers.alive", "generations", "Most generations of workers alive at once.", func(s Subject) int { return s.Workers.Alive }),
+		counted("workers.crashed", "crashed", "Workers that ended by a signal or with a code other than 0.", func(s Subject) int { return s.Workers.Crashed }),
 		timed("converge.first.p50", "first-p50-sec", "From intent to the first worker, median.", func(s Subject) (time.Duration, int) { return s.Converge.First.P50, s.Converge.First.N }),
 		timed("converge.last.p50", "last-p50-sec", "From intent to all workers, median.", func(s Subject) (time.Duration, int) { return s.Converge.Last.P50, s.Converge.Last.N }),
 		timed("converge.last.p99", "last-p99-sec", "The same, 99th percentile.", func(s Subject) (time.Duration, int) { return s.Converge.Last.P99, s.Converge.Last.N }),

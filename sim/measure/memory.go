@@ -1,18 +1,70 @@
 package measure
 
-import "windtunnel.dev/sim/event"
+import (
+	"time"
 
-// memory keeps the peaks.
-type memory struct{ peak Memory }
+	"windtunnel.dev/sim/event"
+)
 
-func newMemory(rounds) measurement { return &memory{} }
-
-func (m *memory) Add(e event.Event, in bool) {
-	if e.Usage == nil || !in {
-		return
-	}
-	m.peak.PeakRSS = max(m.peak.PeakRSS, e.Usage.NginxRSS)
-	m.peak.PeakPSS = max(m.peak.PeakPSS, e.Usage.NginxPSS)
+// memory keeps the peaks, and finds the samples nearest to the beginning and the
+// end of what is measured.
+type memory struct {
+	rounds   rounds
+	memory   Memory
+	rss, pss edges
 }
 
-func (m *memory) Result(s *Subject, _ *Timeline) { s.Memory = m.peak }
+func newMemory(r rounds) measurement {
+	m := &memory{rounds: r}
+	if len(r) > 0 {
+		m.rss = newEdges(r[0].Begin, r[len(r)-1].End)
+		m.pss = m.rss
+	}
+	return m
+}
+
+func (m *memory) Add(e event.Event, in bool) {
+	if e.Usage == nil {
+		return
+	}
+	m.rss.see(e.At, e.Usage.NginxRSS)
+	if e.Usage.NginxPSS > 0 {
+		m.pss.see(e.At, e.Usage.NginxPSS)
+	}
+	if in {
+		m.memory.PeakRSS = max(m.memory.PeakRSS, e.Usage.NginxRSS)
+		m.memory.PeakPSS = max(m.memory.PeakPSS, e.Usage.NginxPSS)
+	}
+}
+
+func (m *memory) Result(s *Subject, _ *Timeline) {
+	s.Memory = m.memory
+	s.Memory.StartRSS, s.Memory.EndRSS = m.rss.from.value, m.rss.to.value
+	s.Memory.StartPSS, s.Memory.EndPSS = m.pss.from.value, m.pss.to.value
+	if s.Memory.StartRSS > 0 {
+		s.Memory.Growth = float64(s.Memory.EndRSS) / float64(s.Memory.StartRSS)
+	}
+}
+
+// edges are the values nearest to two moments.
+type edges struct{ from, to edge }
+
+type edge struct{ at, off, value int64 }
+
+func newEdges(from, to time.Duration) edges {
+	return edges{edge{at: int64(from), off: int64(never)}, edge{at: int64(to), off: int64(never)}}
+}
+
+func (e *edges) see(at time.Duration, value int64) {
+	e.from.see(int64(at), value)
+	e.to.see(int64(at), value)
+}
+
+// see takes a value; of several equally near the greatest counts, so that their
+// order does not matter.
+func (e *edge) see(at, value int64) {
+	off := max(at-e.at, e.at-at)
+	if off < e.off || off == e.off && value > e.value {
+		e.off, e.value = off, value
+	}
+}

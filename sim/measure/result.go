@@ -112,18 +112,53 @@ type Lane struct {
 
 // Workers is what became of nginx's worker processes.
 type Workers struct {
-	Generations int   `json:"generations"`     // seen in the rounds
-	Alive       int   `json:"alive"`           // most generations alive at once
-	Most        int   `json:"most"`            // most workers alive at once
-	Replaced    int   `json:"replaced"`        // workers of the first moment that were not there at the last
-	First       []int `json:"first,omitempty"` // PIDs
-	Last        []int `json:"last,omitempty"`
+	Generations int       `json:"generations"`       // seen in the rounds
+	Alive       int       `json:"alive"`             // most generations alive at once
+	Most        int       `json:"most"`              // most workers alive at once
+	Replaced    int       `json:"replaced"`          // workers of the first moment that were not there at the last
+	Exited      int       `json:"exited"`            // workers that ended
+	Crashed     int       `json:"crashed"`           // of those, by a signal or with a code other than 0
+	Untold      int       `json:"untold"`            // of those, nothing tells how
+	Draining    int       `json:"draining"`          // workers that drained when the last round ended
+	Drained     Durations `json:"drained"`           // of a worker, from being told to finish until it had gone
+	First       []int     `json:"first,omitempty"`   // PIDs
+	Last        []int     `json:"last,omitempty"`    // PIDs
+	History     []History `json:"history,omitempty"` // of each generation that lived from the first round to the last, the oldest first
 }
 
-// Memory is the peak over the rounds, in bytes, summed over all nginx processes of the subject.
+// History is the life of one generation of workers. Times are since the start
+// of the run; -1 is what had not come by the end of the last round.
+type History struct {
+	Master     int            `json:"master"` // PID
+	Generation int            `json:"generation"`
+	Workers    int            `json:"workers"`  // that it ever had
+	Began      time.Duration  `json:"began"`    // when its first worker was seen
+	Draining   time.Duration  `json:"draining"` // when the first of its workers was seen to finish
+	Ended      time.Duration  `json:"ended"`    // when its last worker had gone
+	PeakRSS    int64          `json:"peakRSS"`  // bytes, summed over its workers; 0: not sampled
+	PeakPSS    int64          `json:"peakPSS"`
+	Held       Held           `json:"held"`
+	Exits      map[string]int `json:"exits"` // of its workers, by how: "code 0", "SIGKILL", "untold"
+}
+
+// Held is why a draining generation lived on: the TCP connections that its
+// draining workers held open when that was last looked at.
+type Held struct {
+	Looks   int `json:"looks"` // how often it was; 0: nothing is known
+	Clients int `json:"clients"`
+	Pods    int `json:"pods"`
+}
+
+// Memory is in bytes, summed over all nginx processes of the subject: shared
+// pages count in each of them (RSS), or divided among them (PSS).
 type Memory struct {
-	PeakRSS int64 `json:"peakRSS"`
-	PeakPSS int64 `json:"peakPSS,omitempty"`
+	PeakRSS  int64   `json:"peakRSS"` // over the rounds
+	PeakPSS  int64   `json:"peakPSS,omitempty"`
+	StartRSS int64   `json:"startRSS"` // when the first round began
+	StartPSS int64   `json:"startPSS,omitempty"`
+	EndRSS   int64   `json:"endRSS"` // when the last round ended
+	EndPSS   int64   `json:"endPSS,omitempty"`
+	Growth   float64 `json:"growth"` // EndRSS over StartRSS; 0: not sampled
 }
 
 // CPU is what was used in the rounds.

@@ -17,6 +17,10 @@ type Timeline struct {
 	Reloads []Reload      `json:"reloads"`
 	Changes []Served      `json:"changes"` // in the order of intent
 	Faults  []Broken      `json:"faults,omitempty"`
+	// Proportional says that the bins' layers are of PSS, which adds up. They are
+	// of RSS, in which shared pages count for each process, where PSS was never sampled.
+	Proportional bool   `json:"proportional"`
+	Heat         []Heat `json:"heat,omitempty"` // of each lane
 }
 
 // Bin is what happened from At for the width of a bin, or until the round's end.
@@ -30,6 +34,25 @@ type Bin struct {
 	Changes     int            `json:"changes"`
 	Generations int            `json:"generations"`   // most alive at once
 	RSS         int64          `json:"rss,omitempty"` // bytes, the most sampled; 0: no sample
+	// Layers are the memory of each generation alive, in bytes: the newest first,
+	// and in the last of six all that are older; none without a sample.
+	Layers []int64 `json:"layers,omitempty"`
+}
+
+// Heat is how the latencies of a lane's answered requests spread over time.
+type Heat struct {
+	Lane    string        `json:"lane"`
+	Width   time.Duration `json:"width"`   // of a column
+	Columns []Column      `json:"columns"` // those with an answered request, in order
+}
+
+// Column counts the requests meant to be sent from At for a column's width, or
+// until the round's end, by their latency. Row n holds those from
+// 10^(n/HeatRows) µs up to, and without, 10^((n+1)/HeatRows) µs; row 0 also what
+// was faster.
+type Column struct {
+	At   time.Duration `json:"at"`
+	Rows map[int]int   `json:"rows"`
 }
 
 // Reload is a new generation of workers, when it was first seen.

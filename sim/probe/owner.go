@@ -3,6 +3,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/netip"
 	"os"
@@ -61,24 +62,32 @@ func socketInode(local, remote netip.AddrPort) (uint64, error) {
 // procInode reads what diagInode asks for from /proc/net/tcp and tcp6, which
 // holds the IPv4 connections of sockets that listen on both.
 func procInode(local, remote netip.AddrPort) (uint64, error) {
-	fs, err := procfs.NewDefaultFS()
+	lines, err := procTCP()
 	if err != nil {
 		return 0, err
 	}
-	four, err := fs.NetTCP()
-	if err != nil {
-		return 0, err
-	}
-	six, err := fs.NetTCP6()
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without IPv6
-		return 0, err
-	}
-	for _, line := range append(four, six...) {
+	for _, line := range lines {
 		if lineAddr(line.LocalAddr, line.LocalPort) == local && lineAddr(line.RemAddr, line.RemPort) == remote {
 			return line.Inode, nil
 		}
 	}
 	return 0, ErrNotOwned
+}
+
+func procTCP() (procfs.NetTCP, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	four, err := fs.NetTCP()
+	if err != nil {
+		return nil, err
+	}
+	six, err := fs.NetTCP6()
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without IPv6
+		return nil, err
+	}
+	return append(four, six...), nil
 }
 
 func lineAddr(ip net.IP, port uint64) netip.AddrPort {
@@ -103,21 +112,35 @@ func holder(inode uint64, pids []int) (int, error) {
 }
 
 func hasOpen(pid int, file string) (bool, error) {
-	folder := fmt.Sprintf("/proc/%d/fd", pid)
-	dir, err := os.Open(folder)
-	if err != nil {
-		return false, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return false, err
-	}
-	for _, name := range names {
-		link, err := os.Readlink(folder + "/" + name)
-		if err == nil && link == file { // an error: closed meanwhile
-			return true, nil
+	for link, err := range filesOf(pid) {
+		if err != nil || link == file {
+			return err == nil, err
 		}
 	}
 	return false, nil
+}
+
+// filesOf are the files that a process holds open, as /proc names them, or one
+// error.
+func filesOf(pid int) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		folder := fmt.Sprintf("/proc/%d/fd", pid)
+		dir, err := os.Open(folder)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer dir.Close()
+		names, err := dir.Readdirnames(-1)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for _, name := range names {
+			link, err := os.Readlink(folder + "/" + name)
+			if err == nil && !yield(link, nil) { // an error: closed meanwhile
+				return
+			}
+		}
+	}
 }

@@ -23,7 +23,9 @@ type diagRequest struct{ local, remote netip.AddrPort }
 const (
 	diagRequestSize = 56
 	diagReplySize   = 72 // struct inet_diag_msg
-	diagReplyRemote = 6  // offset of the remote port
+	diagReplyState  = 1  // offsets in it
+	diagReplyLocal  = 4  // the local port
+	diagReplyRemote = 6  // the remote port
 	diagReplyInode  = 68
 )
 
@@ -63,4 +65,41 @@ func diagInode(local, remote netip.AddrPort) (uint64, error) {
 		return 0, ErrNotAccepted // the listener: the connection has no socket of its own yet, or no longer
 	}
 	return uint64(binary.NativeEndian.Uint32(reply[diagReplyInode:])), nil
+}
+
+// diagAll asks for all TCP sockets of a family, those apart that no process
+// holds any more.
+type diagAll struct{ family byte }
+
+func (r diagAll) Len() int { return diagRequestSize }
+
+func (r diagAll) Serialize() []byte {
+	b := make([]byte, diagRequestSize)
+	b[0], b[1] = r.family, unix.IPPROTO_TCP
+	const nobodys = 1<<unix.BPF_TCP_TIME_WAIT | 1<<unix.BPF_TCP_NEW_SYN_RECV | 1<<unix.BPF_TCP_SYN_RECV
+	binary.NativeEndian.PutUint32(b[4:], math.MaxUint32&^nobodys)
+	return b
+}
+
+// diagSockets are all TCP sockets of this machine that a process holds.
+func diagSockets() ([]socket, error) {
+	var all []socket
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		request := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, unix.NLM_F_DUMP)
+		request.AddData(diagAll{family})
+		err := request.ExecuteIter(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY, func(reply []byte) bool {
+			if len(reply) >= diagReplySize {
+				all = append(all, socket{
+					inode:   uint64(binary.NativeEndian.Uint32(reply[diagReplyInode:])),
+					port:    binary.BigEndian.Uint16(reply[diagReplyLocal:]),
+					listens: reply[diagReplyState] == unix.BPF_TCP_LISTEN,
+				})
+			}
+			return true
+		})
+		if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) { // sockets came and went meanwhile
+			return nil, fmt.Errorf("%w: %w", errNoDiag, err)
+		}
+	}
+	return all, nil
 }

@@ -12,39 +12,44 @@ import (
 )
 
 const (
-	usageEvery = 100 * time.Millisecond
-	pssEvery   = 10 // samples: the kernel walks all pages of a process for it
+	usageEvery    = 100 * time.Millisecond
+	thoroughEvery = 10 // samples: the kernel walks all pages of the processes for it, and all sockets
 )
 
 // Usage samples what the processes of one subject use.
 type Usage struct {
-	log        *event.Log
-	workers    *Workers
-	controller func() (int, error)
-	trouble    trouble
-	pssTrouble trouble
-	done       chan struct{}
+	log         *event.Log
+	workers     *Workers
+	controller  func() (int, error)
+	trouble     trouble
+	pssTrouble  trouble
+	heldTrouble trouble
+	done        chan struct{}
 
-	mu sync.Mutex // one sample at a time
+	mu   sync.Mutex // one sample at a time
+	seen []Worker   // by the sample before
 }
 
-// WatchUsage logs a sample each 100 ms until ctx ends, each tenth with the
-// proportional memory. Controller returns the controller's PID; nil, or while it
-// fails, the sample says nothing of a controller. CPU times come in units of
-// 10 ms; nginx's are the master's, its living children's and its ended children's.
+// WatchUsage logs a sample each 100 ms until ctx ends. Each tenth is thorough, and
+// so is one before which the workers have changed: with the proportional memory,
+// and with what draining workers hold open. Controller returns the controller's
+// PID; nil, or while it fails, the sample says nothing of a controller. CPU times
+// come in units of 10 ms; nginx's are the master's, its living children's and its
+// ended children's.
 func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controller func() (int, error)) *Usage {
 	u := &Usage{
 		log: log, workers: workers, controller: controller,
-		trouble:    trouble{log: log, subject: workers.subject},
-		pssTrouble: trouble{log: log, subject: workers.subject},
-		done:       make(chan struct{}),
+		trouble:     trouble{log: log, subject: workers.subject},
+		pssTrouble:  trouble{log: log, subject: workers.subject},
+		heldTrouble: trouble{log: log, subject: workers.subject},
+		done:        make(chan struct{}),
 	}
 	go u.run(ctx)
 	return u
 }
 
-// Sample logs a sample at once, proportional memory included. It may be called
-// after the watch has ended, too.
+// Sample logs a thorough sample at once. It may be called after the
+// watch has ended, too.
 func (u *Usage) Sample() { u.sample(true) }
 
 // Done is closed when the watch has ended.
@@ -55,7 +60,7 @@ func (u *Usage) run(ctx context.Context) {
 	ticker := time.NewTicker(usageEvery)
 	defer ticker.Stop()
 	for n := 0; ; n++ {
-		u.sample(n%pssEvery == 0)
+		u.sample(n%thoroughEvery == 0)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -64,7 +69,7 @@ func (u *Usage) run(ctx context.Context) {
 	}
 }
 
-func (u *Usage) sample(pss bool) {
+func (u *Usage) sample(thorough bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	master := u.workers.Master()
@@ -82,10 +87,14 @@ func (u *Usage) sample(pss bool) {
 		}
 		return
 	}
-	if pss {
-		s.NginxPSS = u.pss(pids)
+	alive := u.workers.Alive()
+	s.Workers, s.Generations = count(alive)
+	s.ByGeneration = byGeneration(alive)
+	if thorough || !slices.Equal(alive, u.seen) {
+		u.addPSS(&s, pids, alive)
+		u.addHeld(&s, alive)
 	}
-	s.Workers, s.Generations = count(u.workers.Alive())
+	u.seen = alive
 	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
 }
 
@@ -141,24 +150,6 @@ func (u *Usage) ofController(s *event.Usage) error {
 	return nil
 }
 
-// pss adds up the proportional memory; 0 if the kernel does not tell it to us.
-func (u *Usage) pss(pids []int) int64 {
-	var sum int64
-	for _, pid := range pids {
-		proc, err := procfs.NewProc(pid)
-		if err != nil {
-			continue // it has ended
-		}
-		rollup, err := proc.ProcSMapsRollup()
-		if err != nil && processExists(pid) && !gone(err) {
-			u.pssTrouble.report("nginx's proportional memory is not sampled", err)
-			return 0
-		}
-		sum += int64(rollup.Pss)
-	}
-	return sum
-}
-
 // own is the CPU time of the process itself.
 func own(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.UTime+stat.STime) * clockTick
@@ -167,13 +158,4 @@ func own(stat procfs.ProcStat) time.Duration {
 // ended is the CPU time of its children that ended and were waited for.
 func ended(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.CUTime+stat.CSTime) * clockTick
-}
-
-func count(alive []Worker) (workers, generations int) {
-	type generation struct{ master, number int }
-	seen := map[generation]bool{}
-	for _, w := range alive {
-		seen[generation{w.Master, w.Generation}] = true
-	}
-	return len(alive), len(seen)
 }

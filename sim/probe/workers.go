@@ -28,6 +28,7 @@ type Workers struct {
 	done    chan struct{}
 
 	lineages map[int]*lineage // by master: the one before may still drain
+	ends     ends
 
 	mu      sync.Mutex
 	pid     int // of the master, 0: not seen yet
@@ -45,6 +46,7 @@ func WatchWorkers(ctx context.Context, log *event.Log, subject string, master fu
 		trouble:  trouble{log: log, subject: subject},
 		done:     make(chan struct{}),
 		lineages: map[int]*lineage{},
+		ends:     ends{},
 		changed:  make(chan struct{}),
 	}
 	go w.run(ctx)
@@ -95,6 +97,7 @@ func (w *Workers) Done() <-chan struct{} { return w.done }
 
 func (w *Workers) run(ctx context.Context) {
 	defer close(w.done)
+	defer w.ends.close()
 	ticker := time.NewTicker(workersEvery)
 	defer ticker.Stop()
 	for {
@@ -166,6 +169,12 @@ func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 func (w *Workers) publish(master int, news []Worker) {
 	at := w.log.Now()
 	for _, worker := range news {
+		switch _, followed := w.ends[worker.PID]; {
+		case worker.State == event.Exited:
+			worker.Exit = w.ends.of(worker.PID)
+		case !followed:
+			w.ends.follow(worker.PID)
+		}
 		w.log.Write(event.Event{At: at, Subject: w.subject, Worker: &worker})
 	}
 	w.mu.Lock()

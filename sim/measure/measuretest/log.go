@@ -101,7 +101,11 @@ func (s *subject) workers(generation int) []int {
 
 func (s *subject) enter(at time.Duration, generation int, state event.WorkerState) {
 	for _, pid := range s.workers(generation) {
-		s.add(at, event.Event{Worker: &event.Worker{PID: pid, Master: s.master, Generation: generation, State: state}})
+		w := &event.Worker{PID: pid, Master: s.master, Generation: generation, State: state}
+		if state == event.Exited {
+			w.Exit = &event.Exit{}
+		}
+		s.add(at, event.Event{Worker: w})
 	}
 }
 
@@ -246,7 +250,32 @@ func (s *subject) usage(begin, end time.Duration, reloads []time.Duration) {
 		s.add(at, event.Event{Usage: &event.Usage{
 			NginxRSS: int64(live) * (44<<20 + s.random.Int64N(1<<20)), NginxCPU: s.cpu,
 			ControllerRSS: 70 << 20, ControllerCPU: s.cpu / 3, Workers: 2 * live, Generations: live,
+			ByGeneration: s.byGeneration(live, s.generation-after(reloads, at)),
 		}})
 		s.writer.add(at, "", event.Event{Host: &event.Host{Busy: 0.4, Stolen: 0.001}})
 	}
+}
+
+// after counts the reloads later than at.
+func after(reloads []time.Duration, at time.Duration) int {
+	n := 0
+	for _, reload := range reloads {
+		if reload > at {
+			n++
+		}
+	}
+	return n
+}
+
+// byGeneration is a sample of the generations alive, of which the newest serves.
+func (s *subject) byGeneration(live, newest int) []event.Generation {
+	var all []event.Generation
+	for n := newest - live + 1; n <= newest; n++ {
+		g := event.Generation{Master: s.master, Generation: n, Workers: 2, RSS: 40 << 20, PSS: int64(12+n%3) << 20}
+		if n < newest {
+			g.Draining, g.Held = 2, &event.Connections{Clients: 1 + n%4, Pods: 1}
+		}
+		all = append(all, g)
+	}
+	return all
 }

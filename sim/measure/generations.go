@@ -1,0 +1,149 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// generations follows each generation of workers from its first worker to the
+// end of its last, and each of its workers.
+type generations struct {
+	rounds  rounds
+	all     map[generation]*history
+	newest  map[int]int // generation by master
+	workers map[int]*worker
+	counted Workers
+	drained *durations
+}
+
+type history struct {
+	History
+	alive int
+}
+
+// worker is one that lives.
+type worker struct {
+	of       generation
+	draining time.Duration
+}
+
+func newGenerations(r rounds) measurement {
+	return &generations{rounds: r, all: map[generation]*history{}, newest: map[int]int{}, workers: map[int]*worker{}, drained: newDurations()}
+}
+
+// Add goes on to the end of the last round, between the rounds too: a worker
+// that ended there is not alive in the next.
+func (m *generations) Add(e event.Event, in bool) {
+	if len(m.rounds) == 0 || e.At > m.end() {
+		return
+	}
+	switch {
+	case e.Worker != nil && e.Worker.State == event.Exited:
+		m.exited(e.Worker, e.At, in)
+	case e.Worker != nil:
+		m.lives(e.Worker, e.At)
+	case e.Usage != nil:
+		for _, g := range e.Usage.ByGeneration {
+			m.uses(g)
+		}
+	}
+}
+
+func (m *generations) end() time.Duration { return m.rounds[len(m.rounds)-1].End }
+
+func (m *generations) lives(w *event.Worker, at time.Duration) {
+	of := generation{w.Master, w.Generation}
+	m.newest[of.master] = max(m.newest[of.master], of.number)
+	h := m.all[of]
+	if h == nil {
+		h = &history{History: History{Master: w.Master, Generation: w.Generation, Began: at, Draining: none, Ended: none, Exits: map[string]int{}}}
+		m.all[of] = h
+	}
+	if m.workers[w.PID] == nil {
+		m.workers[w.PID] = &worker{of: of, draining: none}
+		h.Workers++
+		h.alive++
+		h.Ended = none
+	}
+	if w.State == event.Draining && m.workers[w.PID].draining == none {
+		m.workers[w.PID].draining = at
+		if h.Draining == none {
+			h.Draining = at
+		}
+	}
+}
+
+func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
+	known := m.workers[w.PID]
+	if known == nil {
+		return // it was never seen alive
+	}
+	delete(m.workers, w.PID)
+	h := m.all[known.of]
+	h.Exits[how(w.Exit)]++
+	if h.alive--; h.alive == 0 {
+		h.Ended = at
+	}
+	if !in {
+		return
+	}
+	m.counted.Exited++
+	switch {
+	case w.Exit == nil:
+		m.counted.Untold++
+	case crashed(w.Exit):
+		m.counted.Crashed++
+	}
+	switch {
+	case known.draining != none:
+		m.drained.add(at - known.draining)
+	case known.of.number < m.newest[known.of.master] && !crashed(w.Exit):
+		m.drained.add(0) // it had nothing to finish, and was gone before the next look
+	}
+}
+
+func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
+
+func how(e *event.Exit) string {
+	switch {
+	case e == nil:
+		return "untold"
+	case e.Signal != "":
+		return e.Signal
+	}
+	return fmt.Sprintf("code %d", e.Code)
+}
+
+func (m *generations) uses(g event.Generation) {
+	h := m.all[generation{g.Master, g.Generation}]
+	if h == nil {
+		return
+	}
+	h.PeakRSS, h.PeakPSS = max(h.PeakRSS, g.RSS), max(h.PeakPSS, g.PSS)
+	if g.Held != nil {
+		h.Held = Held{h.Held.Looks + 1, g.Held.Clients, g.Held.Pods}
+	}
+}
+
+// Result comes after workers, whose counts it completes.
+func (m *generations) Result(s *Subject, _ *Timeline) {
+	s.Workers.Exited, s.Workers.Crashed, s.Workers.Untold = m.counted.Exited, m.counted.Crashed, m.counted.Untold
+	s.Workers.Drained = m.drained.result()
+	for _, w := range m.workers {
+		if w.draining != none {
+			s.Workers.Draining++
+		}
+	}
+	for _, h := range m.all {
+		if h.Ended == none || h.Ended >= m.rounds[0].Begin {
+			s.Workers.History = append(s.Workers.History, h.History)
+		}
+	}
+	slices.SortFunc(s.Workers.History, func(a, b History) int {
+		return cmp.Or(cmp.Compare(a.Began, b.Began), cmp.Compare(a.Master, b.Master), cmp.Compare(a.Generation, b.Generation))
+	})
+}

@@ -1,0 +1,68 @@
+package measure
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// HeatRows is how many rows of a heat map share a decade: each row's latencies
+// are a quarter longer than the row's below it.
+const HeatRows = 10
+
+// mostColumns bounds the columns of a heat map: more are no wider than a pixel
+// or two.
+const mostColumns = 300
+
+// heat counts a lane's requests by time and latency.
+type heat struct {
+	rounds rounds
+	width  time.Duration
+	lanes  map[string]map[time.Duration]map[int]int // rows, by lane and the column's beginning
+}
+
+func newHeat(r rounds) measurement {
+	m := &heat{rounds: r, width: narrowest, lanes: map[string]map[time.Duration]map[int]int{}}
+	for r.total()/m.width > mostColumns {
+		m.width *= 2
+	}
+	return m
+}
+
+func (m *heat) Add(e event.Event, in bool) {
+	if !in || e.Request == nil || e.Request.Status == 0 || e.Request.Cause == event.OurCancel {
+		return
+	}
+	lane := m.lanes[e.Request.Lane]
+	if lane == nil {
+		lane = map[time.Duration]map[int]int{}
+		m.lanes[e.Request.Lane] = lane
+	}
+	begin := m.rounds[m.rounds.at(e.At)].Begin
+	at := begin + (e.At-begin)/m.width*m.width
+	if lane[at] == nil {
+		lane[at] = map[int]int{}
+	}
+	lane[at][heatRow(e.Request.Lag+e.Request.Took)]++
+}
+
+// heatRow is the row in which a latency lies.
+func heatRow(latency time.Duration) int {
+	us := float64(latency) / float64(time.Microsecond)
+	return int(HeatRows * math.Log10(max(us, 1)))
+}
+
+func (m *heat) Result(_ *Subject, t *Timeline) {
+	for _, name := range slices.Sorted(maps.Keys(m.lanes)) {
+		h := Heat{Lane: name, Width: m.width}
+		for at, rows := range m.lanes[name] {
+			h.Columns = append(h.Columns, Column{at, rows})
+		}
+		slices.SortFunc(h.Columns, func(a, b Column) int { return cmp.Compare(a.At, b.At) })
+		t.Heat = append(t.Heat, h)
+	}
+}

@@ -1,0 +1,191 @@
+package probe
+
+import (
+	"net"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/sim/event"
+)
+
+// A draining generation is told with why it lives: a request that its client
+// waits for, at a pod that does not answer.
+func TestDrainingGenerationIsHeld(t *testing.T) {
+	pod := startSlowPod(t)
+	server := "location / { proxy_pass http://" + pod.address + "; }"
+	n := startNginx(t, server)
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	_, base := r.started(w)
+	u := WatchUsage(r.ctx, r.Log, w, nil)
+
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		pod.ask(n.address)
+	}()
+	<-pod.asked
+	n.reload(server)
+	alive, err := w.Await(r.ctx, func(alive []Worker) bool {
+		return len(alive) == 3 && alive[0].State == event.Draining && alive[1].Generation == base+1
+	})
+	if err != nil {
+		t.Fatalf("%v: %+v", err, alive)
+	}
+	u.Sample()
+	close(pod.release)
+	<-asked
+	r.await(w, base+1, 2)
+	u.Sample()
+	events := r.end(w, u)
+
+	var held *event.Generation
+	var last []event.Generation
+	for _, e := range events {
+		if e.Trouble != nil {
+			t.Errorf("trouble: %+v", e.Trouble)
+		}
+		if e.Usage == nil {
+			continue
+		}
+		last = e.Usage.ByGeneration
+		for _, g := range last {
+			if g.Generation == base && g.Draining == 1 && g.Workers == 1 && g.Held != nil {
+				held = &g
+			}
+			if g.RSS < 1<<20 || g.PSS > g.RSS || g.Generation == base+1 && g.Held != nil {
+				t.Errorf("sample %+v", g)
+			}
+		}
+	}
+	if held == nil || *held.Held != (event.Connections{Clients: 1, Pods: 1}) {
+		t.Errorf("the draining generation was %+v, want it held by a client and a pod", held)
+	}
+	if len(last) != 1 || last[0].Generation != base+1 || last[0].Workers != 2 || last[0].PSS == 0 {
+		t.Errorf("in the end there were %+v, want the new generation", last)
+	}
+}
+
+// A worker that ends by itself and one that is killed are told apart, as far as
+// this kernel tells.
+func TestWorkersSayHowTheyEnded(t *testing.T) {
+	n := startNginx(t, "return 200;")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	first, base := r.started(w)
+	if err := syscall.Kill(first[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.Await(r.ctx, func(alive []Worker) bool {
+		return len(alive) == 2 && alive[0].PID != first[0].PID && alive[1].PID != first[0].PID
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.old(second)
+	n.reload("return 200;")
+	r.await(w, base+1, 2)
+
+	tells := toldOfOthers(t)
+	for _, e := range r.end(w) {
+		if e.Worker == nil || e.Worker.State != event.Exited {
+			continue
+		}
+		switch got := e.Worker.Exit; {
+		case got == nil && tells:
+			t.Errorf("worker %+v ended, and nothing says how", *e.Worker)
+		case got == nil:
+		case e.Worker.PID == first[0].PID && *got != event.Exit{Signal: "SIGKILL"}:
+			t.Errorf("the killed worker ended by %+v", *got)
+		case e.Worker.PID != first[0].PID && *got != event.Exit{}:
+			t.Errorf("a drained worker ended by %+v", *got)
+		}
+	}
+}
+
+// toldOfOthers says whether this kernel tells how a reaped process ended.
+func toldOfOthers(t *testing.T) bool {
+	t.Helper()
+	child := exec.Command("cat")
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	all := ends{}
+	all.follow(child.Process.Pid)
+	stdin.Close()
+	if err := child.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	exit := all.of(child.Process.Pid)
+	if exit != nil && *exit != (event.Exit{}) {
+		t.Errorf("cat ended by %+v", *exit)
+	}
+	if len(all) > 0 {
+		t.Error("what ended is not forgotten")
+	}
+	return exit != nil
+}
+
+// A process that nobody has waited for tells its status on any kernel.
+func TestZombieSaysHowItEnded(t *testing.T) {
+	child := exec.Command("sh", "-c", "exit 3")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	// Waits for its end and leaves it to be reaped.
+	if err := unix.Waitid(unix.P_PID, child.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if exit := (ends{}).of(child.Process.Pid); exit == nil || *exit != (event.Exit{Code: 3}) {
+		t.Errorf("it ended by %+v, want code 3", exit)
+	}
+}
+
+// Both ways to the sockets of this machine find ours, and who listens.
+func TestSockets(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for name, find := range map[string]func() ([]socket, error){"any": sockets, "/proc": procSockets} {
+		all, err := find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hasPort(all, listener.Addr(), true) || !hasPort(all, conn.LocalAddr(), false) {
+			t.Errorf("%s: neither the listener %v nor its client %v are among %d sockets", name, listener.Addr(), conn.LocalAddr(), len(all))
+		}
+	}
+}
+
+func hasPort(all []socket, address net.Addr, listens bool) bool {
+	port := uint16(address.(*net.TCPAddr).Port)
+	for _, s := range all {
+		if s.port == port && s.listens == listens && s.inode != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func BenchmarkSockets(b *testing.B) {
+	for b.Loop() {
+		if _, err := sockets(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package probe
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"windtunnel.dev/sim/event"
+)
+
+// socket is a TCP socket of this machine. Which process holds it, its inode
+// tells.
+type socket struct {
+	inode   uint64
+	port    uint16 // the local one
+	listens bool
+}
+
+// sockets are all that a process holds, from sock_diag(7), or without it from
+// /proc/net/tcp.
+func sockets() ([]socket, error) {
+	all, err := diagSockets()
+	if errors.Is(err, errNoDiag) {
+		return procSockets()
+	}
+	return all, err
+}
+
+func procSockets() ([]socket, error) {
+	lines, err := procTCP()
+	if err != nil {
+		return nil, err
+	}
+	const listen = 0x0A // TCP_LISTEN
+	var all []socket
+	for _, line := range lines {
+		all = append(all, socket{inode: line.Inode, port: uint16(line.LocalPort), listens: line.St == listen})
+	}
+	return all, nil
+}
+
+// heldBy counts the connections that each of the processes holds open. One
+// whose local port somebody listens on was accepted: the kernel chooses no such
+// port for a connection that a process opens. (So the clients of a port that
+// nobody listens on any more, as after the master's death, count as pods.)
+func heldBy(pids []int) (map[int]event.Connections, error) {
+	all, err := sockets()
+	if err != nil {
+		return nil, err
+	}
+	listened := map[uint16]bool{}
+	connections := map[uint64]socket{}
+	for _, s := range all {
+		if s.listens {
+			listened[s.port] = true
+		} else {
+			connections[s.inode] = s
+		}
+	}
+	held := map[int]event.Connections{}
+	for _, pid := range pids {
+		var mine event.Connections
+		for file, err := range filesOf(pid) {
+			if err != nil && !gone(err) {
+				return nil, err
+			}
+			s, open := connections[inodeOf(file)]
+			switch {
+			case !open:
+			case listened[s.port]:
+				mine.Clients++
+			default:
+				mine.Pods++
+			}
+		}
+		held[pid] = mine
+	}
+	return held, nil
+}
+
+// inodeOf is the inode of a socket by the name that /proc gives it, 0 of any
+// other file.
+func inodeOf(file string) uint64 {
+	number, _ := strings.CutPrefix(file, "socket:[")
+	inode, _ := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64)
+	return inode
+}
