@@ -26,8 +26,9 @@ func loseDict(name string, running, next State) bool {
 }
 
 func dictLine(name string, conf []byte) []byte {
+	start := []byte("lua_shared_dict " + name + " ")
 	for line := range bytes.SplitSeq(conf, []byte("\n")) {
-		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("lua_shared_dict "+name+" ")) {
+		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, start) {
 			return line
 		}
 	}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -38,8 +37,8 @@ func split(conf []byte) lines {
 	var around []string // the blocks that are open
 	server := ""
 	l.add(place{}, "")
-	for raw := range bytes.SplitSeq(conf, []byte("\n")) {
-		line := string(bytes.TrimSpace(raw))
+	for line := range strings.Lines(string(conf)) { // parts of one string
+		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case strings.HasSuffix(line, "{"):

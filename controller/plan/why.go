@@ -89,6 +89,9 @@ func (p place) name() string {
 // compareAt is what came and went at one place. A line that went and one that
 // came on the same subject are one change.
 func compareAt(at place, old, new []string) []Why {
+	if slices.Equal(old, new) {
+		return nil
+	}
 	gone, came := without(old, new), without(new, old)
 	var whys []Why
 	for _, line := range gone {

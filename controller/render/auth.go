@@ -43,7 +43,7 @@ func buildAuthLocation(location *model.Location, globalURL string) string {
 // shouldApplyAuthUpstream tells whether connections to the service that is
 // asked are kept open. nginx's Lua cannot ask within HTTP/2, and a host with
 // variables is known too late.
-func shouldApplyAuthUpstream(location *model.Location, config cfg) bool {
+func shouldApplyAuthUpstream(location *model.Location, config *cfg) bool {
 	auth := location.ExternalAuth
 	return auth.URL != "" && auth.KeepaliveConnections > 0 && !config.UseHTTP2 && !strings.Contains(extractHostPort(auth.URL), "$")
 }

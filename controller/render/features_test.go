@@ -17,8 +17,8 @@ func TestFunctionsOfFeatures(t *testing.T) {
 	v1 := &model.Location{Path: "/api/v1", PathType: new(networkingv1.PathTypePrefix), Backend: "demo-web-80"}
 	v1.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example.com:8080/check?x=1", KeepaliveConnections: 8}
 	free := &model.Location{Path: "/api/v1", EnableGlobalAuth: true}
-	http1 := cfg{}
-	http2 := cfg{Config: options.Config{UseHTTP2: true}}
+	http1 := &cfg{}
+	http2 := &cfg{Config: options.Config{UseHTTP2: true}}
 
 	limited := &model.Location{RateLimit: annotations.RateLimit{
 		ID: "ID", Name: "N", LimitRate: 7, LimitRateAfter: 8,
@@ -163,7 +163,7 @@ func TestWatchingOfLocations(t *testing.T) {
 		{true, rules, "modsecurity_rules '\nSecRule \\'x\\'\n';\nmodsecurity_transaction_id \"$request_id\";"},
 		{true, strict, "modsecurity_rules_file /etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf;"},
 	} {
-		config := cfg{}
+		config := &cfg{}
 		config.EnableModsecurity = test.global
 		if got := buildModSecurityForLocation(config, &model.Location{ModSecurity: test.own}); got != test.want {
 			t.Errorf("%v %+v: %q, want %q", test.global, test.own, got, test.want)

@@ -38,7 +38,7 @@ var functions = template.FuncMap{
 	"buildHTTPListener":  buildHTTPListener,
 	"buildHTTPSListener": buildHTTPSListener,
 	"buildServerName":    buildServerName,
-	"serverConfig":       func(r root, s *model.Server) any { return served{r, s} },
+	"serverConfig":       func(r *root, s *model.Server) any { return served{r, s} },
 
 	// location.go
 	"buildLocation":            buildLocation,
@@ -92,8 +92,8 @@ var functions = template.FuncMap{
 	"locationConfig":      locationConfig,
 	"parameter":           parameter,
 	"proxyBuffers":        proxyBuffers,
-	"redirectConfig":      func(r root, to model.Redirect) any { return redirected{r, to} },
-	"streamConfig":        func(r root, s model.L4Service) any { return streamed{r, s} },
+	"redirectConfig":      func(r *root, to model.Redirect) any { return redirected{r, to} },
+	"streamConfig":        func(r *root, s model.L4Service) any { return streamed{r, s} },
 	"streamUpstreams":     streamUpstreams,
 	"proxySSL":            proxySSL,
 }

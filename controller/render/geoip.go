@@ -54,7 +54,7 @@ var geoVariables = map[string][]geoVariable{
 
 // GeoIP are the databases that are there and known. Two of one kind would give
 // the same variables, so the first is taken.
-func (r root) GeoIP() []geoDatabase {
+func (r *root) GeoIP() []geoDatabase {
 	var found []geoDatabase
 	taken := make(map[string]bool)
 	for _, file := range r.in.GeoIPFiles {

@@ -29,7 +29,7 @@ func buildResolvers(servers []string, noIPv6 bool) string {
 	return line + ";"
 }
 
-func buildLuaSharedDictionaries(config cfg, _ []*model.Server) string {
+func buildLuaSharedDictionaries(config *cfg, _ []*model.Server) string {
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(config.LuaSharedDicts)) {
 		fmt.Fprintf(&lines, "lua_shared_dict %s %s;\n", name, dictSize(config.LuaSharedDicts[name]))
@@ -46,7 +46,7 @@ func dictSize(kb int) string {
 
 // luaConfigurationRequestBodySize is the largest body that Lua can take: what
 // its dictionaries hold and a little more.
-func luaConfigurationRequestBodySize(config cfg) string {
+func luaConfigurationRequestBodySize(config *cfg) string {
 	dicts := config.LuaSharedDicts
 	return dictSize(max(dicts["configuration_data"], dicts["certificate_data"]) + 1024)
 }

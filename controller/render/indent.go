@@ -34,6 +34,9 @@ func indent(text []byte) []byte {
 
 // withoutReturns drops carriage returns; one that ends no line is a space.
 func withoutReturns(text []byte) []byte {
+	if bytes.IndexByte(text, '\r') < 0 {
+		return text
+	}
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	return bytes.ReplaceAll(text, []byte("\r"), []byte(" "))
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // buildHTTPListener is the listen lines of a host for plain HTTP.
-func buildHTTPListener(r root, host string) string {
+func buildHTTPListener(r *root, host string) string {
 	return listeners(r, host, r.ListenPorts.HTTP, r.Cfg.UseProxyProtocol, "")
 }
 
 // buildHTTPSListener is the listen lines of a host for TLS.
-func buildHTTPSListener(r root, host string) string {
+func buildHTTPSListener(r *root, host string) string {
 	tls := " ssl"
 	if r.Cfg.UseHTTP2 && !r.HTTP2Directive {
 		tls += " http2"
@@ -24,7 +24,7 @@ func buildHTTPSListener(r root, host string) string {
 	return listeners(r, host, r.ListenPorts.HTTPS, r.Cfg.UseProxyProtocol, tls)
 }
 
-func listeners(r root, host string, port int, proxyProtocol bool, protocol string) string {
+func listeners(r *root, host string, port int, proxyProtocol bool, protocol string) string {
 	var lines []string
 	for _, address := range listenAddresses(r) {
 		line := fmt.Sprintf("listen %s%d", address, port)
@@ -39,7 +39,7 @@ func listeners(r root, host string, port int, proxyProtocol bool, protocol strin
 	return strings.Join(lines, "\n")
 }
 
-func socketOptions(r root) string {
+func socketOptions(r *root) string {
 	options := " default_server"
 	if r.Cfg.ReusePort {
 		options += " reuseport"
@@ -49,7 +49,7 @@ func socketOptions(r root) string {
 
 // listenAddresses are what comes before the port: all addresses of the machine
 // unless some are given for either family.
-func listenAddresses(r root) []string {
+func listenAddresses(r *root) []string {
 	v4, v6 := r.Cfg.BindAddressIpv4, r.Cfg.BindAddressIpv6
 	if len(v4)+len(v6) == 0 {
 		v4, v6 = []string{""}, []string{"[::]"}

@@ -15,13 +15,13 @@ import (
 // located is the dot of a location's template: what is worked out from the
 // location and the whole.
 type located struct {
-	All      root
+	All      *root
 	Server   *model.Server
 	Location *model.Location
 	Regex    bool // the server's paths are regular expressions
 }
 
-func locationConfig(r root, s *model.Server, l *model.Location, regex bool) located {
+func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) located {
 	return located{r, s, l, regex}
 }
 

@@ -60,7 +60,7 @@ func serviceOf(ingress *networkingv1.Ingress, host, path string) *networkingv1.I
 }
 
 // locationConfigForLua sets the variables by which Lua decides on redirects.
-func locationConfigForLua(location *model.Location, all root) string {
+func locationConfigForLua(location *model.Location, all *root) string {
 	var lines strings.Builder
 	for _, flag := range []struct {
 		name string

@@ -18,16 +18,16 @@ func shouldLoadAuthDigestModule(servers []*model.Server) bool {
 	return anyLocation(servers, asksForDigest)
 }
 
-func shouldLoadModSecurityModule(config cfg, servers []*model.Server) bool {
+func shouldLoadModSecurityModule(config *cfg, servers []*model.Server) bool {
 	return config.EnableModsecurity || anyLocation(servers, func(l *model.Location) bool { return l.ModSecurity.Enable })
 }
 
-func shouldLoadOpentelemetryModule(config cfg, servers []*model.Server) bool {
+func shouldLoadOpentelemetryModule(config *cfg, servers []*model.Server) bool {
 	return config.EnableOpentelemetry || anyLocation(servers, func(l *model.Location) bool { return l.Opentelemetry.Enabled })
 }
 
 // buildOpentelemetry is what holds for all locations that are traced.
-func buildOpentelemetry(config cfg, servers []*model.Server) string {
+func buildOpentelemetry(config *cfg, servers []*model.Server) string {
 	if config.OpentelemetryOperationName == "" || !shouldLoadOpentelemetryModule(config, servers) {
 		return ""
 	}
@@ -62,11 +62,11 @@ const (
 
 // buildModSecurityForLocation is what a location says of its firewall, over
 // what holds for all. Rules of its own replace the recommended ones.
-func buildModSecurityForLocation(config cfg, location *model.Location) string {
+func buildModSecurityForLocation(config *cfg, location *model.Location) string {
 	return modSecurityOf(config, location, func(file string) string { return file })
 }
 
-func modSecurityOf(config cfg, location *model.Location, path func(string) string) string {
+func modSecurityOf(config *cfg, location *model.Location, path func(string) string) string {
 	own := location.ModSecurity
 	switch {
 	case own.EnableSet && !own.Enable:

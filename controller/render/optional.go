@@ -38,7 +38,7 @@ type use struct {
 	without string
 }
 
-func uses(c cfg) []use {
+func uses(c *cfg) []use {
 	return []use{
 		{[]string{geoIP2}, "use-geoip2", c.UseGeoIP2, nil, "there are no $geoip2 variables"},
 		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "answers are not compressed with it"},
@@ -57,7 +57,7 @@ func (u use) of(servers []*model.Server) bool {
 }
 
 // modules are the files of load_module lines.
-func modules(servers []*model.Server, c cfg, in Input) []string {
+func modules(servers []*model.Server, c *cfg, in Input) []string {
 	files := slices.Clone(in.Modules)
 	for _, u := range uses(c) {
 		if !u.of(servers) {

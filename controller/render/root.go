@@ -13,7 +13,7 @@ import (
 // root is the dot of the template. Its field names are ingress-nginx's, but
 // for the last group.
 type root struct {
-	Cfg             cfg
+	Cfg             *cfg
 	Backends        model.Backends
 	Servers         []*model.Server
 	RedirectServers []model.Redirect
@@ -70,22 +70,22 @@ type listenPorts struct {
 }
 
 // Path is where a file of ingress-nginx's image is here.
-func (r root) Path(file string) string { return r.options.Path(file) }
+func (r *root) Path(file string) string { return r.options.Path(file) }
 
 // Syslog is the server that logs go to.
-func (r root) Syslog() string {
+func (r *root) Syslog() string {
 	return net.JoinHostPort(strings.Trim(r.Cfg.SyslogHost, "[]"), strconv.Itoa(r.Cfg.SyslogPort))
 }
 
 // CachesAuth tells whether answers of external authentication are kept.
-func (r root) CachesAuth() bool {
+func (r *root) CachesAuth() bool {
 	return r.Cfg.GlobalExternalAuth.AuthCacheKey != "" ||
 		anyLocation(r.Servers, func(l *model.Location) bool { return l.ExternalAuth.AuthCacheKey != "" })
 }
 
 // AuthUpstreams are the locations whose external authentication keeps
 // connections open, each once.
-func (r root) AuthUpstreams() []located {
+func (r *root) AuthUpstreams() []located {
 	var found []located
 	for _, server := range r.Servers {
 		found = append(found, served{r, server}.once(located.authUpstreamName)...)
@@ -94,12 +94,12 @@ func (r root) AuthUpstreams() []located {
 }
 
 // Has tells whether nginx has a module.
-func (r root) Has(module string) bool { return r.in.has(module) }
+func (r *root) Has(module string) bool { return r.in.has(module) }
 
-func newRoot(m *model.Model, in Input) root {
+func newRoot(m *model.Model, in Input) *root {
 	ports := in.Options.Ports
 	config := newCfg(m, in)
-	return root{
+	return &root{
 		Cfg:             config,
 		Backends:        m.Backends,
 		Servers:         m.Servers,
@@ -137,10 +137,10 @@ func newRoot(m *model.Model, in Input) root {
 	}
 }
 
-func newCfg(m *model.Model, in Input) cfg {
+func newCfg(m *model.Model, in Input) *cfg {
 	config := sized(in.Options.Config, m.Servers, in)
 	config.SSLDHParam = m.SSLDHParam // templates read the file's path
-	c := cfg{
+	c := &cfg{
 		Config:                 config,
 		DefaultSSLCertificate:  &m.DefaultSSLCertificate,
 		Resolver:               in.Resolvers,

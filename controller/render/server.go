@@ -8,13 +8,13 @@ import (
 
 // served is the dot of a server's template.
 type served struct {
-	First  root
+	First  *root
 	Second *model.Server
 }
 
 // redirected is the dot of the template of a host that only redirects.
 type redirected struct {
-	All      root
+	All      *root
 	Redirect model.Redirect
 }
 

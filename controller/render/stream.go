@@ -12,7 +12,7 @@ import (
 
 // streamed is the dot of the template of a TCP or UDP port.
 type streamed struct {
-	All     root
+	All     *root
 	Service model.L4Service
 }
 
@@ -29,7 +29,7 @@ func streamUpstreams(tcp, udp []model.L4Service) []model.L4Service {
 }
 
 // buildStreamListener is the listen lines of a TCP or UDP port.
-func buildStreamListener(r root, service model.L4Service) string {
+func buildStreamListener(r *root, service model.L4Service) string {
 	options := fmt.Sprintf(" backlog=%d", r.BacklogSize)
 	switch {
 	case service.Backend.Protocol == corev1.ProtocolUDP && r.Cfg.ReusePort:

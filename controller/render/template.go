@@ -47,7 +47,7 @@ func (t *Template) Place(name string) string {
 	return t.parsed.Name()
 }
 
-func (t *Template) execute(data root) ([]byte, error) {
+func (t *Template) execute(data *root) ([]byte, error) {
 	var text bytes.Buffer
 	if err := t.parsed.Execute(&text, data); err != nil {
 		return nil, readable(err)

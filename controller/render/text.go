@@ -31,9 +31,9 @@ func escapeLiteralDollar(value any) string {
 	return strings.ReplaceAll(text, "$", "${literal_dollar}")
 }
 
-func sanitizeQuotedRegex(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
-}
+var inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+func sanitizeQuotedRegex(text string) string { return inQuotes.Replace(text) }
 
 // plain is what nginx reads as one parameter without quotes, and in it nothing
 // but text and variables.
