@@ -44,6 +44,7 @@ const (
 	orderStream = iota + 1
 	timeStream
 	nameStream
+	certificateStream
 )
 
 // RollingUpdate replaces the pods of one service after another, as a Deployment

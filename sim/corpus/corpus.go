@@ -21,6 +21,10 @@ type Shape struct {
 	Ingresses int // dealt out over the services
 	Seed      uint64
 	Port      int32 // that pods listen on; 0: DefaultPort
+	// TLS gives each ingress a certificate of its own for its host.
+	TLS bool
+	// Annotations are on each ingress.
+	Annotations map[string]string
 }
 
 // Population is what is in the cluster when a run begins.
@@ -28,6 +32,7 @@ type Population struct {
 	Namespace string
 	Services  []Service
 	Ingresses []Ingress
+	TLS       bool
 }
 
 // Service is a service and the pods that it has at first.
@@ -46,6 +51,8 @@ type Ingress struct {
 	Name  string
 	Host  string
 	Paths []Path
+
+	Annotations map[string]string
 }
 
 // Path routes what begins with Prefix to a service of the same namespace.
@@ -72,7 +79,7 @@ const (
 // service i, modulo their number; one ingress in four has a second path, to a
 // service that chance picks.
 func Generate(shape Shape) Population {
-	p := Population{Namespace: shape.Namespace}
+	p := Population{Namespace: shape.Namespace, TLS: shape.TLS}
 	names := NewNames(rand.New(rand.NewPCG(shape.Seed, podStream)))
 	port := shape.Port
 	if port == 0 {
@@ -105,6 +112,8 @@ func ingresses(services []Service, shape Shape) []Ingress {
 			Name:  name,
 			Host:  fmt.Sprintf("%s.%s.example", name, shape.Namespace),
 			Paths: []Path{{Prefix: "/", Service: service}},
+
+			Annotations: shape.Annotations,
 		}
 		if chance.IntN(4) == 0 {
 			ingress.Paths = append(ingress.Paths, Path{Prefix: "/api", Service: services[chance.IntN(len(services))].Name})

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"maps"
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +51,12 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 		}
 	}
 	for _, ingress := range p.Ingresses {
-		objects = append(objects, ingress.object(p.Namespace))
+		object := ingress.object(p.Namespace)
+		if p.TLS {
+			objects = append(objects, p.Secret(ingress, 1))
+			ingress.secure(object)
+		}
+		objects = append(objects, object)
 	}
 	return objects
 }
@@ -86,7 +92,7 @@ func (i Ingress) object(namespace string) *networkingv1.Ingress {
 	}
 	return &networkingv1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "Ingress"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: i.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: i.Name, Annotations: maps.Clone(i.Annotations)},
 		Spec: networkingv1.IngressSpec{
 			IngressClassName: new(IngressClass),
 			Rules: []networkingv1.IngressRule{{

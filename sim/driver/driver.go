@@ -43,6 +43,8 @@ type Instance interface {
 	Launch(ctx context.Context) error
 	// Address is where clients reach nginx over HTTP.
 	Address() netip.AddrPort
+	// TLS is where they reach it over HTTPS.
+	TLS() netip.AddrPort
 	// Master is the PID of the nginx master process.
 	Master() (int, error)
 	// Controller is the PID of the controller.

@@ -80,6 +80,16 @@ type Change struct {
 	Added   []string `json:"added,omitempty"`   // pods that must come to serve
 	Removed []string `json:"removed,omitempty"` // pods that must cease to serve
 	Pods    int      `json:"pods,omitempty"`    // ready pods of the service after it
+	// Certificate is what a change of a certificate brings; nil: it changes none.
+	Certificate *Certificate `json:"certificate,omitempty"`
+}
+
+// Certificate is the certificate of a host, by its serial number in lower-case
+// hexadecimal.
+type Certificate struct {
+	Host   string `json:"host"`
+	Serial string `json:"serial"`
+	Old    string `json:"old"` // the serial before
 }
 
 // Written says that the API server took a change.
@@ -108,6 +118,8 @@ type Request struct {
 	Detail  string        `json:"detail,omitempty"`  // the error, in its own words
 	// Messages counts what came over a stream: server-sent events, messages of a websocket.
 	Messages int `json:"messages,omitempty"`
+	// Serial is that of the certificate which the client was shown, in lower-case hexadecimal.
+	Serial string `json:"serial,omitempty"`
 }
 
 // Cause is why a request failed, told apart on the wire.
@@ -115,23 +127,25 @@ type Cause string
 
 // The causes. A failed request has exactly one; Unknown is a defect of ours.
 const (
-	IdleClose  Cause = "idle-close"  // a reused connection was closed before any byte of the request could be served: FIN seen, no byte of an answer
-	Reset      Cause = "reset"       // RST while the request was in flight
-	Refused    Cause = "refused"     // nobody listened
-	EOF        Cause = "eof"         // a fresh connection closed before the answer began
-	Truncated  Cause = "truncated"   // the answer ended early, by FIN or RST after its first byte
-	StreamCut  Cause = "stream-cut"  // a stream that had begun was ended by the other side before its time
-	Corrupted  Cause = "corrupted"   // the answer is whole but not what was sent
-	Timeout    Cause = "timeout"     // no answer in time
-	NginxError Cause = "nginx-5xx"   // nginx made the 5xx itself (no pod answered)
-	PodError   Cause = "pod-5xx"     // a pod made the 5xx
-	NotFound   Cause = "not-found"   // 404 by nginx: no such host or path
-	NginxOther Cause = "nginx-other" // nginx made another answer that is not a success: 3xx, 4xx
-	PodOther   Cause = "pod-other"   // a pod did
-	WrongPod   Cause = "wrong-pod"   // a pod of another service answered
-	GonePod    Cause = "gone-pod"    // an address that belongs to another pod by now answered
-	OurDialing Cause = "our-dialing" // the generator could not open a socket: its own fault
-	OurCancel  Cause = "our-cancel"  // the run ended while it was in flight: not the subject's fault
+	IdleClose  Cause = "idle-close"    // a reused connection was closed before any byte of the request could be served: FIN seen, no byte of an answer
+	Reset      Cause = "reset"         // RST while the request was in flight
+	Refused    Cause = "refused"       // nobody listened
+	EOF        Cause = "eof"           // a fresh connection closed before the answer began
+	Truncated  Cause = "truncated"     // the answer ended early, by FIN or RST after its first byte
+	StreamCut  Cause = "stream-cut"    // a stream that had begun was ended by the other side before its time
+	Corrupted  Cause = "corrupted"     // the answer is whole but not what was sent
+	Timeout    Cause = "timeout"       // no answer in time
+	NginxError Cause = "nginx-5xx"     // nginx made the 5xx itself (no pod answered)
+	PodError   Cause = "pod-5xx"       // a pod made the 5xx
+	NotFound   Cause = "not-found"     // 404 by nginx: no such host or path
+	NginxOther Cause = "nginx-other"   // nginx made another answer that is not a success: 3xx, 4xx
+	PodOther   Cause = "pod-other"     // a pod did
+	WrongPod   Cause = "wrong-pod"     // a pod of another service answered
+	GonePod    Cause = "gone-pod"      // an address that belongs to another pod by now answered
+	Handshake  Cause = "tls-handshake" // the TLS handshake failed: an alert, or what came is not TLS
+	WrongCert  Cause = "wrong-cert"    // the certificate shown is not for the host: a client that checks hangs up
+	OurDialing Cause = "our-dialing"   // the generator could not open a socket: its own fault
+	OurCancel  Cause = "our-cancel"    // the run ended while it was in flight: not the subject's fault
 	Unknown    Cause = "unknown"
 )
 

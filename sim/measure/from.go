@@ -26,6 +26,7 @@ var measurements = []func(rounds) measurement{
 	newWorkers,
 	newGenerations,
 	newRequests,
+	newCertificates,
 	newSyncs,
 	newLegs,
 	newMemory,

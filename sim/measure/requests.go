@@ -11,7 +11,7 @@ import (
 // neither sent nor failed.
 var Causes = []event.Cause{
 	event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.StreamCut, event.Corrupted, event.Timeout,
-	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod,
+	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod, event.Handshake, event.WrongCert,
 	event.OurDialing, event.Unknown,
 }
 

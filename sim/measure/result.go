@@ -30,18 +30,19 @@ type Subject struct {
 	Valid   bool     `json:"valid"`
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
-	Changes  Changes  `json:"changes"`
-	Faults   int      `json:"faults"`  // struck on purpose
-	Reloads  int      `json:"reloads"` // seen from outside: new generations of workers
-	Posts    Posts    `json:"posts"`
-	Syncs    Syncs    `json:"syncs"`
-	Converge Converge `json:"converge"`
-	Requests Requests `json:"requests"`        // all lanes
-	Lanes    []Lane   `json:"lanes,omitempty"` // each lane
-	Workers  Workers  `json:"workers"`
-	Memory   Memory   `json:"memory"`
-	CPU      CPU      `json:"cpu"`
-	Trouble  []string `json:"trouble,omitempty"`
+	Changes      Changes      `json:"changes"`
+	Faults       int          `json:"faults"`  // struck on purpose
+	Reloads      int          `json:"reloads"` // seen from outside: new generations of workers
+	Posts        Posts        `json:"posts"`
+	Syncs        Syncs        `json:"syncs"`
+	Converge     Converge     `json:"converge"`
+	Requests     Requests     `json:"requests"`        // all lanes
+	Lanes        []Lane       `json:"lanes,omitempty"` // each lane
+	Certificates Certificates `json:"certificates"`
+	Workers      Workers      `json:"workers"`
+	Memory       Memory       `json:"memory"`
+	CPU          CPU          `json:"cpu"`
+	Trouble      []string     `json:"trouble,omitempty"`
 }
 
 // Changes counts the changes of the cluster by what became of them.
@@ -108,6 +109,18 @@ type Requests struct {
 type Lane struct {
 	Name string `json:"name"`
 	Requests
+}
+
+// Certificates is when clients of the lanes that speak TLS were shown what
+// changes of certificates brought.
+type Certificates struct {
+	Changed int `json:"changed"`
+	Unseen  int `json:"unseen"` // no client was shown them before their round ended
+	// First is from the intent of a change until a client had an answer under
+	// the new certificate; Last until the last request that was still shown the
+	// old one was sent, First where none was. No finer than the requests of a host.
+	First Durations `json:"first"`
+	Last  Durations `json:"last"`
 }
 
 // Workers is what became of nginx's worker processes.

@@ -42,7 +42,7 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, outcomes []
 		"Series":      series,
 		"Outcomes":    outcomes,
 		"Passed":      passed(outcomes),
-		"Rows":        rows,
+		"Rows":        rowsOf(result),
 		"Worst":       worst(series),
 		"Environment": environment(result.Run.Environment),
 	})

@@ -66,7 +66,7 @@ func markdownSummary(result measure.Result) string {
 		header = append(header, s.Name)
 	}
 	t.AppendHeader(header)
-	for _, r := range rows {
+	for _, r := range rowsOf(result) {
 		line := table.Row{r.Label}
 		for _, s := range result.Subjects {
 			line = append(line, strings.Join(r.cell(s), ", "))

@@ -36,6 +36,7 @@ var rows = []row{
 	{"sockets opened", "Connections that the lanes opened: many, where nginx closes them.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sockets)} }},
 	{"request latency p50 / p99", "From the moment a request was meant to be sent until its answer's last byte.", latency},
+	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
 	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
 		func(s measure.Subject) []string { return []string{count(s.Workers.Alive)} }},
 	{"peak memory, all nginx processes", "Resident memory summed over all processes; shared pages count in each.", memory},
@@ -57,6 +58,30 @@ func changes(s measure.Subject) []string {
 		if part.n > 0 {
 			lines = append(lines, fmt.Sprintf("%s %s", count(part.n), part.fate))
 		}
+	}
+	return lines
+}
+
+// rowsOf are the rows that have something to say of a result: of most of them
+// nothing is a figure, too.
+func rowsOf(result measure.Result) []row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		return !slices.ContainsFunc(result.Subjects, func(s measure.Subject) bool { return r.cell(s) != nil })
+	})
+}
+
+// certificates is nil where none changed.
+func certificates(s measure.Subject) []string {
+	c := s.Certificates
+	if c.Changed == 0 {
+		return nil
+	}
+	lines := []string{}
+	if c.First.N > 0 {
+		lines = append(lines, fmt.Sprintf("%s / %s, %s / %s", duration(c.First.P50), duration(c.First.Max), duration(c.Last.P50), duration(c.Last.Max)))
+	}
+	if c.Unseen > 0 {
+		lines = append(lines, fmt.Sprintf("%s of %s never seen", count(c.Unseen), count(c.Changed)))
 	}
 	return lines
 }

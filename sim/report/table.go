@@ -50,7 +50,7 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	}
 	t.AppendHeader(header)
 	t.SetColumnConfigs(columns)
-	for _, r := range rows {
+	for _, r := range rowsOf(result) {
 		line := table.Row{r.Label}
 		for _, s := range result.Subjects {
 			cell := strings.Join(r.cell(s), "\n")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -83,7 +84,7 @@ func (s *side) attacks(o Options) []traffic.Attack {
 	var attacks []traffic.Attack
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
-			Lane: lane.Lane, To: s.instance.Address(), Subject: s.name, Log: s.log,
+			Lane: lane.Lane, To: s.door(lane.Lane), Subject: s.name, Log: s.log,
 			Last: lane.Last, Bytes: lane.Bytes,
 		}
 		for _, target := range s.population.Targets() {
@@ -94,6 +95,14 @@ func (s *side) attacks(o Options) []traffic.Attack {
 		attacks = append(attacks, attack)
 	}
 	return attacks
+}
+
+// door is where a lane's clients reach nginx.
+func (s *side) door(lane string) netip.AddrPort {
+	if traffic.DoorOf(lane) == traffic.TLS {
+		return s.instance.TLS()
+	}
+	return s.instance.Address()
 }
 
 // arrivals are when the requests of a stream are due, in the harness's terms.

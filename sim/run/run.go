@@ -48,6 +48,9 @@ func Do(ctx context.Context, o Options) (err error) {
 		Pods:      o.Scenario.Population.Pods,
 		Ingresses: o.Scenario.Population.Ingresses,
 		Seed:      o.Seed,
+
+		TLS:         o.Scenario.Population.TLS,
+		Annotations: o.Scenario.Population.Annotations,
 	})
 	beats, err := step.Beats(o.Scenario, population, o.Seed)
 	if err != nil {

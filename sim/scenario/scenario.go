@@ -22,8 +22,12 @@ const Bundled = "bundled"
 // another, each new pod coming as an old one leaves.
 const RollingUpdate = "rolling-update"
 
+// CertificateRotation is the churn that gives one host after another a new
+// certificate.
+const CertificateRotation = "certificate-rotation"
+
 // Churns are the kinds of churn that a step can ask for.
-var Churns = []string{RollingUpdate}
+var Churns = []string{RollingUpdate, CertificateRotation}
 
 // Scenario is one story: subjects, what happens to them, what is expected.
 type Scenario struct {

@@ -1,6 +1,9 @@
 package scenario
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // Spec is what a scenario says. Its field comments are the descriptions that
 // editors show, through docs/scenario.schema.json.
@@ -78,10 +81,14 @@ type Population struct {
 	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
 	// How many ingresses, dealt out over the services. Without it: one a service.
 	Ingresses int `yaml:"ingresses,omitempty" jsonschema:"minimum=1"`
+	// Whether each ingress has a certificate of its own for its host.
+	TLS bool `yaml:"tls,omitempty"`
+	// Annotations of each ingress.
+	Annotations map[string]string `yaml:"annotations,omitempty"`
 }
 
 // IsZero says that there is no population.
-func (p Population) IsZero() bool { return p == Population{} }
+func (p Population) IsZero() bool { return reflect.ValueOf(p).IsZero() }
 
 // Traffic is one stream of requests.
 type Traffic struct {
@@ -132,7 +139,7 @@ type Step struct {
 	// When the step begins, since the beginning of the timeline.
 	At time.Duration `yaml:"at"`
 	// A stream of changes over the population.
-	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update"`
+	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=certificate-rotation"`
 	// Changes a second, minute or hour, of a churn.
 	Rate Rate `yaml:"rate,omitempty"`
 	// How long a churn, or a fault, lasts.

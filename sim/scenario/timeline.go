@@ -32,17 +32,17 @@ func (c *checker) timeline() {
 	c.oneChurn()
 }
 
-// oneChurn refuses a second churn: each begins with the pods of the
-// population, which the first has replaced.
+// oneChurn refuses a second churn of a kind: each begins with the pods, or the
+// certificates, of the population, which the first has replaced.
 func (c *checker) oneChurn() {
-	first := 0
+	first := map[string]int{}
 	for _, step := range c.Timeline {
 		switch {
 		case step.Churn == "" || c.broken[step.Line]:
-		case first == 0:
-			first = step.Line
+		case first[step.Churn] == 0:
+			first[step.Churn] = step.Line
 		default:
-			c.problems.add(step.Line, fmt.Sprintf("a second churn of one population; the first is at line %d", first),
+			c.problems.add(step.Line, fmt.Sprintf("a second churn of one population; the first is at line %d", first[step.Churn]),
 				"make one step of the two")
 		}
 	}
@@ -76,6 +76,15 @@ func (c *checker) churn(step Step, path []any) {
 		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
 	}
 	c.notNegative(step.Drain, append(path, "drain")...)
+	if step.Churn != CertificateRotation {
+		return
+	}
+	if !c.Population.TLS {
+		c.wrong("a churn of certificates, and none in the population", "add tls: true to it", path...)
+	}
+	if step.Drain != 0 {
+		c.wrong("drain: belongs to pods", "take it away", append(path, "drain")...)
+	}
 }
 
 func (c *checker) fault(step Step, path []any) {

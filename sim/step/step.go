@@ -29,6 +29,7 @@ var kinds = []struct {
 	beats func(s scenario.Step, in setting, next int) ([]Beat, int)
 }{
 	{func(s scenario.Step) bool { return s.Churn == scenario.RollingUpdate }, rollingUpdate},
+	{func(s scenario.Step) bool { return s.Churn == scenario.CertificateRotation }, certificateRotation},
 	{func(s scenario.Step) bool { return s.Apply != "" }, apply},
 	{func(s scenario.Step) bool { return s.Delete != "" }, remove},
 	{func(s scenario.Step) bool { return s.Fault != "" }, strike},

@@ -99,7 +99,7 @@ func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
 	}
 	log := newEvents()
 	inFlight, cancel := context.WithCancelCause(t.Context())
-	transport := l.transport(&dialer{lane: laneName, log: log.Log}, Attack{MaxInFlight: 10, Last: 300 * time.Millisecond, Bytes: 100_000})
+	transport := l.transport(&dialer{lane: laneName, log: log.Log, to: to}, Attack{MaxInFlight: 10, Last: 300 * time.Millisecond, Bytes: 100_000})
 	t.Cleanup(transport.CloseIdleConnections)
 	return &client{t: t, log: log, transport: transport, cancel: cancel, recorder: &recorder{
 		attack:    Attack{Lane: laneName, To: to, Timeout: 10 * time.Second, Log: log.Log, Last: 300 * time.Millisecond, Bytes: 100_000},
@@ -118,7 +118,7 @@ func (c *client) fire() event.Request {
 		s.body = []byte("0123456789abcdef0123456789abcdef")
 		body = strings.NewReader(string(s.body))
 	}
-	request, err := http.NewRequest(c.recorder.lane.method, c.recorder.attack.url(s.target), body)
+	request, err := http.NewRequest(c.recorder.lane.method, c.recorder.attack.url(c.recorder.lane.door, s.target), body)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestOurDialing(t *testing.T) {
 func TestOurCancel(t *testing.T) {
 	for _, lane := range Lanes() {
 		asked := make(chan struct{})
-		c := newClient(t, lane, serve(t, func(p *peer) { p.read(); close(asked); p.untilClosed() }).address)
+		c := newClient(t, lane, serve(t, func(p *peer) { p.reader.Peek(1); close(asked); p.untilClosed() }).address)
 		go func() {
 			<-asked
 			c.cancel(errEnded)

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,9 @@ type outcome struct {
 	began  bool  // at least one byte of an answer came
 	over   bool  // the server ended the connection, by FIN or RST
 
+	shown     *x509.Certificate // over TLS
+	handshake error             // of TLS
+
 	status   int
 	identity backend.Identity // of the headers
 	body     []byte
@@ -35,6 +39,7 @@ type outcome struct {
 
 	wantBody    string // checksum of what was sent
 	wantService string
+	wantHost    string
 }
 
 // classify names the one cause of a failed request and says in a few words
@@ -56,6 +61,11 @@ func classify(o outcome) (event.Cause, string) {
 func classifyAnswer(o outcome) (event.Cause, string) {
 	aPod := o.identity.Pod != ""
 	status := fmt.Sprintf("status %d", o.status)
+	if o.shown != nil {
+		if err := o.shown.VerifyHostname(o.wantHost); err != nil {
+			return event.WrongCert, err.Error()
+		}
+	}
 	switch {
 	case aPod && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
@@ -116,6 +126,8 @@ func classifyError(o outcome) event.Cause {
 		return event.Corrupted
 	case errors.Is(o.err, syscall.ECONNRESET):
 		return event.Reset
+	case o.handshake != nil && !isClosed(o.err):
+		return event.Handshake
 	case isClosed(o.err) && o.idled:
 		return event.IdleClose
 	case isClosed(o.err):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"syscall"
 
@@ -16,6 +17,7 @@ import (
 // client leaves which hides its retries.
 type dialer struct {
 	lane    string
+	to      netip.AddrPort // of the attack
 	subject string
 	log     *event.Log
 	net     net.Dialer
@@ -29,6 +31,11 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	d.note(true)
 	return &socket{TCPConn: c.(*net.TCPConn), dialer: d}, nil
+}
+
+// dialTo goes to the attack's address, whatever the name that is asked for.
+func (d *dialer) dialTo(ctx context.Context, network, _ string) (net.Conn, error) {
+	return d.dial(ctx, network, d.to.String())
 }
 
 // end makes what is closed from now on our own doing.

@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"net/http/httptrace"
 	"sync"
 )
@@ -14,6 +16,8 @@ type journey struct {
 	idled  bool    // … or had at least waited for work
 	began  bool    // the answer began
 	socket *socket // the last one; nil: none was got
+	shown  *x509.Certificate
+	failed error // of the last TLS handshake
 }
 
 func (j *journey) trace() *httptrace.ClientTrace {
@@ -22,7 +26,17 @@ func (j *journey) trace() *httptrace.ClientTrace {
 			j.mu.Lock()
 			defer j.mu.Unlock()
 			j.reused, j.idled, j.began = i.Reused, i.Reused || i.WasIdle, false
-			j.socket = i.Conn.(*socket) // all lanes dial through dialer
+			conn := i.Conn
+			if secured, ok := conn.(*tls.Conn); ok {
+				j.shown = secured.ConnectionState().PeerCertificates[0] // a server always shows one
+				conn = secured.NetConn()
+			}
+			j.socket = conn.(*socket) // all lanes dial through dialer
+		},
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			j.failed = err
 		},
 		WroteHeaders: func() {
 			j.mu.Lock()
@@ -43,6 +57,7 @@ func (j *journey) tell(o *outcome) (retries int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	o.reused, o.idled, o.began = j.reused, j.idled, j.began
+	o.shown, o.handshake = j.shown, j.failed
 	o.over = j.socket != nil && j.socket.over.Load()
 	return max(j.sent-1, 0)
 }

@@ -11,6 +11,7 @@ import (
 type lane struct {
 	name   string
 	method string
+	door   Door // of nginx, that the client comes to
 	// body makes a request's body; nil: requests have none.
 	body func(*rand.Rand) []byte
 	// grow makes what is sent of that body, where the body is but its seed; nil: it is sent as it is.
@@ -57,6 +58,7 @@ var lanes = []lane{
 	downloading,
 	serverSent,
 	websockets,
+	handshaking,
 }
 
 // Lanes are the names of all lanes.

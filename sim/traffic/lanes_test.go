@@ -14,7 +14,7 @@ import (
 func TestEveryLaneSucceeds(t *testing.T) {
 	for _, name := range Lanes() {
 		t.Run(name, func(t *testing.T) {
-			c := newClient(t, name, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web").Addr())
+			c := newClient(t, name, entrance(t, name, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web")))
 			for range 2 {
 				got := c.fire()
 				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {

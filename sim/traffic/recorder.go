@@ -64,9 +64,14 @@ func (r *recorder) send(s shot, request *http.Request) outcome {
 	o := r.exchange(request)
 	took := time.Since(sent)
 
-	o.wantBody, o.wantService, o.stream, o.took = wantBody(), s.target.Service, r.lane.stream, took
+	o.wantBody, o.wantService, o.wantHost = wantBody(), s.target.Service, s.target.Host
+	o.stream, o.took = r.lane.stream, took
 	retries := j.tell(&o)
 	cause, detail := classify(o)
+	serial := ""
+	if o.shown != nil {
+		serial = o.shown.SerialNumber.Text(16)
+	}
 	r.attack.Log.Write(event.Event{
 		At:      r.attack.Log.At(s.due),
 		Subject: r.attack.Subject,
@@ -86,6 +91,7 @@ func (r *recorder) send(s shot, request *http.Request) outcome {
 			Cause:    cause,
 			Detail:   detail,
 			Messages: o.messages,
+			Serial:   serial,
 		},
 	})
 	return o

@@ -127,7 +127,7 @@ func (s *schedule) target(t *vegeta.Target) error {
 	s.waiting = s.waiting[1:]
 	made := s.shots[number]
 	t.Method = s.lane.method
-	t.URL = s.attack.url(made.target)
+	t.URL = s.attack.url(s.lane.door, made.target)
 	t.Body = made.body
 	t.Header = http.Header{"Host": {made.target.Host}, ticket: {strconv.FormatUint(number, 10)}}
 	return nil

@@ -69,7 +69,7 @@ func Run(ctx context.Context, a Attack) error {
 	}
 	inFlight, cancel := cancelAfter(ctx, grace)
 	defer cancel(nil)
-	sockets := &dialer{lane: a.Lane, subject: a.Subject, log: a.Log}
+	sockets := &dialer{lane: a.Lane, subject: a.Subject, log: a.Log, to: a.To}
 	transport := lane.transport(sockets, a)
 	defer transport.CloseIdleConnections()
 	defer sockets.end()
@@ -111,7 +111,7 @@ func (a *Attack) check() (lane, error) {
 		return l, fmt.Errorf("the rate is %v; it must be above zero", rate)
 	}
 	for _, t := range a.Targets {
-		if _, err := http.NewRequest(l.method, a.url(t), nil); err != nil {
+		if _, err := http.NewRequest(l.method, a.url(l.door, t), nil); err != nil {
 			return l, fmt.Errorf("target %s%s: %w", t.Host, t.Path, err)
 		}
 	}
@@ -122,9 +122,14 @@ func (a *Attack) check() (lane, error) {
 	return l, nil
 }
 
-func (a *Attack) url(t Target) string {
+// url is what a target is asked for. Over TLS it has the host's name, which is
+// also the server's name in the handshake; the client goes to Attack.To for all that.
+func (a *Attack) url(door Door, t Target) string {
 	if t.Path == "" {
 		t.Path = "/"
+	}
+	if door == TLS {
+		return "https://" + t.Host + t.Path
 	}
 	return "http://" + a.To.String() + t.Path
 }

@@ -133,8 +133,8 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 		run := func() []event.Event {
 			log := newEvents()
 			err := Run(t.Context(), Attack{
-				Lane: lane, Rate: first{rate, 100}, To: p.Addr(), Seed: 7, Subject: "it", Log: log.Log,
-				Targets: []Target{{Host: "a", Service: "demo/web"}, {Host: "b", Path: "/b", Service: "demo/web"}},
+				Lane: lane, Rate: first{rate, 100}, To: entrance(t, lane, p), Seed: 7, Subject: "it", Log: log.Log,
+				Targets: []Target{{Host: "a.example", Service: "demo/web"}, {Host: "b.example", Path: "/b", Service: "demo/web"}},
 				Last:    20 * time.Millisecond, Bytes: 1000,
 			})
 			if err != nil {

@@ -53,8 +53,12 @@ func (i *instance) Inject(f fault.Fault, scope fault.Scope) (heal func(), err er
 func (i *instance) Died() <-chan struct{} { return i.died }
 func (i *instance) Err() error            { return i.err }
 
-func (i *instance) Address() netip.AddrPort {
-	return netip.MustParseAddrPort("127.0.0.1:" + i.ports["http-port"])
+func (i *instance) Address() netip.AddrPort { return i.at("http-port") }
+func (i *instance) TLS() netip.AddrPort     { return i.at("https-port") }
+
+// at is where nginx listens on the port of a flag.
+func (i *instance) at(flag string) netip.AddrPort {
+	return netip.MustParseAddrPort("127.0.0.1:" + i.ports[flag])
 }
 
 func (i *instance) Master() (int, error) {

@@ -1,0 +1,81 @@
+package measure
+
+import (
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// certificates follows every change of a certificate until clients are shown
+// it: by the serial numbers that handshakes got to see.
+type certificates struct {
+	rounds rounds
+	issued []*issued
+	byHost map[string][]shown // in the order of asking
+}
+
+// issued is one change of a certificate.
+type issued struct {
+	event.Certificate
+	at time.Duration // of intent
+}
+
+// shown is the certificate of one request.
+type shown struct {
+	at     time.Duration // when it was sent
+	done   time.Duration
+	serial string
+}
+
+func newCertificates(r rounds) measurement {
+	return &certificates{rounds: r, byHost: map[string][]shown{}}
+}
+
+func (m *certificates) Add(e event.Event, in bool) {
+	switch {
+	case !in:
+	case e.Change != nil && e.Change.Certificate != nil:
+		m.issued = append(m.issued, &issued{Certificate: *e.Change.Certificate, at: e.At})
+	case e.Request != nil && e.Request.Serial != "":
+		sent := e.At + e.Request.Lag
+		m.byHost[e.Request.Host] = append(m.byHost[e.Request.Host], shown{at: sent, done: sent + e.Request.Took, serial: e.Request.Serial})
+	}
+}
+
+func (m *certificates) Result(s *Subject, _ *Timeline) {
+	first, last := newDurations(), newDurations()
+	for _, change := range m.issued {
+		s.Certificates.Changed++
+		firstNew, lastOld := m.seen(change)
+		if firstNew == none {
+			s.Certificates.Unseen++
+			continue
+		}
+		first.add(firstNew)
+		last.add(lastOld)
+	}
+	s.Certificates.First, s.Certificates.Last = first.result(), last.result()
+}
+
+// seen is how long after its intent a client was first shown the new
+// certificate, none if no one was; and the last request that was shown the old
+// one was sent, the first new answer if there was none. Only the round of the
+// change counts.
+func (m *certificates) seen(change *issued) (firstNew, lastOld time.Duration) {
+	firstNew = none
+	end := m.rounds[m.rounds.at(change.at)].End
+	for _, one := range m.byHost[change.Host] {
+		if one.at < change.at || one.at > end {
+			continue
+		}
+		switch one.serial {
+		case change.Serial:
+			if d := one.done - change.at; firstNew == none || d < firstNew {
+				firstNew = d
+			}
+		case change.Old:
+			lastOld = max(lastOld, one.at-change.at)
+		}
+	}
+	return firstNew, max(lastOld, firstNew)
+}

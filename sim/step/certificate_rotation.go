@@ -1,0 +1,36 @@
+package step
+
+import (
+	"context"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/scenario"
+)
+
+// certificateRotation writes the Secret of one host after another with a new
+// certificate in it.
+func certificateRotation(s scenario.Step, in setting, next int) ([]Beat, int) {
+	var beats []Beat
+	for _, issue := range churn.CertificateRotation(in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At}) {
+		id := next
+		beats = append(beats, Beat{At: issue.At, Do: func(ctx context.Context, c *Cluster) error { return c.renew(ctx, id, issue) }})
+		next++
+	}
+	return beats, next
+}
+
+// renew gives a host the certificate of an issue.
+func (c *Cluster) renew(ctx context.Context, id int, issue churn.Issue) error {
+	secret, err := cluster.Object(c.population.Secret(issue.Ingress, issue.Number))
+	if err != nil {
+		return err
+	}
+	host := issue.Ingress.Host
+	change := event.Change{ID: id, Step: scenario.CertificateRotation, Object: cluster.Name(secret), Certificate: &event.Certificate{
+		Host: host, Serial: corpus.Serial(host, issue.Number), Old: corpus.Serial(host, issue.Number-1),
+	}}
+	return c.change(ctx, change, func() (string, error) { return c.client.Put(ctx, secret) })
+}

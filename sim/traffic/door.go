@@ -1,0 +1,16 @@
+package traffic
+
+// Door is where a lane's clients come to nginx.
+type Door int
+
+// The doors.
+const (
+	HTTP Door = iota
+	TLS       // HTTP over TLS
+)
+
+// DoorOf is the door of a lane, HTTP of one that does not exist.
+func DoorOf(lane string) Door {
+	l, _ := find(lane)
+	return l.door
+}
