@@ -70,7 +70,7 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 		s.answers = append(s.answers, answer{})
 		return answer{}, nil
 	}
-	if st.verb == "UNTIL" {
+	if st.verb == "UNTIL" || st.verb == "OUTLINE" {
 		return s.until(ctx, st)
 	}
 	if err := s.catchUp(ctx, st); err != nil {
@@ -101,10 +101,14 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 // until repeats a read until it succeeds, for what a server makes ready behind its answers.
 // It gives up after a while without an error, as await does.
 func (s *session) until(ctx context.Context, st step) (answer, error) {
+	outline := st.verb == "OUTLINE"
 	st.verb = http.MethodGet
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		a, err := s.do(ctx, st)
 		if err != nil || a.ok() || time.Now().After(deadline) {
+			if last := len(s.answers) - 1; outline && err == nil {
+				s.answers[last].doc = outlineOfOpenAPI(a.doc)
+			}
 			return a, err
 		}
 		s.answers = s.answers[:len(s.answers)-1]

@@ -21,7 +21,8 @@ type story struct {
 
 // step is one request, or one of the words of the runner: WATCH opens a stream
 // that is read until the end of the story, AWAIT waits until one has so many events,
-// UNTIL repeats a GET until it succeeds, HEARD is what the webhook server was told, PAUSE
+// UNTIL repeats a GET until it succeeds, OUTLINE does so and compares what an OpenAPI document
+// has instead of how it words it, HEARD is what the webhook server was told, PAUSE
 // lets a server notice new webhooks, of which nothing tells.
 type step struct {
 	verb   string // a method of HTTP, WATCH or AWAIT
@@ -83,7 +84,7 @@ func parseStory(name string, text []byte) (story, error) {
 	return s, nil
 }
 
-var verbs = map[string]bool{"GET": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "WATCH": true, "AWAIT": true, "HEARD": true, "UNTIL": true, "PAUSE": true}
+var verbs = map[string]bool{"GET": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "WATCH": true, "AWAIT": true, "HEARD": true, "UNTIL": true, "OUTLINE": true, "PAUSE": true}
 
 // wordless are the verbs that are about no path.
 var wordless = map[string]bool{"AWAIT": true, "HEARD": true, "PAUSE": true}

@@ -116,6 +116,9 @@ func (s *Server) attributesOf(r *request, obj, old runtime.Object, dryRun bool) 
 		a.operation = admissionv1.Update
 	}
 	a.name, a.namespace = metadataOf(m).Name, metadataOf(m).Namespace
+	if a.operation == admissionv1.Delete {
+		a.name = r.name // of none in a collection
+	}
 	if !r.res.clusterScoped && s.namespaces.get(a.namespace) == nil {
 		return nil
 	}
@@ -126,8 +129,8 @@ func (s *Server) attributesOf(r *request, obj, old runtime.Object, dryRun bool) 
 	return a
 }
 
-// review is the question.
-func (a *attributes) review() (*admissionv1.AdmissionReview, error) {
+// review is the question, in one of the versions of admission.k8s.io.
+func (a *attributes) review(version string) (*admissionv1.AdmissionReview, error) {
 	res := a.request.res
 	kind := metav1.GroupVersionKind(res.gvk())
 	if a.request.subresource == scaleSubresource {
@@ -150,7 +153,7 @@ func (a *attributes) review() (*admissionv1.AdmissionReview, error) {
 		return nil, err
 	}
 	return &admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{Kind: "AdmissionReview", APIVersion: admissionv1.SchemeGroupVersion.String()}, Request: q}, nil
+		TypeMeta: metav1.TypeMeta{Kind: "AdmissionReview", APIVersion: admissionv1.GroupName + "/" + version}, Request: q}, nil
 }
 
 // shown is obj as JSON of the kind that was requested.
@@ -204,7 +207,7 @@ func (a *attributes) patch(patch []byte) (runtime.Object, error) {
 	return a.request.res.stored(changed), nil
 }
 
-// options are the request's, as a webhook is told them.
+// options are the request's, as a webhook is told them; of a patch, those of the update that it is.
 func (r *request) options(operation admissionv1.Operation, dryRun bool) runtime.Object {
 	meta := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"} }
 	var dry []string
@@ -216,9 +219,12 @@ func (r *request) options(operation admissionv1.Operation, dryRun bool) runtime.
 	case operation == admissionv1.Create:
 		return &metav1.CreateOptions{TypeMeta: meta("CreateOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
 	case operation == admissionv1.Delete:
-		return &metav1.DeleteOptions{TypeMeta: meta("DeleteOptions"), DryRun: dry}
-	case r.Method == "PATCH":
-		return &metav1.PatchOptions{TypeMeta: meta("PatchOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
+		opts := metav1.DeleteOptions{}
+		if r.deleteOptions != nil {
+			opts = *r.deleteOptions
+		}
+		opts.TypeMeta = meta("DeleteOptions")
+		return &opts
 	}
 	return &metav1.UpdateOptions{TypeMeta: meta("UpdateOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
 }

@@ -17,11 +17,14 @@ import (
 // cannotHandle is the 400 of a body that is no object of res, in kube-apiserver's
 // words: they name the kind that the body says it is, or show the body if it says none.
 func cannotHandle(res *resource, body []byte, err error) error {
-	if errors.IsBadRequest(err) {
+	if _, refused := err.(errors.APIStatus); refused {
 		return err
 	}
-	says := res.typeMeta("")
-	if len(body) == 0 || yaml.Unmarshal(body, &says) != nil {
+	says := metav1.TypeMeta{}
+	if res.custom == nil {
+		says = res.typeMeta("") // what a body without kind is taken for
+	}
+	if len(body) == 0 || yaml.Unmarshal(body, &says) != nil || says.Kind == "" {
 		return errors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", res.kind, err, excerpt(body)))
 	}
 	version := schema.FromAPIVersionAndKind(says.APIVersion, says.Kind).Version

@@ -34,8 +34,8 @@ func (jsonCodec) object(o *object, keep bool) ([]byte, error) { return o.asJSON(
 func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.ListMeta) error {
 	head, err := json.Marshal(struct {
 		metav1.TypeMeta `json:",inline"`
-		metav1.ListMeta `json:"metadata"`
-	}{res.typeMeta("List"), m})
+		Metadata        any `json:"metadata"`
+	}{res.typeMeta("List"), res.listMeta(m)})
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,18 @@ func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.Li
 	}
 	_, err = io.WriteString(w, "]}\n") // a failed write before fails here, too
 	return err
+}
+
+// listMeta is the metadata of a list as JSON has it: kube-apiserver's of custom objects
+// shows where to continue even if that is nowhere.
+func (res *resource) listMeta(m metav1.ListMeta) any {
+	if res.custom == nil {
+		return m
+	}
+	return struct {
+		metav1.ListMeta `json:",inline"`
+		Continue        string `json:"continue"`
+	}{m, m.Continue}
 }
 
 func (jsonCodec) value(obj runtime.Object) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,8 +15,10 @@ import (
 // custom is what a resource has beyond its row when it is a version of a
 // CustomResourceDefinition; nil for the built-in ones.
 type custom struct {
-	structural *schema.Structural // nil: everything goes
-	scale      *scalePaths        // nil: no scale subresource
+	structural *schema.Structural  // nil: everything goes
+	scale      *scalePaths         // nil: no scale subresource
+	selectable map[string][]string // paths of the fields that selectors may name, by their names
+	managers   sync.Map            // as fieldManagers, for this kind
 }
 
 func (c *custom) scales() bool { return c != nil && c.scale != nil }

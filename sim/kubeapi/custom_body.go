@@ -7,8 +7,11 @@ import (
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	metaschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -18,7 +21,7 @@ func decodeCustomYAML(res *resource, body []byte) (runtime.Object, []error, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("the body is not YAML: %w", err)
 	}
-	obj, problems, err := decodeCustom(res, asJSON)
+	obj, problems, err := decodeCustomJSON(res, asJSON, body)
 	if _, strict := yaml.YAMLToJSONStrict(body); strict != nil { // of keys that are there twice
 		problems = append(problems, strict)
 	}
@@ -28,6 +31,11 @@ func decodeCustomYAML(res *resource, body []byte) (runtime.Object, []error, erro
 // decodeCustom decodes body as an object of a custom resource: it drops the
 // fields that the schema does not have and sets its defaults.
 func decodeCustom(res *resource, body []byte) (runtime.Object, []error, error) {
+	return decodeCustomJSON(res, body, body)
+}
+
+// decodeCustomJSON decodes a body that was sent in the form that errors show.
+func decodeCustomJSON(res *resource, body, sent []byte) (runtime.Object, []error, error) {
 	var content map[string]any
 	problems, err := kjson.UnmarshalStrict(body, &content, kjson.DisallowDuplicateFields)
 	if err != nil {
@@ -52,13 +60,26 @@ func decodeCustom(res *resource, body []byte) (runtime.Object, []error, error) {
 	for _, problem := range unknown {
 		problems = append(problems, fmt.Errorf("%s", strings.Replace(problem.Error(), `field "`, `field "metadata.`, 1)))
 	}
-	if obj.Kind != "" || obj.APIVersion != "" {
-		if err := checkKind(res, obj.APIVersion, obj.Kind); err != nil {
-			return nil, nil, err
-		}
+	if err := checkCustomKind(res, obj, sent); err != nil {
+		return nil, nil, err
 	}
 	obj.TypeMeta = metav1.TypeMeta{}
 	return obj, problems, nil
+}
+
+// checkCustomKind refuses an object of another kind or of none, which built-in kinds are lenient about.
+func checkCustomKind(res *resource, obj *customObject, sent []byte) error {
+	want := res.typeMeta("")
+	switch {
+	case obj.Kind == "":
+		return runtime.NewMissingKindErr(string(sent))
+	case obj.APIVersion != want.APIVersion:
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", obj.APIVersion, want.APIVersion))
+	case obj.Kind != want.Kind:
+		return apierrors.NewInvalid(metaschema.GroupKind{Group: res.group, Kind: obj.Kind}, obj.Name,
+			field.ErrorList{field.Invalid(field.NewPath("kind"), obj.Kind, "must be "+want.Kind)})
+	}
+	return nil
 }
 
 // setSchemaDefaults sets the defaults of s in what is missing from x, or null where

@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ spec:
     storage: true
     subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}
     schema: {openAPIV3Schema: {type: object, properties: {
-      spec: {type: object, properties: {size: {type: integer}, replicas: {type: integer}, kind: {type: string, default: round}}},
+      spec: {type: object, properties: {size: {type: integer}, replicas: {type: integer}, tags: {type: array, items: {type: string}, x-kubernetes-list-type: set}, kind: {type: string, default: round}}},
       status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
 `)
 	if code, crd := w.answer(resp); code != http.StatusCreated || len(crd.GetManagedFields()) != 1 {
@@ -52,6 +53,11 @@ spec:
 	if code, status = apply("me", "{size: 1, replicas: 2}"); code != http.StatusConflict || !strings.Contains(text(status, "message"), ".spec.replicas") {
 		t.Errorf("replicas that another has scaled: %d %q", code, text(status, "message"))
 	}
+	apply("me", "{size: 1, tags: [a]}")
+	if code, both := apply("you", "{tags: [b]}"); code != http.StatusOK || fmt.Sprint(nested(t, both, "spec", "tags")) != "[a b]" {
+		t.Errorf("a set, whose items have owners of their own: %d %v", code, both.Object)
+	}
+	apply("you", "{}")
 	code, left := apply("me", "{}")
 	if spec, _, _ := unstructured.NestedMap(left.Object, "spec"); code != http.StatusOK || len(spec) != 2 {
 		t.Errorf("what remains when nothing is applied: %d %v", code, left.Object)

@@ -1,35 +1,98 @@
 package kubeapi
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
+const schemaRefs = "#/components/schemas/"
+
+// metadataSchemas are those of the metadata that custom objects have, too.
+var metadataSchemas = sync.OnceValues(func() (map[string]*spec.Schema, error) {
+	w := schemaWriter{refs: schemaRefs, v3: true, schemas: document{}}
+	w.reference(reflect.TypeFor[metav1.ObjectMeta]())
+	w.reference(reflect.TypeFor[metav1.ListMeta]())
+	body, err := json.Marshal(w.schemas)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the schema of metadata: %w", err)
+	}
+	var schemas map[string]*spec.Schema
+	err = json.Unmarshal(body, &schemas)
+	return schemas, err
+})
+
 // customSchemas are the schemas of a group version's custom kinds, by their names in
-// an OpenAPI document, for kubectl explain.
-func (t table) customSchemas(of metav1.GroupVersion) map[string]*spec.Schema {
+// an OpenAPI document, for kubectl explain. There are none of metadata if no kind is custom.
+func (t table) customSchemas(of metav1.GroupVersion) (map[string]*spec.Schema, error) {
 	schemas := map[string]*spec.Schema{}
 	for _, res := range t {
 		if res.custom == nil || res.group != of.Group || res.version != of.Version {
 			continue
 		}
-		s := &spec.Schema{}
-		if res.custom.structural != nil {
-			s = res.custom.structural.ToKubeOpenAPI()
+		metadata, err := metadataSchemas()
+		if err != nil {
+			return nil, err
 		}
-		for name, description := range map[string]string{
-			"apiVersion": "The versioned schema of this representation of the object.",
-			"kind":       "The REST resource that this object represents.",
-		} {
-			s.SetProperty(name, *spec.StringProperty().WithDescription(description))
-		}
-		s.SetProperty("metadata", *new(spec.Schema).Typed("object", "").WithDescription("Standard object's metadata."))
-		s.AddExtension("x-kubernetes-group-version-kind", []metav1.GroupVersionKind{metav1.GroupVersionKind(res.gvk())})
-		schemas[schemaName(res)] = s
+		maps.Copy(schemas, metadata)
+		schemas[schemaName(res)] = customSchema(res)
+		schemas[schemaName(res)+"List"] = customListSchema(res)
 	}
-	return schemas
+	return schemas, nil
+}
+
+func anyOfTypes(s *spec.Schema) { // as kube-apiserver publishes it
+	s.AnyOf = []spec.Schema{*new(spec.Schema).Typed("integer", ""), *new(spec.Schema).Typed("string", "")}
+}
+
+func customSchema(res *resource) *spec.Schema {
+	s := &spec.Schema{}
+	if res.custom.structural != nil {
+		s = openAPISchema(res.custom.structural, anyOfTypes)
+	} else {
+		s.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+	}
+	describeKind(s, res, res.kind, reflect.TypeFor[metav1.ObjectMeta]())
+	return s
+}
+
+func customListSchema(res *resource) *spec.Schema {
+	s := new(spec.Schema).Typed("object", "").WithRequired("items")
+	items := *spec.ArrayProperty(spec.RefProperty(schemaRefs + schemaName(res)))
+	s.SetProperty("items", *items.WithDescription("The objects."))
+	describeKind(s, res, res.typeMeta("List").Kind, reflect.TypeFor[metav1.ListMeta]())
+	return s
+}
+
+// describeKind adds what all kinds have.
+func describeKind(s *spec.Schema, res *resource, kind string, metadata reflect.Type) {
+	for name, description := range map[string]string{
+		"apiVersion": "The versioned schema of this representation of the object.",
+		"kind":       "The REST resource that this object represents.",
+	} {
+		s.SetProperty(name, *spec.StringProperty().WithDescription(description))
+	}
+	ref := *spec.RefProperty(schemaRefs + modelName(metadata))
+	s.SetProperty("metadata", *new(spec.Schema).WithAllOf(ref).WithDescription("Standard metadata."))
+	s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": res.group, "version": res.version, "kind": kind}})
+}
+
+// customTypes is what field managers know of a custom kind.
+func customTypes(res *resource) (managedfields.TypeConverter, error) {
+	schemas, err := metadataSchemas()
+	if err != nil {
+		return nil, err
+	}
+	schemas = maps.Clone(schemas)
+	schemas[schemaName(res)] = customSchema(res)
+	return managedfields.NewTypeConverter(schemas, false)
 }
 
 // schemaName is the group's parts from last to first, the version and the kind: com.example.v1.Widget.

@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // scalePaths is where a custom object keeps what a Scale shows.
@@ -35,6 +36,23 @@ func (p *scalePaths) of(c *customObject) *autoscalingv1.Scale {
 		scale.Status.Selector, _, _ = unstructured.NestedString(c.content, p.selector...)
 	}
 	return scale
+}
+
+// problems are those of the counts, where there is a scale.
+func (p *scalePaths) problems(c *customObject) (problems field.ErrorList) {
+	if p == nil {
+		return nil
+	}
+	for _, at := range [][]string{p.specReplicas, p.statusReplicas} {
+		n, _, err := unstructured.NestedInt64(c.content, at...)
+		switch path := field.NewPath("." + strings.Join(at, ".")); {
+		case err != nil:
+			problems = append(problems, field.Invalid(path, n, err.Error()))
+		case n < 0:
+			problems = append(problems, field.Invalid(path, n, "should be a non-negative integer"))
+		}
+	}
+	return problems
 }
 
 func (p *scalePaths) set(c *customObject, replicas int32) error {

@@ -159,6 +159,8 @@ func TestDefinitionsAreValidated(t *testing.T) {
 		"storage":    {"storage: false", "storage: true", "must have exactly one version marked as storage version"},
 		"structural": {"host: {type: string", "host: {maxLength: 3", "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[host].type: Required value"},
 		"scope":      {"Namespaced", "Galactic", `spec.scope: Unsupported value: "Galactic"`},
+		"selectable": {"    schema:\n", "    selectableFields: [{jsonPath: .spec.hosts}]\n    schema:\n", `jsonPath: Invalid value: ".spec.hosts": is an invalid path: does not refer to a valid field`},
+		"object":     {"    schema:\n", "    selectableFields: [{jsonPath: .spec.free}]\n    schema:\n", "must point to a field of type string, boolean or integer"},
 		"column":     {".spec.host}", "'.spec['}", "additionalPrinterColumns[0].jsonPath"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -276,11 +278,11 @@ func TestCustomObjectsAreValidated(t *testing.T) {
 			}
 		})
 	}
-	resp := client.send("POST", path, "application/json", `{"metadata":{"name":"x","dada":1},"spec":{"host":"h","colour":"red"}}`)
+	resp := client.send("POST", path, "application/json", `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"x","dada":1},"spec":{"host":"h","colour":"red"}}`)
 	if got := strings.Join(resp.Header["Warning"], "\n"); resp.StatusCode != 201 || got != "299 - \"unknown field \\\"spec.colour\\\"\"\n299 - \"unknown field \\\"metadata.dada\\\"\"" {
 		t.Errorf("%s, warnings %s", resp.Status, got)
 	}
-	if resp := client.send("PUT", path+"/x", "application/json", `{"metadata":{"name":"x"},"spec":{"host":"h"}}`); resp.StatusCode != 422 || !strings.Contains(resp.body, "metadata.resourceVersion") {
+	if resp := client.send("PUT", path+"/x", "application/json", `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"x"},"spec":{"host":"h"}}`); resp.StatusCode != 422 || !strings.Contains(resp.body, "metadata.resourceVersion") {
 		t.Errorf("a PUT without a version: %s %s", resp.Status, resp.body)
 	}
 	if resp := client.send("POST", path, protobufType, "k8s\x00"); resp.StatusCode != http.StatusUnsupportedMediaType {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	stderrors "errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -22,7 +23,7 @@ func validateCustom(res *resource) func(obj, old runtime.Object, s *Server) fiel
 	if structural == nil {
 		return nil
 	}
-	validator := validate.NewSchemaValidator(openAPISchema(structural), nil, "", strfmt.Default)
+	validator := validate.NewSchemaValidator(openAPISchema(structural, eitherType), nil, "", strfmt.Default)
 	rules, _ := rulesOf(structural, nil) // what is wrong with them was told when they were defined
 	return func(obj, old runtime.Object, _ *Server) field.ErrorList {
 		content, err := obj.(*customObject).whole(res.typeMeta(""))
@@ -30,11 +31,12 @@ func validateCustom(res *resource) func(obj, old runtime.Object, s *Server) fiel
 			return field.ErrorList{field.InternalError(nil, err)}
 		}
 		problems := schemaProblems(validator.Validate(content))
+		problems = append(problems, res.custom.scale.problems(obj.(*customObject))...)
 		problems = append(problems, listtype.ValidateListSetsAndMaps(nil, structural, content)...)
 		if rules == nil {
 			return problems
 		}
-		if len(problems) > 0 {
+		if slices.ContainsFunc(problems, blocksRules) {
 			return append(problems, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 		}
 		var before any
@@ -43,19 +45,30 @@ func validateCustom(res *resource) func(obj, old runtime.Object, s *Server) fiel
 				return field.ErrorList{field.InternalError(nil, err)}
 			}
 		}
-		return rules.validate(nil, content, before)
+		return append(problems, rules.validate(nil, content, before)...)
 	}
 }
 
-// openAPISchema is the schema as OpenAPI knows it, which has no type for a number or text.
-func openAPISchema(structural *schema.Structural) *spec.Schema {
+// blocksRules says whether rules cannot be asked about an object with this problem: its
+// values may not be of the types, or be larger than, the rules take for granted.
+func blocksRules(problem *field.Error) bool {
+	switch problem.Type {
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	}
+	return false
+}
+
+// openAPISchema is the schema as OpenAPI knows it, which has no type for a number or text:
+// either says that a schema is one of these.
+func openAPISchema(structural *schema.Structural, either func(*spec.Schema)) *spec.Schema {
 	var widen func(s *schema.Structural, to *spec.Schema)
 	widen = func(s *schema.Structural, to *spec.Schema) {
 		if s == nil || to == nil {
 			return
 		}
 		if s.XIntOrString {
-			to.Type = spec.StringOrArray{"integer", "string"}
+			either(to)
 		}
 		for name, property := range s.Properties {
 			wide := to.Properties[name]
@@ -73,6 +86,8 @@ func openAPISchema(structural *schema.Structural) *spec.Schema {
 	widen(structural, all)
 	return all
 }
+
+func eitherType(s *spec.Schema) { s.Type = spec.StringOrArray{"integer", "string"} } // for the validator
 
 func schemaProblems(result *validate.Result) (problems field.ErrorList) {
 	for _, err := range result.Errors {

@@ -111,6 +111,7 @@ func (d *definition) version(crd *apiextensionsv1.CustomResourceDefinition, v *a
 		generation: true, needsRV: true, custom: &custom{}, view: &view{of: d.base, show: same, unshow: same},
 	}
 	res.apiVersion = res.groupVersion().String()
+	res.custom.selectable = selectablePaths(v)
 	var err error
 	if res.custom.structural, err = structuralOf(v.Schema); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -115,7 +116,12 @@ func validateDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, _ *S
 		problems = append(problems, field.NotSupported(spec.Child("conversion", "strategy"), crd.Spec.Conversion.Strategy,
 			[]apiextensionsv1.ConversionStrategyType{apiextensionsv1.NoneConverter}))
 	}
-	return append(problems, validateVersions(crd, spec.Child("versions"))...)
+	problems = append(problems, validateVersions(crd, spec.Child("versions"))...)
+	problems = append(problems, validateSelectable(crd, spec)...)
+	if len(crd.Status.StoredVersions) == 0 {
+		problems = append(problems, field.Invalid(field.NewPath("status", "storedVersions"), crd.Status.StoredVersions, "must have at least one stored version"))
+	}
+	return problems
 }
 
 func validateVersions(crd *apiextensionsv1.CustomResourceDefinition, path *field.Path) (problems field.ErrorList) {
@@ -132,9 +138,19 @@ func validateVersions(crd *apiextensionsv1.CustomResourceDefinition, path *field
 		problems = append(problems, validateVersion(crd, &v, at)...)
 	}
 	if stored != 1 {
-		problems = append(problems, field.Invalid(path, crd.Spec.Versions, "must have exactly one version marked as storage version"))
+		problems = append(problems, field.Invalid(path, shownVersions(crd), "must have exactly one version marked as storage version"))
 	}
 	return problems
+}
+
+// shownVersions are the versions as kube-apiserver shows them: in the form in which it
+// keeps them, without what all have in common.
+func shownVersions(crd *apiextensionsv1.CustomResourceDefinition) any {
+	var internal apiextensions.CustomResourceDefinitionSpec
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec(crd.Spec.DeepCopy(), &internal, nil); err != nil {
+		return crd.Spec.Versions
+	}
+	return internal.Versions
 }
 
 func validateVersion(crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion, at *field.Path) field.ErrorList {
@@ -143,7 +159,7 @@ func validateVersion(crd *apiextensionsv1.CustomResourceDefinition, v *apiextens
 		if crd.Spec.PreserveUnknownFields {
 			return nil
 		}
-		return field.ErrorList{field.Required(schema, "schemas are required")}
+		return field.ErrorList{field.Required(schema, "")}
 	}
 	structural, err := structuralOf(v.Schema)
 	if err != nil {

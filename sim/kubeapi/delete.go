@@ -195,6 +195,7 @@ func readDeleteOptions(r *request) (*metav1.DeleteOptions, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.deleteOptions = opts
 	return opts, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(opts))
 }
 

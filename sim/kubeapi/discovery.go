@@ -17,6 +17,7 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 
 var (
 	allVerbs      = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	customVerbs   = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"} // as kube-apiserver orders them
 	oneByOneVerbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	statusVerbs   = []string{"get", "patch", "update"}
 )
@@ -126,6 +127,9 @@ func (res *resource) verbs() []string {
 	}
 	if res.noDeleteAll {
 		return oneByOneVerbs
+	}
+	if res.custom != nil {
+		return customVerbs
 	}
 	return allVerbs
 }

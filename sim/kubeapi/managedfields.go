@@ -26,27 +26,29 @@ var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
 
-// fieldManagers has one for each kind and subresource that was written to; they hold no state.
+// fieldManagers has one for each built-in kind and subresource that was written to; they hold no state.
 var fieldManagers sync.Map // of fieldScope to *managedfields.FieldManager
 
 type fieldScope struct {
 	kind        schema.GroupVersionKind
 	subresource string
-	hasStatus   bool // which a definition may change
 }
 
 // fieldManager returns what keeps account of the fields of res, or of one of
 // its subresources.
 func (res *resource) fieldManager(subresource string) (*managedfields.FieldManager, error) {
-	scope := fieldScope{res.gvk(), subresource, res.status}
-	if found, ok := fieldManagers.Load(scope); ok {
+	scope, made := fieldScope{res.gvk(), subresource}, &fieldManagers
+	if res.custom != nil {
+		made = &res.custom.managers // as long as the definition stays as it is
+	}
+	if found, ok := made.Load(scope); ok {
 		return found.(*managedfields.FieldManager), nil
 	}
 	m, err := res.newFieldManager(subresource)
 	if err != nil {
 		return nil, fmt.Errorf("keeping account of the fields of %s: %w", scope.kind.Kind, err)
 	}
-	fieldManagers.Store(scope, m)
+	made.Store(scope, m)
 	return m, nil
 }
 
@@ -55,11 +57,15 @@ func (res *resource) fieldManager(subresource string) (*managedfields.FieldManag
 func (res *resource) newFieldManager(subresource string) (*managedfields.FieldManager, error) {
 	kind, ignored := res.gvk(), res.notOwned(subresource)
 	if res.custom != nil {
-		return managedfields.NewDefaultCRDFieldManager(managedfields.NewDeducedTypeConverter(),
+		types, err := customTypes(res)
+		if err != nil {
+			return nil, err
+		}
+		return managedfields.NewDefaultCRDFieldManager(types,
 			fieldConverter{}, res, fieldConverter{}, kind, kind.GroupVersion(), subresource, ignored)
 	}
 	types := fieldTypes
-	if res == scales || kind.Group == apiextensionsv1.GroupName {
+	if res == scales || res.review != nil || kind.Group == apiextensionsv1.GroupName {
 		types = managedfields.NewDeducedTypeConverter
 	}
 	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, res, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)

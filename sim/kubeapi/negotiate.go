@@ -18,7 +18,7 @@ func negotiate(r *http.Request, jsonOnly bool) (codec, form, error) {
 	if strings.TrimSpace(accept) == "" {
 		return jsonCodec{}, jsonCodec{}, nil
 	}
-	known := false
+	known, refusal := false, codec(jsonCodec{})
 	for clause := range strings.SplitSeq(accept, ",") {
 		mediaType, params, err := mime.ParseMediaType(clause)
 		if err != nil {
@@ -30,13 +30,14 @@ func negotiate(r *http.Request, jsonOnly bool) (codec, form, error) {
 		}
 		known = true
 		if _, isProtobuf := c.(protobufCodec); jsonOnly && isProtobuf && params["as"] == "" {
+			refusal = c // a Status can be protobuf
 			continue
 		}
 		if f := formFor(c, params, r); f != nil {
 			return c, f, nil
 		}
 	}
-	return jsonCodec{}, nil, notAcceptable(known, listing(r))
+	return refusal, nil, notAcceptable(known, listing(r))
 }
 
 // listing says whether a request could also be a watch.

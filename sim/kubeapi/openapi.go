@@ -81,7 +81,8 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 		serveCached(w, req, "application/json", p)
 		return
 	}
-	http.Error(w, errUnknownPath.Error(), http.StatusNotFound)
+	w.Header().Set("Cache-Control", noCache)
+	w.WriteHeader(http.StatusNotFound)
 }
 
 func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
@@ -99,15 +100,19 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	serveCached(w, req, "application/json", p)
+	serveCached(w, req, "text/plain; charset=utf-8", p) // as kube-apiserver's, though it is JSON
 }
 
 func (s *Server) openAPIOf(gv schema.GroupVersion) (published, error) {
 	now := s.custom.Load()
 	return s.openAPI.get(now, gv.String(), func() (published, error) {
-		w := schemaWriter{refs: "#/components/schemas/", v3: true, schemas: document{}}
+		w := schemaWriter{refs: schemaRefs, v3: true, schemas: document{}}
 		paths := w.describe(now.table, gv)
-		for name, schema := range now.table.customSchemas(metav1.GroupVersion(gv)) {
+		schemas, err := now.table.customSchemas(metav1.GroupVersion(gv))
+		if err != nil {
+			return published{}, err
+		}
+		for name, schema := range schemas {
 			w.schemas[name] = schema
 		}
 		return publish(document{

@@ -21,27 +21,49 @@ func (w schemaWriter) describe(t table, gv schema.GroupVersion) document {
 			w.root(res.gvk())
 			w.root(gv.WithKind(res.kind + "List"))
 		}
-		base := "/" + groupPath(gv) + "/"
-		if !res.clusterScoped {
-			base += "namespaces/{namespace}/"
-		}
-		w.path(paths, base+res.name, res, "get:list", "post:post", "delete:deletecollection")
-		w.path(paths, base+res.name+"/{name}", res, "get:get", "put:put", "patch:patch", "delete:delete")
-		if res.status {
-			w.path(paths, base+res.name+"/{name}/status", res, "get:get", "put:put", "patch:patch")
-		}
+		w.describeResource(paths, res)
 	}
 	return paths
 }
 
+func (w schemaWriter) describeResource(paths document, res *resource) {
+	all := "/" + groupPath(res.groupVersion()) + "/"
+	base := all
+	if !res.clusterScoped {
+		base += "namespaces/{namespace}/"
+	}
+	base += res.name
+	if res.review != nil {
+		w.path(paths, base, res, "post:post")
+		return
+	}
+	collection := []string{"get:list", "post:post", "delete:deletecollection"}
+	if res.noDeleteAll {
+		collection = collection[:2]
+	}
+	w.path(paths, base, res, collection...)
+	if !res.clusterScoped {
+		w.path(paths, all+res.name, res, "get:list")
+	}
+	one := base + "/{name}"
+	w.path(paths, one, res, "get:get", "put:put", "patch:patch", "delete:delete")
+	if res.status {
+		w.path(paths, one+"/status", res, "get:get", "put:put", "patch:patch")
+	}
+	if res.scale || res.custom.scales() {
+		w.path(paths, one+"/scale", scales, "get:get", "put:put", "patch:patch")
+	}
+	for _, sub := range res.subresources {
+		if sub == "binding" {
+			w.path(paths, one+"/"+sub, res, "post:post")
+			continue
+		}
+		w.path(paths, one+"/"+sub, res, "put:put")
+	}
+}
+
 // path writes the operations of a path, each a method and an action.
 func (w schemaWriter) path(paths document, path string, res *resource, operations ...string) {
-	if res.review != nil {
-		if strings.HasSuffix(path, "}") {
-			return
-		}
-		operations = []string{"post:post"}
-	}
 	item := document{}
 	for _, operation := range operations {
 		method, action, _ := strings.Cut(operation, ":")

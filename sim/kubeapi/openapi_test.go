@@ -3,7 +3,9 @@ package kubeapi
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,5 +116,29 @@ func TestClientsReadOpenAPI(t *testing.T) {
 	}
 	if kinds, ok := doc.Components.Schemas["io.k8s.api.core.v1.Service"].Extensions["x-kubernetes-group-version-kind"].([]any); !ok || len(kinds) != 1 {
 		t.Errorf("Service is of kinds %v", kinds)
+	}
+}
+
+// The paths are those that the server serves, with what can be done there.
+func TestOpenAPIPaths(t *testing.T) {
+	s := start(t)
+	define(t, s, widgetDefinition)
+	for document, paths := range map[string]map[string]string{
+		"api/v1": {"/api/v1/pods": "get", "/api/v1/namespaces": "get post", "/api/v1/namespaces/{namespace}/pods": "delete get post",
+			"/api/v1/namespaces/{name}/finalize": "put", "/api/v1/namespaces/{namespace}/pods/{name}/binding": "post"},
+		"apis/apps/v1":                 {"/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale": "get patch put"},
+		"apis/authorization.k8s.io/v1": {"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "post", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/{name}": ""},
+		"apis/example.com/v1":          {"/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/status": "get patch put"},
+	} {
+		_, body := fetch(t, s.URL()+"/openapi/v3/"+document, nil)
+		var got struct{ Paths map[string]map[string]any }
+		if err := json.Unmarshal(body, &got); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range paths {
+			if methods := strings.Join(slices.Sorted(maps.Keys(got.Paths[path])), " "); methods != want {
+				t.Errorf("%s has %s", path, methods)
+			}
+		}
 	}
 }

@@ -37,6 +37,9 @@ func readQuery(r *request) (*internalversion.ListOptions, selector, error) {
 	if opts.FieldSelector != nil {
 		sel.fields = opts.FieldSelector
 	}
+	if r.res.custom != nil {
+		sel.paths = r.res.custom.selectable
+	}
 	return opts, sel, checkFields(r.res, sel.fields)
 }
 
@@ -71,6 +74,11 @@ func checkFields(res *resource, asked fields.Selector) error {
 // selectable returns the names of the fields that selectors may use, as a set with empty values.
 func (res *resource) selectable() fields.Set {
 	known := fields.Set{"metadata.name": "", "metadata.namespace": ""}
+	if res.custom != nil {
+		for name := range res.custom.selectable {
+			known[name] = ""
+		}
+	}
 	if base := res.base(); base.fields != nil {
 		for _, name := range slices.Collect(maps.Keys(base.fields(base.empty()))) {
 			known[name] = ""

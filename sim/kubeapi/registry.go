@@ -32,6 +32,11 @@ func (t table) knowsGroup(group string) bool {
 	return slices.ContainsFunc(t, func(res *resource) bool { return res.group == group })
 }
 
+// isCustom says whether definitions made a group, and nothing else did.
+func (t table) isCustom(group string) bool {
+	return t.knowsGroup(group) && !slices.ContainsFunc(t, func(res *resource) bool { return res.group == group && res.custom == nil })
+}
+
 // groups returns the names of the groups, in the order of their first rows.
 func (t table) groups() []string {
 	var groups []string

@@ -23,9 +23,10 @@ type request struct {
 	codec           codec
 	form            form
 	warnings        *warningHeader
-	ruled           *resource      // whose rules count instead of those of res; usually nil
-	body            []byte         // once it was read
-	written         runtime.Object // what the request stored, decoded
+	deleteOptions   *metav1.DeleteOptions // of a deletion, once they were read
+	ruled           *resource             // whose rules count instead of those of res; usually nil
+	body            []byte                // once it was read
+	written         runtime.Object        // what the request stored, decoded
 }
 
 // path is what a URL path names.
@@ -62,17 +63,27 @@ func parsePath(urlPath string) (path, bool) {
 }
 
 // resolve finds the resource that the path names. Unknown ones are answered as
-// kube-apiserver does: text for a group that it does not know, else a Status.
+// kube-apiserver does: text for a group that it does not know and for what a custom
+// group does not have, else a Status.
 func (s *Server) resolve(r *request) error {
 	p, ok := parsePath(r.URL.Path)
 	if !s.knowsGroup(r.URL.Path) {
+		return errUnknownPath
+	}
+	if group := groupOf(r.URL.Path); s.table().isCustom(group) && s.table().find(p.gv, p.resource) == nil {
 		return errUnknownPath
 	}
 	if !ok || !s.table().knows(p.gv) {
 		return errUnknownResource(p)
 	}
 	r.res = s.table().find(p.gv, p.resource)
-	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) || !r.res.has(p.subresource) {
+	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) {
+		return errUnknownResource(p)
+	}
+	if !r.res.has(p.subresource) {
+		if r.res.custom != nil {
+			return errors.NewNotFound(r.res.groupResource(), p.name)
+		}
 		return errUnknownResource(p)
 	}
 	r.objects = s.collection(r.res)
@@ -89,13 +100,19 @@ func (s *Server) resolve(r *request) error {
 // knowsGroup says whether a path is in a group that is served, in whatever version of it.
 func (s *Server) knowsGroup(urlPath string) bool {
 	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
-	switch {
-	case len(parts) >= 2 && parts[0] == "api":
+	if len(parts) >= 2 && parts[0] == "api" {
 		return true
-	case len(parts) >= 3 && parts[0] == "apis":
-		return s.table().knowsGroup(parts[1])
 	}
-	return false
+	return groupOf(urlPath) != "" && s.table().knowsGroup(groupOf(urlPath))
+}
+
+// groupOf is the group of a path below /apis/<group>/, empty for any other.
+func groupOf(urlPath string) string {
+	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
+	if len(parts) >= 3 && parts[0] == "apis" {
+		return parts[1]
+	}
+	return ""
 }
 
 func (res *resource) has(subresource string) bool {

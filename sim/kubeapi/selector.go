@@ -14,6 +14,7 @@ type selector struct {
 	namespace string
 	labels    labels.Selector
 	fields    fields.Selector
+	paths     map[string][]string // of a custom resource's own fields
 }
 
 // narrow says whether labels or fields select, and not only the URL.
@@ -22,7 +23,7 @@ func (sel *selector) narrow() bool { return !sel.labels.Empty() || !sel.fields.E
 func (sel *selector) matches(o *object) bool {
 	return (sel.namespace == "" || sel.namespace == o.namespace) &&
 		(sel.labels.Empty() || sel.labels.Matches(o.labels)) &&
-		(sel.fields.Empty() || sel.fields.Matches(selectedFields{o}))
+		(sel.fields.Empty() || sel.fields.Matches(selectedFields{o, sel.paths}))
 }
 
 // filter returns the objects that match.
@@ -40,7 +41,10 @@ func (sel *selector) filter(objects []*object) []*object {
 }
 
 // selectedFields is an object as field selectors see it.
-type selectedFields struct{ *object }
+type selectedFields struct {
+	*object
+	paths map[string][]string
+}
 
 func (f selectedFields) Has(string) bool { return true } // readQuery let only known fields pass
 
@@ -50,6 +54,9 @@ func (f selectedFields) Get(name string) string {
 		return f.name
 	case "metadata.namespace":
 		return f.namespace
+	}
+	if path, custom := f.paths[name]; custom {
+		return f.selected(path)
 	}
 	return f.fields[name]
 }

@@ -218,7 +218,7 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	setStatus(merged, next)
 	is, from := metadataOf(merged), metadataOf(next)
 	if _, custom := next.(*customObject); custom {
-		is.ResourceVersion = from.ResourceVersion // and nothing else
+		is.ResourceVersion, is.ManagedFields = from.ResourceVersion, from.ManagedFields // and nothing else
 		return merged
 	}
 	is.ResourceVersion, is.Labels, is.Annotations, is.Finalizers = from.ResourceVersion, from.Labels, from.Annotations, from.Finalizers

@@ -82,9 +82,6 @@ func toService(config *rest.Config, service *admissionregistrationv1.ServiceRefe
 // ask returns the webhook's answer, or its refusal, or its failure if that
 // counts; nil without an error is a failure that does not.
 func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
-	if a.dryRun && !h.safeInDryRun() {
-		return nil, errors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.Name))
-	}
 	answer, err := h.call(ctx, a)
 	if err != nil {
 		if h.FailurePolicy != nil && *h.FailurePolicy == admissionregistrationv1.Ignore {
@@ -101,13 +98,19 @@ func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.Admissio
 	return answer, nil
 }
 
-func (h *webhook) safeInDryRun() bool {
-	return h.SideEffects != nil && (*h.SideEffects == admissionregistrationv1.SideEffectClassNone ||
-		*h.SideEffects == admissionregistrationv1.SideEffectClassNoneOnDryRun)
+// reviewVersion is the first of the webhook's versions that the server knows, empty if
+// there is none. They say the same in the same words.
+func (h *webhook) reviewVersion() string {
+	for _, version := range h.AdmissionReviewVersions {
+		if slices.Contains(reviewVersions, version) {
+			return version
+		}
+	}
+	return ""
 }
 
 func (h *webhook) call(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
-	question, err := a.review()
+	question, err := a.review(h.reviewVersion())
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,10 @@ import (
 // hookServer is a webhook over HTTPS that remembers what it was asked.
 type hookServer struct {
 	*httptest.Server
-	mu     sync.Mutex
-	asked  []*admissionv1.AdmissionRequest
-	answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	mu      sync.Mutex
+	asked   []*admissionv1.AdmissionRequest
+	version string // of the last review
+	answer  func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 }
 
 func newHookServer(t *testing.T, answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse) *hookServer {
@@ -48,7 +49,7 @@ func newHookServer(t *testing.T, answer func(*admissionv1.AdmissionRequest) *adm
 			return
 		}
 		h.mu.Lock()
-		h.asked = append(h.asked, review.Request)
+		h.asked, h.version = append(h.asked, review.Request), review.APIVersion
 		h.mu.Unlock()
 		review.Response = h.answer(review.Request)
 		review.Response.UID, review.Request = review.Request.UID, nil
@@ -158,7 +159,7 @@ func TestWebhookIsAsked(t *testing.T) {
 	if _, err := ings.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"metadata":{"labels":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	question("patch", admissionv1.Update, "PatchOptions", true, true)
+	question("patch", admissionv1.Update, "UpdateOptions", true, true)
 	made.ResourceVersion = ""
 	made.Status.LoadBalancer.Ingress = append(made.Status.LoadBalancer.Ingress, ingressAddress("127.0.0.1"))
 	if _, err = ings.UpdateStatus(t.Context(), made, metav1.UpdateOptions{}); err != nil {
@@ -316,20 +317,55 @@ func TestRulesCoverResources(t *testing.T) {
 	}
 }
 
-func TestWebhookWarnsAndRefusesDryRuns(t *testing.T) {
+// A webhook gets the first of its versions that the server knows, and answers in it.
+func TestReviewVersions(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
-	some := admissionregistrationv1.SideEffectClassSome
+	h := newHookServer(t, deny(403, "heard"))
+	h.install(t, c, hookRule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) {
+		h.AdmissionReviewVersions = []string{"v7", "v1beta1", "v1"}
+	})
+	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", ""), metav1.CreateOptions{}); !errors.IsForbidden(err) || h.version != "admission.k8s.io/v1beta1" {
+		t.Errorf("the answer in %s says %v", h.version, err)
+	}
+}
+
+// A webhook is told how something is deleted; of a collection, not what.
+func TestWebhookIsToldOfDeletions(t *testing.T) {
+	s := start(t)
+	c := client(t, s.Config())
+	h := newHookServer(t, allow)
+	h.install(t, c, hookRule("DELETE", "", "configmaps"), nil)
+	cms := c.CoreV1().ConfigMaps("default")
+	for _, name := range []string{"a", "b"} {
+		if _, err := cms.Create(t.Context(), configMap(name, ""), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	background := metav1.DeletePropagationBackground
+	if err := cms.Delete(t.Context(), "a", metav1.DeleteOptions{PropagationPolicy: &background}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := h.questions(); len(asked) != 1 || asked[0].Name != "a" || !strings.Contains(string(asked[0].Options.Raw), `"propagationPolicy":"Background"`) {
+		t.Errorf("of a deletion: %+v", asked)
+	}
+	if err := cms.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if asked := h.questions(); len(asked) != 1 || asked[0].Name != "" || len(asked[0].OldObject.Raw) == 0 {
+		t.Errorf("of a collection: %+v", asked)
+	}
+}
+
+func TestWebhookWarns(t *testing.T) {
+	s := start(t)
+	c := client(t, s.Config())
 	h := newHookServer(t, func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"think again"}}
 	})
-	h.install(t, c, hookRule("CREATE", "", "configmaps"), func(h *admissionregistrationv1.ValidatingWebhook) { h.SideEffects = &some })
+	h.install(t, c, hookRule("CREATE", "", "configmaps"), nil)
 	raw := rawWire{wire{t, s.URL()}}
-	resp := raw.send("POST", cmPath+"?dryRun=All", "application/json", `{"metadata":{"name":"a"}}`)
-	if resp.StatusCode != 400 || !strings.Contains(resp.body, `admission webhook \"validate.example.com\" does not support dry run`) {
-		t.Errorf("a dry run: %s %s", resp.Status, resp.body)
-	}
-	resp = raw.send("POST", cmPath, "application/json", `{"metadata":{"name":"a"}}`)
+	resp := raw.send("POST", cmPath, "application/json", `{"metadata":{"name":"a"}}`)
 	if resp.StatusCode != 201 || resp.Header.Get("Warning") != `299 - "think again"` {
 		t.Errorf("%s, warning %q", resp.Status, resp.Header.Get("Warning"))
 	}
