@@ -9,9 +9,10 @@ import (
 
 // connections are those that a server has open, each with a number.
 type connections struct {
-	mu   sync.Mutex
-	last uint64
-	open map[net.Conn]struct{}
+	mu     sync.Mutex
+	last   uint64
+	ending bool              // no request may begin on a new one
+	open   map[net.Conn]bool // whether a request has begun on it
 }
 
 // connection is how requests know theirs.
@@ -26,18 +27,47 @@ func (c *connections) add(ctx context.Context, conn net.Conn) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
-		c.open = map[net.Conn]struct{}{}
+		c.open = map[net.Conn]bool{}
 	}
 	c.last++
-	c.open[conn] = struct{}{}
+	c.open[conn] = false
 	return context.WithValue(ctx, connectionKey{}, connection{c.last, conn})
 }
 
 func (c *connections) note(conn net.Conn, state http.ConnState) {
-	if state == http.StateClosed || state == http.StateHijacked {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+	if state == http.StateIdle {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		if c.ending {
+			conn.Close()
+		}
+	case http.StateActive:
+		c.open[conn] = true
+	case http.StateClosed, http.StateHijacked:
 		delete(c.open, conn)
+	}
+}
+
+// begin and end are those of the server's life. At its end the connections close that
+// nobody has asked anything over: net/http would wait five seconds for their requests.
+func (c *connections) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ending = false
+}
+
+func (c *connections) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ending = true
+	for conn, asked := range c.open {
+		if !asked {
+			conn.Close()
+		}
 	}
 }
 

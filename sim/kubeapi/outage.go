@@ -35,6 +35,7 @@ func (t target) Stop(reset bool) {
 		s.connections.reset()
 	}
 	close(s.ending())
+	s.connections.end()
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
 	for _, e := range s.endpoints() {
@@ -70,6 +71,7 @@ func (t target) Start() error {
 		return nil
 	}
 	s.stopping.Store(make(chan struct{}))
+	s.connections.begin()
 	var errs []error
 	for _, e := range s.endpoints() {
 		if err := e.reopen(); err != nil {

@@ -219,6 +219,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if ending := s.ending(); !closed(ending) {
 		close(ending)
 	}
+	s.connections.end()
 	var errs []error
 	for _, e := range s.endpoints() {
 		errs = append(errs, e.shutdown(ctx))
