@@ -14,15 +14,27 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Change is one write of an EndpointSlice: a pod comes into a service as
-// another leaves it.
+// Change is one write: of an EndpointSlice, where a pod comes into a service or
+// leaves it; of an Ingress, where a host is new; of an object as it is.
 type Change struct {
-	ID      int           `json:"id"`      // from 1, unique in the stream
-	At      time.Duration `json:"at"`      // since the beginning of the timeline, or of the round; nanoseconds in a file
-	Service string        `json:"service"` // namespace/name
-	Add     string        `json:"add"`     // the pod that comes, without its namespace
-	Remove  string        `json:"remove"`  // the pod that leaves, without its namespace
+	ID      int           `json:"id"`               // from 1, unique in the stream
+	At      time.Duration `json:"at"`               // since the beginning of the timeline, or of the round; nanoseconds in a file
+	Service string        `json:"service"`          // namespace/name: whose pods change, or answer at a new host
+	Add     string        `json:"add,omitempty"`    // the pod that comes, without its namespace
+	Remove  string        `json:"remove,omitempty"` // the pod that leaves, without its namespace
+	Host    string        `json:"host,omitempty"`   // that is new
+	Touch   Touched       `json:"touch,omitempty"`  // what is written again, without a change that matters
 }
+
+// Touched is an object of a service that is written again.
+type Touched string
+
+// What can be touched.
+const (
+	Slice   Touched = "slice"   // its EndpointSlice, the endpoints in another order
+	Labels  Touched = "labels"  // the Service itself, with another label
+	Ingress Touched = "ingress" // an ingress that routes to it, with another annotation that nobody reads
+)
 
 // Stream is a list of changes in the order of their times.
 type Stream struct {
@@ -45,6 +57,9 @@ const (
 	timeStream
 	nameStream
 	certificateStream
+	scaleStream
+	hostStream
+	touchStream
 )
 
 // RollingUpdate replaces the pods of one service after another, as a Deployment

@@ -121,8 +121,22 @@ func (s Stream) follows(c Change) error {
 		return fmt.Errorf("change %d at %v, after the end of the stream at %v", c.ID, c.At, s.Length)
 	case c.Service == "":
 		return fmt.Errorf("change %d without a service", c.ID)
-	case c.Add == "" || c.Remove == "" || c.Add == c.Remove:
-		return fmt.Errorf("change %d replaces pod %q by %q; name two pods", c.ID, c.Remove, c.Add)
+	case c.Add == c.Remove && c.Add != "":
+		return fmt.Errorf("change %d replaces pod %q by itself; name two pods", c.ID, c.Add)
+	case c.Touch != "" && c.Touch != Slice && c.Touch != Labels && c.Touch != Ingress:
+		return fmt.Errorf("change %d touches %q; there are %s, %s and %s", c.ID, c.Touch, Slice, Labels, Ingress)
+	}
+	if kinds := count(c.Add+c.Remove != "", c.Host != "", c.Touch != ""); kinds != 1 {
+		return fmt.Errorf("change %d does %d things; give it pods, a host or something to touch", c.ID, kinds)
 	}
 	return nil
+}
+
+func count(all ...bool) (n int) {
+	for _, one := range all {
+		if one {
+			n++
+		}
+	}
+	return n
 }

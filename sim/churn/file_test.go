@@ -57,7 +57,10 @@ func TestBadFiles(t *testing.T) {
 		{"out of order", head + first + strings.NewReplacer(`"id":1`, `"id":2`, `"at":5`, `"at":4`).Replace(first), "line 3: change 2 at 4ns, before"},
 		{"too late", head + strings.Replace(first, `"at":5`, `"at":11`, 1), "line 2: change 1 at 11ns, after the end"},
 		{"no service", head + `{"id":1,"at":5,"add":"a-2","remove":"a-1"}`, "line 2: change 1 without a service"},
-		{"no pod", head + `{"id":1,"at":5,"service":"demo/a","add":"a-2"}`, `line 2: change 1 replaces pod "" by "a-2"`},
+		{"nothing", head + `{"id":1,"at":5,"service":"demo/a"}`, "line 2: change 1 does 0 things"},
+		{"two things", head + `{"id":1,"at":5,"service":"demo/a","add":"a-2","host":"a"}`, "line 2: change 1 does 2 things"},
+		{"the same pod", head + `{"id":1,"at":5,"service":"demo/a","add":"a-2","remove":"a-2"}`, `line 2: change 1 replaces pod "a-2" by itself`},
+		{"touches nothing", head + `{"id":1,"at":5,"service":"demo/a","touch":"pod"}`, `line 2: change 1 touches "pod"`},
 		{"long line", head + strings.Repeat(" ", 2<<20), "line 2: bufio.Scanner: token too long"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

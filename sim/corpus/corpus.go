@@ -134,3 +134,12 @@ func (p Population) Targets() []Target {
 	}
 	return targets
 }
+
+// Routed are the services that an ingress routes to, by namespace/name.
+func (p Population) Routed() map[string]bool {
+	routed := map[string]bool{}
+	for _, target := range p.Targets() {
+		routed[target.Service] = true
+	}
+	return routed
+}

@@ -39,7 +39,7 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 		},
 	}
 	for _, s := range p.Services {
-		objects = append(objects, s.object())
+		objects = append(objects, s.Object())
 	}
 	for _, s := range p.Services {
 		var members []Member
@@ -51,7 +51,7 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 		}
 	}
 	for _, ingress := range p.Ingresses {
-		object := ingress.object(p.Namespace)
+		object := ingress.Object(p.Namespace)
 		if p.TLS {
 			objects = append(objects, p.Secret(ingress, 1))
 			ingress.secure(object)
@@ -61,7 +61,8 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 	return objects
 }
 
-func (s Service) object() *corev1.Service {
+// Object is the Service as a Kubernetes object.
+func (s Service) Object() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
@@ -78,7 +79,8 @@ func (s Service) object() *corev1.Service {
 	}
 }
 
-func (i Ingress) object(namespace string) *networkingv1.Ingress {
+// Object is the Ingress as a Kubernetes object.
+func (i Ingress) Object(namespace string) *networkingv1.Ingress {
 	rule := &networkingv1.HTTPIngressRuleValue{}
 	for _, path := range i.Paths {
 		rule.Paths = append(rule.Paths, networkingv1.HTTPIngressPath{

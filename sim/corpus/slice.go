@@ -28,7 +28,8 @@ type Member struct {
 }
 
 // Slices are the EndpointSlices of a service with these members, in their
-// order, SliceSize of them each. A service without members has one empty slice,
+// order, SliceSize of them each. The zero Member is a place that nobody has: it
+// keeps the others in their slices. A service without members has one empty slice,
 // as it has in Kubernetes.
 func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
 	chunks := slices.Collect(slices.Chunk(members, SliceSize))
@@ -75,10 +76,13 @@ func slice(service Service, index int, members []Member) *discoveryv1.EndpointSl
 			Protocol: new(corev1.ProtocolTCP),
 		}},
 	}
-	if len(members) > 0 && members[0].Address.Is6() {
-		s.AddressType = discoveryv1.AddressTypeIPv6
-	}
 	for _, m := range members {
+		if m == (Member{}) {
+			continue
+		}
+		if m.Address.Is6() {
+			s.AddressType = discoveryv1.AddressTypeIPv6
+		}
 		s.Endpoints = append(s.Endpoints, endpoint(service, m))
 	}
 	return s

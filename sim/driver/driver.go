@@ -49,6 +49,13 @@ type Instance interface {
 	Master() (int, error)
 	// Controller is the PID of the controller.
 	Controller() int
+	// Revive starts the controller again after it has ended by itself or was
+	// killed, as a kubelet does with a container: what it left behind ends first. It
+	// returns as Launch does; Died is another channel then.
+	Revive(ctx context.Context) error
+	// StatusPort is the port of nginx's internal server, where the controller
+	// posts to; 0 where it cannot be reached from here.
+	StatusPort() int
 	// Inject breaks the API server, for the controller where the fault is one of
 	// single requests; fault.ErrNotHere where the driver cannot.
 	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)

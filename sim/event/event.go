@@ -30,6 +30,7 @@ type Event struct {
 	Pod     *Pod     `json:"pod,omitempty"`
 	Host    *Host    `json:"host,omitempty"`
 	Fault   *Fault   `json:"fault,omitempty"`
+	Start   *Start   `json:"start,omitempty"`
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
@@ -82,6 +83,7 @@ type Change struct {
 	Pods    int      `json:"pods,omitempty"`    // ready pods of the service after it
 	// Certificate is what a change of a certificate brings; nil: it changes none.
 	Certificate *Certificate `json:"certificate,omitempty"`
+	See         *See         `json:"see,omitempty"` // what Host answers once it is live, where that is not told by pods
 }
 
 // Certificate is the certificate of a host, by its serial number in lower-case
@@ -90,6 +92,18 @@ type Certificate struct {
 	Host   string `json:"host"`
 	Serial string `json:"serial"`
 	Old    string `json:"old"` // the serial before
+}
+
+// See is the answer by which a change is known. What is zero may be any.
+type See struct {
+	Service string `json:"service,omitempty"` // namespace/name: one of its pods answers
+	Status  int    `json:"status,omitempty"`
+}
+
+// By says whether an answer is the one: of a pod of that service, none for
+// empty, with that status.
+func (s See) By(service string, status int) bool {
+	return (s.Service == "" || s.Service == service) && (s.Status == 0 || s.Status == status)
 }
 
 // Written says that the API server took a change.
@@ -162,6 +176,7 @@ type Answer struct {
 	Change  int           `json:"change"` // the change it was asked for
 	Service string        `json:"service"`
 	Pod     string        `json:"pod,omitempty"`
+	Served  string        `json:"served,omitempty"` // the service that pod belongs to
 	Status  int           `json:"status,omitempty"`
 	Took    time.Duration `json:"took"`
 	Error   string        `json:"error,omitempty"`
@@ -267,6 +282,17 @@ type Host struct {
 type Trouble struct {
 	What   string `json:"what"`
 	Detail string `json:"detail,omitempty"`
+}
+
+// Start is a start of a subject's controller, and what came of asking for every
+// URL of the population, each over a connection of its own, at the moment at which
+// the controller first called itself healthy.
+type Start struct {
+	Again    bool          `json:"again"`    // it had run before
+	Healthy  time.Duration `json:"healthy"`  // until it called itself healthy
+	Served   time.Duration `json:"served"`   // until every URL was served
+	Asked    int           `json:"asked"`    // URLs
+	Unserved int           `json:"unserved"` // that no pod answered when it was healthy
 }
 
 // Fault is something that a step broke on purpose, when it struck and when it

@@ -21,6 +21,8 @@ type Fault struct {
 	// Lasts says that it holds for a time, and that the step must say how long;
 	// else it happens at once.
 	Lasts bool
+	// Kills says that the controller may end of it, and is to be started again then.
+	Kills bool
 
 	strike func(Victim, time.Duration) (heal func(), err error)
 }
@@ -35,13 +37,17 @@ type Victim interface {
 	Workers() []int
 	// Master is the PID of nginx's master process.
 	Master() (int, error)
+	// Controller is the PID of the controller.
+	Controller() int
+	// StatusPort is the port on which nginx takes what the controller posts; 0: not known.
+	StatusPort() int
 }
 
 // ErrNotHere is the error of a fault that a driver cannot make.
 var ErrNotHere = errors.New("this driver cannot do it")
 
 // faults is the table.
-var faults = slices.Concat(ofAPI, ofProcesses)
+var faults = slices.Concat(ofAPI, ofProcesses, ofNetwork)
 
 // All are the faults there are.
 func All() []Fault { return slices.Clone(faults) }

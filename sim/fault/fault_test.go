@@ -20,6 +20,8 @@ type patient struct {
 	healed   int
 	workers  []int
 	refuses  bool
+
+	controller, port int
 }
 
 func (p *patient) Inject(f kubefault.Fault, _ kubefault.Scope) (func(), error) {
@@ -31,6 +33,8 @@ func (p *patient) Inject(f kubefault.Fault, _ kubefault.Scope) (func(), error) {
 }
 func (p *patient) Workers() []int       { return p.workers }
 func (p *patient) Master() (int, error) { return 0, errors.New("no master") }
+func (p *patient) Controller() int      { return p.controller }
+func (p *patient) StatusPort() int      { return p.port }
 
 func TestLastingFaultsHeal(t *testing.T) {
 	for _, f := range ofAPI {

@@ -40,7 +40,13 @@ var ofProcesses = []Fault{
 				}
 			}, nil
 		}},
-	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them.",
+	{Name: "controller-kill", Doc: "The controller is killed (SIGKILL), and nginx with it, as when their container ends; it is started again at once.", Kills: true,
+		strike: func(v Victim, _ time.Duration) (func(), error) {
+			return nil, signal(v.Controller(), syscall.SIGKILL)
+		}},
+	{Name: "config-tests", Doc: "nginx -t runs on the configuration again and again, as an admission webhook has it run.", Lasts: true,
+		strike: testAgain},
+	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it is started again.", Kills: true,
 		strike: func(v Victim, _ time.Duration) (func(), error) {
 			pid, err := v.Master()
 			if err != nil {

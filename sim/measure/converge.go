@@ -17,6 +17,7 @@ type converge struct {
 	byID    map[int]*watched
 	adds    map[string][]*watched // by pod
 	removes map[string][]*watched
+	sees    map[string][]*watched // by host and path, those that say what is to be seen
 	gaps    *durations
 	twice   []string
 }
@@ -34,7 +35,7 @@ type watched struct {
 func newConverge(r rounds) measurement {
 	return &converge{
 		rounds: r, lives: lives{}, byID: map[int]*watched{}, gaps: newDurations(),
-		adds: map[string][]*watched{}, removes: map[string][]*watched{},
+		adds: map[string][]*watched{}, removes: map[string][]*watched{}, sees: map[string][]*watched{},
 	}
 }
 
@@ -62,6 +63,9 @@ func (m *converge) change(c *event.Change, at time.Duration) {
 	w := &watched{Change: c, at: at, end: m.rounds[m.rounds.at(at)].End, undone: never, sightings: map[int]*sighting{}}
 	m.byID[c.ID] = w
 	m.changes = append(m.changes, w)
+	if c.See != nil {
+		m.sees[c.Host+c.Path] = append(m.sees[c.Host+c.Path], w)
+	}
 	for _, pod := range c.Added {
 		m.adds[pod] = append(m.adds[pod], w)
 	}
@@ -90,7 +94,7 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 	slices.SortStableFunc(m.changes, func(a, b *watched) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID))
 	})
-	first, last := newDurations(), newDurations()
+	first, last, between := newDurations(), newDurations(), newDurations()
 	for _, w := range m.changes {
 		w.undone = m.undoing(w)
 		served := w.result(m.lives)
@@ -100,30 +104,44 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 		if served.Last != none {
 			last.add(served.Last)
 		}
+		if w.See != nil && !w.failed {
+			for _, seen := range w.sightings {
+				if took := seen.between(w.Change); took != none {
+					between.add(took)
+				}
+			}
+		}
 		s.Changes.count(served.Fate)
 		s.Converge.Flaps += served.Flaps
 		t.Changes = append(t.Changes, served)
 	}
 	s.Converge.First, s.Converge.Last, s.Converge.Granularity = first.result(), last.result(), m.gaps.result()
+	s.Converge.Between = between.result()
 	s.Trouble = append(s.Trouble, m.twice...)
 }
 
-// undoing is when a later change was meant to take a pod back that w added, or
-// to bring one back that w removed; never if none was.
+// undoing is when a later change was meant to take a pod back that w added, to
+// bring one back that w removed, or to have something else seen where w has; never
+// if none was.
 func (m *converge) undoing(w *watched) time.Duration {
 	at := never
-	look := func(pods []string, opposite map[string][]*watched) {
-		for _, pod := range pods {
-			for _, other := range opposite[pod] {
-				later := other.at > w.at || other.at == w.at && other.ID > w.ID
-				if later && !other.failed && other.at <= w.end {
-					at = min(at, other.at)
-				}
+	look := func(others []*watched) {
+		for _, other := range others {
+			later := other.at > w.at || other.at == w.at && other.ID > w.ID
+			if later && !other.failed && other.at <= w.end {
+				at = min(at, other.at)
 			}
 		}
 	}
-	look(w.Added, m.removes)
-	look(w.Removed, m.adds)
+	for _, pod := range w.Added {
+		look(m.removes[pod])
+	}
+	for _, pod := range w.Removed {
+		look(m.adds[pod])
+	}
+	if w.See != nil {
+		look(m.sees[w.Host+w.Path])
+	}
 	return at
 }
 
@@ -140,7 +158,7 @@ func (w *watched) result(lives lives) Served {
 	switch {
 	case w.failed:
 		served.Fate, served.First = Failed, none
-	case len(w.Added)+len(w.Removed) == 0:
+	case len(w.Added)+len(w.Removed) == 0 && w.See == nil:
 		served.Fate, served.First = Unwatched, none
 	case all && last <= w.undone:
 		served.Fate, served.Last = Converged, last-w.at

@@ -29,6 +29,8 @@ var measurements = []func(rounds) measurement{
 	newCertificates,
 	newSyncs,
 	newLegs,
+	newOutage,
+	newStarts,
 	newMemory,
 	newCPU,
 	newBins,

@@ -30,19 +30,23 @@ type Subject struct {
 	Valid   bool     `json:"valid"`
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
-	Changes      Changes      `json:"changes"`
-	Faults       int          `json:"faults"`  // struck on purpose
-	Reloads      int          `json:"reloads"` // seen from outside: new generations of workers
-	Posts        Posts        `json:"posts"`
-	Syncs        Syncs        `json:"syncs"`
-	Converge     Converge     `json:"converge"`
-	Requests     Requests     `json:"requests"`        // all lanes
-	Lanes        []Lane       `json:"lanes,omitempty"` // each lane
-	Certificates Certificates `json:"certificates"`
-	Workers      Workers      `json:"workers"`
-	Memory       Memory       `json:"memory"`
-	CPU          CPU          `json:"cpu"`
-	Trouble      []string     `json:"trouble,omitempty"`
+	Changes  Changes  `json:"changes"`
+	Faults   int      `json:"faults"`  // struck on purpose
+	Reloads  int      `json:"reloads"` // seen from outside: new generations of workers
+	Posts    Posts    `json:"posts"`
+	Syncs    Syncs    `json:"syncs"`
+	Start    Start    `json:"start"`
+	Converge Converge `json:"converge"`
+	Requests Requests `json:"requests"` // all lanes
+	// Outage is the longest stretch in which no request succeeded: from the first
+	// that failed until the next that did not, by when they were meant to be sent.
+	Outage       time.Duration `json:"outage"`
+	Lanes        []Lane        `json:"lanes,omitempty"` // each lane
+	Certificates Certificates  `json:"certificates"`
+	Workers      Workers       `json:"workers"`
+	Memory       Memory        `json:"memory"`
+	CPU          CPU           `json:"cpu"`
+	Trouble      []string      `json:"trouble,omitempty"`
 }
 
 // Changes counts the changes of the cluster by what became of them.
@@ -52,7 +56,18 @@ type Changes struct {
 	Converged   int `json:"converged"`   // every live worker came to serve them
 	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
 	Unconverged int `json:"unconverged"` // not served by every worker when the round ended
-	Unwatched   int `json:"unwatched"`   // moved no pod, so no answer can show them
+	Unwatched   int `json:"unwatched"`   // moved no pod and do not say what is to be seen, so no answer can show them
+}
+
+// Start is what came of the starts of the controller, the first included: the
+// longest times, and the sums of what was asked for at the moment at which it first
+// called itself healthy.
+type Start struct {
+	Count    int           `json:"count"`
+	Healthy  time.Duration `json:"healthy"`  // until it called itself healthy
+	Served   time.Duration `json:"served"`   // until all URLs of the population were served
+	Asked    int           `json:"asked"`    // URLs
+	Unserved int           `json:"unserved"` // that no pod answered when it was healthy
 }
 
 // Posts counts dynamic updates. Visible is false for a controller that does
@@ -79,6 +94,10 @@ type Converge struct {
 	Granularity Durations `json:"granularity"`
 	Way         Way       `json:"way"`   // where the time of a change went
 	Flaps       int       `json:"flaps"` // old answers from a worker after a new one
+	// Between is how long a worker gave answers that were neither of the state before
+	// a change nor of that after it, such as the 503 of a new host whose backend is
+	// not known yet; of changes that say what is to be seen.
+	Between Durations `json:"between"`
 }
 
 // Durations summarises a set of durations. N is the size of the set; the rest is zero when N is.

@@ -14,12 +14,17 @@ type sighting struct {
 	stale     time.Duration // its last answer from the old state
 	freshened time.Duration // its first answer from the new state after the last from the old
 	flaps     int
+
+	before *event.Answer // its first answer: the old state, unless it was late
+	odd    time.Duration // its first answer that was of neither state
 }
 
 // none is the time of what was not seen.
 const none time.Duration = -1
 
-func newSighting() *sighting { return &sighting{none, none, none, none, 0} }
+func newSighting() *sighting {
+	return &sighting{looked: none, fresh: none, stale: none, freshened: none, odd: none}
+}
 
 // see takes an answer; answers come in the order of At. It tells the gap since
 // the look before, none if this is the first. Answers of one moment may come in
@@ -30,6 +35,7 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		gap = at - s.looked
 	}
 	s.looked = at
+	s.oddity(c, a, at)
 	switch {
 	case isStale(c, a):
 		s.stale = at
@@ -38,7 +44,7 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		}
 		// Without a new pod an answer of another one shows only that the
 		// worker chose it, so there is nothing to fall back from.
-		if len(c.Added) > 0 && s.fresh != none && s.fresh < at {
+		if (len(c.Added) > 0 || c.See != nil) && s.fresh != none && s.fresh < at {
 			s.flaps++
 		}
 	case isFresh(c, a):
@@ -50,6 +56,33 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		}
 	}
 	return gap
+}
+
+// oddity notes the first answer that is neither what the worker said at first nor
+// what it is to say, which only a change that says what is to be seen can have.
+func (s *sighting) oddity(c *event.Change, a *event.Answer, at time.Duration) {
+	if c.See == nil || a.Status == 0 {
+		return
+	}
+	if s.before == nil {
+		s.before = a
+	}
+	if s.odd == none && isStale(c, a) && (a.Status != s.before.Status || a.Served != s.before.Served) {
+		s.odd = at
+	}
+}
+
+// between is how long the worker gave answers of neither state before it served
+// the change, none if it did not come to that.
+func (s *sighting) between(c *event.Change) time.Duration {
+	served := s.served(c)
+	switch {
+	case served == none:
+		return none
+	case s.odd == none || s.odd > served:
+		return 0
+	}
+	return served - s.odd
 }
 
 // served is when the worker came to serve the change for good, none if it did
@@ -67,13 +100,19 @@ func (s *sighting) served(c *event.Change) time.Duration {
 }
 
 func isStale(c *event.Change, a *event.Answer) bool {
+	if c.See != nil {
+		return a.Status != 0 && !c.See.By(a.Served, a.Status)
+	}
 	return a.Pod != "" && slices.Contains(c.Removed, a.Pod)
 }
 
-// isFresh says whether an answer shows the state after the change: by a new
-// pod; where none is new, by any other pod; where none is left, any answer.
+// isFresh says whether an answer shows the state after the change: by what it says
+// is to be seen; or by a new pod; where none is new, by any other pod; where none
+// is left, any answer.
 func isFresh(c *event.Change, a *event.Answer) bool {
 	switch {
+	case c.See != nil:
+		return a.Status != 0 && c.See.By(a.Served, a.Status)
 	case len(c.Added) > 0:
 		return slices.Contains(c.Added, a.Pod)
 	case c.Pods > 0:

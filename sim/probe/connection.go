@@ -11,8 +11,11 @@ import (
 	"time"
 )
 
-// podHeader is the response header in which a simulated pod says who it is.
-const podHeader = "X-Windtunnel-Pod"
+// The response headers in which a simulated pod says who it is, and of which service.
+const (
+	podHeader     = "X-Windtunnel-Pod"
+	serviceHeader = "X-Windtunnel-Service"
+)
 
 // errClosed says that nginx closed a connection without a byte of an answer. A
 // keep-alive connection may be closed at any time; it says nothing about a change.
@@ -58,7 +61,7 @@ func (c *connection) get(host, path string, timeout time.Duration) (answer, erro
 		return answer{}, fmt.Errorf("reading the answer's head: %w", err)
 	}
 	defer response.Body.Close()
-	a := answer{pod: response.Header.Get(podHeader), status: response.StatusCode, last: response.Close}
+	a := answer{pod: response.Header.Get(podHeader), service: response.Header.Get(serviceHeader), status: response.StatusCode, last: response.Close}
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return a, fmt.Errorf("reading the answer's body: %w", err)
 	}

@@ -90,7 +90,7 @@ func (l *looker) look(conn *connection, about []*progress) bool {
 	for _, p := range about {
 		log := event.Answer{
 			Worker: l.pid, Change: p.change.ID, Service: p.change.Service,
-			Pod: a.pod, Status: a.status, Took: took,
+			Pod: a.pod, Served: a.service, Status: a.status, Took: took,
 		}
 		if err != nil {
 			log.Error = err.Error()

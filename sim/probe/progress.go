@@ -9,13 +9,21 @@ import (
 // progress is how far one worker has come with one change. The worker has
 // settled on it when every added pod has answered and then twice as many
 // answers in a row as the service has pods came from none of the removed ones.
+// A change that says what is to be seen is settled when that has been seen a few
+// times in a row.
 type progress struct {
 	change  event.Change
 	added   []string // not seen yet
 	removed []string
 	pods    int // ready pods of the service, by its latest change
 	clean   int // answers in a row
+
+	superseded bool // by another answer that is wanted of the same host and path
 }
+
+// inARow is how many answers of the new state must come in a row where they are
+// told by what they are and not by whose: the old state may show in between.
+const inARow = 3
 
 func newProgress(c event.Change) *progress {
 	return &progress{change: c, added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
@@ -32,6 +40,10 @@ func (p *progress) again() *progress {
 // supersede takes back what a later change has undone: pods that it removed need
 // not be seen, and pods that it added again may be.
 func (p *progress) supersede(later event.Change) {
+	if later.See != nil {
+		p.superseded = p.superseded || p.change.See != nil && p.change.Host == later.Host && p.change.Path == later.Path
+		return
+	}
 	p.added = without(p.added, later.Removed)
 	p.removed = without(p.removed, later.Added)
 	if later.Service != "" && later.Service == p.change.Service {
@@ -41,6 +53,14 @@ func (p *progress) supersede(later event.Change) {
 
 // see takes an answer and says whether the worker has settled.
 func (p *progress) see(a answer) bool {
+	if see := p.change.See; see != nil {
+		if !see.By(a.service, a.status) {
+			p.clean = 0
+			return p.superseded
+		}
+		p.clean++
+		return p.clean >= inARow
+	}
 	p.added = without(p.added, []string{a.pod})
 	if len(p.added) > 0 || slices.Contains(p.removed, a.pod) || p.pods > 0 && a.pod == "" {
 		p.clean = 0
@@ -52,9 +72,10 @@ func (p *progress) see(a answer) bool {
 
 // answer is what came back for one look.
 type answer struct {
-	pod    string // who answered; empty: nginx itself
-	status int
-	last   bool // nginx closes the connection after it
+	pod     string // who answered; empty: nginx itself
+	service string // that it belongs to
+	status  int
+	last    bool // nginx closes the connection after it
 }
 
 func without(pods, gone []string) []string {

@@ -47,3 +47,33 @@ func TestSettling(t *testing.T) {
 		})
 	}
 }
+
+// A change that says what is to be seen is settled when a few answers in a row are
+// that, and given up when another one wants something else of the same host.
+func TestSettlingBySight(t *testing.T) {
+	wanted := event.Change{Host: "a", Path: "/", See: &event.See{Service: "demo/web", Status: 200}}
+	served, gap, unknown := answer{pod: "p", service: "demo/web", status: 200}, answer{status: 503}, answer{status: 404}
+	for name, c := range map[string]struct {
+		later   *event.Change
+		answers []answer
+		settled bool // by the last answer, not before
+	}{
+		"three in a row":                 {nil, []answer{unknown, gap, served, served, served}, true},
+		"the old in between":             {nil, []answer{served, served, unknown, served, served}, false},
+		"another service":                {nil, []answer{{pod: "p", service: "demo/other", status: 200}, {pod: "p", service: "demo/other", status: 200}, {pod: "p", service: "demo/other", status: 200}}, false},
+		"something else is wanted":       {&event.Change{Host: "a", Path: "/", See: &event.See{Status: 404}}, []answer{unknown}, true},
+		"of another path it is not":      {&event.Change{Host: "a", Path: "/b", See: &event.See{Status: 404}}, []answer{unknown}, false},
+		"endpoints leave it as it is":    {&event.Change{Host: "a", Path: "/", Service: "demo/web", Pods: 3}, []answer{served, served}, false},
+		"what is wanted may be a status": {nil, []answer{gap}, false},
+	} {
+		p := newProgress(wanted)
+		if c.later != nil {
+			p.supersede(*c.later)
+		}
+		for i, a := range c.answers {
+			if settled, last := p.see(a), i == len(c.answers)-1; settled != (last && c.settled) {
+				t.Errorf("%s: after %d answers: settled %v", name, i+1, settled)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,11 +19,10 @@ import (
 // them: a worker that knows nothing yet would have to miss them all.
 const steadyPasses = 2
 
-// awaitServed returns when every host and path of the population is answered
-// by a pod.
-func (s *side) awaitServed(ctx context.Context) error {
+// client asks the subject over a new connection each time.
+func (s *side) client() *http.Client {
 	address := s.instance.Address().String()
-	client := &http.Client{
+	return &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{
 			DisableKeepAlives: true,
@@ -31,6 +31,30 @@ func (s *side) awaitServed(ctx context.Context) error {
 			},
 		},
 	}
+}
+
+// lookOnce asks for every URL of the population, and counts those that no pod answers.
+func (s *side) lookOnce(ctx context.Context) (asked, unserved int) {
+	client := s.client()
+	var without atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(4)
+	for _, target := range s.population.Targets() {
+		group.Go(func() error {
+			if look(ctx, client, "http://"+target.Host+target.Path) != nil {
+				without.Add(1)
+			}
+			return nil
+		})
+	}
+	group.Wait()
+	return len(s.population.Targets()), int(without.Load())
+}
+
+// awaitServed returns when every host and path of the population is answered
+// by a pod.
+func (s *side) awaitServed(ctx context.Context) error {
+	client := s.client()
 	for range steadyPasses {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(4)

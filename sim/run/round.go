@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,6 +93,9 @@ func (s *side) attacks(o Options) []traffic.Attack {
 				attack.Targets = append(attack.Targets, traffic.Target{Host: target.Host, Path: target.Path, Service: target.Service})
 			}
 		}
+		if len(attack.Targets) == 0 { // the host is a manifest's
+			attack.Targets = []traffic.Target{{Host: lane.Host, Path: "/", Service: qualified(lane.Service, s.population.Namespace)}}
+		}
 		attacks = append(attacks, attack)
 	}
 	return attacks
@@ -115,6 +119,14 @@ func arrivals(t scenario.Traffic) traffic.Arrivals {
 		a.Swing, a.Period = float64(t.Sine.By), t.Sine.Every
 	}
 	return a
+}
+
+// qualified is a service as namespace/name; empty stays empty.
+func qualified(service, namespace string) string {
+	if service == "" || strings.Contains(service, "/") {
+		return service
+	}
+	return namespace + "/" + service
 }
 
 func waitUntil(ctx context.Context, t time.Time) error {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +18,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/step"
@@ -73,7 +75,7 @@ func Do(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	for _, side := range sides {
-		go side.abortOnDeath(ctx, cancel)
+		go side.watchLife(ctx, mortal(o.Scenario), cancel)
 	}
 	host := probe.WatchHost(ctx, o.Log)
 	defer func() { cancel(nil); <-host }()
@@ -83,6 +85,14 @@ func Do(ctx context.Context, o Options) (err error) {
 		o.Log.Write(event.Event{At: o.Log.Now(), Phase: &event.Phase{Name: event.Cut}})
 	}
 	return err
+}
+
+// mortal says whether a scenario kills controllers, or what they cannot live without.
+func mortal(s *scenario.Scenario) bool {
+	return slices.ContainsFunc(s.Timeline, func(step scenario.Step) bool {
+		f, known := fault.Find(step.Fault)
+		return known && f.Kills
+	})
 }
 
 // rounds lets the subjects take turns, in an order that is turned round each

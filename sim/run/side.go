@@ -46,15 +46,20 @@ func (s *side) launch(ctx, run context.Context, population corpus.Population) er
 	if err := s.populate(ctx, client); err != nil {
 		return fmt.Errorf("subject %s: loading the population: %w", s.name, err)
 	}
+	began := time.Now()
 	if err := s.instance.Launch(ctx); err != nil {
 		return err
 	}
+	first := event.Start{Healthy: time.Since(began)}
+	first.Asked, first.Unserved = s.lookOnce(ctx)
 	s.workers = probe.WatchWorkers(run, s.log, s.name, s.instance.Master)
 	s.cluster.Victim = victim{s}
 	s.usage = probe.WatchUsage(run, s.log, s.workers, func() (int, error) { return s.instance.Controller(), nil })
 	if err := s.awaitServed(ctx); err != nil {
 		return err
 	}
+	first.Served = time.Since(began)
+	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Start: &first})
 	s.phase(event.Ready, 0)
 	return nil
 }
@@ -79,16 +84,48 @@ func (s *side) phase(name event.PhaseName, round int) {
 	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Phase: &event.Phase{Name: name, Round: round}})
 }
 
-// abortOnDeath ends the run when the subject's controller ends by itself.
-func (s *side) abortOnDeath(ctx context.Context, abort context.CancelCauseFunc) {
-	select {
-	case <-ctx.Done():
-	case <-s.instance.Died():
+// watchLife ends the run when the subject's controller ends by itself. Where the
+// scenario kills it, or nginx under it, it is started again, as a kubelet would.
+func (s *side) watchLife(ctx context.Context, mortal bool, abort context.CancelCauseFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.instance.Died():
+		}
+		err := s.instance.Err()
+		if mortal {
+			if err = s.revive(ctx); err == nil {
+				continue
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
 		s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Trouble: &event.Trouble{
-			What: "the controller ended by itself", Detail: s.instance.Err().Error(),
+			What: "the controller ended by itself", Detail: err.Error(),
 		}})
-		abort(s.instance.Err())
+		abort(err)
+		return
 	}
+}
+
+// revive starts the controller again and sees what it serves then.
+func (s *side) revive(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyPatience, fmt.Errorf("not within %v", readyPatience))
+	defer cancel()
+	began := time.Now()
+	if err := s.instance.Revive(ctx); err != nil {
+		return err
+	}
+	again := event.Start{Again: true, Healthy: time.Since(began)}
+	again.Asked, again.Unserved = s.lookOnce(ctx)
+	if err := s.awaitServed(ctx); err != nil {
+		return err
+	}
+	again.Served = time.Since(began)
+	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Start: &again})
+	return nil
 }
 
 func (s *side) stop(ctx context.Context) error {
@@ -107,6 +144,10 @@ func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func(), e
 }
 
 func (v victim) Master() (int, error) { return v.instance.Master() }
+
+func (v victim) Controller() int { return v.instance.Controller() }
+
+func (v victim) StatusPort() int { return v.instance.StatusPort() }
 
 func (v victim) Workers() []int {
 	var serving []int

@@ -18,16 +18,18 @@ const (
 // Bundled is the controller that a subject runs unless it says otherwise: ours.
 const Bundled = "bundled"
 
-// RollingUpdate is the churn that replaces the pods of one service after
-// another, each new pod coming as an old one leaves.
-const RollingUpdate = "rolling-update"
+// The kinds of churn.
+const (
+	RollingUpdate = "rolling-update" // replaces the pods of one service after another, each new pod coming as an old one leaves
+	ScaleOut      = "scale-out"      // adds pods to one service after another
+	NewHosts      = "new-hosts"      // creates an ingress for a new host each
+	Touch         = "touch"          // writes objects again without a change that matters
 
-// CertificateRotation is the churn that gives one host after another a new
-// certificate.
-const CertificateRotation = "certificate-rotation"
+	CertificateRotation = "certificate-rotation" // gives one host after another a new certificate
+)
 
 // Churns are the kinds of churn that a step can ask for.
-var Churns = []string{RollingUpdate, CertificateRotation}
+var Churns = []string{RollingUpdate, ScaleOut, NewHosts, Touch, CertificateRotation}
 
 // Scenario is one story: subjects, what happens to them, what is expected.
 type Scenario struct {

@@ -102,8 +102,10 @@ type Traffic struct {
 	Ramp *Ramp `yaml:"ramp,omitempty"`
 	// Lets the rate go up and down as a sine does, also that of a ramp.
 	Sine *Sine `yaml:"sine,omitempty"`
-	// The one host to ask. Without it: all hosts of the population, in a seeded order.
+	// The one host to ask, of the population or of a manifest. Without it: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
+	// Whose pods must answer at a host that is a manifest's. Without it: anybody's.
+	Service string `yaml:"service,omitempty"`
 	// How long a slow answer, an upload, a download or a stream takes.
 	Last time.Duration `yaml:"last,omitempty" jsonschema:"default=2s"`
 	// How many bytes an upload or a download has.
@@ -139,21 +141,35 @@ type Step struct {
 	// When the step begins, since the beginning of the timeline.
 	At time.Duration `yaml:"at"`
 	// A stream of changes over the population.
-	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=certificate-rotation"`
+	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=scale-out,enum=new-hosts,enum=touch,enum=certificate-rotation"`
 	// Changes a second, minute or hour, of a churn.
 	Rate Rate `yaml:"rate,omitempty"`
 	// How long a churn, or a fault, lasts.
 	For time.Duration `yaml:"for,omitempty"`
-	// How long a pod that a churn has taken out of its service goes on serving.
+	// How long a pod that a rolling update has taken out of its service goes on serving.
 	Drain time.Duration `yaml:"drain,omitempty"`
 	// Creates or updates the manifests of this name, in the order of the file.
 	Apply string `yaml:"apply,omitempty"`
 	// Deletes the manifests of this name, the last of the file first.
 	Delete string `yaml:"delete,omitempty"`
+	// What is seen once all that is applied, or deleted, is live. Without it such a change has no convergence.
+	See *See `yaml:"see,omitempty"`
 	// Breaks something on purpose, such as api-restart or worker-kill.
 	Fault string `yaml:"fault,omitempty"`
 
 	Line int `yaml:"-"` // in the file, from 1
+}
+
+// See is what clients see of a change of manifests once it is live.
+type See struct {
+	// The host to ask.
+	Host string `yaml:"host" jsonschema:"required"`
+	// The path to ask for.
+	Path string `yaml:"path,omitempty" jsonschema:"default=/"`
+	// The service whose pods answer, of the population's namespace unless it is NAMESPACE/NAME.
+	Service string `yaml:"service,omitempty"`
+	// The status of the answer. Without it: 200 of a service, else any.
+	Status int `yaml:"status,omitempty" jsonschema:"minimum=100,maximum=599"`
 }
 
 // actions are the actions that the step names, by their keys in the file.

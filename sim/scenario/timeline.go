@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // mostChanges bounds a churn: all of its changes are made before a run begins,
@@ -24,6 +26,7 @@ func (c *checker) timeline() {
 			c.churn(step, path)
 			c.fault(step, path)
 			c.names(step, path)
+			c.see(step, append(path, "see"))
 		default:
 			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "make a step of each", path...)
 		}
@@ -32,8 +35,8 @@ func (c *checker) timeline() {
 	c.oneChurn()
 }
 
-// oneChurn refuses a second churn of a kind: each begins with the pods, or the
-// certificates, of the population, which the first has replaced.
+// oneChurn refuses a second churn of a kind: each begins with the population,
+// which the first has changed.
 func (c *checker) oneChurn() {
 	first := map[string]int{}
 	for _, step := range c.Timeline {
@@ -42,7 +45,7 @@ func (c *checker) oneChurn() {
 		case first[step.Churn] == 0:
 			first[step.Churn] = step.Line
 		default:
-			c.problems.add(step.Line, fmt.Sprintf("a second churn of one population; the first is at line %d", first[step.Churn]),
+			c.problems.add(step.Line, fmt.Sprintf("a second %s of one population; the first is at line %d", step.Churn, first[step.Churn]),
 				"make one step of the two")
 		}
 	}
@@ -75,15 +78,12 @@ func (c *checker) churn(step Step, path []any) {
 	if changes := float64(step.Rate) * step.For.Seconds(); changes > mostChanges {
 		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
 	}
+	if step.Drain != 0 && step.Churn != RollingUpdate {
+		c.wrong("drain: belongs to a "+RollingUpdate, "take it away", append(path, "drain")...)
+	}
 	c.notNegative(step.Drain, append(path, "drain")...)
-	if step.Churn != CertificateRotation {
-		return
-	}
-	if !c.Population.TLS {
+	if step.Churn == CertificateRotation && !c.Population.TLS {
 		c.wrong("a churn of certificates, and none in the population", "add tls: true to it", path...)
-	}
-	if step.Drain != 0 {
-		c.wrong("drain: belongs to pods", "take it away", append(path, "drain")...)
 	}
 }
 
@@ -116,6 +116,29 @@ func (c *checker) names(step Step, path []any) {
 		slices.Sort(known)
 		c.wrong(fmt.Sprintf("%s: no manifest %s in this file", key, name),
 			choose(name, "manifests", slices.Compact(known)), append(path, key)...)
+	}
+}
+
+// see checks what is to be seen of manifests.
+func (c *checker) see(step Step, path []any) {
+	see := step.See
+	if see == nil {
+		return
+	}
+	if step.Apply == "" && step.Delete == "" {
+		c.wrong("see: belongs to apply: and delete:", "take it away", path...)
+	}
+	if len(validation.IsDNS1123Subdomain(see.Host)) > 0 {
+		c.wrong(fmt.Sprintf("%q is not a host", see.Host), "write a name such as demo.example.com", append(path, "host")...)
+	}
+	if see.Path != "" && !strings.HasPrefix(see.Path, "/") {
+		c.wrong(fmt.Sprintf("%q is not a path", see.Path), "begin it with /", append(path, "path")...)
+	}
+	if see.Service == "" && see.Status == 0 {
+		c.wrong("see: says nothing of the answer", "add service: NAME or status: 404", path...)
+	}
+	if see.Status != 0 && (see.Status < 100 || see.Status > 599) {
+		c.wrong(fmt.Sprintf("%d is not a status", see.Status), "write one from 100 to 599", append(path, "status")...)
 	}
 }
 

@@ -34,7 +34,7 @@ type Cluster struct {
 // service is a service of the population with its pods as last written.
 type service struct {
 	corpus.Service
-	members []string
+	members []string      // by their places in the slices; empty: nobody has the place
 	target  corpus.Target // a URL that it answers; zero when no ingress routes to it
 }
 
@@ -79,6 +79,9 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 func (c *Cluster) slices(s *service) []*discoveryv1.EndpointSlice {
 	members := make([]corpus.Member, len(s.members))
 	for i, pod := range s.members {
+		if pod == "" {
+			continue // its place is nobody's
+		}
 		members[i] = corpus.Member{Pod: pod, Address: c.Address(pod), Serving: true}
 	}
 	return corpus.Slices(s.Service, members)

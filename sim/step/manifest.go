@@ -1,8 +1,11 @@
 package step
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -14,7 +17,7 @@ import (
 // apply writes the manifests of a name, in the order of the file. One that is
 // there already is replaced.
 func apply(s scenario.Step, in setting, next int) ([]Beat, int) {
-	return written(s, in.scenario.Named(s.Apply), next, "apply",
+	return written(s, in, in.scenario.Named(s.Apply), next, "apply",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
 			return c.client.Put(ctx, object)
 		})
@@ -24,19 +27,35 @@ func apply(s scenario.Step, in setting, next int) ([]Beat, int) {
 func remove(s scenario.Step, in setting, next int) ([]Beat, int) {
 	manifests := slices.Clone(in.scenario.Named(s.Delete))
 	slices.Reverse(manifests)
-	return written(s, manifests, next, "delete",
+	return written(s, in, manifests, next, "delete",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
 			return "", c.client.Delete(ctx, object)
 		})
 }
 
+// seen is the answer by which manifests are known to be live.
+func seen(see scenario.See, namespace string) *event.See {
+	want := event.See{Service: see.Service, Status: see.Status}
+	if want.Service == "" {
+		return &want
+	}
+	want.Status = cmp.Or(want.Status, http.StatusOK)
+	if !strings.Contains(want.Service, "/") {
+		want.Service = namespace + "/" + want.Service
+	}
+	return &want
+}
+
 type write func(context.Context, *Cluster, *unstructured.Unstructured) (resourceVersion string, err error)
 
 // written is one beat a manifest, each a change of its own.
-func written(s scenario.Step, manifests []scenario.Manifest, next int, kind string, do write) ([]Beat, int) {
+func written(s scenario.Step, in setting, manifests []scenario.Manifest, next int, kind string, do write) ([]Beat, int) {
 	var beats []Beat
-	for _, manifest := range manifests {
+	for i, manifest := range manifests {
 		change := event.Change{ID: next, Step: kind, Object: cluster.Name(manifest.Object)}
+		if s.See != nil && i == len(manifests)-1 { // nothing is to be seen before all are written
+			change.Host, change.Path, change.See = s.See.Host, cmp.Or(s.See.Path, "/"), seen(*s.See, in.population.Namespace)
+		}
 		beats = append(beats, Beat{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
 			return c.change(ctx, change, func() (string, error) { return do(ctx, c, manifest.Object) })
 		}})

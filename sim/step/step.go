@@ -28,7 +28,7 @@ var kinds = []struct {
 	asked func(scenario.Step) bool
 	beats func(s scenario.Step, in setting, next int) ([]Beat, int)
 }{
-	{func(s scenario.Step) bool { return s.Churn == scenario.RollingUpdate }, rollingUpdate},
+	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churned},
 	{func(s scenario.Step) bool { return s.Churn == scenario.CertificateRotation }, certificateRotation},
 	{func(s scenario.Step) bool { return s.Apply != "" }, apply},
 	{func(s scenario.Step) bool { return s.Delete != "" }, remove},

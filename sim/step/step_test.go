@@ -54,6 +54,11 @@ type stage struct {
 
 func newStage(t *testing.T, prefix string) *stage {
 	t.Helper()
+	return newStageOf(t, story, prefix)
+}
+
+func newStageOf(t *testing.T, story, prefix string) *stage {
+	t.Helper()
 	s := &stage{}
 	var err error
 	if s.scenario, err = scenario.Parse("story.yaml", []byte(story), scenario.Known{}); err != nil {
@@ -239,5 +244,79 @@ func TestDeal(t *testing.T) {
 		if diff := cmp.Diff(test.want, times(step.Deal(test.beats, test.length, test.rounds))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+const otherChurns = `
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: others}
+spec:
+  population: {services: 2, pods: 2}
+  timeline:
+  - {at: 0s, churn: scale-out, rate: 2/s, for: 2s}
+  - {at: 0s, churn: new-hosts, rate: 1/s, for: 2s}
+  - {at: 0s, churn: touch, rate: 3/s, for: 2s}
+  - {at: 3s, apply: shop, see: {host: shop.example, service: svc-001}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: shop, namespace: demo}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: shop, namespace: demo}
+spec: {defaultBackend: {service: {name: svc-001, port: {number: 80}}}}
+`
+
+// Each kind of churn is written as what it is, and says how it can be seen.
+func TestOtherChurns(t *testing.T) {
+	s := newStageOf(t, otherChurns, "127.62.0.0/16")
+	var told []event.Change
+	s.cluster.Watch = func(c event.Change) { told = append(told, c) }
+	for _, beat := range s.beats {
+		if err := beat.Do(t.Context(), s.cluster); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range s.events(t) {
+		if e.Written != nil && e.Written.Error != "" {
+			t.Errorf("%+v", e.Written)
+		}
+	}
+	count := map[string]int{}
+	for _, c := range told {
+		count[c.Step]++
+		switch c.Step {
+		case "scale-out":
+			if len(c.Added) != 1 || len(c.Removed) > 0 || c.Host == "" || c.Pods < 3 {
+				t.Errorf("%+v", c)
+			}
+		case "new-hosts":
+			if c.See == nil || c.See.Service == "" || c.See.Status != 200 {
+				t.Errorf("%+v", c)
+			}
+		case "touch":
+			if c.Host != "" || c.See != nil {
+				t.Errorf("%+v", c)
+			}
+		case "apply":
+			isLast := strings.HasPrefix(c.Object, "Ingress")
+			if diff := cmp.Diff(map[bool]*event.See{true: {Service: "demo/svc-001", Status: 200}}[isLast], c.See); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.Object, diff)
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"scale-out": 4, "new-hosts": 2, "touch": 6, "apply": 2}, count); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	for _, service := range []string{"svc-000", "svc-001"} {
+		if pods := s.endpoints(t, service); len(pods) != 4 {
+			t.Errorf("%s has %v, want its 2 pods and 2 more", service, pods)
+		}
+	}
+	ingresses, err := s.look.NetworkingV1().Ingresses("demo").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(ingresses.Items) != 2+2+1 {
+		t.Errorf("%d ingresses, %v", len(ingresses.Items), err)
 	}
 }

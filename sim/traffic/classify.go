@@ -67,7 +67,7 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 		}
 	}
 	switch {
-	case aPod && o.identity.Service != o.wantService:
+	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
 	case o.status >= 500 && aPod:
 		return event.PodError, status

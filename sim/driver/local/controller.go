@@ -98,7 +98,7 @@ func (i *instance) controllerCommand() *exec.Cmd {
 
 // waitHealthy returns when the controller calls itself healthy, has ended, or
 // ctx is done.
-func (i *instance) waitHealthy(ctx context.Context) error {
+func (i *instance) waitHealthy(ctx context.Context, l *life) error {
 	url := "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
 	client := &http.Client{Timeout: time.Second}
 	ticker := time.NewTicker(50 * time.Millisecond)
@@ -111,10 +111,10 @@ func (i *instance) waitHealthy(ctx context.Context) error {
 			}
 		}
 		select {
-		case <-i.died:
-			return i.err
+		case <-l.died:
+			return l.err
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for subject %s to become healthy at %s: %w; its last words: %s", i.subject.Name, url, context.Cause(ctx), i.tail.Last())
+			return fmt.Errorf("waiting for subject %s to become healthy at %s: %w; its last words: %s", i.subject.Name, url, context.Cause(ctx), l.tail.Last())
 		case <-ticker.C:
 		}
 	}

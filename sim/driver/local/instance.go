@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 
@@ -32,26 +31,29 @@ type instance struct {
 	block   block
 	pods    *backend.Fleet
 
-	command *exec.Cmd
-	died    chan struct{}
-	err     error // set before died is closed
-	tail    tail
-	stop    sync.Once
+	life atomic.Pointer[life] // the controller's of the moment; nil before the first
+	stop sync.Once
 }
 
 func (i *instance) API() *rest.Config    { return i.api.Config() }
 func (i *instance) Pods() *backend.Fleet { return i.pods }
-func (i *instance) Controller() int      { return i.command.Process.Pid }
+func (i *instance) Controller() int      { return i.life.Load().command.Process.Pid }
 
 // Inject spares the harness, which asks the same server, by the name under
 // which the controller asks.
 func (i *instance) Inject(f fault.Fault, scope fault.Scope) (heal func(), err error) {
-	scope.UserAgent = filepath.Base(i.command.Path) + "/"
+	scope.UserAgent = filepath.Base(i.life.Load().command.Path) + "/"
 	return i.api.Inject(f, scope)
 }
 
-func (i *instance) Died() <-chan struct{} { return i.died }
-func (i *instance) Err() error            { return i.err }
+func (i *instance) Died() <-chan struct{} { return i.life.Load().died }
+func (i *instance) Err() error            { return i.life.Load().err }
+
+// StatusPort is where the controller posts to nginx.
+func (i *instance) StatusPort() int {
+	port, _ := strconv.Atoi(i.ports["status-port"]) // it was made of a number
+	return port
+}
 
 func (i *instance) Address() netip.AddrPort { return i.at("http-port") }
 func (i *instance) TLS() netip.AddrPort     { return i.at("https-port") }
@@ -80,44 +82,27 @@ func (i *instance) Launch(ctx context.Context) error {
 	if err := i.describeController(ctx); err != nil {
 		return err
 	}
-	logFile, err := os.Create(filepath.Join(i.room.Dir, "controller.log"))
-	if err != nil {
-		return err
-	}
-	i.command = i.controllerCommand()
-	output, input := io.Pipe()
-	i.command.Stdout, i.command.Stderr = input, input
-	if err := start(i.command); err != nil {
-		logFile.Close()
-		return fmt.Errorf("starting the controller of subject %s: %w", i.subject.Name, err)
-	}
-	followed := make(chan struct{})
-	go func() {
-		defer close(followed)
-		defer logFile.Close()
-		subject.FollowLog(output, io.MultiWriter(logFile, &i.tail), i.room.Log, i.subject.Name)
-	}()
-	go func() {
-		err := i.command.Wait()
-		input.Close()
-		<-followed
-		i.err = i.ended(err)
-		close(i.died)
-	}()
-	return i.waitHealthy(ctx)
+	return i.begin(ctx)
 }
 
-// ended says in one line how the controller ended.
-func (i *instance) ended(err error) error {
-	how := "ended"
+// Revive ends what the controller left behind, and starts it again.
+func (i *instance) Revive(ctx context.Context) error {
+	if master, unborn := i.Master(); unborn == nil {
+		if err := killMaster(master); err != nil {
+			return err
+		}
+	}
+	return i.begin(ctx)
+}
+
+// begin starts a life of the controller and waits until it is healthy.
+func (i *instance) begin(ctx context.Context) error {
+	l, err := i.newLife()
 	if err != nil {
-		how = err.Error()
+		return fmt.Errorf("starting the controller of subject %s: %w", i.subject.Name, err)
 	}
-	last := i.tail.Last()
-	if last == "" {
-		return fmt.Errorf("the controller of subject %s: %s", i.subject.Name, how)
-	}
-	return fmt.Errorf("the controller of subject %s: %s: %s", i.subject.Name, how, last)
+	i.life.Store(l)
+	return i.waitHealthy(ctx, l)
 }
 
 // Stop ends the controller, which ends nginx, then the pods and the API
@@ -125,8 +110,8 @@ func (i *instance) ended(err error) error {
 func (i *instance) Stop(ctx context.Context) error {
 	var err error
 	i.stop.Do(func() {
-		if i.command != nil && i.command.Process != nil {
-			err = i.endProcesses(ctx)
+		if l := i.life.Load(); l != nil {
+			err = i.endProcesses(ctx, l)
 		}
 		i.pods.Stop()
 		i.block.release()

@@ -56,7 +56,6 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 		root:    root,
 		ports:   ports,
 		api:     api,
-		died:    make(chan struct{}),
 		block:   block,
 		pods: backend.New(backend.Options{
 			Prefix:  block.prefix,

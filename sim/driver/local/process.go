@@ -22,19 +22,19 @@ func start(command *exec.Cmd) error {
 
 // endProcesses asks the controller to end and waits for it within ctx; what
 // is left then is killed, the nginx master included.
-func (i *instance) endProcesses(ctx context.Context) error {
+func (i *instance) endProcesses(ctx context.Context, l *life) error {
 	master, unborn := i.Master()
-	if err := i.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := l.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	select {
-	case <-i.died:
+	case <-l.died:
 	case <-ctx.Done():
 		i.room.Log.Write(event.Event{At: i.room.Log.Now(), Subject: i.subject.Name, Trouble: &event.Trouble{
 			What: "the controller did not end in time and was killed",
 		}})
-		i.command.Process.Kill()
-		<-i.died
+		l.command.Process.Kill()
+		<-l.died
 	}
 	if unborn == nil {
 		return endMaster(master)
@@ -54,6 +54,20 @@ func endMaster(pid int) error {
 		}
 	}
 	return fmt.Errorf("nginx master %d is still there after SIGKILL", pid)
+}
+
+// killMaster ends an nginx master and its workers without a word, as the end of
+// their container does.
+func killMaster(pid int) error {
+	if err := syscall.Kill(-pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("killing nginx master %d: %w", pid, err)
+	}
+	if !waitGone(pid, 2*time.Second) {
+		return fmt.Errorf("nginx master %d is still there after SIGKILL", pid)
+	}
+	return nil
 }
 
 func waitGone(pgid int, patience time.Duration) bool {

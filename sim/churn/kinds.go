@@ -1,0 +1,71 @@
+package churn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"windtunnel.dev/sim/corpus"
+)
+
+// ScaleOut adds a pod to one service after another, as an autoscaler does.
+// Services come in a seeded order, each once before any comes again.
+func ScaleOut(p corpus.Population, o Options) Stream {
+	chance := rand.New(rand.NewPCG(o.Seed, scaleStream))
+	var taken []string
+	for _, service := range p.Services {
+		taken = append(taken, service.Pods...)
+	}
+	names := corpus.NewNames(chance, taken...)
+	return each(p, o, chance, func(c *Change, service corpus.Service) { c.Add = names.Pod(service.Name) })
+}
+
+// NewHosts creates an ingress for a new host a change, new-1.NAMESPACE.example and
+// so on, each to a service of the population, in a seeded order: to those without
+// an ingress if there are such.
+func NewHosts(p corpus.Population, o Options) Stream {
+	chance := rand.New(rand.NewPCG(o.Seed, hostStream))
+	routed := p.Routed()
+	unrouted := slices.DeleteFunc(slices.Clone(p.Services), func(s corpus.Service) bool { return routed[s.Key()] })
+	if len(unrouted) > 0 {
+		p.Services = unrouted
+	}
+	return each(p, o, chance, func(c *Change, _ corpus.Service) { c.Host = fmt.Sprintf("new-%d.%s.example", c.ID, p.Namespace) })
+}
+
+// Touch writes objects again without a change that matters: slices with their
+// endpoints in another order, services with other labels, ingresses with other
+// annotations. A controller that reloads for one of them reloads needlessly.
+func Touch(p corpus.Population, o Options) Stream {
+	chance := rand.New(rand.NewPCG(o.Seed, touchStream))
+	routed := p.Routed()
+	return each(p, o, chance, func(c *Change, _ corpus.Service) {
+		all := []Touched{Slice, Labels, Ingress}
+		if !routed[c.Service] {
+			all = all[:2]
+		}
+		c.Touch = all[chance.IntN(len(all))]
+	})
+}
+
+// each makes the stream of as many changes as there are times, over the services
+// in turns of a seeded order.
+func each(p corpus.Population, o Options, chance *rand.Rand, fill func(*Change, corpus.Service)) Stream {
+	s := Stream{Length: o.Start + o.For}
+	services := slices.DeleteFunc(slices.Clone(p.Services), func(s corpus.Service) bool { return len(s.Pods) == 0 })
+	if len(services) == 0 {
+		return s
+	}
+	var order []int
+	for i, at := range times(o) {
+		if len(order) == 0 {
+			order = chance.Perm(len(services))
+		}
+		service := services[order[0]]
+		order = order[1:]
+		change := Change{ID: i + 1, At: at, Service: service.Key()}
+		fill(&change, service)
+		s.Changes = append(s.Changes, change)
+	}
+	return s
+}

@@ -1,0 +1,114 @@
+package churn_test
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
+)
+
+var kinds = map[string]func(corpus.Population, churn.Options) churn.Stream{
+	"rolling-update": churn.RollingUpdate, "scale-out": churn.ScaleOut, "new-hosts": churn.NewHosts, "touch": churn.Touch,
+}
+
+// What holds of every kind: as many changes as asked for, over all services in
+// turns, from the seed alone, and readable again.
+func TestEveryKind(t *testing.T) {
+	for name, make := range kinds {
+		t.Run(name, func(t *testing.T) {
+			p := population(4, 2)
+			o := churn.Options{Seed: 7, Rate: 6, For: 4 * time.Second, Start: time.Second}
+			s := make(p, o)
+			if len(s.Changes) != 24 || s.Length != 5*time.Second {
+				t.Errorf("%d changes on %v", len(s.Changes), s.Length)
+			}
+			times := map[string]int{}
+			for _, c := range s.Changes {
+				times[c.Service]++
+			}
+			for service, n := range times {
+				if n != 6 {
+					t.Errorf("%s has %d of 24 changes of 4 services", service, n)
+				}
+			}
+			if diff := cmp.Diff(s, make(p, o)); diff != "" {
+				t.Errorf("the same seed gave another stream:\n%s", diff)
+			}
+			o.Seed++
+			if reflect.DeepEqual(s, make(p, o)) {
+				t.Error("another seed gave the same stream")
+			}
+			var file bytes.Buffer
+			if err := churn.Write(&file, s); err != nil {
+				t.Fatal(err)
+			}
+			again, err := churn.Read(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(s, again); diff != "" {
+				t.Errorf("-written +read:\n%s", diff)
+			}
+			if none := make(corpus.Population{}, o); len(none.Changes) > 0 {
+				t.Errorf("changes of nothing: %+v", none.Changes)
+			}
+		})
+	}
+}
+
+func TestNewPodsAndHostsAreNew(t *testing.T) {
+	p := population(3, 2)
+	there := map[string]bool{}
+	for _, service := range p.Services {
+		for _, pod := range service.Pods {
+			there[pod] = true
+		}
+	}
+	for _, target := range p.Targets() {
+		there[target.Host] = true
+	}
+	o := churn.Options{Seed: 1, Rate: 10, For: 10 * time.Second}
+	for _, s := range []churn.Stream{churn.ScaleOut(p, o), churn.NewHosts(p, o)} {
+		for _, c := range s.Changes {
+			for _, name := range []string{c.Add, c.Host} {
+				if name != "" && there[name] {
+					t.Errorf("%s is there already", name)
+				}
+				there[name] = true
+			}
+		}
+	}
+}
+
+// A service that no ingress routes to is new to nginx with its host.
+func TestNewHostsGoToServicesWithoutOne(t *testing.T) {
+	p := population(6, 1)
+	p.Ingresses = p.Ingresses[:2]
+	for _, c := range churn.NewHosts(p, churn.Options{Seed: 1, Rate: 10, For: time.Second}).Changes {
+		if p.Routed()[c.Service] {
+			t.Errorf("%s goes to %s, which has an ingress", c.Host, c.Service)
+		}
+	}
+}
+
+// Only what is there can be touched, and all that can be is.
+func TestTouch(t *testing.T) {
+	p := population(3, 2)
+	p.Ingresses = p.Ingresses[:1]
+	routed := p.Routed()
+	seen := map[churn.Touched]bool{}
+	for _, c := range churn.Touch(p, churn.Options{Seed: 1, Rate: 30, For: 10 * time.Second}).Changes {
+		seen[c.Touch] = true
+		if c.Touch == churn.Ingress && !routed[c.Service] {
+			t.Errorf("an ingress of %s, which has none", c.Service)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("touched are %v", seen)
+	}
+}

@@ -1,0 +1,60 @@
+package fault
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+)
+
+// ofNetwork are the faults of what lies between the controller and nginx.
+var ofNetwork = []Fault{
+	{Name: "posts-refused", Doc: "Connections to nginx's internal port, where the controller posts to, are refused (RST). It needs root and nf_tables.", Lasts: true,
+		strike: func(v Victim, lasts time.Duration) (func(), error) {
+			if v.StatusPort() == 0 {
+				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)
+			}
+			return refuse(uint16(v.StatusPort()), lasts)
+		}},
+}
+
+// refuse rejects all TCP to a port of the loopback device. The kernel forgets the
+// port when the time is over, so it is not refused for ever should we be killed.
+func refuse(port uint16, lasts time.Duration) (heal func(), err error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("%w: it needs root", ErrNotHere)
+	}
+	conn, err := nftables.New()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotHere, err)
+	}
+	table := conn.AddTable(&nftables.Table{Name: fmt.Sprintf("windtunnel-%d-%d", os.Getpid(), port), Family: nftables.TableFamilyIPv4})
+	ports := &nftables.Set{Table: table, Name: "refused", KeyType: nftables.TypeInetService, HasTimeout: true}
+	if err := conn.AddSet(ports, []nftables.SetElement{{Key: binaryutil.BigEndian.PutUint16(port), Timeout: lasts}}); err != nil {
+		return nil, fmt.Errorf("refusing port %d: %w", port, err)
+	}
+	chain := conn.AddChain(&nftables.Chain{
+		Name: "input", Table: table, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookInput, Priority: nftables.ChainPriorityFilter,
+	})
+	conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: append([]byte("lo"), make([]byte, unix.IFNAMSIZ-2)...)},
+		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.IPPROTO_TCP}},
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2}, // the destination port
+		&expr.Lookup{SourceRegister: 1, SetName: ports.Name, SetID: ports.ID},
+		&expr.Reject{Type: unix.NFT_REJECT_TCP_RST},
+	}})
+	if err := conn.Flush(); err != nil {
+		return nil, fmt.Errorf("%w: refusing port %d: %w", ErrNotHere, port, err)
+	}
+	return func() {
+		conn.DelTable(table)
+		conn.Flush() // a table that stays does nothing when the time is over
+	}, nil
+}

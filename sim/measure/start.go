@@ -1,0 +1,21 @@
+package measure
+
+import "windtunnel.dev/sim/event"
+
+// starts is what came of the starts of the controller. The first is before the
+// rounds, and counts all the same.
+type starts struct{ Start }
+
+func newStarts(rounds) measurement { return &starts{} }
+
+func (m *starts) Add(e event.Event, _ bool) {
+	if e.Start == nil {
+		return
+	}
+	m.Count++
+	m.Healthy, m.Served = max(m.Healthy, e.Start.Healthy), max(m.Served, e.Start.Served)
+	m.Asked += e.Start.Asked
+	m.Unserved += e.Start.Unserved
+}
+
+func (m *starts) Result(s *Subject, _ *Timeline) { s.Start = m.Start }

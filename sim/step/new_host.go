@@ -1,0 +1,21 @@
+package step
+
+import (
+	"context"
+	"net/http"
+
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/event"
+)
+
+// newHost creates an ingress that routes a host to a service.
+func (c *Cluster) newHost(ctx context.Context, change event.Change, host string, to *service) error {
+	ingress, err := cluster.Object(corpus.Ingress{Name: host, Host: host, Paths: []corpus.Path{{Prefix: "/", Service: to.Name}}}.Object(to.Namespace))
+	if err != nil {
+		return err
+	}
+	change.Object, change.Host, change.Path = cluster.Name(ingress), host, "/"
+	change.See = &event.See{Service: to.Key(), Status: http.StatusOK}
+	return c.change(ctx, change, func() (string, error) { return c.client.Put(ctx, ingress) })
+}

@@ -1,0 +1,56 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/event"
+)
+
+// touched is what tells one writing of an object from another.
+const touched = "windtunnel.dev/touched"
+
+// touch writes an object again, with nothing changed that matters.
+func (c *Cluster) touch(ctx context.Context, change event.Change, what churn.Touched, of *service) error {
+	object, err := c.retouched(what, of, strconv.Itoa(change.ID))
+	if err != nil {
+		return err
+	}
+	change.Object = cluster.Name(object)
+	return c.change(ctx, change, func() (string, error) { return c.client.Put(ctx, object) })
+}
+
+func (c *Cluster) retouched(what churn.Touched, of *service, mark string) (*unstructured.Unstructured, error) {
+	switch what {
+	case churn.Labels:
+		object, err := cluster.Object(of.Object())
+		if err == nil {
+			object.SetLabels(map[string]string{touched: mark})
+		}
+		return object, err
+	case churn.Ingress:
+		object, err := cluster.Object(c.ingressOf(of).Object(of.Namespace))
+		if err == nil {
+			object.SetAnnotations(map[string]string{touched: mark})
+		}
+		return object, err
+	}
+	slice := c.slices(of)[0]
+	slices.Reverse(slice.Endpoints)
+	slice.Labels[touched] = mark // else a second reversal would be no write
+	return cluster.Object(slice)
+}
+
+// ingressOf is the first ingress that routes to a service.
+func (c *Cluster) ingressOf(of *service) corpus.Ingress {
+	i := slices.IndexFunc(c.population.Ingresses, func(i corpus.Ingress) bool {
+		return slices.ContainsFunc(i.Paths, func(p corpus.Path) bool { return p.Service == of.Name })
+	})
+	return c.population.Ingresses[i] // a stream touches the ingresses of none but routed services
+}
