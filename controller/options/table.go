@@ -107,12 +107,12 @@ type Config struct {
 	HSTSPreload            bool     `key:"hsts-preload" default:"false" doc:"Its preload."`
 
 	// Who the client is.
-	UseForwardedHeaders             bool     `key:"use-forwarded-headers" default:"false" doc:"Believe X-Forwarded-* of the client."`
+	UseForwardedHeaders             bool     `key:"use-forwarded-headers" default:"false" doc:"Believe X-Forwarded-* of the client, and that its address is what forwarded-for-header says."`
 	ComputeFullForwardedFor         bool     `key:"compute-full-forwarded-for" default:"false" doc:"Append to X-Forwarded-For instead of replacing it."`
-	ForwardedForProxyProtocolHeader string   `key:"forwarded-for-proxy-protocol-header" kind:"header" default:"X-Forwarded-For-Proxy-Protocol" doc:"Header with the address that the PROXY protocol names."`
+	ForwardedForProxyProtocolHeader string   `key:"forwarded-for-proxy-protocol-header" kind:"header" default:"X-Forwarded-For-Proxy-Protocol" doc:"Header by which pods are told the address that the PROXY protocol named, with use-proxy-protocol."`
 	ForwardedHostHeader             string   `key:"forwarded-host-header" kind:"header" default:"X-Forwarded-Host" doc:"Header with the host that the client asked for."`
 	ForwardedForHeader              string   `key:"forwarded-for-header" kind:"header" default:"X-Forwarded-For" doc:"Header with the client's address."`
-	EnableRealIP                    bool     `key:"enable-real-ip" default:"false" doc:"Take the client's address from forwarded-for-header."`
+	EnableRealIP                    bool     `key:"enable-real-ip" default:"false" doc:"Take the client's address from forwarded-for-header, without use-forwarded-headers, too."`
 	UseProxyProtocol                bool     `key:"use-proxy-protocol" default:"false" doc:"Listeners speak the PROXY protocol."`
 	ProxyProtocolHeaderTimeout      string   `key:"proxy-protocol-header-timeout" kind:"goduration" default:"5s" doc:"How long TLS passthrough waits for the PROXY protocol's header."`
 	ProxyRealIPCIDR                 []string `key:"proxy-real-ip-cidr" kind:"cidr" default:"0.0.0.0/0" doc:"Proxies whose word on the client's address is believed."`

@@ -5,6 +5,7 @@
 package passthrough
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,13 +22,15 @@ import (
 type Config struct {
 	Addresses     []string          // host:port to listen on
 	ProxyProtocol bool              // clients speak it, and have to
+	HeaderTimeout time.Duration     // how long its header may take; 0 is five seconds, ingress-nginx's
 	Nginx         string            // host:port of nginx, which is told of the client by the PROXY protocol
 	Hosts         map[string]string // host:port by the whole name, in lower case; not to be changed after Set
 }
 
 // Proxy is the listener. The zero one listens nowhere until Set.
 type Proxy struct {
-	Log *slog.Logger
+	Log          *slog.Logger
+	HelloTimeout time.Duration // how long a client may take to say its name; 0 is ten seconds
 
 	mu        sync.Mutex
 	config    Config
@@ -37,11 +40,12 @@ type Proxy struct {
 	closed    bool
 }
 
-// The bounds on how long a client may take to say its name, and a service to
-// take a connection.
+// The bounds on how long a client may take to say who it is and whom it wants,
+// and a service to take a connection.
 const (
-	helloTimeout = 10 * time.Second
-	dialTimeout  = 5 * time.Second
+	headerTimeout = 5 * time.Second
+	helloTimeout  = 10 * time.Second
+	dialTimeout   = 5 * time.Second
 )
 
 // Set makes it listen and pass as the config says. Connections that are open
@@ -131,17 +135,19 @@ func (p *Proxy) serve(conn *net.TCPConn) {
 	if !ok {
 		return
 	}
-	client := client{conn, conn}
+	client, patience := client{conn, conn}, cmp.Or(p.HelloTimeout, helloTimeout)
 	if config.ProxyProtocol {
-		client.heard = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(helloTimeout))
+		timeout := cmp.Or(config.HeaderTimeout, headerTimeout)
+		client.heard = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(timeout))
+		patience += timeout
 	}
-	conn.SetReadDeadline(time.Now().Add(helloTimeout))
+	client.heard.SetReadDeadline(time.Now().Add(patience))
 	name, said, err := readHello(client)
 	if err != nil {
 		p.Log.Debug("a TLS connection ended before it had a name", "client", conn.RemoteAddr().String(), "error", err.Error())
 		return
 	}
-	conn.SetReadDeadline(time.Time{})
+	client.heard.SetReadDeadline(time.Time{})
 	if err := p.pass(client, config, name, said); err != nil {
 		p.Log.Warn("a TLS connection could not be passed on", "host", name, "client", conn.RemoteAddr().String(), "error", err.Error())
 	}

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +32,7 @@ type world struct {
 	nginx  chan string // the PROXY header and the first bytes of each connection
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, change ...func(*passthrough.Proxy)) *world {
 	t.Helper()
 	free, err := port.Free(1)
 	if err != nil {
@@ -41,6 +43,9 @@ func newWorld(t *testing.T) *world {
 		Addresses: []string{fmt.Sprintf("127.0.0.1:%d", free)},
 		Nginx:     w.listen(w.answerAsNginx),
 		Hosts:     map[string]string{"raw.example": w.pod("pod")},
+	}
+	for _, f := range change {
+		f(w.proxy)
 	}
 	w.set()
 	t.Cleanup(func() {
@@ -240,6 +245,29 @@ func TestProxyProtocolOfClients(t *testing.T) {
 	if got, err := w.ask(w.dial(), "raw.example"); err == nil {
 		t.Errorf("a client that does not speak it is answered %q", got)
 	}
+}
+
+// A client that says nothing, or not whom it wants, is not waited for.
+func TestSilentClients(t *testing.T) {
+	w := newWorld(t, func(p *passthrough.Proxy) { p.HelloTimeout = time.Millisecond })
+	closed := func(conn net.Conn) {
+		t.Helper()
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("not closed: %v", err)
+		}
+	}
+	closed(w.dial())
+	w.config.ProxyProtocol, w.config.HeaderTimeout = true, time.Millisecond
+	w.set()
+	closed(w.dial())
+	w.config.HeaderTimeout = time.Second
+	w.set()
+	conn := w.dial()
+	to := conn.RemoteAddr()
+	if _, err := proxyproto.HeaderProxyFromAddrs(1, to, to).WriteTo(conn); err != nil {
+		t.Fatal(err)
+	}
+	closed(conn)
 }
 
 func TestAddressesChange(t *testing.T) {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
@@ -10,10 +11,11 @@ import (
 
 // Passthrough is what the controller's own TLS listener is told.
 type Passthrough struct {
-	Addresses     []string          `json:"addresses"`     // host:port to listen on
-	ProxyProtocol bool              `json:"proxyProtocol"` // clients speak it
-	Nginx         string            `json:"nginx"`         // host:port that all others go to
-	Hosts         map[string]string `json:"hosts"`         // host:port by name
+	Addresses     []string          `json:"addresses"`               // host:port to listen on
+	ProxyProtocol bool              `json:"proxyProtocol"`           // clients speak it
+	HeaderTimeout time.Duration     `json:"headerTimeout,omitempty"` // of its header
+	Nginx         string            `json:"nginx"`                   // host:port that all others go to
+	Hosts         map[string]string `json:"hosts"`                   // host:port by name
 }
 
 // PassthroughOf is that as bytes; nil where nginx listens itself.
@@ -25,6 +27,13 @@ func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
 		ProxyProtocol: opts.Config.UseProxyProtocol,
 		Nginx:         fmt.Sprintf("127.0.0.1:%d", opts.Ports.SSLProxy),
 		Hosts:         map[string]string{},
+	}
+	if p.ProxyProtocol {
+		timeout, err := time.ParseDuration(opts.Config.ProxyProtocolHeaderTimeout)
+		if err != nil {
+			return nil, fmt.Errorf("proxy-protocol-header-timeout: %w", err) // package options has refused such
+		}
+		p.HeaderTimeout = timeout
 	}
 	for _, address := range append(opts.Config.BindAddressIpv4(), opts.Config.BindAddressIpv6()...) {
 		p.Addresses = append(p.Addresses, fmt.Sprintf("%s:%d", address, opts.Ports.HTTPS))

@@ -73,10 +73,10 @@ func TestPassthrough(t *testing.T) {
 		t.Errorf("without the flag: %s, %v", text, err)
 	}
 	opts.EnableSSLPassthrough = true
-	opts.Config.UseProxyProtocol = true
+	opts.Config.UseProxyProtocol, opts.Config.ProxyProtocolHeaderTimeout = true, "5s"
 	for want, addresses := range map[string][]string{
-		`{"addresses":[":443"],"proxyProtocol":true,"nginx":"127.0.0.1:442","hosts":{"a.example":"10.96.0.7:443"}}`:                      nil,
-		`{"addresses":["127.0.0.1:443","[::1]:443"],"proxyProtocol":true,"nginx":"127.0.0.1:442","hosts":{"a.example":"10.96.0.7:443"}}`: {"127.0.0.1", "::1"},
+		`{"addresses":[":443"],"proxyProtocol":true,"headerTimeout":5000000000,"nginx":"127.0.0.1:442","hosts":{"a.example":"10.96.0.7:443"}}`:                      nil,
+		`{"addresses":["127.0.0.1:443","[::1]:443"],"proxyProtocol":true,"headerTimeout":5000000000,"nginx":"127.0.0.1:442","hosts":{"a.example":"10.96.0.7:443"}}`: {"127.0.0.1", "::1"},
 	} {
 		opts.Config.BindAddress = addresses
 		if text, err := wire.PassthroughOf(m, opts); string(text) != want || err != nil {
