@@ -13,6 +13,7 @@ import (
 
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -109,5 +110,23 @@ func asking(t *testing.T, name string, given []byte) *networkingv1.Ingress {
 			Host:             fmt.Sprintf("%s.example", name),
 			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{path}}},
 		}}},
+	}
+}
+
+// A service of authentication is asked by its name without the port, whether
+// an annotation or the ConfigMap names it.
+func TestTheNameThatAuthenticationIsAskedBy(t *testing.T) {
+	const url = "http://auth.example:8080/check"
+	for _, test := range []struct{ annotation, config string }{{"auth-url: " + url, ""}, {"", url}} {
+		cluster := ingresses{Source: new(snapshot.Manifests), all: []*networkingv1.Ingress{asking(t, "web", []byte(test.annotation))}}
+		opts := parse(flags{}, map[string]string{"global-auth-url": test.config}).Options
+		built, _ := model.Build(snapshot.Take(cluster), opts)
+		state, err := plan.Next(built, input(opts))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(state.Conf), `proxy_set_header Host "auth.example";`) || strings.Contains(string(state.Conf), `"auth.example:8080";`) {
+			t.Errorf("%+v: no such Host in\n%s", test, state.Conf)
+		}
 	}
 }
