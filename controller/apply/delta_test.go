@@ -19,7 +19,7 @@ func (f *withLua) deltaState(n, port int) plan.State {
 	state := f.state("delta", takesDeltas, "[]")
 	state.Backends = nil
 	add := func(name string, port int) {
-		state.Backends = append(state.Backends, wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
+		state.Backends = append(state.Backends, &wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
 	}
 	for i := range n {
 		add(fmt.Sprint("backend-", i), 80)

@@ -42,7 +42,7 @@ func (s source) endpoints(cluster snapshot.Snapshot, zone string) []Endpoint {
 	if !s.follows() {
 		return s.otherwise
 	}
-	if found := readyEndpoints(cluster.EndpointSlices[snapshot.NameOf(s.service)], s.service, s.port, zone); found != nil {
+	if found := readyEndpoints(cluster.EndpointSlices.Of(snapshot.NameOf(s.service)), s.service, s.port, zone); found != nil {
 		return found
 	}
 	return s.otherwise

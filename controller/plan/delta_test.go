@@ -12,7 +12,7 @@ import (
 func many(port int) wire.List {
 	var list wire.List
 	add := func(name string, port int) {
-		list = append(list, wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
+		list = append(list, &wire.Backend{Name: name, JSON: fmt.Appendf(nil, `{"name":%q,"port":%d}`, name, port)})
 	}
 	for i := range 20 {
 		add(fmt.Sprint("backend-", i), 80)

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -114,7 +113,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	l.last.Services = l.services.taken(l.last.Services)
 	l.last.Secrets = l.secrets.taken(l.last.Secrets)
 	l.last.ConfigMaps = l.configMaps.taken(l.last.ConfigMaps)
-	if len(l.touched) > 0 || l.last.EndpointSlices == nil {
+	if len(l.touched) > 0 || l.last.EndpointSlices.shards == nil {
 		l.last.EndpointSlices = l.grouped()
 	}
 	l.last.moment = moment{l, l.last.number + 1, l.touched}
@@ -130,13 +129,13 @@ func (s Snapshot) ChangedServices(before Snapshot) map[types.NamespacedName]bool
 		return s.touched
 	}
 	changed := make(map[types.NamespacedName]bool)
-	for service, all := range s.EndpointSlices {
-		if !slices.Equal(before.EndpointSlices[service], all) {
+	for service, all := range s.EndpointSlices.All() {
+		if !slices.Equal(before.EndpointSlices.Of(service), all) {
 			changed[service] = true
 		}
 	}
-	for service := range before.EndpointSlices {
-		if _, still := s.EndpointSlices[service]; !still {
+	for service := range before.EndpointSlices.All() {
+		if s.EndpointSlices.Of(service) == nil {
 			changed[service] = true
 		}
 	}
@@ -153,20 +152,15 @@ func (s *shelf[T]) taken(last map[types.NamespacedName]T) map[types.NamespacedNa
 	return last
 }
 
-func (l *Ledger) grouped() map[types.NamespacedName][]*discoveryv1.EndpointSlice {
-	all := maps.Clone(l.last.EndpointSlices)
-	if all == nil {
-		all = make(map[types.NamespacedName][]*discoveryv1.EndpointSlice)
-	}
+// grouped are the last snapshot's slices with those of the services that were
+// touched.
+func (l *Ledger) grouped() EndpointSlices {
+	changed := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice, len(l.touched))
 	for service := range l.touched {
-		group := slices.Collect(maps.Values(l.groups[service]))
-		if len(group) == 0 {
-			delete(all, service)
+		changed[service] = slices.Collect(maps.Values(l.groups[service]))
+		if len(changed[service]) == 0 {
 			delete(l.groups, service)
-			continue
 		}
-		slices.SortFunc(group, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
-		all[service] = group
 	}
-	return all
+	return l.last.EndpointSlices.with(changed)
 }

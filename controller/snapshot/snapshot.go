@@ -15,11 +15,9 @@ import (
 type Snapshot struct {
 	// Ingresses are the accepted ones, oldest first; those of one age by
 	// namespace/name descending, as ingress-nginx orders them.
-	Ingresses []*networkingv1.Ingress
-	Services  map[types.NamespacedName]*corev1.Service
-	// EndpointSlices are kept by the service they belong to (label
-	// kubernetes.io/service-name), each list by name.
-	EndpointSlices map[types.NamespacedName][]*discoveryv1.EndpointSlice
+	Ingresses      []*networkingv1.Ingress
+	Services       map[types.NamespacedName]*corev1.Service
+	EndpointSlices EndpointSlices
 	Secrets        map[types.NamespacedName]*corev1.Secret
 	ConfigMaps     map[types.NamespacedName]*corev1.ConfigMap
 

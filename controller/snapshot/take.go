@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Take reads what source holds now. Slices without the label that names their
-// service belong to none and are left out, as the Kubernetes API has it
-// (kubernetes.io/service-name).
+// Take reads what source holds now.
 func Take(source Source) Snapshot {
 	return Snapshot{
 		Ingresses:      OldestFirst(source.Ingresses()),
@@ -44,23 +41,4 @@ func byName[T metav1.Object](objects []T) map[types.NamespacedName]T {
 		named[NameOf(object)] = object
 	}
 	return named
-}
-
-// serviceOf is the service that a slice belongs to; its name is empty if it
-// belongs to none.
-func serviceOf(slice *discoveryv1.EndpointSlice) types.NamespacedName {
-	return types.NamespacedName{Namespace: slice.Namespace, Name: slice.Labels[discoveryv1.LabelServiceName]}
-}
-
-func byService(all []*discoveryv1.EndpointSlice) map[types.NamespacedName][]*discoveryv1.EndpointSlice {
-	grouped := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice, len(all))
-	for _, slice := range all {
-		if service := serviceOf(slice); service.Name != "" {
-			grouped[service] = append(grouped[service], slice)
-		}
-	}
-	for _, group := range grouped {
-		slices.SortFunc(group, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
-	}
-	return grouped
 }

@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -60,9 +61,9 @@ func TestTakeOrdersByAgeThenNameDescending(t *testing.T) {
 func TestTakeGroupsSlicesByService(t *testing.T) {
 	taken := snapshot.Take(read(t, cluster))
 	w := types.NamespacedName{Namespace: "default", Name: "w"}
-	slices := taken.EndpointSlices[w]
-	if len(taken.EndpointSlices) != 1 || len(slices) != 2 || slices[0].Name != "w-1" {
-		t.Errorf("slices %v, want w-1 and w-2 of %s alone", taken.EndpointSlices, w)
+	slices := taken.EndpointSlices.Of(w)
+	if len(maps.Collect(taken.EndpointSlices.All())) != 1 || len(slices) != 2 || slices[0].Name != "w-1" {
+		t.Errorf("slices %v, want w-1 and w-2 of %s alone", slices, w)
 	}
 	if taken.Services[w] == nil || len(taken.Secrets) != 1 || len(taken.ConfigMaps) != 1 {
 		t.Errorf("services %v, %d secrets, %d config maps", taken.Services, len(taken.Secrets), len(taken.ConfigMaps))

@@ -112,7 +112,7 @@ func (memo *Memo) Backends(m *model.Model, opts options.Options) (List, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Backend{Name: b.Name, JSON: text})
+		list = append(list, &Backend{Name: b.Name, JSON: text})
 	}
 	memo.backends, memo.list = m.Backends, list
 	return list, nil

@@ -20,7 +20,7 @@ func list(t *testing.T, encoded ...string) wire.List {
 		if err := json.Unmarshal([]byte(text), &b); err != nil {
 			t.Fatal(err)
 		}
-		l = append(l, wire.Backend{Name: b.Name, JSON: []byte(text)})
+		l = append(l, &wire.Backend{Name: b.Name, JSON: []byte(text)})
 	}
 	return l
 }

@@ -7,8 +7,9 @@ import (
 
 // List is backends as Lua reads them, each encoded by itself, so that two
 // lists can be told apart backend by backend. A nil List says nothing at all;
-// an empty one, that there are none.
-type List []Backend
+// an empty one, that there are none. Nobody writes to the backends in it: those
+// that stay are shared with the next list.
+type List []*Backend
 
 // Backend is one, as JSON.
 type Backend struct {
@@ -39,11 +40,11 @@ func (l List) Body() []byte {
 
 // Equal tells whether two lists say the same, in the same bytes.
 func (l List) Equal(other List) bool {
-	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, Backend.equal)
+	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, (*Backend).equal)
 }
 
-func (b Backend) equal(other Backend) bool {
-	return b.Name == other.Name && bytes.Equal(b.JSON, other.JSON)
+func (b *Backend) equal(other *Backend) bool {
+	return b == other || b.Name == other.Name && bytes.Equal(b.JSON, other.JSON)
 }
 
 // Change is what became of a backend: without Before it is new, without After

@@ -25,7 +25,7 @@ func StreamBackends(m *model.Model, opts options.Options) (List, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Backend{Name: name, JSON: text})
+		list = append(list, &Backend{Name: name, JSON: text})
 	}
 	return list, nil
 }
