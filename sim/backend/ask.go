@@ -133,14 +133,7 @@ func (p *Pod) push(w http.ResponseWriter, r *http.Request, text string, wait tim
 	if err := http.NewResponseController(w).Flush(); err != nil {
 		return false
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
+	return pause(r.Context(), wait)
 }
 
 // payload is n bytes that look like chance and are always the same.

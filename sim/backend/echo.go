@@ -6,12 +6,20 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+
+	"google.golang.org/grpc"
 )
 
 // echo answers every request with who the pod is and the checksum of the body
 // that reached it, at once unless the request asks for something else.
 func echo(p *Pod) http.Handler {
+	calls := sync.OnceValue(func() *grpc.Server { return newGRPC(p) }) // of ten thousand pods few are called
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isGRPC(r) {
+			calls().ServeHTTP(w, r)
+			return
+		}
 		if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			p.echoMessages(w, r)
 			return

@@ -52,6 +52,9 @@ func newPod(f *Fleet, name, service string, address netip.AddrPort) *Pod {
 		Handler:  behaviours["echo"](p),
 		ErrorLog: log.New(complaints{p}, "", 0),
 	}
+	p.server.Protocols = new(http.Protocols)
+	p.server.Protocols.SetHTTP1(true)
+	p.server.Protocols.SetUnencryptedHTTP2(true) // gRPC's
 	return p
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
 )
@@ -33,6 +35,7 @@ type outcome struct {
 	body     []byte
 
 	flaw     string // what is wrong with the contents, as the lane saw it
+	failed   string // the failure that the answer tells of, besides its status
 	messages int    // of a stream
 	stream   bool
 	took     time.Duration
@@ -49,7 +52,7 @@ func classify(o outcome) (event.Cause, string) {
 		return classifyAnswer(o)
 	}
 	cause := classifyError(o)
-	if o.stream && o.began && cause != event.OurCancel && cause != event.Timeout && (o.over || isClosed(o.err)) {
+	if o.stream && o.began && cause != event.OurCancel && cause != event.Timeout && (o.over || isClosed(o.err) || isCut(o.err)) {
 		return event.StreamCut, fmt.Sprintf("after %v and %d messages: %v", o.took.Round(time.Millisecond), o.messages, o.err)
 	}
 	return cause, o.err.Error()
@@ -69,6 +72,10 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	switch {
 	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
+	case o.failed != "" && aPod:
+		return event.PodError, o.failed
+	case o.failed != "":
+		return event.NginxError, o.failed
 	case o.status >= 500 && aPod:
 		return event.PodError, status
 	case o.status >= 500:
@@ -120,17 +127,17 @@ func classifyError(o outcome) event.Cause {
 		return event.Timeout
 	case isDialing(o.err):
 		return classifyDial(o.err)
-	case o.began && o.over: // whatever the parser made of a half line
+	case o.began && (o.over || isCut(o.err) || errors.Is(o.err, io.ErrUnexpectedEOF)): // whatever the parser made of a half line
 		return event.Truncated
 	case o.began: // what came is not HTTP
 		return event.Corrupted
-	case errors.Is(o.err, syscall.ECONNRESET):
+	case errors.Is(o.err, syscall.ECONNRESET), isCut(o.err):
 		return event.Reset
 	case o.handshake != nil && !isClosed(o.err):
 		return event.Handshake
-	case isClosed(o.err) && o.idled:
+	case (o.over || isClosed(o.err)) && o.idled:
 		return event.IdleClose
-	case isClosed(o.err):
+	case o.over || isClosed(o.err):
 		return event.EOF
 	}
 	return event.Unknown
@@ -144,6 +151,9 @@ func classifyDial(err error) event.Cause {
 	}
 	return event.OurDialing
 }
+
+// isCut says that one stream of an HTTP/2 connection was ended by RST_STREAM.
+func isCut(err error) bool { return errors.As(err, &http2.StreamError{}) }
 
 func isDialing(err error) bool {
 	var op *net.OpError

@@ -12,6 +12,8 @@ type lane struct {
 	name   string
 	method string
 	door   Door // of nginx, that the client comes to
+	// ownPaths says that the paths are the protocol's: only whole hosts can be targets.
+	ownPaths bool
 	// body makes a request's body; nil: requests have none.
 	body func(*rand.Rand) []byte
 	// grow makes what is sent of that body, where the body is but its seed; nil: it is sent as it is.
@@ -34,6 +36,7 @@ type content struct {
 	identity []byte // JSON
 	messages int    // of a stream
 	flaw     string // what is wrong with it, although it is whole
+	failed   string // the failure that the answer tells of, where its HTTP status does not
 	err      error  // why it is not whole
 }
 
@@ -59,6 +62,8 @@ var lanes = []lane{
 	serverSent,
 	websockets,
 	handshaking,
+	calling,
+	watching,
 }
 
 // Lanes are the names of all lanes.

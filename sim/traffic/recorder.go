@@ -115,6 +115,7 @@ func (r *recorder) exchange(request *http.Request) outcome {
 		identity: backend.IdentityOf(response.Header),
 		body:     got.identity,
 		flaw:     got.flaw,
+		failed:   got.failed,
 		messages: got.messages,
 	}
 }

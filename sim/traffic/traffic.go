@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
@@ -24,7 +25,7 @@ type Attack struct {
 	Lane    string       // one of Lanes
 	Rate    vegeta.Pacer // e.g. vegeta.Rate{Freq: 300, Per: time.Second}
 	To      netip.AddrPort
-	Targets []Target      // each request chooses one, all alike likely
+	Targets []Target      // each request chooses one, all alike likely; gRPC has paths of its own and asks only those of whole hosts
 	Seed    uint64        // of that choice and of the bodies: the same seed and lane, the same requests
 	Timeout time.Duration // from sent to the answer's last byte; 0: 10 s
 	// MaxInFlight bounds the requests under way at once; 0: 1,000. A generator
@@ -92,6 +93,9 @@ func Run(ctx context.Context, a Attack) error {
 // check fills in the defaults and says what is wrong with the attack.
 func (a *Attack) check() (lane, error) {
 	l, ok := find(a.Lane)
+	if l.ownPaths {
+		a.Targets = slices.DeleteFunc(slices.Clone(a.Targets), func(t Target) bool { return t.Path != "" && t.Path != "/" })
+	}
 	switch {
 	case !ok:
 		return l, fmt.Errorf("no such lane; there are %v", Lanes())

@@ -145,6 +145,9 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 			}
 			return log.all(t)
 		}
+		if l, _ := find(lane); l.ownPaths {
+			continue // half the targets are not for it; TestEveryLaneSucceeds has it
+		}
 		hosts := func(all []event.Event) map[time.Duration]string {
 			byTime := map[time.Duration]string{}
 			var begin time.Duration
