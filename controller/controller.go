@@ -35,16 +35,17 @@ import (
 // controller is a running one.
 type controller struct {
 	Config
-	store   *watch.Store
-	target  *apply.Target
-	input   atomic.Pointer[render.Input] // but for what the ConfigMap says; only syncs store
-	models  model.Memo
-	states  plan.Memo
-	reads   *reading
-	limit   *rate.Limiter
-	events  record.EventRecorder
-	known   map[string]bool // findings of the last sync
-	tracing tracing
+	store    *watch.Store
+	target   *apply.Target
+	input    atomic.Pointer[render.Input] // but for what the ConfigMap says; only syncs store
+	models   model.Memo
+	states   plan.Memo
+	reads    *reading
+	limit    *rate.Limiter
+	events   record.EventRecorder
+	known    map[string]bool // findings of the last sync
+	observed *model.Model    // whose hosts and certificates the metrics have; nil: others, too
+	tracing  tracing
 
 	outcasts    outcasts
 	refusedKeys refusedKeys

@@ -22,15 +22,14 @@ func expiring(m *model.Model, now time.Time) []model.Finding {
 			continue
 		}
 		told[certificate.UID] = true
-		at := certificate.ExpireTime.UTC().Format(time.RFC3339)
-		reason := ""
-		switch left := certificate.ExpireTime.Sub(now); {
-		case left <= 0:
-			reason = fmt.Sprintf("the certificate has expired at %s; it is served all the same", at)
-		case left < expiryNotice:
-			reason = fmt.Sprintf("the certificate expires in less than 10 days, at %s", at)
-		default:
+		left := certificate.ExpireTime.Sub(now)
+		if left >= expiryNotice {
 			continue
+		}
+		at := certificate.ExpireTime.UTC().Format(time.RFC3339)
+		reason := fmt.Sprintf("the certificate expires in less than 10 days, at %s", at)
+		if left <= 0 {
+			reason = fmt.Sprintf("the certificate has expired at %s; it is served all the same", at)
 		}
 		findings = append(findings, model.Finding{Object: "Secret " + certificate.Namespace + "/" + certificate.Name, Key: "tls.crt", Reason: reason})
 	}

@@ -12,19 +12,25 @@ import (
 
 // willServe says what nginx will serve if it takes a model.
 func (c *controller) willServe(next *model.Model) {
-	if c.Options.EnableMetrics {
-		c.Metrics.WillServe(serving(next))
+	if !c.Options.EnableMetrics || next.SameButEndpoints(c.observed) {
+		return
 	}
+	c.observed = nil
+	c.Metrics.WillServe(serving(next))
 }
 
 // serves says what nginx serves, with which certificates, and which of that
 // leads nowhere.
 func (c *controller) serves(now *model.Model) {
-	if c.Options.EnableMetrics {
-		c.Metrics.Serves(serving(now))
-		c.Metrics.Orphans(orphans(now))
-		c.Metrics.Certificates(certificates(now))
+	if !c.Options.EnableMetrics {
+		return
 	}
+	if !now.SameButEndpoints(c.observed) {
+		c.Metrics.Serves(serving(now))
+		c.Metrics.Certificates(certificates(now))
+		c.observed = now
+	}
+	c.Metrics.Orphans(orphans(now))
 }
 
 func (c *controller) tellPhases(p apply.Phases) {

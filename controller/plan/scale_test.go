@@ -75,30 +75,65 @@ func (p *pipeline) sync(b *testing.B, cluster *snapshot.Ledger, opts parsed) []p
 		b.Fatal(err)
 	}
 	steps := plan.Diff(p.running, next)
-	p.running = next
+	if len(steps) > 0 {
+		p.running = steps[len(steps)-1].Next
+	}
 	return steps
 }
 
 // BenchmarkEndpointChange is what one change of an endpoint costs, up to the
-// step that posts it and its reason.
+// step that posts it and its reason; with --backends-delta that step has the
+// body of what is sent, which now and then is all.
 func BenchmarkEndpointChange(b *testing.B) {
+	for _, n := range sizes {
+		for _, delta := range []bool{false, true} {
+			b.Run(fmt.Sprintf("ingresses=%d/delta=%t", n, delta), func(b *testing.B) { benchmarkEndpointChange(b, n, delta) })
+		}
+	}
+}
+
+func benchmarkEndpointChange(b *testing.B, n int, delta bool) {
+	opts := parse(flags{}, nil)
+	opts.BackendsDelta = delta
+	whole := large(n)
+	cluster := whole.ledger()
+	var p pipeline
+	p.sync(b, cluster, opts)
+	b.ReportAllocs()
+	defer report(b, processor(b))
+	step, sent := 0, 0
+	for b.Loop() {
+		step++
+		cluster.Put(whole.move(step%n, step))
+		steps := p.sync(b, cluster, opts)
+		if len(steps) != 1 || steps[0].Kind != plan.PostBackends {
+			b.Fatalf("step %d: %s", step, describe(steps))
+		}
+		if steps[0].Delta == nil && delta { // as many changes as make up half of all
+			sent += steps[0].Next.Backends.Size()
+		}
+		sent += len(steps[0].Delta)
+	}
+	if delta {
+		b.ReportMetric(float64(sent)/float64(b.N), "B-sent/op")
+	}
+}
+
+// BenchmarkPost is what one change of an endpoint costs on top where all
+// backends are sent, for the body of that POST.
+func BenchmarkPost(b *testing.B) {
 	opts := parse(flags{}, nil)
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
-			whole := large(n)
-			cluster := whole.ledger()
 			var p pipeline
-			p.sync(b, cluster, opts)
+			p.sync(b, large(n).ledger(), opts)
 			b.ReportAllocs()
 			defer report(b, processor(b))
-			step := 0
+			sent := 0
 			for b.Loop() {
-				step++
-				cluster.Put(whole.move(step%n, step))
-				if steps := p.sync(b, cluster, opts); len(steps) != 1 || steps[0].Kind != plan.PostBackends {
-					b.Fatalf("step %d: %s", step, describe(steps))
-				}
+				sent = len(p.running.Backends.Body())
 			}
+			b.ReportMetric(float64(sent), "B-sent")
 		})
 	}
 }
