@@ -108,10 +108,13 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 
 func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
 
+// Untold is among the ways in which workers end where nothing tells how.
+const Untold = "untold"
+
 func how(e *event.Exit) string {
 	switch {
 	case e == nil:
-		return "untold"
+		return Untold
 	case e.Signal != "":
 		return e.Signal
 	}

@@ -19,32 +19,37 @@ type layers struct {
 
 func newLayers(rounds) measurement { return &layers{born: map[generation]int{}} }
 
-func (m *layers) Add(e event.Event, in bool) {
+func (m *layers) Add(e event.Event, _ bool) {
 	switch {
 	case e.Worker != nil:
 		of := generation{e.Worker.Master, e.Worker.Generation}
 		if _, known := m.born[of]; !known {
 			m.born[of] = len(m.born)
 		}
-	case e.Usage != nil && in:
+	case e.Usage != nil:
 		m.samples = append(m.samples, e)
 	}
 }
 
 // Result comes after bins, whose bins it completes. Of several samples in a bin
-// the greatest counts.
+// the greatest counts; a bin without one has the last before it.
 func (m *layers) Result(_ *Subject, t *Timeline) {
 	t.Proportional = slices.ContainsFunc(m.samples, func(e event.Event) bool { return thorough(e.Usage) })
-	i := 0
-	for _, e := range m.samples {
-		for i+1 < len(t.Bins) && t.Bins[i+1].At <= e.At {
-			i++
+	samples := slices.DeleteFunc(m.samples, func(e event.Event) bool { return t.Proportional && !thorough(e.Usage) })
+	var last []int64
+	for i := range t.Bins {
+		bin := &t.Bins[i]
+		for len(samples) > 0 && samples[0].At < bin.At {
+			last, samples = m.of(samples[0].Usage.ByGeneration, t.Proportional), samples[1:]
 		}
-		if t.Proportional && !thorough(e.Usage) {
-			continue
+		for len(samples) > 0 && samples[0].At < bin.At+t.Width {
+			last, samples = m.of(samples[0].Usage.ByGeneration, t.Proportional), samples[1:]
+			if sum(last) > sum(bin.Layers) {
+				bin.Layers = last
+			}
 		}
-		if found := m.of(e.Usage.ByGeneration, t.Proportional); sum(found) > sum(t.Bins[i].Layers) {
-			t.Bins[i].Layers = found
+		if bin.Layers == nil {
+			bin.Layers = last
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Bin struct {
 	Generations int            `json:"generations"`   // most alive at once
 	RSS         int64          `json:"rss,omitempty"` // bytes, the most sampled; 0: no sample
 	// Layers are the memory of each generation alive, in bytes: the newest first,
-	// and in the last of six all that are older; none without a sample.
+	// and in the last of six all that are older; none before the first sample.
 	Layers []int64 `json:"layers,omitempty"`
 }
 

@@ -22,9 +22,12 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"count":    count,
 	"join":     strings.Join,
 	"script":   func(name string) template.JS { return template.JS(asset(name)) },
+	"plots":    plots,
 	"style":    func(name string) template.CSS { return template.CSS(asset(name)) },
 	"cells":    cells,
-	"seconds":  func(d time.Duration) string { return digits(d.Seconds()) + " s" },
+	"lives":    lives,
+	"leg":      leg,
+	"clock":    clock,
 }).ParseFS(assets, "assets/page.html"))
 
 func asset(name string) string {
@@ -33,6 +36,18 @@ func asset(name string) string {
 		panic(err) // it is embedded, or this does not build
 	}
 	return string(data)
+}
+
+// plots is the script that draws: the parts of the folder, of which the first
+// has what all share and the last draws.
+func plots() template.JS {
+	var all strings.Builder
+	all.WriteString("(function () {\n")
+	for _, part := range []string{"base", "latency", "heat", "failures", "generations", "cdf", "draw"} {
+		all.WriteString(asset("plots/" + part + ".js"))
+	}
+	all.WriteString("})();")
+	return template.JS(all.String())
 }
 
 // HTML writes one page that needs nothing else: no network, no other file.
@@ -88,6 +103,27 @@ func worst(series measure.Series) map[string][]measure.Served {
 		all[t.Name] = changes[:min(listed, len(changes))]
 	}
 	return all
+}
+
+// leg is one of a change, if it is known.
+func leg(d time.Duration) string {
+	if d < 0 {
+		return "–"
+	}
+	return duration(d)
+}
+
+// clock tells a moment as the plots do: in measured time, round after round. What
+// was between two rounds was where they meet.
+func clock(t measure.Timeline, at time.Duration) string {
+	var measured time.Duration
+	for i, round := range t.Rounds {
+		if i == 0 && at < round.Begin {
+			return "before"
+		}
+		measured += max(0, min(at, round.End)-round.Begin)
+	}
+	return digits(measured.Seconds()) + " s"
 }
 
 // environment is in the order of its names.

@@ -39,7 +39,8 @@ var rows = []row{
 	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
 	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
 		func(s measure.Subject) []string { return []string{count(s.Workers.Alive)} }},
-	{"peak memory, all nginx processes", "Resident memory summed over all processes; shared pages count in each.", memory},
+	{"workers drained for p50 / max", "Of a worker, from being told to finish until it had gone; and workers that ended in another way.", drained},
+	{"peak memory, all nginx processes", "Resident memory summed over all processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
 	{"CPU, controller", "CPU seconds that the controller used in the measured rounds.",
 		func(s measure.Subject) []string { return []string{duration(s.CPU.Controller)} }},
 	{"CPU, nginx", "CPU seconds that all nginx processes used in the measured rounds, nginx -t included.",
@@ -149,7 +150,22 @@ func memory(s measure.Subject) []string {
 	if s.Memory.PeakRSS == 0 {
 		return []string{"not sampled"}
 	}
-	return []string{size(s.Memory.PeakRSS)}
+	return []string{size(s.Memory.PeakRSS), "from " + size(s.Memory.StartRSS) + " to " + size(s.Memory.EndRSS)}
+}
+
+func drained(s measure.Subject) []string {
+	w := s.Workers
+	lines := []string{"none did"}
+	if w.Drained.N > 0 {
+		lines = []string{duration(w.Drained.P50) + " / " + duration(w.Drained.Max)}
+	}
+	if w.Draining > 0 {
+		lines = append(lines, count(w.Draining)+" still drain")
+	}
+	if w.Crashed > 0 {
+		lines = append(lines, count(w.Crashed)+" crashed or were killed")
+	}
+	return lines
 }
 
 func valid(s measure.Subject) []string {

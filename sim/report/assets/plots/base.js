@@ -1,0 +1,113 @@
+// What all plots share. Times in the series are nanoseconds since the start of
+// the run. The files of this folder are one script of the page, this one first
+// and draw.js last; each of the others adds a kind of plot.
+"use strict";
+const subjects = JSON.parse(document.getElementById("series").textContent).subjects || [];
+const SECOND = 1e9, MS = 1e6, MIB = 1 << 20;
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const subjectColor = (i) => css("--s" + Math.min(i, 3));
+const three = (x) => x === 0 ? "0" : Math.abs(x) >= 100 ? x.toFixed(0) : String(+x.toPrecision(3));
+const ms = (x) => x == null ? "–" : x >= 1000 ? three(x / 1000) + " s" : three(x) + " ms";
+const seconds = (x) => x == null ? "–" : three(x) + " s";
+// decades labels a logarithmic axis of milliseconds.
+const decades = (u, vs) => vs.map((v) => v == null || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ? "" : ms(v));
+const plain = (x) => x == null ? "–" : String(x);
+const highest = (values) => values.reduce((a, b) => Math.max(a, b || 0), 0);
+
+// Rounds are laid one after the other: clock(t) is where t lies in measured time.
+function layout(subject) {
+  let offset = 0;
+  const rounds = (subject.rounds || []).map((r) => {
+    const laid = { begin: r.begin, end: r.end, offset };
+    offset += r.end - r.begin;
+    return laid;
+  });
+  const roundOf = (t) => rounds.findLastIndex((r) => r.begin <= t);
+  const clock = (t) => {
+    const r = rounds[roundOf(t)];
+    return (t - r.begin + r.offset) / SECOND;
+  };
+  return { clock, roundOf, total: offset / SECOND, edges: rounds.slice(1).map((r) => r.offset / SECOND) };
+}
+
+// columns are the values of all bins; an empty bin between rounds breaks the lines.
+function columns(subject, getters) {
+  const { clock, roundOf } = layout(subject);
+  const out = [[], ...getters.map(() => [])];
+  let last = 0;
+  for (const bin of subject.bins || []) {
+    const round = roundOf(bin.at);
+    if (round !== last) {
+      out[0].push(clock(bin.at) - 1e-6);
+      getters.forEach((_, i) => out[i + 1].push(null));
+      last = round;
+    }
+    out[0].push(clock(bin.at));
+    getters.forEach((get, i) => out[i + 1].push(get(bin)));
+  }
+  return out;
+}
+
+const fontOf = () => "12px system-ui, sans-serif";
+function axis(over) {
+  return Object.assign({ stroke: css("--soft"), font: fontOf(), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
+}
+
+// marks draws vertical lines: of reloads, and between rounds; and shades the
+// times in which something was broken on purpose.
+function marks(subject) {
+  const { clock, edges } = layout(subject);
+  const lines = (u, xs, color, dash, width) => {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.strokeStyle = color;
+    ctx.lineWidth = width * devicePixelRatio;
+    ctx.setLineDash(dash);
+    for (const x of xs) {
+      const at = Math.round(u.valToPos(x, "x", true)) + 0.5;
+      if (at < bbox.left || at > bbox.left + bbox.width) continue;
+      ctx.beginPath();
+      ctx.moveTo(at, bbox.top);
+      ctx.lineTo(at, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+  const shades = (u) => {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.font = fontOf();
+    for (const fault of subject.faults || []) {
+      const from = u.valToPos(clock(fault.from), "x", true);
+      const width = Math.max(u.valToPos(clock(fault.until), "x", true) - from, 3 * devicePixelRatio);
+      ctx.fillStyle = css("--fault");
+      ctx.fillRect(from, bbox.top, width, bbox.height);
+      ctx.fillStyle = css("--text");
+      ctx.fillText(fault.name, from + 4 * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
+    }
+    ctx.restore();
+  };
+  return (u) => {
+    shades(u);
+    lines(u, (subject.reloads || []).map((r) => clock(r.at)), css("--reload"), [4, 3], 1);
+    lines(u, edges, css("--soft"), [], 2);
+  };
+}
+
+const longest = Math.max(1e-3, ...subjects.map((s) => layout(s).total));
+const bins = subjects.flatMap((s) => s.bins || []);
+const failed = (bin) => Object.values(bin.failures || {}).reduce((a, b) => a + b, 0);
+const lowestLatency = bins.reduce((a, b) => b.p50 ? Math.min(a, b.p50) : a, Infinity);
+
+function timeline(subject, over) {
+  return {
+    height: 200,
+    cursor: { sync: { key: subject.name }, focus: { prox: 24 } },
+    hooks: { drawAxes: [marks(subject)] },
+    ...over,
+    scales: { x: { time: false, range: [0, longest] }, ...over.scales },
+    axes: [axis({ values: (u, vs) => vs.map(seconds) }), ...over.axes],
+    series: [{ label: "time", value: (u, v) => seconds(v) }, ...over.series],
+  };
+}

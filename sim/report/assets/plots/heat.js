@@ -1,0 +1,54 @@
+// A heat map of the latencies of one lane: a cell is darker the more requests
+// took that long then. Nothing is drawn as a line: the series are what the legend
+// reads out.
+const HEAT_ROWS = 10; // to a decade from 1 µs: measure.HeatRows
+const heats = subjects.flatMap((s) => s.heat || []);
+const rowsOf = (heat) => heat.columns.flatMap((c) => Object.keys(c.rows).map(Number));
+const latencyOf = (row) => 10 ** (row / HEAT_ROWS) / 1000; // in ms, where the row begins
+const decade = (row, round) => 10 ** round(Math.log10(latencyOf(row)));
+
+function heat(subject, lane) {
+  const map = (subject.heat || []).find((h) => h.lane === lane);
+  const rows = heats.flatMap(rowsOf);
+  const most = highest(heats.flatMap((h) => h.columns.flatMap((c) => Object.values(c.rows))));
+  const { clock, roundOf } = layout(subject);
+  const endOf = (column) => Math.min(column.at + map.width, subject.rounds[roundOf(column.at)].end);
+  const requests = (c) => Object.values(c.rows).reduce((a, b) => a + b, 0);
+  // within is the latency that a share of the column's requests do not exceed.
+  const within = (column, share) => {
+    let left = share * requests(column);
+    for (const row of Object.keys(column.rows).map(Number).sort((a, b) => a - b)) {
+      left -= column.rows[row];
+      if (left <= 0) return latencyOf(row + 1);
+    }
+  };
+  const cells = (u) => {
+    const { ctx } = u;
+    ctx.save();
+    ctx.fillStyle = css("--heat");
+    for (const column of map.columns) {
+      const left = Math.floor(u.valToPos(clock(column.at), "x", true));
+      const right = Math.max(left + 1, Math.floor(u.valToPos(clock(column.at) + (endOf(column) - column.at) / SECOND, "x", true)));
+      for (const [row, n] of Object.entries(column.rows)) {
+        const top = Math.floor(u.valToPos(latencyOf(+row + 1), "y", true));
+        ctx.globalAlpha = 0.3 + 0.7 * (most > 1 ? Math.log(n) / Math.log(most) : 1);
+        ctx.fillRect(left, top, right - left, Math.floor(u.valToPos(latencyOf(+row), "y", true)) - top);
+      }
+    }
+    ctx.restore();
+  };
+  const read = (label, value) => ({ label, stroke: css("--heat"), paths: () => null, points: { show: false }, value });
+  const upTo = (u, v) => v == null ? "–" : "≤ " + ms(v);
+  const made = timeline(subject, {
+    title: `Latency of lane ${lane}, requests by time and latency`, height: 240,
+    scales: { y: { distr: 3, range: [decade(Math.min(...rows), Math.floor), decade(Math.max(...rows) + 1, Math.ceil)] } },
+    axes: [axis({ size: 70, values: decades })],
+    series: [read("half", upTo), read("99 %", upTo), read("all", upTo), { ...read("requests", (u, v) => plain(v)), scale: "count" }],
+  });
+  made.hooks.drawAxes.push(cells);
+  return {
+    name: `the latencies of lane ${lane}`, text: `${map.columns.reduce((n, c) => n + requests(c), 0)} answered requests, at most ${most} in a cell`,
+    data: [map.columns.map((c) => clock(c.at)), ...[0.5, 0.99, 1].map((share) => map.columns.map((c) => within(c, share))), map.columns.map(requests)],
+    options: made,
+  };
+}
