@@ -49,6 +49,7 @@ type record struct {
 	Error  string
 	Change uint64
 	What   string
+	Diff   string
 }
 
 // records are the lines of a log, as they are written.
@@ -102,6 +103,12 @@ func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 // launchAs is launch with a look at the controller's configuration before.
 func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
+	return launchUntil(t, context.Background(), dynamic, change, create...)
+}
+
+// launchUntil is launchAs with an end of the patience at the controller's end.
+func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
+	t.Helper()
 	program, err := nginx.Find("")
 	if err == nil {
 		_, err = program.Load("http_lua")
@@ -152,7 +159,7 @@ func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), creat
 			Stderr:     t.Output(),
 		}
 		change(&config)
-		ended <- controller.Run(ctx, context.Background(), config)
+		ended <- controller.Run(ctx, hurry, config)
 	}()
 	stopped := false
 	r.stop = func() error {
