@@ -46,7 +46,7 @@ func TestAnOverflowLosesNoFinalState(t *testing.T) {
 	cluster := store.Snapshot()
 	for i := range slices {
 		name := types.NamespacedName{Namespace: "demo", Name: fmt.Sprint("web-", i)}
-		if got, want := cluster.EndpointSlices[name][0].Endpoints[0].Addresses[0], fmt.Sprintf("10.0.%d.%d", rounds-1, i); got != want {
+		if got, want := cluster.EndpointSlices.Of(name)[0].Endpoints[0].Addresses[0], fmt.Sprintf("10.0.%d.%d", rounds-1, i); got != want {
 			t.Errorf("%s has %s, want %s", name, got, want)
 		}
 	}
