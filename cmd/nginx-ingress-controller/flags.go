@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -136,6 +137,8 @@ func (f *flags) addOurs() {
 	s.StringVar(&f.logFormat, "log-format", "text", "text or json")
 }
 
+var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
 func (f *flags) validate() error {
 	if f.syncRate <= 0 {
 		return fmt.Errorf("--sync-rate-limit %v: must be more than 0", f.syncRate)
@@ -149,8 +152,8 @@ func (f *flags) validate() error {
 	if f.logFormat != "text" && f.logFormat != "json" {
 		return fmt.Errorf("--log-format %q: must be text or json", f.logFormat)
 	}
-	if f.healthPath == "" || f.healthPath[0] != '/' || f.healthPath == "/metrics" {
-		return fmt.Errorf("--health-check-path %q: must begin with / and not be /metrics", f.healthPath)
+	if !plainPath.MatchString(f.healthPath) || f.healthPath == "/metrics" {
+		return fmt.Errorf("--health-check-path %q: must be a path such as /healthz, of plain characters, and not /metrics", f.healthPath)
 	}
 	if f.certificateAuthority != "" && f.apiServer == "" {
 		return errors.New("--certificate-authority goes with --apiserver-host only; a kubeconfig has its own")

@@ -112,13 +112,16 @@ func TestEveryFlagOfIngressNginxIsTaken(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"--election-ttl=0s": "--election-ttl 0s: must be more than 0",
-		"--election-id=":    "--election-id: must not be empty",
+		"--health-check-path=/":                            `--health-check-path "/": must be a path`,
+		"--health-check-path=/a{b":                         `--health-check-path "/a{b": must be a path`,
+		"--health-check-path=/a/../b":                      `--health-check-path "/a/../b": must be a path`,
+		"--election-ttl=0s":                                "--election-ttl 0s: must be more than 0",
+		"--election-id=":                                   "--election-id: must not be empty",
 		"--publish-service=a/b --publish-status-address=c": "--publish-service and --publish-status-address exclude each other",
-		"--time-buckets=1,1":         "--time-buckets [1 1]: each must be more than the one before",
-		"--size-buckets=2,1":         "--size-buckets",
-		"--bucket-factor=1":          "--bucket-factor 1: must be more than 1",
-		"--validating-webhook=:8443": "--validating-webhook goes with",
+		"--time-buckets=1,1":                               "--time-buckets [1 1]: each must be more than the one before",
+		"--size-buckets=2,1":                               "--size-buckets",
+		"--bucket-factor=1":                                "--bucket-factor 1: must be more than 1",
+		"--validating-webhook=:8443":                       "--validating-webhook goes with",
 		"--validating-webhook=8443 --validating-webhook-certificate=a --validating-webhook-key=b": "--validating-webhook 8443:",
 	} {
 		if _, err := parseFlags(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
