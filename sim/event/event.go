@@ -36,13 +36,13 @@ type Event struct {
 
 // Run is the first event of a log: what was run, from what, where.
 type Run struct {
-	Schema      string            `json:"schema"`
-	Scenario    string            `json:"scenario"`
-	Summary     string            `json:"summary,omitempty"`
-	Seed        uint64            `json:"seed"`
-	Driver      string            `json:"driver"`
-	Start       time.Time         `json:"start"`
-	Subjects    []string          `json:"subjects"`
+	Schema      string            `json:"schema"`                // of the log
+	Scenario    string            `json:"scenario"`              // its name
+	Summary     string            `json:"summary,omitempty"`     // what it shows, in a sentence
+	Seed        uint64            `json:"seed"`                  // makes population and churn the same again
+	Driver      string            `json:"driver"`                // where it ran: local, container, kind
+	Start       time.Time         `json:"start"`                 // the zero of every time
+	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
 }
 

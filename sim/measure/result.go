@@ -9,25 +9,26 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Schema names the version of result.json.
+// Schema names the version of result.json. Within a version fields may come, but
+// none goes or changes its meaning.
 const Schema = "windtunnel.dev/result/v1"
 
 // Result is what one run measured, subjects in the order of the scenario.
 type Result struct {
-	Schema   string    `json:"schema"`
-	Run      event.Run `json:"run"`
-	Cut      bool      `json:"cut"` // interrupted: the figures are of what was seen
-	Subjects []Subject `json:"subjects"`
+	Schema   string    `json:"schema"`   // the version of this format
+	Run      event.Run `json:"run"`      // what was run, from what, where
+	Cut      bool      `json:"cut"`      // interrupted: the figures are of what was seen
+	Subjects []Subject `json:"subjects"` // in the order of the scenario
 }
 
 // Subject is what one subject cost its clients. Only what lies inside its
 // rounds counts. The json names are the names that expectations use.
 type Subject struct {
-	Name     string        `json:"name"`
-	Rounds   int           `json:"rounds"`
+	Name     string        `json:"name"`     // as the scenario calls it
+	Rounds   int           `json:"rounds"`   // how many were measured
 	Measured time.Duration `json:"measured"` // sum of its rounds
 
-	Valid   bool     `json:"valid"`
+	Valid   bool     `json:"valid"`             // its figures say something about it
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
 	Changes  Changes  `json:"changes"`

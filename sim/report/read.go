@@ -11,10 +11,7 @@ import (
 // ReadJSON reads what JSON has written. Fields that this version does not know
 // are an error: a result of another schema is not half understood.
 func ReadJSON(r io.Reader) (measure.Result, []Outcome, error) {
-	var read struct {
-		measure.Result
-		Outcomes []Outcome `json:"outcomes"`
-	}
+	var read Document
 	in := json.NewDecoder(r)
 	in.DisallowUnknownFields()
 	if err := in.Decode(&read); err != nil {

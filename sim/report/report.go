@@ -19,8 +19,14 @@ type Outcome struct {
 	expect.Verdict
 }
 
-// JSON writes result.json: the result, and the outcomes beside its fields.
-// Durations are nanoseconds.
+// Document is result.json: the result, and the outcomes beside its fields. Its
+// schema is docs/result.schema.json; docs/result.md is that for people.
+type Document struct {
+	measure.Result
+	Outcomes []Outcome `json:"outcomes"` // of every expectation of every subject
+}
+
+// JSON writes result.json. Durations are nanoseconds.
 func JSON(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	if outcomes == nil {
 		outcomes = []Outcome{}
@@ -28,11 +34,7 @@ func JSON(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
-	err := out.Encode(struct {
-		measure.Result
-		Outcomes []Outcome `json:"outcomes"`
-	}{result, outcomes})
-	if err != nil {
+	if err := out.Encode(Document{result, outcomes}); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/invopop/jsonschema"
+
+	"windtunnel.dev/internal/golden"
+	"windtunnel.dev/sim/measure"
+)
+
+// schema is made of the types that result.json is written from. Descriptions are
+// the comments of the fields.
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	reflector := jsonschema.Reflector{AllowAdditionalProperties: true, Mapper: durationSchema}
+	for _, name := range []string{"event", "measure", "expect", "report"} {
+		if err := reflector.AddGoComments("windtunnel.dev/sim/report", "../"+name, jsonschema.WithFullComment()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := reflector.Reflect(&Document{})
+	all.ID = "https://windtunnel.dev/result.schema.json"
+	all.Title = "Windtunnel result"
+	return all
+}
+
+// durationSchema describes the type that the standard library writes as a
+// number.
+func durationSchema(t reflect.Type) *jsonschema.Schema {
+	if t == reflect.TypeFor[time.Duration]() {
+		return &jsonschema.Schema{Type: "integer", Format: "nanoseconds"}
+	}
+	return nil
+}
+
+// docs/result.schema.json and docs/result.md are what the types say.
+func TestResultSchema(t *testing.T) {
+	all := schema(t)
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "../../docs/result.schema.json", append(text, '\n'))
+	golden.Check(t, "../../docs/result.md", reference(all))
+	for name, definition := range all.Definitions {
+		for field := definition.Properties.Oldest(); field != nil; field = field.Next() {
+			if field.Value.Description == "" && definition.Description == "" {
+				t.Errorf("nothing says what %s of %s is", field.Key, name)
+			}
+		}
+	}
+}
+
+// reference is the schema for people: a table for each type, in the order in
+// which they come up.
+func reference(all *jsonschema.Schema) []byte {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `# result.json
+
+What one run measured, as `+"`windtunnel run`"+` writes it and `+"`windtunnel compare`"+` reads it. This page and
+[result.schema.json](result.schema.json), a JSON Schema, are made from the Go types (package sim/measure) by a test.
+
+The field `+"`schema`"+` names the version, %s. Within a version fields may come, but none goes or changes its meaning; a program
+should ignore fields that it does not know. Durations and times are integers of nanoseconds, times count from the start
+of the run, and sizes are bytes. Everything below subjects[] is what expectations speak of, by the same names.
+`, measure.Schema)
+	seen := map[string]bool{}
+	var describe func(name string)
+	describe = func(name string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		definition := all.Definitions[name]
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", title(name), cell(definition.Description))
+		var next []string
+		for field := definition.Properties.Oldest(); field != nil; field = field.Next() {
+			kind, inner := kindOf(field.Value)
+			fmt.Fprintf(&out, "| `%s` | %s | %s |\n", field.Key, kind, cell(field.Value.Description))
+			if inner != "" {
+				next = append(next, inner)
+			}
+		}
+		for _, inner := range next {
+			describe(inner)
+		}
+	}
+	describe("Document")
+	return out.Bytes()
+}
+
+func title(name string) string {
+	if name == "Document" {
+		return "result.json"
+	}
+	return name
+}
+
+// kindOf is what a field holds, and the name of the type within, if it has one.
+func kindOf(field *jsonschema.Schema) (kind, inner string) {
+	switch {
+	case field.Ref != "":
+		inner = strings.TrimPrefix(field.Ref, "#/$defs/")
+		return fmt.Sprintf("[%s](#%s)", inner, strings.ToLower(inner)), inner
+	case field.Type == "array":
+		kind, inner = kindOf(field.Items)
+		return "list of " + kind, inner
+	case field.AdditionalProperties != nil && field.Type == "object":
+		kind, inner = kindOf(field.AdditionalProperties)
+		return "map to " + kind, inner
+	case field.Format != "":
+		return field.Format, ""
+	}
+	return field.Type, ""
+}
+
+func cell(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+}
