@@ -55,6 +55,7 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, outcomes []
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
+		"Drawn":       map[string]any{"subjects": draw(series)},
 		"Outcomes":    outcomes,
 		"Passed":      passed(outcomes),
 		"Rows":        rowsOf(result),

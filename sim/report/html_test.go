@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/measure"
@@ -60,5 +61,29 @@ func TestPageEscapes(t *testing.T) {
 	}
 	if strings.Contains(out.String(), hostile) {
 		t.Error("a name became a script")
+	}
+}
+
+// A page of a long run is one that a mail or a CI keeps: what it draws is as fine
+// as a plot and no finer.
+func TestPageOfLongRunIsSmall(t *testing.T) {
+	const hour = 3600
+	timeline := measure.Timeline{Name: "a", Rounds: []measure.Round{{End: hour * time.Second}}, Width: 2 * time.Second}
+	for i := range 30 * hour {
+		timeline.Changes = append(timeline.Changes, measure.Served{
+			ID: i, Step: "rolling-update", Object: "EndpointSlice demo/svc-000-abcde", Fate: measure.Converged,
+			First: time.Duration(i) * time.Microsecond, Last: time.Duration(i) * time.Millisecond,
+		})
+	}
+	var out bytes.Buffer
+	result := measure.Result{Subjects: []measure.Subject{{Name: "a"}}}
+	if err := report.HTML(&out, result, measure.Series{Subjects: []measure.Timeline{timeline}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 200<<10 {
+		t.Errorf("the page of %d changes has %d bytes", len(timeline.Changes), out.Len())
+	}
+	if !bytes.Contains(out.Bytes(), []byte("107999000000")) {
+		t.Error("the slowest change is not in it")
 	}
 }

@@ -1,12 +1,9 @@
 // cdf shows for every time at which any curve steps the share of each.
 function cdf() {
-  const curves = subjects.flatMap((s, i) => {
-    const watched = (s.changes || []).filter((c) => c.fate !== "unwatched" && c.fate !== "failed");
-    return ["first", "last"].map((which) => ({
-      label: `${s.name}, ${which === "first" ? "first" : "every"} worker`, color: subjectColor(i), dash: which === "first" ? [5, 4] : undefined,
-      times: watched.map((c) => c[which]).filter((t) => t >= 0).map((t) => Math.max(t / MS, 0.1)).sort((a, b) => a - b), of: watched.length,
-    }));
-  });
+  const curves = subjects.flatMap((s, i) => s.curves.map((c) => ({
+    label: `${s.name}, ${c.by}`, color: subjectColor(i), dash: c.by === "first worker" ? [5, 4] : undefined,
+    times: c.times.map((t) => Math.max(t / MS, 0.1)), count: c.count, of: c.of,
+  })));
   const xs = [...new Set(curves.flatMap((c) => c.times))].sort((a, b) => a - b);
   const low = xs.length ? xs[0] / 1.3 : 1, high = xs.length ? xs[xs.length - 1] * 1.3 : 1000;
   const grid = [low, ...xs, high];
@@ -14,7 +11,7 @@ function cdf() {
     let n = 0;
     return grid.map((x) => {
       while (n < curve.times.length && curve.times[n] <= x) n++;
-      return curve.of ? 100 * n / curve.of : null;
+      return curve.of ? 100 * (n && curve.count[n - 1]) / curve.of : null;
     });
   };
   const percent = (v) => v == null ? "–" : three(v) + " %";
@@ -27,7 +24,7 @@ function cdf() {
     }
   }
   return {
-    name: "convergence", text: curves.map((c) => `${c.label}: ${c.times.length} of ${c.of} changes`).join("; "),
+    name: "convergence", text: curves.map((c) => `${c.label}: ${c.count.at(-1) || 0} of ${c.of} changes`).join("; "),
     data: [grid.map(Math.log10), ...curves.map(share)],
     options: {
       title: "Changes served, by time since intent", height: 320,

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// drawn is a time line as the page's plots need it: with the curves in place of
+// all changes, of which a long run has too many for a page.
+type drawn struct {
+	measure.Timeline
+	Changes []measure.Served `json:"changes,omitempty"` // hides those of the time line
+	Curves  []curve          `json:"curves"`
+}
+
+func draw(series measure.Series) []drawn {
+	all := []drawn{}
+	for _, t := range series.Subjects {
+		all = append(all, drawn{Timeline: t, Curves: curves(t)})
+	}
+	return all
+}
+
+// curve says how many changes were served within a time from their intent, by
+// the first worker or by every worker.
+type curve struct {
+	By    string          `json:"by"`
+	Of    int             `json:"of"`    // changes that had to be served
+	Times []time.Duration `json:"times"` // in order
+	Count []int           `json:"count"` // served within each
+}
+
+// mostSteps bounds the steps of a curve: a plot is not finer.
+const mostSteps = 500
+
+func curves(t measure.Timeline) []curve {
+	var of int
+	var first, every []time.Duration
+	for _, c := range t.Changes {
+		if c.Fate == measure.Unwatched || c.Fate == measure.Failed {
+			continue
+		}
+		of++
+		if c.First >= 0 {
+			first = append(first, c.First)
+		}
+		if c.Last >= 0 {
+			every = append(every, c.Last)
+		}
+	}
+	return []curve{steps("first worker", of, first), steps("every worker", of, every)}
+}
+
+// steps leaves out evenly what is more than a plot shows, and never the last.
+func steps(by string, of int, times []time.Duration) curve {
+	slices.Sort(times)
+	c := curve{By: by, Of: of, Times: []time.Duration{}, Count: []int{}}
+	each := (len(times) + mostSteps - 1) / mostSteps
+	for n := len(times); n > 0; n -= each {
+		c.Times, c.Count = append(c.Times, times[n-1]), append(c.Count, n)
+	}
+	slices.Reverse(c.Times)
+	slices.Reverse(c.Count)
+	return c
+}
