@@ -41,6 +41,8 @@ type Victim interface {
 	Controller() int
 	// StatusPort is the port on which nginx takes what the controller posts; 0: not known.
 	StatusPort() int
+	// Trouble notes something that the reader of the report should know.
+	Trouble(what, detail string)
 }
 
 // ErrNotHere is the error of a fault that a driver cannot make.

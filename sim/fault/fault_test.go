@@ -22,6 +22,8 @@ type patient struct {
 	refuses  bool
 
 	controller, port int
+	master           int
+	troubles         []string
 }
 
 func (p *patient) Inject(f kubefault.Fault, _ kubefault.Scope) (func(), error) {
@@ -31,10 +33,18 @@ func (p *patient) Inject(f kubefault.Fault, _ kubefault.Scope) (func(), error) {
 	p.injected = append(p.injected, f.Name)
 	return func() { p.healed++ }, nil
 }
-func (p *patient) Workers() []int       { return p.workers }
-func (p *patient) Master() (int, error) { return 0, errors.New("no master") }
-func (p *patient) Controller() int      { return p.controller }
-func (p *patient) StatusPort() int      { return p.port }
+func (p *patient) Workers() []int { return p.workers }
+func (p *patient) Master() (int, error) {
+	if p.master == 0 {
+		return 0, errors.New("no master")
+	}
+	return p.master, nil
+}
+func (p *patient) Controller() int { return p.controller }
+func (p *patient) StatusPort() int { return p.port }
+func (p *patient) Trouble(what, detail string) {
+	p.troubles = append(p.troubles, what+": "+detail)
+}
 
 func TestLastingFaultsHeal(t *testing.T) {
 	for _, f := range ofAPI {

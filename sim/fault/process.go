@@ -44,8 +44,10 @@ var ofProcesses = []Fault{
 		strike: func(v Victim, _ time.Duration) (func(), error) {
 			return nil, signal(v.Controller(), syscall.SIGKILL)
 		}},
-	{Name: "config-tests", Doc: "nginx -t runs on the configuration again and again, as an admission webhook has it run.", Lasts: true,
+	{Name: "config-tests", Doc: "nginx -t runs on the configuration again and again, as an admission webhook has it run. Runs that refuse what is in place are troubles.", Lasts: true,
 		strike: testAgain},
+	{Name: "config-torn", Doc: "nginx.conf is cut in half where it lies, as by a writer that does not write at once, and whole again after this time.", Lasts: true,
+		strike: tear},
 	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it is started again.", Kills: true,
 		strike: func(v Victim, _ time.Duration) (func(), error) {
 			pid, err := v.Master()

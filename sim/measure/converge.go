@@ -30,6 +30,7 @@ type watched struct {
 	undone    time.Duration // when a later change was meant to undo it
 	failed    bool
 	sightings map[int]*sighting
+	between   between
 }
 
 func newConverge(r rounds) measurement {
@@ -80,6 +81,7 @@ func (m *converge) answer(a *event.Answer, at time.Duration) {
 	if w == nil || at < w.at || at > w.end {
 		return
 	}
+	w.between.see(w.Change, a, at)
 	s := w.sightings[a.Worker]
 	if s == nil {
 		s = newSighting()
@@ -104,12 +106,8 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 		if served.Last != none {
 			last.add(served.Last)
 		}
-		if w.See != nil && !w.failed {
-			for _, seen := range w.sightings {
-				if took := seen.between(w.Change); took != none {
-					between.add(took)
-				}
-			}
+		if took := w.between.took(min(w.end, w.undone)); took != none && !w.failed {
+			between.add(took)
 		}
 		s.Changes.count(served.Fate)
 		s.Converge.Flaps += served.Flaps
@@ -158,7 +156,7 @@ func (w *watched) result(lives lives) Served {
 	switch {
 	case w.failed:
 		served.Fate, served.First = Failed, none
-	case len(w.Added)+len(w.Removed) == 0 && w.See == nil:
+	case len(w.Added)+len(w.Removed) == 0 && w.See == nil, w.Host == "" && len(w.sightings) == 0:
 		served.Fate, served.First = Unwatched, none
 	case all && last <= w.undone:
 		served.Fate, served.Last = Converged, last-w.at

@@ -31,6 +31,7 @@ var measurements = []func(rounds) measurement{
 	newLegs,
 	newOutage,
 	newStarts,
+	newBalance,
 	newMemory,
 	newCPU,
 	newBins,

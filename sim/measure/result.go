@@ -43,6 +43,7 @@ type Subject struct {
 	// that failed until the next that did not, by when they were meant to be sent.
 	Outage       time.Duration `json:"outage"`
 	Lanes        []Lane        `json:"lanes,omitempty"` // each lane
+	Balance      Balance       `json:"balance"`
 	Certificates Certificates  `json:"certificates"`
 	Workers      Workers       `json:"workers"`
 	Memory       Memory        `json:"memory"`
@@ -57,7 +58,15 @@ type Changes struct {
 	Converged   int `json:"converged"`   // every live worker came to serve them
 	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
 	Unconverged int `json:"unconverged"` // not served by every worker when the round ended
-	Unwatched   int `json:"unwatched"`   // moved no pod and do not say what is to be seen, so no answer can show them
+	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or of a service without a host, and do not say what is to be seen
+}
+
+// Balance is how evenly the pods of services were asked, of services whose pods
+// stayed the same and were asked often enough.
+type Balance struct {
+	Services int     `json:"services"` // that it is about
+	Hottest  float64 `json:"hottest"`  // the most that one pod got, over its fair share; 1: all got the same; 0: about nothing
+	Idle     int     `json:"idle"`     // pods that got nothing
 }
 
 // Start is what came of the starts of the controller, the first included: the
@@ -95,7 +104,7 @@ type Converge struct {
 	Granularity Durations `json:"granularity"`
 	Way         Way       `json:"way"`   // where the time of a change went
 	Flaps       int       `json:"flaps"` // old answers from a worker after a new one
-	// Between is how long a worker gave answers that were neither of the state before
+	// Between is how long workers gave answers that were neither of the state before
 	// a change nor of that after it, such as the 503 of a new host whose backend is
 	// not known yet; of changes that say what is to be seen.
 	Between Durations `json:"between"`

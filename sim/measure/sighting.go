@@ -14,16 +14,13 @@ type sighting struct {
 	stale     time.Duration // its last answer from the old state
 	freshened time.Duration // its first answer from the new state after the last from the old
 	flaps     int
-
-	before *event.Answer // its first answer: the old state, unless it was late
-	odd    time.Duration // its first answer that was of neither state
 }
 
 // none is the time of what was not seen.
 const none time.Duration = -1
 
 func newSighting() *sighting {
-	return &sighting{looked: none, fresh: none, stale: none, freshened: none, odd: none}
+	return &sighting{looked: none, fresh: none, stale: none, freshened: none}
 }
 
 // see takes an answer; answers come in the order of At. It tells the gap since
@@ -35,7 +32,6 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		gap = at - s.looked
 	}
 	s.looked = at
-	s.oddity(c, a, at)
 	switch {
 	case isStale(c, a):
 		s.stale = at
@@ -56,33 +52,6 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		}
 	}
 	return gap
-}
-
-// oddity notes the first answer that is neither what the worker said at first nor
-// what it is to say, which only a change that says what is to be seen can have.
-func (s *sighting) oddity(c *event.Change, a *event.Answer, at time.Duration) {
-	if c.See == nil || a.Status == 0 {
-		return
-	}
-	if s.before == nil {
-		s.before = a
-	}
-	if s.odd == none && isStale(c, a) && (a.Status != s.before.Status || a.Served != s.before.Served) {
-		s.odd = at
-	}
-}
-
-// between is how long the worker gave answers of neither state before it served
-// the change, none if it did not come to that.
-func (s *sighting) between(c *event.Change) time.Duration {
-	served := s.served(c)
-	switch {
-	case served == none:
-		return none
-	case s.odd == none || s.odd > served:
-		return 0
-	}
-	return served - s.odd
 }
 
 // served is when the worker came to serve the change for good, none if it did

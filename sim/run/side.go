@@ -149,6 +149,10 @@ func (v victim) Controller() int { return v.instance.Controller() }
 
 func (v victim) StatusPort() int { return v.instance.StatusPort() }
 
+func (v victim) Trouble(what, detail string) {
+	v.log.Write(event.Event{At: v.log.Now(), Subject: v.name, Trouble: &event.Trouble{What: what, Detail: detail}})
+}
+
 func (v victim) Workers() []int {
 	var serving []int
 	for _, w := range v.workers.Alive() {
