@@ -58,8 +58,9 @@ golden: setup ## rewrite the golden files with what the tests get
 oracle: bin/real/kube-apiserver ## compare the simulated API server with a real one, answer by answer
 	cd oracle && $(GO) run . -bin ../bin/real -report ../docs/results/oracle.md
 
-oracle-bench: bin/real/kube-apiserver ## updates per second of both, by turns
-	cd oracle && $(GO) run . -bin ../bin/real -bench 5s
+oracle-bench: bin/real/kube-apiserver ## updates per second of both, by turns, into docs/results/oracle-bench.txt
+	$(GO) build -o bin/windtunnel ./cmd/windtunnel
+	set -o pipefail; { hack/machine && cd oracle && $(GO) run . -bin ../bin/real -ours ../bin/windtunnel -bench 5s; } | tee docs/results/oracle-bench.txt
 
 oracle-test: ## test the oracle itself
 	cd oracle && $(GO) vet . && $(GO) test -race .

@@ -7,6 +7,7 @@ require windtunnel.dev v0.0.0
 replace windtunnel.dev => ..
 
 require (
+	github.com/prometheus/procfs v0.23.0
 	golang.org/x/tools v0.49.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

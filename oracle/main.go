@@ -17,16 +17,17 @@ import (
 )
 
 type options struct {
-	bin, stories, allowed, report string
-	seed                          uint64
-	sessions, length              int
-	managedFields                 bool
-	bench                         time.Duration
+	bin, ours, stories, allowed, report string
+	seed                                uint64
+	sessions, length                    int
+	managedFields                       bool
+	bench                               time.Duration
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.bin, "bin", "bin", "folder with the real etcd and kube-apiserver; ours compares ours with itself")
+	flag.StringVar(&o.ours, "ours", "bin/windtunnel", "the windtunnel command, whose API server is measured")
 	flag.StringVar(&o.stories, "stories", "testdata", "folder of the stories")
 	flag.StringVar(&o.allowed, "differences", "differences.yaml", "the differences that are allowed, with reasons")
 	flag.StringVar(&o.report, "report", "", "file to write the report to, in Markdown")
@@ -45,19 +46,19 @@ func main() {
 }
 
 func (o options) run(ctx context.Context) error {
-	ours, stopOurs, err := startOurs(realVersion)
-	if err != nil {
-		return err
-	}
-	defer stopOurs()
 	real, stopReal, err := o.startOther(ctx)
 	if err != nil {
 		return err
 	}
 	defer stopReal()
 	if o.bench > 0 {
-		return bench(ctx, ours, real, o.bench)
+		return o.measure(ctx, real)
 	}
+	ours, stopOurs, err := startOurs(realVersion)
+	if err != nil {
+		return err
+	}
+	defer stopOurs()
 	return o.compare(ctx, ours, real)
 }
 
@@ -74,6 +75,21 @@ func (o options) startOther(ctx context.Context) (*server, func(), error) {
 		return nil, nil, err
 	}
 	return s, func() { stop(); os.RemoveAll(dir) }, nil
+}
+
+// measure has ours in a process of its own, as the real one is.
+func (o options) measure(ctx context.Context, real *server) error {
+	dir, err := os.MkdirTemp("", "oracle-ours-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ours, stop, err := startAlone(ctx, o.ours, dir)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return bench(ctx, os.Stdout, append(ours, real), o.bench)
 }
 
 func (o options) compare(ctx context.Context, ours, real *server) error {

@@ -13,6 +13,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 // play plays stories on two simulated servers, the second behind middle.
@@ -32,8 +35,15 @@ func play(t *testing.T, stories []story, middle func(*http.Response) error) (*fi
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: middle, FlushInterval: -1}
 	front := httptest.NewServer(proxy)
 	defer front.Close()
-	other.url = front.URL
-	r := &replayer{ours: ours, real: other, findings: &findings{}}
+	other.url, other.name = front.URL, "other"
+	hook := startHook()
+	defer hook.close()
+	// Each is given addresses of its own for its webhooks.
+	addresses, err := parseAllowances([]byte(`[{path: "*clientConfig.url", reason: test}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &replayer{ours: ours, real: other, hook: hook, findings: &findings{allowances: addresses}}
 	var outcomes []outcome
 	for _, s := range stories {
 		out, err := r.play(context.Background(), s)
@@ -188,4 +198,22 @@ func FuzzParseStory(f *testing.F) {
 			t.Error("a story without steps")
 		}
 	})
+}
+
+func TestBenchTable(t *testing.T) {
+	r, servers := results{}, []*server{{name: "ours"}, {name: "real"}}
+	for range 2 {
+		for _, mediaType := range []string{load.JSON, load.Protobuf} {
+			r.add("ours", mediaType, measurement{updates: 3000, events: 2000, took: time.Second, cpu: 300 * time.Millisecond})
+			r.add("real", mediaType, measurement{updates: 100, events: 100, took: time.Second, cpu: time.Second})
+		}
+	}
+	var table strings.Builder
+	if err := r.write(&table, servers); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
+	if got := strings.Join(strings.Fields(lines[3]), " "); len(lines) != 7 || got != "application/json ours 3000 2000 100 30.0" {
+		t.Errorf("%q in\n%s", got, table.String())
+	}
 }

@@ -20,6 +20,8 @@ type server struct {
 	url    string
 	token  string // empty: none is needed
 	client *http.Client
+	// programs are what it is made of, as far as they are processes of their own.
+	programs []*program
 }
 
 // answer is what a server made of one step.

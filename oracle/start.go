@@ -7,12 +7,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -53,14 +51,14 @@ func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 	}
 	etcdURL, peerURL := "http://127.0.0.1:"+ports[0], "http://127.0.0.1:"+ports[1]
 	file := func(name string) string { return filepath.Join(dir, name) }
-	etcd, err := run(dir, filepath.Join(bin, "etcd"),
+	etcd, err := launch(dir, filepath.Join(bin, "etcd"),
 		"--data-dir="+file("etcd"), "--unsafe-no-fsync", "--log-level=error",
 		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
 		"--listen-peer-urls="+peerURL, "--initial-advertise-peer-urls="+peerURL, "--initial-cluster=default="+peerURL)
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := run(dir, filepath.Join(bin, "kube-apiserver"),
+	api, err := launch(dir, filepath.Join(bin, "kube-apiserver"),
 		"--etcd-servers="+etcdURL, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+ports[2],
 		"--cert-dir="+file("certs"), "--token-auth-file="+file("tokens.csv"), "--authorization-mode=RBAC",
 		"--service-account-issuer=https://oracle.example", "--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
@@ -68,48 +66,30 @@ func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 		"--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,Priority,TaintNodesByCondition",
 		"--enable-priority-and-fairness=false")
 	if err != nil {
-		etcd()
+		etcd.stop()
 		return nil, nil, err
 	}
-	stop := func() { api(); etcd() }
-	s := &server{name: "real", url: "https://127.0.0.1:" + ports[2], token: adminToken}
-	if err := s.waitReady(ctx, file("certs")); err != nil {
+	stop := func() { api.stop(); etcd.stop() }
+	s := &server{name: "real", url: "https://127.0.0.1:" + ports[2], token: adminToken, programs: []*program{api, etcd}}
+	if err := s.waitReady(ctx, filepath.Join(file("certs"), "apiserver.crt")); err != nil {
 		stop()
 		return nil, nil, fmt.Errorf("%w; its log is in %s", err, dir)
 	}
 	return s, stop, nil
 }
 
-// run starts a program with its output in a file; it returns what ends it.
-func run(dir, program string, args ...string) (func(), error) {
-	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w; make oracle builds it", program, err)
-	}
-	return func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		log.Close()
-	}, nil
-}
-
 // waitReady waits for the certificate that the server makes for itself, and then for the server.
-func (s *server) waitReady(ctx context.Context, certs string) error {
+func (s *server) waitReady(ctx context.Context, certificate string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	for tick := time.Tick(100 * time.Millisecond); ; {
 		select {
 		case <-ctx.Done():
-			return errors.New("the real kube-apiserver did not become ready in two minutes")
+			return fmt.Errorf("%s did not become ready in two minutes", s.name)
 		case <-tick:
 		}
 		if s.client == nil {
-			pemBytes, err := os.ReadFile(filepath.Join(certs, "apiserver.crt"))
+			pemBytes, err := os.ReadFile(certificate)
 			roots := x509.NewCertPool()
 			if err != nil || !roots.AppendCertsFromPEM(pemBytes) {
 				continue

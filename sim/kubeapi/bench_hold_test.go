@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 // BenchmarkHold is a real informer that syncs with 100,000 slices, which are a
@@ -53,7 +55,7 @@ func createMany(b *testing.B, c *kubernetes.Clientset, n int) {
 	for range writers {
 		creating.Go(func() {
 			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				if _, err := c.DiscoveryV1().EndpointSlices("default").Create(b.Context(), fullSlice(fmt.Sprintf("web-%06d", i), 10), metav1.CreateOptions{}); err != nil {
+				if _, err := c.DiscoveryV1().EndpointSlices("default").Create(b.Context(), load.Slice("default", fmt.Sprintf("web-%06d", i), 10), metav1.CreateOptions{}); err != nil {
 					b.Error(err)
 					return
 				}
@@ -100,9 +102,9 @@ func BenchmarkSoak(b *testing.B) {
 	p := startProcess(b)
 	c := client(b, p.config())
 	createMany(b, c, 20000)
-	var putters []*putter
+	var putters []*load.Putter
 	for i := range writers {
-		putters = append(putters, newPutter(b, p.address(), fmt.Sprintf("web-%06d", i+1), protobufType))
+		putters = append(putters, dialPutter(b, p, fmt.Sprintf("web-%06d", i+1), protobufType))
 	}
 	inform(b, c)
 	var next atomic.Int64

@@ -2,10 +2,7 @@ package kubeapi
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,110 +11,22 @@ import (
 	"testing"
 	"time"
 
-	discoveryv1 "k8s.io/api/discovery/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// The load of the benchmarks costs as little as can be, for it runs on the
-// processors of the server: requests made beforehand, answers skipped unread.
-
-const (
-	slicesPath = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
-	mark       = "node-0000000000" // in each request the digits are a number of its own
-	digits     = 10
-)
-
-// fullSlice has what the endpointslice controller writes for pods; ten endpoints make 2.6 KB of JSON.
-func fullSlice(name string, endpoints int) *discoveryv1.EndpointSlice {
-	s := slice(name, endpoints)
-	s.TypeMeta = metav1.TypeMeta{Kind: "EndpointSlice", APIVersion: "discovery.k8s.io/v1"}
-	s.Namespace = "default"
-	s.Labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io"
-	for i := range s.Endpoints {
-		e := &s.Endpoints[i]
-		e.Conditions.Serving, e.Conditions.Terminating = new(true), new(false)
-		e.NodeName, e.Zone = new(mark), new("zone-a")
-		e.TargetRef.UID = types.UID(fmt.Sprintf("0e4f9f4e-8d4b-4f67-9f0d-%012d", i))
-	}
-	return s
-}
-
-// putter sends one PUT after the other on a connection of its own.
-type putter struct {
-	conn    net.Conn
-	answers *bufio.Reader
-	request []byte
-	number  []byte // the digits inside request
-}
-
-func newPutter(b *testing.B, address, name, mediaType string) *putter {
+// dialPutter connects what changes the slice of this name.
+func dialPutter(b *testing.B, p process, name, mediaType string) *load.Putter {
 	b.Helper()
-	conn, err := net.Dial("tcp", address)
+	conn, err := net.Dial("tcp", p.address())
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { conn.Close() })
-	body := encodeFor(b, fullSlice(name, 10), mediaType)
-	request := fmt.Appendf(nil, "PUT %s/%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nContent-Type: %s\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s",
-		slicesPath, name, address, mediaType, mediaType, len(body), body)
-	at := bytes.Index(request, []byte(mark)) + len(mark) - digits
-	return &putter{conn, bufio.NewReaderSize(conn, 16<<10), request, request[at : at+digits]}
-}
-
-func encodeFor(b *testing.B, obj *discoveryv1.EndpointSlice, mediaType string) []byte {
-	b.Helper()
-	var body []byte
-	var err error
-	if mediaType == protobufType {
-		body, err = protobufCodec{}.value(obj)
-	} else {
-		body, err = json.Marshal(obj)
-	}
+	putter, err := load.NewPutter(conn, load.Slice("default", name, 10), mediaType, "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	return body
-}
-
-// put makes a change that no other has made.
-func (p *putter) put(n int64) error {
-	for i := digits - 1; i >= 0; i-- {
-		p.number[i] = byte('0' + n%10)
-		n /= 10
-	}
-	if _, err := p.conn.Write(p.request); err != nil {
-		return err
-	}
-	return skipAnswer(p.answers)
-}
-
-var lengthHeader = []byte("Content-Length: ")
-
-func skipAnswer(r *bufio.Reader) error {
-	status, err := r.ReadSlice('\n')
-	if err != nil {
-		return err
-	}
-	if !bytes.HasPrefix(status, []byte("HTTP/1.1 2")) {
-		return fmt.Errorf("answer %q", status)
-	}
-	length := 0
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		if rest, ok := bytes.CutPrefix(line, lengthHeader); ok {
-			for _, c := range bytes.TrimSpace(rest) {
-				length = 10*length + int(c-'0')
-			}
-		}
-		if len(line) == 2 {
-			_, err := r.Discard(length)
-			return err
-		}
-	}
+	return putter
 }
 
 // pace lets the n-th write of many go at its time; a rate of 0 is as fast as can be.
@@ -133,7 +42,7 @@ func (p pace) wait(n int64) {
 }
 
 // putAll makes n changes over the putters at once, at a rate.
-func putAll(b *testing.B, putters []*putter, n int, rate int, next *atomic.Int64) {
+func putAll(b *testing.B, putters []*load.Putter, n int, rate int, next *atomic.Int64) {
 	var writing sync.WaitGroup
 	clock, first := pace{time.Now(), rate}, next.Load()
 	for _, p := range putters {
@@ -144,7 +53,7 @@ func putAll(b *testing.B, putters []*putter, n int, rate int, next *atomic.Int64
 					return
 				}
 				clock.wait(number - first)
-				if err := p.put(number); err != nil {
+				if err := p.Put(number); err != nil {
 					b.Error(err)
 					return
 				}
@@ -155,6 +64,9 @@ func putAll(b *testing.B, putters []*putter, n int, rate int, next *atomic.Int64
 	next.Store(first + int64(n))
 }
 
+// reader reads as much at a time as a stream writes.
+var reader = &http.Client{Transport: &http.Transport{ReadBufferSize: writeBytes}}
+
 // openWatch watches all slices in protobuf from version rv.
 func openWatch(b *testing.B, url, rv string) io.ReadCloser {
 	b.Helper()
@@ -163,7 +75,7 @@ func openWatch(b *testing.B, url, rv string) io.ReadCloser {
 		b.Fatal(err)
 	}
 	req.Header.Set("Accept", protobufType)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := reader.Do(req)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -47,6 +47,7 @@ type process struct {
 
 func startProcess(b *testing.B) process {
 	b.Helper()
+	Alone() // the load has better to do than to collect, too
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestServeAlone$", "-test.timeout=0")
 	if file := os.Getenv(profileVariable); file != "" {

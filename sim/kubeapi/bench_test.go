@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 const writers = 16
@@ -22,7 +24,7 @@ func createSlices(b *testing.B, c *kubernetes.Clientset) (names []string, rv str
 	b.Helper()
 	for i := range writers {
 		names = append(names, fmt.Sprintf("web-%05d", i))
-		made, err := c.DiscoveryV1().EndpointSlices("default").Create(b.Context(), fullSlice(names[i], 10), metav1.CreateOptions{})
+		made, err := c.DiscoveryV1().EndpointSlices("default").Create(b.Context(), load.Slice("default", names[i], 10), metav1.CreateOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -31,11 +33,11 @@ func createSlices(b *testing.B, c *kubernetes.Clientset) (names []string, rv str
 	return names, rv
 }
 
-func newPutters(b *testing.B, p process, names []string, mediaType string) []*putter {
+func newPutters(b *testing.B, p process, names []string, mediaType string) []*load.Putter {
 	b.Helper()
-	var putters []*putter
+	var putters []*load.Putter
 	for _, name := range names {
-		putters = append(putters, newPutter(b, p.address(), name, mediaType))
+		putters = append(putters, dialPutter(b, p, name, mediaType))
 	}
 	return putters
 }
@@ -99,7 +101,7 @@ func BenchmarkFanOut(b *testing.B) {
 			var reading sync.WaitGroup
 			var next atomic.Int64
 			for range watchers {
-				body := bufio.NewReaderSize(openWatch(b, p.url, rv), 64<<10)
+				body := bufio.NewReaderSize(openWatch(b, p.url, rv), writeBytes)
 				reading.Go(func() { drain(b, body, b.N) })
 			}
 			b.ResetTimer()

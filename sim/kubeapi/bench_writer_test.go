@@ -10,6 +10,8 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 // BenchmarkChurnInProcess is updates of slices of ten endpoints by a Writer,
@@ -38,7 +40,7 @@ func BenchmarkChurnInProcess(b *testing.B) {
 func churn(b *testing.B, w Writer, owner, batch int, next *atomic.Int64) {
 	population := make([]*discoveryv1.EndpointSlice, 1000)
 	for i := range population {
-		population[i] = fullSlice(fmt.Sprintf("web-%d-%05d", owner, i), 10)
+		population[i] = load.Slice("default", fmt.Sprintf("web-%d-%05d", owner, i), 10)
 		if _, err := w.Create(population[i]); err != nil {
 			b.Error(err)
 			return

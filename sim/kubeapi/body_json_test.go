@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 // random returns an object of a row with all its fields filled at random.
@@ -79,7 +81,7 @@ func FuzzPlainJSON(f *testing.F) {
 			f.Add(uint8(i), body)
 		}
 	}
-	body, err := json.Marshal(fullSlice("web", 2))
+	body, err := json.Marshal(load.Slice("default", "web", 2))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/kubeapi/load"
 )
 
 // What is read from and written to stored bytes is what decoding and encoding
@@ -69,7 +71,7 @@ func TestSameSpec(t *testing.T) {
 
 func TestBulkIsLeftOut(t *testing.T) {
 	res := rows()[reflect.TypeFor[*discoveryv1.EndpointSlice]()]
-	slice := fullSlice("web", 10)
+	slice := load.Slice("default", "web", 10)
 	o := sealed(t, res, slice, 7)
 	skimmed, err := o.skim()
 	if err != nil {

@@ -1,0 +1,128 @@
+// Package load writes to an API server, simulated or real, at as little cost as can
+// be. It stands between benchmarks and the server that they measure, whose processors it
+// shares. Its one rule: what can be made before a request is, and what need not be read of
+// an answer is skipped.
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"strconv"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// The bodies that a Putter can send: the types that kube-apiserver takes from clients.
+const (
+	JSON     = runtime.ContentTypeJSON
+	Protobuf = runtime.ContentTypeProtobuf
+)
+
+const (
+	mark   = "node-0000000000" // in each request the digits are a number of its own
+	digits = 10
+)
+
+// Putter sends one PUT of an EndpointSlice after the other on a connection of its own.
+type Putter struct {
+	conn    net.Conn
+	answers *bufio.Reader
+	request []byte
+	number  []byte // the digits inside request
+}
+
+// NewPutter makes a Putter of a slice that Slice has made and that the server has. The
+// token may be empty; the media type is that of the requests and of their answers.
+func NewPutter(conn net.Conn, slice *discoveryv1.EndpointSlice, mediaType, token string) (*Putter, error) {
+	body, err := encode(slice, mediaType)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Appendf(nil, "PUT /apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\n",
+		slice.Namespace, slice.Name, conn.RemoteAddr())
+	if token != "" {
+		head = fmt.Appendf(head, "Authorization: Bearer %s\r\n", token)
+	}
+	request := fmt.Appendf(head, "Content-Type: %s\r\nAccept: %[1]s\r\nContent-Length: %d\r\n\r\n%s", mediaType, len(body), body)
+	at := bytes.Index(request, []byte(mark)) + len(mark) - digits
+	return &Putter{conn, bufio.NewReaderSize(conn, 16<<10), request, request[at : at+digits]}, nil
+}
+
+func encode(slice *discoveryv1.EndpointSlice, mediaType string) ([]byte, error) {
+	if mediaType == Protobuf {
+		return runtime.Encode(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), slice)
+	}
+	return json.Marshal(slice)
+}
+
+// Put makes the slice differ from that with any other number, and waits for the answer. An
+// answer that is no success is an error.
+func (p *Putter) Put(n int64) error {
+	for i := digits - 1; i >= 0; i-- {
+		p.number[i] = byte('0' + n%10)
+		n /= 10
+	}
+	if _, err := p.conn.Write(p.request); err != nil {
+		return err
+	}
+	return skipAnswer(p.answers)
+}
+
+var (
+	lengthHeader  = []byte("Content-Length: ")
+	chunkedHeader = []byte("Transfer-Encoding: chunked")
+)
+
+// skipAnswer reads no more than the status and the length.
+func skipAnswer(r *bufio.Reader) error {
+	status, err := r.ReadSlice('\n')
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(status, []byte("HTTP/1.1 2")) {
+		return fmt.Errorf("answer %q", status)
+	}
+	length, chunked := 0, false
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if rest, ok := bytes.CutPrefix(line, lengthHeader); ok {
+			for _, c := range bytes.TrimSpace(rest) {
+				length = 10*length + int(c-'0')
+			}
+		}
+		chunked = chunked || bytes.HasPrefix(line, chunkedHeader)
+		if len(line) != 2 {
+			continue
+		}
+		if chunked {
+			return skipChunks(r)
+		}
+		_, err = r.Discard(length)
+		return err
+	}
+}
+
+func skipChunks(r *bufio.Reader) error {
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		size, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 31)
+		if err != nil {
+			return fmt.Errorf("chunk of size %q: %w", line, err)
+		}
+		if _, err := r.Discard(int(size) + 2); err != nil || size == 0 {
+			return err
+		}
+	}
+}
