@@ -76,6 +76,7 @@ func (r *running) awaitRefusal(name string) string {
 func refused(sync record) bool { return strings.Contains(sync.Error, "no_such_directive") }
 
 func TestASnippetThatBreaksNginx(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
 		r.service(pod(t, "127.88.0.1", "one"))
@@ -132,6 +133,7 @@ func metric(page, name string) string {
 // What breaks nginx need not be in an ingress: here it is a key of the
 // ConfigMap, and all the rest is served.
 func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
+	t.Parallel()
 	const main = "no_such_directive_either on;"
 	r := launch(t, true, func(r *running) { // from the very start
 		r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
@@ -184,6 +186,7 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 // Which annotations are taken is not what nginx refuses: the ingress that
 // breaks it when it is let in is.
 func TestAnIngressThatTheConfigMapLetsIn(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"annotations-risk-level": "Critical"}, r.client.CoreV1().ConfigMaps("default").Update)
 		r.service(pod(t, "127.88.0.1", "one"))

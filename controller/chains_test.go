@@ -17,6 +17,7 @@ import (
 // A certificate's authority stands between it and the root that clients trust.
 // It is served at once as it is, and whole when the authority has answered.
 func TestAChainIsCompletedFromItsAuthority(t *testing.T) {
+	t.Parallel()
 	root := pki.New("root")
 	between := root.Authority("between")
 	var asked atomic.Int64

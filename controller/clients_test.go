@@ -13,6 +13,7 @@ import (
 
 // Who the client is that pods are told of, by what a proxy before nginx says.
 func TestWhoTheClientIs(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.deploy("web", serve(t, "127.88.1.1", echo("web")))
 		r.route("web", "web.example", "/", "web")

@@ -18,6 +18,7 @@ import (
 // A dictionary that is too small: the user learns of it, what was served stays
 // served, by workers to come as well, and a larger one mends it.
 func TestAFullDictionaryIsToldAndMended(t *testing.T) {
+	t.Parallel()
 	one := pod(t, "127.0.42.1", "one")
 	r := launchAs(t, true, func(c *controller.Config) {
 		c.Retry = wait.Backoff{Steps: 2, Duration: 10 * time.Millisecond}

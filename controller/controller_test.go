@@ -12,6 +12,7 @@ func posted(sync record) bool   { return len(sync.Posts) > 0 }
 func failed(sync record) bool   { return sync.Error != "" }
 
 func TestEndpointsChangeWithoutReload(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.log.next("ready")
 	if got := r.get(r.ports.Health, "", "/healthz"); got != "ok\n" {
@@ -42,6 +43,7 @@ func TestEndpointsChangeWithoutReload(t *testing.T) {
 }
 
 func TestEndpointsChangeByReloadInReloadMode(t *testing.T) {
+	t.Parallel()
 	r := launch(t, false)
 	r.log.next("ready")
 	r.service(pod(t, "127.88.0.1", "one"))
@@ -70,6 +72,7 @@ func TestEndpointsChangeByReloadInReloadMode(t *testing.T) {
 }
 
 func TestBadConfigurationKeepsTheGoodOne(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.awaitAnswer("one")
@@ -96,6 +99,7 @@ func TestBadConfigurationKeepsTheGoodOne(t *testing.T) {
 }
 
 func TestFindingsAreToldOnce(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.log.next("ready")
@@ -116,6 +120,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 }
 
 func TestServesWithoutTheAPIServer(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.log.next("ready")
@@ -130,6 +135,7 @@ func TestServesWithoutTheAPIServer(t *testing.T) {
 }
 
 func TestNginxDies(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.log.next("ready")
 	workers := r.workers()
@@ -151,6 +157,7 @@ func TestNginxDies(t *testing.T) {
 }
 
 func TestStopLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.log.next("ready")
 	pids := append(r.workers(), r.master())

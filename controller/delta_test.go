@@ -32,6 +32,7 @@ func (r *running) others(n int) {
 }
 
 func TestChangesArePushedAlone(t *testing.T) {
+	t.Parallel()
 	first := pod(t, "127.0.41.1", "first")
 	r := launchAs(t, true, func(c *controller.Config) {
 		c.Options.BackendsPush, c.Options.BackendsDelta = true, true

@@ -18,6 +18,7 @@ import (
 
 // What annotations ask for, asked of a real nginx: a host a feature.
 func TestFeatures(t *testing.T) {
+	t.Parallel()
 	names := serveNames(t, map[string]string{"shop.test.": "127.88.3.1"})
 	shop := serve(t, "127.88.3.1", echo("shop"))
 	stable, other := serve(t, "127.88.1.1", echo("stable")), serve(t, "127.88.1.2", echo("other"))

@@ -27,6 +27,7 @@ func (r *running) awaitEvent(kind, reason string) corev1.Event {
 
 // Whoever wrote an object learns from it what is wrong with it, once.
 func TestFindingsAreEventsOnTheirObjects(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.awaitAnswer("one")

@@ -51,6 +51,7 @@ end`,
 
 // What only our Lua knows is asked for in vain, and does no harm.
 func TestAUsersOwnLua(t *testing.T) {
+	t.Parallel()
 	one := pod(t, "127.0.43.1", "one")
 	r := launchAs(t, true, func(c *controller.Config) {
 		c.Lua = theirLua

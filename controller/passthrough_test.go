@@ -34,6 +34,7 @@ func passing(address string, number int) *corev1.Service {
 }
 
 func TestPassthrough(t *testing.T) {
+	t.Parallel()
 	free, err := port.Free(1)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 // A ConfigMap that an annotation names is followed, also when it comes later.
 func TestHeadersOfAConfigMapAreFollowed(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"global-allowed-response-headers": "X-Team"}, r.client.CoreV1().ConfigMaps("default").Update)
 		r.deploy("web", serve(t, "127.88.1.1", echo("web")))

@@ -30,6 +30,7 @@ func (r *running) fresh() string {
 // From the moment in which the controller calls itself healthy, each worker
 // serves what there was at the start.
 func TestReadyMeansServed(t *testing.T) {
+	t.Parallel()
 	for name, dynamic := range map[string]bool{"dynamic": true, "reload mode": false} {
 		t.Run(name, func(t *testing.T) {
 			r := launch(t, dynamic, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })

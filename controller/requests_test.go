@@ -45,6 +45,7 @@ func withRequests(t *testing.T) func(*controller.Config) {
 }
 
 func TestRequestsAreCounted(t *testing.T) {
+	t.Parallel()
 	r := launchAs(t, true, withRequests(t))
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.awaitAnswer("one")
@@ -77,6 +78,7 @@ func TestRequestsAreCounted(t *testing.T) {
 
 // A leader tells when certificates expire, and ingresses learn their address.
 func TestTheLeaderTellsOfCertificatesAndAddresses(t *testing.T) {
+	t.Parallel()
 	requests := withRequests(t)
 	r := launchAs(t, true, func(c *controller.Config) {
 		requests(c)

@@ -14,6 +14,7 @@ import (
 // With enable-serial-reloads the second reload waits until the workers of the
 // first have ended; what needs none does not wait.
 func TestSerialReloads(t *testing.T) {
+	t.Parallel()
 	slow, asked, release := podThatWaits(t, "127.88.0.1")
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"enable-serial-reloads": "true"}, r.client.CoreV1().ConfigMaps("default").Update)

@@ -155,6 +155,7 @@ func freePort(t *testing.T) int {
 }
 
 func TestTCPService(t *testing.T) {
+	t.Parallel()
 	needsStream(t)
 	r := launch(t, true)
 	external := freePort(t)
@@ -184,6 +185,7 @@ func TestTCPService(t *testing.T) {
 }
 
 func TestUDPService(t *testing.T) {
+	t.Parallel()
 	needsStream(t)
 	r := launch(t, true)
 	external := freePort(t)
@@ -195,6 +197,7 @@ func TestUDPService(t *testing.T) {
 }
 
 func TestStreamProxyProtocol(t *testing.T) {
+	t.Parallel()
 	needsStream(t)
 	r := launch(t, true)
 	base, err := port.Free(3)

@@ -49,6 +49,7 @@ func (r *running) as(pair pki.Pair) *http.Client {
 }
 
 func TestClientsShowCertificates(t *testing.T) {
+	t.Parallel()
 	clients, others := pki.New("clients"), pki.New("others")
 	alice, bob, revoked, stranger := clients.Issue("alice", nil), clients.Issue("bob", nil), clients.Issue("alice", nil), others.Issue("alice", nil)
 	r := launch(t, true)
@@ -108,6 +109,7 @@ func TestClientsShowCertificates(t *testing.T) {
 }
 
 func TestPodsAreMetOverTLS(t *testing.T) {
+	t.Parallel()
 	pods, ours, others := pki.New("pods"), pki.New("ours"), pki.New("others")
 	trusted := x509.NewCertPool()
 	trusted.AddCert(ours.Certificate)
@@ -149,6 +151,7 @@ func TestPodsAreMetOverTLS(t *testing.T) {
 
 // The workers of nginx read passwords themselves, whoever they run as.
 func TestPasswordsFromSecrets(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.secret("file", map[string][]byte{"auth": []byte("ann:{PLAIN}sesame\n")})
@@ -173,6 +176,7 @@ func TestPasswordsFromSecrets(t *testing.T) {
 
 // Warnings about a Secret that clients will soon refuse go to the Secret.
 func TestAnExpiredCertificateIsServedAndToldOf(t *testing.T) {
+	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))

@@ -129,6 +129,7 @@ func trusting(authority *pki.Authority) *tls.Config {
 }
 
 func TestTheNameChoosesTheCertificate(t *testing.T) {
+	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one")) // web.example has no tls section
@@ -165,6 +166,7 @@ func TestTheNameChoosesTheCertificate(t *testing.T) {
 }
 
 func TestDefaultCertificate(t *testing.T) {
+	t.Parallel()
 	authority := pki.New("root")
 	r := launchAs(t, true, func(config *controller.Config) {
 		name := types.NamespacedName{Namespace: "default", Name: "default"}
@@ -183,6 +185,7 @@ func TestDefaultCertificate(t *testing.T) {
 
 // A certificate is renewed while clients connect, and no handshake fails.
 func TestACertificateIsRenewedUnderLoad(t *testing.T) {
+	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true, func(r *running) {
 		r.service(pod(t, "127.88.0.1", "one"))
@@ -220,6 +223,7 @@ func TestACertificateIsRenewedUnderLoad(t *testing.T) {
 }
 
 func TestRedirectsToTLS(t *testing.T) {
+	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true)
 	r.service(pod(t, "127.88.0.1", "one"))

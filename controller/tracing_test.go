@@ -8,6 +8,7 @@ import (
 )
 
 func TestTracersHaveTheirFiles(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true)
 	r.log.next("ready")
 	read := func(path string) string {
@@ -38,6 +39,7 @@ func TestTracersHaveTheirFiles(t *testing.T) {
 
 // A path where no file can be is told of, and stops nothing.
 func TestATracersFileThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 	r.awaitAnswer("one")
 	update := r.client.CoreV1().ConfigMaps("default").Update

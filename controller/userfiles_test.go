@@ -30,6 +30,7 @@ server { listen 127.0.0.1:{{ .ListenPorts.HTTP }} default_server; return 200 "` 
 }
 
 func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "nginx.tmpl")
 	write := func(text string) {
 		t.Helper()
@@ -81,6 +82,7 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 }
 
 func TestDatabasesOfAddresses(t *testing.T) {
+	t.Parallel()
 	r := launchAs(t, true, func(c *controller.Config) {
 		template, err := render.Parse("my.tmpl", []byte(strings.Replace(answering("{{ .MaxmindEditionFiles }}"), "http {", `http {
 # {{ range .MaxmindEditionFiles }}/etc/ingress-controller/geoip/{{ . }} {{ end }}`, 1)))

@@ -78,6 +78,7 @@ func (r *running) kubectl(manifest string) (string, error) {
 }
 
 func TestWebhookRefusesWhatCannotBeServed(t *testing.T) {
+	t.Parallel()
 	var hook admissionregistrationv1.ValidatingWebhook
 	r := launchAs(t, true, withWebhook(t, &hook))
 	r.service(pod(t, "127.88.0.1", "one"))

@@ -1,7 +1,7 @@
 // Package port finds free TCP ports for processes that will listen on them
 // later. It stands between those who start such processes and the kernel. Its
 // one rule: never a port that the kernel may meanwhile give to the near end of
-// a connection.
+// a connection, nor one that it has just given to somebody else.
 package port
 
 import (
@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 )
 
 // Free ports lie in this range: below Linux's ephemeral ports
@@ -19,11 +20,25 @@ const (
 	attempts = 100
 )
 
-// Free returns n free ports in a row: the first of them.
+// next is where the search begins: behind what this process was given last, so
+// that who has not listened yet keeps their ports.
+var next = struct {
+	sync.Mutex
+	port int
+}{port: lowest + rand.IntN(highest-lowest)}
+
+// Free returns n free ports in a row: the first of them. A process is given
+// others each time, until it has had them all.
 func Free(n int) (int, error) {
+	next.Lock()
+	defer next.Unlock()
 	var err error
 	for range attempts {
-		base := lowest + rand.IntN(highest-lowest-n)
+		base := next.port
+		if base+n > highest {
+			base = lowest
+		}
+		next.port = base + n
 		if _, err = InUse(base, n); err == nil {
 			return base, nil
 		}

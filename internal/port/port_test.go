@@ -25,3 +25,19 @@ func TestFreePortsCanBeListenedOn(t *testing.T) {
 		t.Errorf("InUse = %d, %v; want the first, %d", port, err, base)
 	}
 }
+
+func TestNobodyIsGivenThePortsOfAnother(t *testing.T) {
+	given := make(map[int]bool)
+	for range 100 {
+		base, err := Free(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for port := base; port < base+5; port++ {
+			if given[port] {
+				t.Fatalf("port %d was given before", port)
+			}
+			given[port] = true
+		}
+	}
+}
