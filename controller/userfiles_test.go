@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"windtunnel.dev/controller"
+	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
 )
@@ -95,15 +96,12 @@ func TestDatabasesOfAddresses(t *testing.T) {
 	r.log.next("ready")
 	r.awaitAnswer("[]")
 	city := filepath.Join(folder, "GeoLite2-City.mmdb")
-	r.must(os.WriteFile(city, []byte("a database"), 0o644))
+	r.must(apply.Write(city, []byte("a database")))
 	r.awaitAnswer("[GeoLite2-City.mmdb]")
 
 	// Another content under the same name takes a reload: nginx reads it then.
-	for len(r.log.lines) > 0 {
-		<-r.log.lines
-	}
-	r.must(os.WriteFile(city, []byte("another one"), 0o644))
-	if sync := r.awaitSync(reloaded); len(sync.Why) != 1 || !strings.Contains(sync.Why[0], "GeoLite2-City.mmdb with 10 bytes") {
+	r.must(apply.Write(city, []byte("another one")))
+	if sync := r.awaitSync(because("with 11 bytes")); !sync.Reload || len(sync.Why) != 1 || !strings.Contains(sync.Why[0], "GeoLite2-City.mmdb with 10 bytes") {
 		t.Errorf("sync %+v", sync)
 	}
 	r.must(os.Remove(city))
