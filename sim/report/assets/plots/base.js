@@ -49,16 +49,15 @@ function columns(subject, getters) {
   return out;
 }
 
-const fontOf = () => "12px system-ui, sans-serif";
+const fontOf = (px) => `${px}px system-ui, sans-serif`;
 function axis(over) {
-  return Object.assign({ stroke: css("--soft"), font: fontOf(), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
+  return Object.assign({ stroke: css("--soft"), font: fontOf(12), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
 }
 
-// marks draws vertical lines: of reloads, and between rounds; and shades the
-// times in which something was broken on purpose.
-function marks(subject) {
+// lines draws vertical lines: of reloads, and between rounds.
+function lines(subject) {
   const { clock, edges } = layout(subject);
-  const lines = (u, xs, color, dash, width) => {
+  const draw = (u, xs, color, dash, width) => {
     const { ctx, bbox } = u;
     ctx.save();
     ctx.strokeStyle = color;
@@ -74,24 +73,31 @@ function marks(subject) {
     }
     ctx.restore();
   };
-  const shades = (u) => {
+  return (u) => {
+    draw(u, (subject.reloads || []).map((r) => clock(r.at)), css("--reload"), [4, 3], 1);
+    draw(u, edges, css("--soft"), [], 2);
+  };
+}
+
+// shades are the times in which something was broken on purpose, with its name.
+function shades(subject) {
+  const { clock } = layout(subject);
+  return (u) => {
     const { ctx, bbox } = u;
     ctx.save();
-    ctx.font = fontOf();
+    ctx.font = fontOf(12 * devicePixelRatio);
+    ctx.textBaseline = "alphabetic";
     for (const fault of subject.faults || []) {
-      const from = u.valToPos(clock(fault.from), "x", true);
+      const from = u.valToPos(clock(fault.from), "x", true), gap = 4 * devicePixelRatio;
       const width = Math.max(u.valToPos(clock(fault.until), "x", true) - from, 3 * devicePixelRatio);
       ctx.fillStyle = css("--fault");
       ctx.fillRect(from, bbox.top, width, bbox.height);
+      const fits = from + gap + ctx.measureText(fault.name).width < bbox.left + bbox.width;
       ctx.fillStyle = css("--text");
-      ctx.fillText(fault.name, from + 4 * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
+      ctx.textAlign = fits ? "left" : "right";
+      ctx.fillText(fault.name, fits ? from + gap : from - gap, bbox.top + 14 * devicePixelRatio);
     }
     ctx.restore();
-  };
-  return (u) => {
-    shades(u);
-    lines(u, (subject.reloads || []).map((r) => clock(r.at)), css("--reload"), [4, 3], 1);
-    lines(u, edges, css("--soft"), [], 2);
   };
 }
 
@@ -104,7 +110,7 @@ function timeline(subject, over) {
   return {
     height: 200,
     cursor: { sync: { key: subject.name }, focus: { prox: 24 } },
-    hooks: { drawAxes: [marks(subject)] },
+    hooks: { drawAxes: [shades(subject)], draw: [lines(subject)] },
     ...over,
     scales: { x: { time: false, range: [0, longest] }, ...over.scales },
     axes: [axis({ values: (u, vs) => vs.map(seconds) }), ...over.axes],

@@ -29,6 +29,7 @@ function cdf() {
     options: {
       title: "Changes served, by time since intent", height: 320,
       cursor: { focus: { prox: 24 } },
+      legend: { markers: { dash: (u, i) => curves[i - 1]?.dash ? "dashed" : "solid" } },
       scales: { x: { time: false, range: [Math.log10(low), Math.log10(high)] }, y: { range: [0, 102] } },
       axes: [
         axis({ splits: () => ticks, values: (u, vs) => vs.map((v) => ms(10 ** v)) }),

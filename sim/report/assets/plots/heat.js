@@ -2,13 +2,13 @@
 // took that long then. Nothing is drawn as a line: the series are what the legend
 // reads out.
 const HEAT_ROWS = 10; // to a decade from 1 µs: measure.HeatRows
-const heats = subjects.flatMap((s) => s.heat || []);
+const heatsOf = (lane) => subjects.flatMap((s) => s.heat || []).filter((h) => h.lane === lane);
 const rowsOf = (heat) => heat.columns.flatMap((c) => Object.keys(c.rows).map(Number));
 const latencyOf = (row) => 10 ** (row / HEAT_ROWS) / 1000; // in ms, where the row begins
 const decade = (row, round) => 10 ** round(Math.log10(latencyOf(row)));
 
 function heat(subject, lane) {
-  const map = (subject.heat || []).find((h) => h.lane === lane);
+  const heats = heatsOf(lane), map = subject.heat.find((h) => h.lane === lane);
   const rows = heats.flatMap(rowsOf);
   const most = highest(heats.flatMap((h) => h.columns.flatMap((c) => Object.values(c.rows))));
   const { clock, roundOf } = layout(subject);
