@@ -92,6 +92,9 @@ func areNetworks(s string) bool {
 }
 
 func isNetwork(s string) bool {
+	if strings.HasPrefix(s, "255.255.255.255") {
+		return false // nginx takes it for an error of its own
+	}
 	if _, err := netip.ParsePrefix(s); err == nil {
 		return true
 	}

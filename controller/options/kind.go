@@ -19,8 +19,14 @@ var kinds = map[string]struct {
 	ok   func(string) bool
 	want string
 }{
-	"word":       {matches(`[^\s;{}"'\\]*`), "want one word without quotes, ; { }"},
-	"words":      {matches(`[^;{}\n\r]*`), "want words without ; { }"},
+	"word":       {matches(`([^\s;{}"'\\#][^\s;{}"'\\]*)?`), "want one word without quotes, ; { }, which does not begin with #"},
+	"words":      {matches(`[^;{}#\n\r]*`), "want words without ; { } #"},
+	"cpus":       {matches(`(auto( [01]+)?|[01]+( [01]+)*)?`), "want auto or masks such as 01 10"},
+	"protocols":  {matches(`(SSLv2|SSLv3|TLSv1(\.[123])?)( +(SSLv2|SSLv3|TLSv1(\.[123])?))*`), "want versions such as TLSv1.2 TLSv1.3"},
+	"conditions": {matches(condition + `( +` + condition + `)*`), "want conditions of nginx's proxy_next_upstream such as error timeout http_502"},
+	"pair":       {matches(`off|[^\s;{}#]+ +[^\s;{}#]+`), "want off or two words"},
+	"buffers":    {matches(`[1-9]\d{0,5} +[1-9]\d{0,8}[kKmM]?`), "want a number and a size such as 4 8k"},
+	"bytes":      {matches(`\d{1,9}[kK]?|\d{1,6}[mM]`), "want a size such as 512, 8k, 1m"},
 	"quoted":     {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
 	"file":       {matches(`/[^\s;{}"'\\]*[^\s;{}"'\\/]`), "want the absolute path of a file"},
 	"header":     {matches(`[A-Za-z0-9_-]+`), "want a header name"},
@@ -44,6 +50,9 @@ var kinds = map[string]struct {
 	"regexes":    {matches(`[^\s"{}]+`), `want a pattern without spaces, " { }`},
 }
 
+// condition is one of proxy_next_upstream (nginx, ngx_http_proxy_module).
+const condition = `(error|timeout|invalid_header|http_(403|404|429|500|502|503|504)|non_idempotent|off)`
+
 func matches(pattern string) func(string) bool {
 	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
 }
@@ -57,9 +66,11 @@ func isAddress(s string) bool {
 	return err == nil && address.Zone() == "" // nginx knows no zones, and they may have any character
 }
 
+// isNetwork is also false for 255.255.255.255, which nginx takes for an error
+// of its own.
 func isNetwork(s string) bool {
 	_, err := netip.ParsePrefix(s)
-	return err == nil || isAddress(s)
+	return (err == nil || isAddress(s)) && !strings.HasPrefix(s, "255.255.255.255")
 }
 
 func isDuration(s string) bool {

@@ -8,7 +8,7 @@ package options
 type Config struct {
 	// Processes and connections.
 	WorkerProcesses       string   `key:"worker-processes" kind:"workers" default:"auto" doc:"Number of worker processes; auto lets nginx count the CPUs."`
-	WorkerCPUAffinity     string   `key:"worker-cpu-affinity" kind:"words" default:"" doc:"Binds workers to CPUs (worker_cpu_affinity)."`
+	WorkerCPUAffinity     string   `key:"worker-cpu-affinity" kind:"cpus" default:"" doc:"Binds workers to CPUs (worker_cpu_affinity)."`
 	WorkerShutdownTimeout string   `key:"worker-shutdown-timeout" kind:"time" default:"240s" doc:"How long an old worker may finish its connections after a reload."`
 	MaxWorkerConnections  int      `key:"max-worker-connections" default:"16384" doc:"Connections a worker; 0 is three quarters of max-worker-open-files."`
 	MaxWorkerOpenFiles    int      `key:"max-worker-open-files" default:"0" doc:"Files a worker; 0 is the hard limit less 1024."`
@@ -24,11 +24,11 @@ type Config struct {
 	// Clients.
 	KeepAlive                  int    `key:"keep-alive" default:"75" doc:"Seconds a client's idle connection stays open; 0 turns keep-alive off."`
 	KeepAliveRequests          int    `key:"keep-alive-requests" default:"1000" doc:"Requests a client's connection may carry."`
-	ClientHeaderBufferSize     string `key:"client-header-buffer-size" kind:"size" default:"1k" doc:"Buffer for a request's header."`
+	ClientHeaderBufferSize     string `key:"client-header-buffer-size" kind:"bytes" default:"1k" doc:"Buffer for a request's header."`
 	ClientHeaderTimeout        int    `key:"client-header-timeout" default:"60" doc:"Seconds a client may take over its header."`
-	ClientBodyBufferSize       string `key:"client-body-buffer-size" kind:"size" default:"8k" doc:"Bodies above it go to a file."`
+	ClientBodyBufferSize       string `key:"client-body-buffer-size" kind:"bytes" default:"8k" doc:"Bodies above it go to a file."`
 	ClientBodyTimeout          int    `key:"client-body-timeout" default:"60" doc:"Seconds between two reads of a body."`
-	LargeClientHeaderBuffers   string `key:"large-client-header-buffers" kind:"words" default:"4 8k" doc:"Number and size of the buffers for large headers."`
+	LargeClientHeaderBuffers   string `key:"large-client-header-buffers" kind:"buffers" default:"4 8k" doc:"Number and size of the buffers for large headers."`
 	IgnoreInvalidHeaders       bool   `key:"ignore-invalid-headers" default:"true" doc:"Drop header fields with invalid names."`
 	EnableUnderscoresInHeaders bool   `key:"enable-underscores-in-headers" default:"false" doc:"Allow underscores in header names."`
 	UseHTTP2                   bool   `key:"use-http2" default:"true" doc:"HTTP/2 on TLS listeners."`
@@ -43,12 +43,12 @@ type Config struct {
 	RelativeRedirects          bool   `key:"relative-redirects" default:"false" doc:"Redirects of nginx name no host."`
 
 	// Hash tables.
-	MapHashBucketSize          int `key:"map-hash-bucket-size" min:"1" default:"64" doc:"map_hash_bucket_size."`
+	MapHashBucketSize          int `key:"map-hash-bucket-size" min:"1" max:"65472" default:"64" doc:"map_hash_bucket_size."`
 	ServerNameHashMaxSize      int `key:"server-name-hash-max-size" min:"1" default:"1024" doc:"Least server_names_hash_max_size; raised when the hosts need it."`
-	ServerNameHashBucketSize   int `key:"server-name-hash-bucket-size" default:"0" doc:"Least server_names_hash_bucket_size; raised when the hosts need it."`
+	ServerNameHashBucketSize   int `key:"server-name-hash-bucket-size" max:"65472" default:"0" doc:"Least server_names_hash_bucket_size; raised when the hosts need it."`
 	ProxyHeadersHashMaxSize    int `key:"proxy-headers-hash-max-size" min:"1" default:"512" doc:"proxy_headers_hash_max_size."`
-	ProxyHeadersHashBucketSize int `key:"proxy-headers-hash-bucket-size" min:"1" default:"64" doc:"proxy_headers_hash_bucket_size."`
-	VariablesHashBucketSize    int `key:"variables-hash-bucket-size" min:"1" default:"256" doc:"variables_hash_bucket_size."`
+	ProxyHeadersHashBucketSize int `key:"proxy-headers-hash-bucket-size" min:"1" max:"65472" default:"64" doc:"proxy_headers_hash_bucket_size."`
+	VariablesHashBucketSize    int `key:"variables-hash-bucket-size" min:"1" max:"65472" default:"256" doc:"variables_hash_bucket_size."`
 	VariablesHashMaxSize       int `key:"variables-hash-max-size" min:"1" default:"2048" doc:"variables_hash_max_size."`
 
 	// Logs.
@@ -81,12 +81,12 @@ type Config struct {
 	BrotliTypes     string `key:"brotli-types" kind:"words" default:"application/xml+rss application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component" doc:"MIME types compressed besides text/html."`
 
 	// TLS.
-	SSLProtocols           string   `key:"ssl-protocols" kind:"words" default:"TLSv1.2 TLSv1.3" doc:"TLS versions."`
+	SSLProtocols           string   `key:"ssl-protocols" kind:"protocols" default:"TLSv1.2 TLSv1.3" doc:"TLS versions."`
 	SSLCiphers             string   `key:"ssl-ciphers" kind:"word" default:"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256" doc:"Cipher suites up to TLS 1.2."`
 	SSLECDHCurve           string   `key:"ssl-ecdh-curve" kind:"word" default:"auto" doc:"Curves for ECDHE."`
-	SSLBufferSize          string   `key:"ssl-buffer-size" kind:"size" default:"4k" doc:"Size of a TLS record."`
+	SSLBufferSize          string   `key:"ssl-buffer-size" kind:"bytes" default:"4k" doc:"Size of a TLS record."`
 	SSLSessionCache        bool     `key:"ssl-session-cache" default:"true" doc:"Share a session cache among workers."`
-	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" kind:"size" default:"10m" doc:"Its size."`
+	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" kind:"bytes" default:"10m" doc:"Its size."`
 	SSLSessionTickets      bool     `key:"ssl-session-tickets" default:"false" doc:"Resume sessions by tickets."`
 	SSLSessionTimeout      string   `key:"ssl-session-timeout" kind:"time" default:"10m" doc:"How long a session may be resumed."`
 	SSLSessionTicketKey    string   `key:"ssl-session-ticket-key" kind:"ticketkey" default:"" doc:"Key of the tickets, 48 or 80 bytes in base64; empty is one that nginx makes at each start."`
@@ -146,7 +146,7 @@ type Config struct {
 	NoAuthLocations               []string `key:"no-auth-locations" kind:"word" default:"/.well-known/acme-challenge" doc:"Path prefixes that need no authentication."`
 
 	// Upstream connections.
-	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`
+	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" max:"1000000" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`
 	UpstreamKeepaliveTime        string `key:"upstream-keepalive-time" kind:"time" default:"1h" doc:"How long one may serve."`
 	UpstreamKeepaliveTimeout     int    `key:"upstream-keepalive-timeout" default:"60" doc:"Seconds one may be idle."`
 	UpstreamKeepaliveRequests    int    `key:"upstream-keepalive-requests" min:"1" default:"10000" doc:"Requests one may carry."`
@@ -164,11 +164,11 @@ type Config struct {
 	ProxyRequestBuffering       string   `key:"proxy-request-buffering" one:"on off" default:"on" doc:"Read the body before a pod is asked."`
 	ProxyMaxTempFileSize        string   `key:"proxy-max-temp-file-size" kind:"size" default:"1024m" doc:"Largest file for a buffered answer."`
 	ProxyHTTPVersion            string   `key:"proxy-http-version" one:"1.0 1.1" default:"1.1" doc:"HTTP version spoken to pods."`
-	ProxyCookieDomain           string   `key:"proxy-cookie-domain" kind:"words" default:"off" doc:"proxy_cookie_domain."`
-	ProxyCookiePath             string   `key:"proxy-cookie-path" kind:"words" default:"off" doc:"proxy_cookie_path."`
+	ProxyCookieDomain           string   `key:"proxy-cookie-domain" kind:"pair" default:"off" doc:"proxy_cookie_domain."`
+	ProxyCookiePath             string   `key:"proxy-cookie-path" kind:"pair" default:"off" doc:"proxy_cookie_path."`
 	ProxyRedirectFrom           string   `key:"proxy-redirect-from" kind:"word" default:"off" doc:"First parameter of proxy_redirect."`
 	ProxyRedirectTo             string   `key:"proxy-redirect-to" kind:"word" default:"off" doc:"Second parameter of proxy_redirect."`
-	ProxyNextUpstream           string   `key:"proxy-next-upstream" kind:"words" default:"error timeout" doc:"When the next pod is asked."`
+	ProxyNextUpstream           string   `key:"proxy-next-upstream" kind:"conditions" default:"error timeout" doc:"When the next pod is asked."`
 	ProxyNextUpstreamTimeout    int      `key:"proxy-next-upstream-timeout" default:"0" doc:"Seconds in which it may be; 0 is no limit."`
 	ProxyNextUpstreamTries      int      `key:"proxy-next-upstream-tries" default:"3" doc:"Pods asked at most; 0 is no limit."`
 	RetryNonIdempotent          bool     `key:"retry-non-idempotent" default:"false" doc:"Ask the next pod for POST, LOCK and PATCH, too."`

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -181,7 +182,7 @@ func another(key options.Key) (value string, data map[string]string) {
 	case "number", "numbers":
 		number, _ := strconv.Atoi(key.Default)
 		return strconv.Itoa(number + 1), data
-	case "size":
+	case "size", "bytes":
 		return "9k", data
 	case "time":
 		return "7s", data
@@ -191,6 +192,8 @@ func another(key options.Key) (value string, data map[string]string) {
 		return "X-Another", data
 	case "url", "urlvars", "authurl":
 		return "/another", data
+	case "buffers":
+		return "5 9k", data
 	case "verb":
 		return "PUT", data
 	case "cachetime":
@@ -346,3 +349,28 @@ spec:
   - host: passed.example
     http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
 `
+
+// nginx takes all of these values together.
+func TestNginxTakesEveryKey(t *testing.T) {
+	all := make(map[string]string)
+	for _, key := range options.Keys() {
+		value, data := another(key)
+		maps.Copy(data, all)
+		all = data
+		if !strings.HasSuffix(key.Name, "-snippet") && shownElsewhere[key.Name] == "" {
+			all[key.Name] = value
+		}
+	}
+	all["bind-address"] = "127.0.0.1"
+	all["access-log-path"], all["error-log-path"], all["http-access-log-path"], all["stream-access-log-path"] = "/dev/null", "stderr", "", ""
+	all["syslog-host"] = "127.0.0.1"
+	opts := parse(flags{TCPServices: "demo/tcp", UDPServices: "demo/udp"}, all)
+	if len(opts.findings) > 0 {
+		t.Fatal(opts.findings)
+	}
+	source, err := snapshot.FromYAML(snapshot.File{Name: "cluster.yaml", Data: []byte(everything)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testConf(t, source, opts.Options)
+}
