@@ -42,8 +42,9 @@ type Pod struct {
 
 	mu       sync.Mutex
 	state    State
-	listener net.Listener // nil until Ready
-	drain    *time.Timer  // nil until Terminate
+	listener net.Listener    // nil until Ready
+	stream   *streamListener // nil until Ready, or for good
+	drain    *time.Timer     // nil until Terminate
 }
 
 func newPod(f *Fleet, name, service string, address netip.AddrPort) *Pod {
@@ -88,6 +89,13 @@ func (p *Pod) Ready() error {
 	listener, err := net.Listen("tcp4", p.address.String())
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
+	}
+	if p.fleet.options.StreamPort != 0 {
+		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
+			listener.Close()
+			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
+		}
+		go p.serveStream(p.stream)
 	}
 	p.listener = listener
 	p.enterLocked(Ready)
@@ -149,6 +157,7 @@ func (p *Pod) leave() bool {
 	if p.listener != nil {
 		p.listener.Close()
 	}
+	p.stream.close()
 	p.enterLocked(Gone)
 	p.mu.Unlock()
 	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the reverse

@@ -34,6 +34,9 @@ func (s *streams) begin() bool {
 	return !s.over
 }
 
+// onEnd has f called when the streams are cut, unless stop comes first.
+func (s *streams) onEnd(f func()) (stop func() bool) { return context.AfterFunc(s.ended, f) }
+
 // cut ends all of them and returns when they are closed.
 func (s *streams) cut() {
 	s.mu.Lock()

@@ -23,6 +23,8 @@ type Shape struct {
 	Port      int32 // that pods listen on; 0: DefaultPort
 	// TLS gives each ingress a certificate of its own for its host.
 	TLS bool
+	// StreamPort is that at which pods answer over TCP and UDP themselves; 0: none do.
+	StreamPort int32
 	// Annotations are on each ingress.
 	Annotations map[string]string
 }
@@ -41,6 +43,8 @@ type Service struct {
 	Name      string
 	Port      int32    // that its pods listen on
 	Pods      []string // names, without the namespace
+
+	StreamPort int32 // of its pods, for TCP and UDP themselves; 0: none
 }
 
 // Key is namespace/name.
@@ -87,7 +91,7 @@ func Generate(shape Shape) Population {
 	}
 	width := max(3, len(strconv.Itoa(shape.Services-1)))
 	for i := range shape.Services {
-		service := Service{Namespace: shape.Namespace, Name: fmt.Sprintf("svc-%0*d", width, i), Port: port}
+		service := Service{Namespace: shape.Namespace, Name: fmt.Sprintf("svc-%0*d", width, i), Port: port, StreamPort: shape.StreamPort}
 		for range shape.Pods {
 			service.Pods = append(service.Pods, names.Pod(service.Name))
 		}

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"maps"
 	"net/netip"
 
@@ -21,6 +22,9 @@ const (
 const (
 	portName    = "http"
 	servicePort = 80
+	tcpName     = "tcp"
+	udpName     = "udp"
+	streamPort  = 9000 // of a service, for TCP and UDP
 )
 
 // Objects are the population as Kubernetes objects, in an order in which they
@@ -61,8 +65,22 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 	return objects
 }
 
+// StreamBackend is how ingress-nginx's ConfigMaps of TCP and UDP services name
+// the service: namespace/name:port.
+func (s Service) StreamBackend() string { return fmt.Sprintf("%s:%d", s.Key(), streamPort) }
+
 // Object is the Service as a Kubernetes object.
 func (s Service) Object() *corev1.Service {
+	object := s.overHTTP()
+	if s.StreamPort != 0 {
+		object.Spec.Ports = append(object.Spec.Ports,
+			corev1.ServicePort{Name: tcpName, Port: streamPort, TargetPort: intstr.FromInt32(s.StreamPort), Protocol: corev1.ProtocolTCP},
+			corev1.ServicePort{Name: udpName, Port: streamPort, TargetPort: intstr.FromInt32(s.StreamPort), Protocol: corev1.ProtocolUDP})
+	}
+	return object
+}
+
+func (s Service) overHTTP() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},

@@ -76,6 +76,11 @@ func slice(service Service, index int, members []Member) *discoveryv1.EndpointSl
 			Protocol: new(corev1.ProtocolTCP),
 		}},
 	}
+	if service.StreamPort != 0 {
+		s.Ports = append(s.Ports,
+			discoveryv1.EndpointPort{Name: new(tcpName), Port: new(service.StreamPort), Protocol: new(corev1.ProtocolTCP)},
+			discoveryv1.EndpointPort{Name: new(udpName), Port: new(service.StreamPort), Protocol: new(corev1.ProtocolUDP)})
+	}
 	for _, m := range members {
 		if m == (Member{}) {
 			continue

@@ -87,3 +87,26 @@ func TestNamesAreNeverGivenTwice(t *testing.T) {
 		t.Errorf("%s was taken", got)
 	}
 }
+
+// A service of TCP and UDP has a port of each, and its slices lead to them.
+func TestStreams(t *testing.T) {
+	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 1, Pods: 1, Ingresses: 1, StreamPort: 8081})
+	service := p.Services[0]
+	got := map[string]int32{}
+	for _, port := range service.Object().Spec.Ports {
+		got[port.Name+"/"+string(port.Protocol)] = port.Port
+	}
+	if diff := cmp.Diff(map[string]int32{"http/TCP": 80, "tcp/TCP": 9000, "udp/UDP": 9000}, got); diff != "" {
+		t.Errorf("ports of the service, -want +got:\n%s", diff)
+	}
+	got = map[string]int32{}
+	for _, port := range corpus.Slice(service, nil).Ports {
+		got[*port.Name+"/"+string(*port.Protocol)] = *port.Port
+	}
+	if diff := cmp.Diff(map[string]int32{"http/TCP": 8080, "tcp/TCP": 8081, "udp/UDP": 8081}, got); diff != "" {
+		t.Errorf("ports of its slice, -want +got:\n%s", diff)
+	}
+	if got := service.StreamBackend(); got != "demo/svc-000:9000" {
+		t.Errorf("nginx leads to %s", got)
+	}
+}

@@ -30,7 +30,14 @@ type Room struct {
 	Index int        // of the subject in the run, from 0: keeps addresses apart
 	Dir   string     // for what is to be kept: logs, the last nginx.conf
 	Log   *event.Log // what happens to the subject's processes
+	// Streams are the services that nginx must serve over TCP and UDP
+	// themselves, as namespace/name:port.
+	Streams []string
 }
+
+// StreamPort is the port at which the pods of every driver answer over TCP and
+// UDP themselves, if Room.Streams asks for any.
+const StreamPort = 8081
 
 // Instance is one subject in its place.
 type Instance interface {
@@ -45,6 +52,9 @@ type Instance interface {
 	Address() netip.AddrPort
 	// TLS is where they reach it over HTTPS.
 	TLS() netip.AddrPort
+	// Streams are where they reach Room.Streams, in their order, over TCP and
+	// UDP alike.
+	Streams() []netip.AddrPort
 	// Master is the PID of the nginx master process.
 	Master() (int, error)
 	// Controller is the PID of the controller.

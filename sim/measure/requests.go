@@ -2,6 +2,7 @@ package measure
 
 import (
 	"slices"
+	"time"
 
 	"windtunnel.dev/sim/event"
 )
@@ -20,28 +21,32 @@ var Causes = []event.Cause{
 type requests struct {
 	all    *tally
 	byLane map[string]*tally
+	left   map[string]time.Duration // pods that changes have taken out of their services: when that was meant
 }
 
 // tally counts one set of requests.
 type tally struct {
 	Requests
-	latency, lag *durations
+	latency, lag, stale *durations
 }
 
 func newTally() *tally {
-	return &tally{Requests: Requests{Causes: map[string]int{}}, latency: newDurations(), lag: newDurations()}
+	return &tally{Requests: Requests{Causes: map[string]int{}}, latency: newDurations(), lag: newDurations(), stale: newDurations()}
 }
 
 func newRequests(rounds) measurement {
-	return &requests{all: newTally(), byLane: map[string]*tally{}}
+	return &requests{all: newTally(), byLane: map[string]*tally{}, left: map[string]time.Duration{}}
 }
 
 func (m *requests) Add(e event.Event, in bool) {
 	switch {
+	case e.Change != nil:
+		m.change(e.Change, e.At)
 	case !in:
 	case e.Request != nil && e.Request.Cause != event.OurCancel:
-		m.all.request(e.Request)
-		m.lane(e.Request.Lane).request(e.Request)
+		stale := m.stale(e.Request, e.At)
+		m.all.request(e.Request, stale)
+		m.lane(e.Request.Lane).request(e.Request, stale)
 	case e.Socket != nil && e.Socket.Opened:
 		m.all.Sockets++
 		m.lane(e.Socket.Lane).Sockets++
@@ -55,12 +60,35 @@ func (m *requests) lane(name string) *tally {
 	return m.byLane[name]
 }
 
-func (t *tally) request(r *event.Request) {
+// change notes which pods are to serve no more.
+func (m *requests) change(c *event.Change, at time.Duration) {
+	for _, pod := range c.Removed {
+		m.left[pod] = at
+	}
+	for _, pod := range c.Added {
+		delete(m.left, pod)
+	}
+}
+
+// stale is how long before the request was sent a change was meant to take the
+// pod that answered out of its service; none if none was.
+func (m *requests) stale(r *event.Request, due time.Duration) time.Duration {
+	left, ok := m.left[r.Pod]
+	if sent := due + r.Lag; ok && sent > left {
+		return sent - left
+	}
+	return none
+}
+
+func (t *tally) request(r *event.Request, stale time.Duration) {
 	t.Sent++
 	t.Retries += r.Retries
 	t.lag.add(r.Lag)
-	if r.Status != 0 {
+	if r.Status != 0 || r.Pod != "" {
 		t.latency.add(r.Lag + r.Took)
+	}
+	if stale != none {
+		t.stale.add(stale)
 	}
 	if r.Cause == "" {
 		return
@@ -88,7 +116,7 @@ func (m *requests) Result(s *Subject, _ *Timeline) {
 func (t *tally) result() Requests {
 	r := t.Requests
 	r.Bound = failureBound(r.Failed, r.Sent)
-	r.Latency, r.Lag = t.latency.result(), t.lag.result()
+	r.Latency, r.Lag, r.Stale = t.latency.result(), t.lag.result(), t.stale.result()
 	return r
 }
 

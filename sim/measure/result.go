@@ -132,6 +132,9 @@ type Requests struct {
 	Sockets     int       `json:"sockets"`     // opened
 	Latency     Durations `json:"latency"`     // from the intended send time, of answered requests
 	Lag         Durations `json:"lag"`         // the generator's own
+	// Stale is of the answers of pods that a change had taken out of their
+	// service: how long before the request was sent that was meant.
+	Stale Durations `json:"stale"`
 }
 
 // Lane is Requests of one lane.

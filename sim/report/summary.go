@@ -37,6 +37,7 @@ var rows = []row{
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sockets)} }},
 	{"request latency p50 / p99", "From the moment a request was meant to be sent until its answer's last byte.", latency},
 	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
+	{"stale answers: number, latest", "Answers of pods that a change had taken out of their service, and how long after its intent the last one was asked for.", stale},
 	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
 		func(s measure.Subject) []string { return []string{count(s.Workers.Alive)} }},
 	{"workers drained for p50 / max", "Of a worker, from being told to finish until it had gone; and workers that ended in another way.", drained},
@@ -85,6 +86,14 @@ func certificates(s measure.Subject) []string {
 		lines = append(lines, fmt.Sprintf("%s of %s never seen", count(c.Unseen), count(c.Changed)))
 	}
 	return lines
+}
+
+// stale is nil where no answer was.
+func stale(s measure.Subject) []string {
+	if s.Requests.Stale.N == 0 {
+		return nil
+	}
+	return []string{count(s.Requests.Stale.N) + ", " + duration(s.Requests.Stale.Max)}
 }
 
 func posts(s measure.Subject) []string {

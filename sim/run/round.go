@@ -88,17 +88,41 @@ func (s *side) attacks(o Options) []traffic.Attack {
 			Lane: lane.Lane, To: s.door(lane.Lane), Subject: s.name, Log: s.log,
 			Last: lane.Last, Bytes: lane.Bytes,
 		}
-		for _, target := range s.population.Targets() {
-			if lane.Host == "" || lane.Host == target.Host {
-				attack.Targets = append(attack.Targets, traffic.Target{Host: target.Host, Path: target.Path, Service: target.Service})
-			}
-		}
-		if len(attack.Targets) == 0 { // the host is a manifest's
-			attack.Targets = []traffic.Target{{Host: lane.Host, Path: "/", Service: qualified(lane.Service, s.population.Namespace)}}
+		if traffic.DoorOf(lane.Lane) >= traffic.TCP {
+			attack.Targets = s.streamTargets(lane)
+		} else {
+			attack.Targets = s.hostTargets(lane)
 		}
 		attacks = append(attacks, attack)
 	}
 	return attacks
+}
+
+// hostTargets are the URLs that a lane asks for.
+func (s *side) hostTargets(lane scenario.Traffic) []traffic.Target {
+	var targets []traffic.Target
+	for _, target := range s.population.Targets() {
+		if lane.Host == "" || lane.Host == target.Host {
+			targets = append(targets, traffic.Target{Host: target.Host, Path: target.Path, Service: target.Service})
+		}
+	}
+	if len(targets) == 0 { // the host is a manifest's
+		return []traffic.Target{{Host: lane.Host, Path: "/", Service: qualified(lane.Service, s.population.Namespace)}}
+	}
+	return targets
+}
+
+// streamTargets are the ports of nginx that lead to services over TCP or UDP.
+// In the place of a host they have the name of the service.
+func (s *side) streamTargets(lane scenario.Traffic) []traffic.Target {
+	var targets []traffic.Target
+	ports := s.instance.Streams()
+	for i, service := range s.population.Services {
+		if i < len(ports) && (lane.Service == "" || qualified(lane.Service, s.population.Namespace) == service.Key()) {
+			targets = append(targets, traffic.Target{Host: service.Name, Service: service.Key(), To: ports[i]})
+		}
+	}
+	return targets
 }
 
 // door is where a lane's clients reach nginx.

@@ -44,16 +44,7 @@ const stopPatience = 20 * time.Second
 // not be finished; what was seen until then is in the log.
 func Do(ctx context.Context, o Options) (err error) {
 	o.Log.Write(event.Event{Run: header(o)})
-	population := corpus.Generate(corpus.Shape{
-		Namespace: o.Scenario.Population.Namespace,
-		Services:  o.Scenario.Population.Services,
-		Pods:      o.Scenario.Population.Pods,
-		Ingresses: o.Scenario.Population.Ingresses,
-		Seed:      o.Seed,
-
-		TLS:         o.Scenario.Population.TLS,
-		Annotations: o.Scenario.Population.Annotations,
-	})
+	population := corpus.Generate(shape(o))
 	beats, err := step.Beats(o.Scenario, population, o.Seed)
 	if err != nil {
 		return err
@@ -62,7 +53,7 @@ func Do(ctx context.Context, o Options) (err error) {
 	sides := make([]*side, 0, len(o.Scenario.Subjects))
 	defer func() { err = errors.Join(err, stop(ctx, sides, o.Log)) }()
 	for i, s := range subject.Of(o.Scenario) {
-		side, err := prepare(ctx, o, i, s)
+		side, err := prepare(ctx, o, population, i, s)
 		if err != nil {
 			return err
 		}
@@ -128,16 +119,40 @@ func header(o Options) *event.Run {
 	return run
 }
 
-func prepare(ctx context.Context, o Options, index int, s subject.Subject) (*side, error) {
+func prepare(ctx context.Context, o Options, population corpus.Population, index int, s subject.Subject) (*side, error) {
 	dir := filepath.Join(o.Dir, s.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	instance, err := o.Driver.Prepare(ctx, s, driver.Room{Index: index, Dir: dir, Log: o.Log})
+	instance, err := o.Driver.Prepare(ctx, s, driver.Room{Index: index, Dir: dir, Log: o.Log, Streams: streams(population)})
 	if err != nil {
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
 	}
 	return &side{name: s.Name, instance: instance, log: o.Log}, nil
+}
+
+// shape is the population that the scenario asks for.
+func shape(o Options) corpus.Shape {
+	p := o.Scenario.Population
+	shape := corpus.Shape{
+		Namespace: p.Namespace, Services: p.Services, Pods: p.Pods, Ingresses: p.Ingresses, Seed: o.Seed,
+		TLS: p.TLS, Annotations: p.Annotations,
+	}
+	if p.Streams {
+		shape.StreamPort = driver.StreamPort
+	}
+	return shape
+}
+
+// streams are the services of the population that TCP and UDP lead to.
+func streams(population corpus.Population) []string {
+	var all []string
+	for _, s := range population.Services {
+		if s.StreamPort != 0 {
+			all = append(all, s.StreamBackend())
+		}
+	}
+	return all
 }
 
 // launch gives all subjects their population and starts them, at the same time.

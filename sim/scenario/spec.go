@@ -83,6 +83,8 @@ type Population struct {
 	Ingresses int `yaml:"ingresses,omitempty" jsonschema:"minimum=1"`
 	// Whether each ingress has a certificate of its own for its host.
 	TLS bool `yaml:"tls,omitempty"`
+	// Whether each service is reached over TCP and UDP themselves, too, each at a port of its own.
+	Streams bool `yaml:"streams,omitempty"`
 	// Annotations of each ingress.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
 }

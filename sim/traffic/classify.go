@@ -30,6 +30,7 @@ type outcome struct {
 	shown     *x509.Certificate // over TLS
 	handshake error             // of TLS
 
+	plain    bool // no HTTP: there is no status
 	status   int
 	identity backend.Identity // of the headers
 	body     []byte
@@ -72,6 +73,7 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	switch {
 	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
+	case o.plain:
 	case o.failed != "" && aPod:
 		return event.PodError, o.failed
 	case o.failed != "":
@@ -102,7 +104,7 @@ func flaw(o outcome) string {
 	if o.identity.Pod == "" {
 		return "the answer does not say which pod gave it"
 	}
-	if o.status == http.StatusSwitchingProtocols {
+	if o.plain || o.status == http.StatusSwitchingProtocols {
 		return "" // what follows is not HTTP; the lane has looked at it
 	}
 	if o.identity.Body != o.wantBody {
@@ -127,6 +129,8 @@ func classifyError(o outcome) event.Cause {
 		return event.Timeout
 	case isDialing(o.err):
 		return classifyDial(o.err)
+	case errors.Is(o.err, syscall.ECONNREFUSED): // of a datagram
+		return event.Refused
 	case o.began && (o.over || isCut(o.err) || errors.Is(o.err, io.ErrUnexpectedEOF)): // whatever the parser made of a half line
 		return event.Truncated
 	case o.began: // what came is not HTTP

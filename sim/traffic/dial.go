@@ -29,8 +29,12 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return c, nil // UDP connects to nobody
+	}
 	d.note(true)
-	return &socket{TCPConn: c.(*net.TCPConn), dialer: d}, nil
+	return &socket{TCPConn: tcp, dialer: d}, nil
 }
 
 // dialTo goes to the attack's address, whatever the name that is asked for.

@@ -7,6 +7,8 @@ type Door int
 const (
 	HTTP Door = iota
 	TLS       // HTTP over TLS
+	TCP       // a port of a service of its own, each
+	UDP
 )
 
 // DoorOf is the door of a lane, HTTP of one that does not exist.

@@ -31,7 +31,7 @@ func (j *journey) trace() *httptrace.ClientTrace {
 				j.shown = secured.ConnectionState().PeerCertificates[0] // a server always shows one
 				conn = secured.NetConn()
 			}
-			j.socket = conn.(*socket) // all lanes dial through dialer
+			j.socket, _ = conn.(*socket) // all TCP of the lanes: they dial through dialer
 		},
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
 			j.mu.Lock()

@@ -1,8 +1,10 @@
 package traffic
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"time"
 )
@@ -29,6 +31,17 @@ type lane struct {
 	// connections open that have nothing to do. It reports through
 	// net/http/httptrace.
 	transport func(d *dialer, a Attack) transport
+	// talk is what a lane says over a connection of its own in HTTP's place; nil:
+	// it speaks HTTP. What it returns is the last identity that was heard.
+	talk func(ctx context.Context, c net.Conn, a Attack) content
+}
+
+// open makes the lane's client.
+func (l lane) open(d *dialer, a Attack) transport {
+	if l.talk != nil {
+		return &http.Transport{} // is never asked
+	}
+	return l.transport(d, a)
 }
 
 // content is what was read of an answer.
@@ -64,6 +77,8 @@ var lanes = []lane{
 	handshaking,
 	calling,
 	watching,
+	lineByLine,
+	datagrams,
 }
 
 // Lanes are the names of all lanes.

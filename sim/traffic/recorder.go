@@ -20,6 +20,7 @@ type recorder struct {
 	lane      lane
 	schedule  *schedule
 	transport http.RoundTripper
+	sockets   *dialer
 	inFlight  context.Context // ends when the run does, after its grace
 }
 
@@ -77,7 +78,7 @@ func (r *recorder) send(s shot, request *http.Request) outcome {
 		Subject: r.attack.Subject,
 		Request: &event.Request{
 			Lane:     r.lane.name,
-			Method:   request.Method,
+			Method:   r.lane.method,
 			Host:     s.target.Host,
 			Service:  s.target.Service,
 			Lag:      sent.Sub(s.due),
@@ -99,6 +100,9 @@ func (r *recorder) send(s shot, request *http.Request) outcome {
 
 // exchange says what came back.
 func (r *recorder) exchange(request *http.Request) outcome {
+	if r.lane.talk != nil {
+		return r.talked(request)
+	}
 	response, err := r.transport.RoundTrip(request)
 	if err != nil {
 		return outcome{err: err}

@@ -17,9 +17,12 @@ import (
 // where the lane speaks it.
 func entrance(t *testing.T, lane string, p *backend.Pod) netip.AddrPort {
 	t.Helper()
-	if DoorOf(lane) == TLS {
+	switch DoorOf(lane) {
+	case TLS:
 		pair := pki.New("nobody").Issue("all", []string{"*.example"})
 		return unwrap(t, secured(t, pair), p.Addr())
+	case TCP, UDP:
+		return p.StreamAddr()
 	}
 	return p.Addr()
 }

@@ -45,6 +45,8 @@ type Target struct {
 	Host    string
 	Path    string // "" is "/"
 	Service string // namespace/name: the service that must answer
+	// To is where this target is, in place of Attack.To: services of TCP and UDP have addresses of their own.
+	To netip.AddrPort
 }
 
 const (
@@ -71,7 +73,7 @@ func Run(ctx context.Context, a Attack) error {
 	inFlight, cancel := cancelAfter(ctx, grace)
 	defer cancel(nil)
 	sockets := &dialer{lane: a.Lane, subject: a.Subject, log: a.Log, to: a.To}
-	transport := lane.transport(sockets, a)
+	transport := lane.open(sockets, a)
 	defer transport.CloseIdleConnections()
 	defer sockets.end()
 
@@ -79,7 +81,7 @@ func Run(ctx context.Context, a Attack) error {
 	attacker := vegeta.NewAttacker(
 		vegeta.MaxWorkers(uint64(a.MaxInFlight)),
 		vegeta.Client(&http.Client{
-			Transport:     &recorder{attack: a, lane: lane, schedule: schedule, transport: transport, inFlight: inFlight},
+			Transport:     &recorder{attack: a, lane: lane, schedule: schedule, transport: transport, sockets: sockets, inFlight: inFlight},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}),
 	)
@@ -134,6 +136,9 @@ func (a *Attack) url(door Door, t Target) string {
 	}
 	if door == TLS {
 		return "https://" + t.Host + t.Path
+	}
+	if t.To.IsValid() {
+		return "http://" + t.To.String() + t.Path
 	}
 	return "http://" + a.To.String() + t.Path
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,8 @@ const (
 	podName   = "ingress-nginx-controller-0"
 	nodeName  = "windtunnel"
 	configMap = "ingress-nginx-controller"
+	tcpPorts  = "tcp-services"
+	udpPorts  = "udp-services"
 )
 
 // describeController makes the objects that ingress-nginx looks for at start:
@@ -64,12 +67,29 @@ func (i *instance) describeController(ctx context.Context) error {
 			return err
 		},
 	}
+	if len(i.room.Streams) > 0 {
+		for _, name := range []string{tcpPorts, udpPorts} {
+			steps = append(steps, func() error {
+				_, err := core.ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta(name), Data: i.streamPorts()}, metav1.CreateOptions{})
+				return err
+			})
+		}
+	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return fmt.Errorf("describing the controller of subject %s to its API server: %w", i.subject.Name, err)
 		}
 	}
 	return nil
+}
+
+// streamPorts gives each service of Room.Streams its port.
+func (i *instance) streamPorts() map[string]string {
+	data := map[string]string{}
+	for n, at := range i.Streams() {
+		data[strconv.Itoa(int(at.Port()))] = i.room.Streams[n]
+	}
+	return data
 }
 
 // controllerCommand is the command line of the controller, with the
@@ -84,6 +104,10 @@ func (i *instance) controllerCommand() *exec.Cmd {
 		"post-shutdown-grace-period": "0",
 	}
 	maps.Copy(flags, i.ports)
+	if len(i.room.Streams) > 0 {
+		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
+		flags["udp-services-configmap"] = namespace + "/" + udpPorts
+	}
 	binary := i.subject.Controller
 	if binary == subject.Bundled {
 		binary = i.driver.Bundled

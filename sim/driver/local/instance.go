@@ -27,9 +27,11 @@ type instance struct {
 	room    driver.Room
 	root    string
 	ports   map[string]string
-	api     *kubeapi.Server
-	block   block
-	pods    *backend.Fleet
+	// streamBase is the first port of the services of TCP and UDP.
+	streamBase int
+	api        *kubeapi.Server
+	block      block
+	pods       *backend.Fleet
 
 	life atomic.Pointer[life] // the controller's of the moment; nil before the first
 	stop sync.Once
@@ -57,6 +59,15 @@ func (i *instance) StatusPort() int {
 
 func (i *instance) Address() netip.AddrPort { return i.at("http-port") }
 func (i *instance) TLS() netip.AddrPort     { return i.at("https-port") }
+
+// Streams are at the ports from streamBase.
+func (i *instance) Streams() []netip.AddrPort {
+	var all []netip.AddrPort
+	for n := range i.room.Streams {
+		all = append(all, netip.MustParseAddrPort("127.0.0.1:"+strconv.Itoa(i.streamBase+n)))
+	}
+	return all
+}
 
 // at is where nginx listens on the port of a flag.
 func (i *instance) at(flag string) netip.AddrPort {

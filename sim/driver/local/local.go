@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/kubeapi"
@@ -40,6 +41,13 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err != nil {
 		return nil, err
 	}
+	streamBase, streamPort := 0, 0
+	if len(in.Streams) > 0 {
+		streamPort = driver.StreamPort
+		if streamBase, err = port.Free(len(in.Streams)); err != nil {
+			return nil, err
+		}
+	}
 	block, err := claimBlock()
 	if err != nil {
 		return nil, err
@@ -55,11 +63,17 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 		room:    in,
 		root:    root,
 		ports:   ports,
-		api:     api,
-		block:   block,
+
+		streamBase: streamBase,
+
+		api:   api,
+		block: block,
 		pods: backend.New(backend.Options{
-			Prefix:  block.prefix,
-			Port:    PodPort,
+			Prefix: block.prefix,
+			Port:   PodPort,
+
+			StreamPort: streamPort,
+
 			Log:     in.Log,
 			Subject: s.Name,
 		}),

@@ -1,0 +1,99 @@
+package backend
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// streamListener is where a pod answers over TCP and UDP themselves, at one
+// port of both: each line of a connection, and each datagram, with the identity
+// as JSON, the checksum of what was sent in it.
+type streamListener struct {
+	tcp net.Listener
+	udp net.PacketConn
+}
+
+// mostDatagram is the longest datagram that is read; nginx's proxy has the same bound.
+const mostDatagram = 1 << 16
+
+func listenStream(at netip.AddrPort) (*streamListener, error) {
+	tcp, err := net.Listen("tcp4", at.String())
+	if err != nil {
+		return nil, err
+	}
+	udp, err := net.ListenPacket("udp4", at.String())
+	if err != nil {
+		tcp.Close()
+		return nil, err
+	}
+	return &streamListener{tcp: tcp, udp: udp}, nil
+}
+
+func (s *streamListener) close() {
+	if s != nil {
+		s.tcp.Close()
+		s.udp.Close()
+	}
+}
+
+// StreamAddr is where the pod answers over TCP and UDP while it serves, if its
+// fleet does.
+func (p *Pod) StreamAddr() netip.AddrPort {
+	return netip.AddrPortFrom(p.address.Addr(), uint16(p.fleet.options.StreamPort))
+}
+
+func (p *Pod) serveStream(s *streamListener) {
+	go p.answerDatagrams(s.udp)
+	for {
+		c, err := s.tcp.Accept()
+		if err != nil {
+			p.streamEnded(err)
+			return
+		}
+		go p.answerLines(c)
+	}
+}
+
+// answerLines ends with the client, or with the pod.
+func (p *Pod) answerLines(c net.Conn) {
+	defer c.Close()
+	if !p.streams.begin() {
+		return
+	}
+	defer p.streams.active.Done()
+	stop := p.streams.onEnd(func() { c.Close() })
+	defer stop()
+	for lines := bufio.NewScanner(c); lines.Scan(); {
+		if _, err := c.Write(append(p.answerTo(lines.Bytes()), '\n')); err != nil {
+			return
+		}
+	}
+}
+
+func (p *Pod) answerDatagrams(c net.PacketConn) {
+	buffer := make([]byte, mostDatagram)
+	for {
+		n, from, err := c.ReadFrom(buffer)
+		if err != nil {
+			p.streamEnded(err)
+			return
+		}
+		c.WriteTo(p.answerTo(buffer[:n]), from) // an error is the client's, which went away
+	}
+}
+
+func (p *Pod) answerTo(message []byte) []byte {
+	sum := sha256.Sum256(message)
+	return encoded(p.identity(hex.EncodeToString(sum[:])))
+}
+
+func (p *Pod) streamEnded(err error) {
+	if !errors.Is(err, net.ErrClosed) {
+		p.trouble(fmt.Errorf("port %d of TCP and UDP: %w", p.fleet.options.StreamPort, err))
+	}
+}
