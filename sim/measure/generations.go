@@ -127,8 +127,12 @@ func (m *generations) uses(g event.Generation) {
 		return
 	}
 	h.PeakRSS, h.PeakPSS = max(h.PeakRSS, g.RSS), max(h.PeakPSS, g.PSS)
-	if g.Held != nil {
-		h.Held = Held{h.Held.Looks + 1, g.Held.Clients, g.Held.Pods}
+	if g.Held == nil {
+		return
+	}
+	h.Held.Looks++
+	if g.Held.Clients+g.Held.Pods > 0 { // else they are about to go
+		h.Held.Clients, h.Held.Pods = g.Held.Clients, g.Held.Pods
 	}
 }
 

@@ -187,7 +187,7 @@ type History struct {
 }
 
 // Held is why a draining generation lived on: the TCP connections that its
-// draining workers held open when that was last looked at.
+// draining workers held open when they were last seen to hold any.
 type Held struct {
 	Looks   int `json:"looks"` // how often it was; 0: nothing is known
 	Clients int `json:"clients"`

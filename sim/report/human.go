@@ -57,8 +57,12 @@ func count(n int) string {
 	return strings.Join(append([]string{s}, groups...), ",")
 }
 
-// percent writes a rate of 0 to 1 with two significant digits.
+// percent writes a rate of 0 to 1 with two significant digits, or all of its
+// whole part.
 func percent(rate float64) string {
+	if 100*rate >= 10 {
+		return strconv.FormatFloat(100*rate, 'f', 0, 64) + " %"
+	}
 	return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %"
 }
 

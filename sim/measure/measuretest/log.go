@@ -173,7 +173,7 @@ func (s *subject) change(at time.Duration) *event.Change {
 	pod := func(generation int) string { return fmt.Sprintf("demo/svc-%03d-%d", n, generation) }
 	c := &event.Change{
 		ID: s.changes, Step: "rolling-update", Object: fmt.Sprintf("EndpointSlice demo/svc-%03d-x7k2p", n),
-		Service: fmt.Sprintf("demo/svc-%03d", n), Pods: 5,
+		Service: fmt.Sprintf("demo/svc-%03d", n), Host: fmt.Sprintf("svc-%03d.example.com", n), Pods: 5,
 		Added: []string{pod(s.changes/100 + 1)}, Removed: []string{pod(s.changes / 100)},
 	}
 	s.add(at, event.Event{Change: c})

@@ -54,6 +54,12 @@ function axis(over) {
   return Object.assign({ stroke: css("--soft"), font: fontOf(12), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid") } }, over);
 }
 
+// alone shows, of a line, the values between two gaps: they have no line.
+const alone = { show: true, size: 4, filter: (u, i) => {
+  const values = u.data[i];
+  return [...values.keys()].filter((at) => values[at] != null && values[at - 1] == null && values[at + 1] == null);
+} };
+
 // lines draws vertical lines: of reloads, and between rounds.
 function lines(subject) {
   const { clock, edges } = layout(subject);

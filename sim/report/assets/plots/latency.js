@@ -11,9 +11,9 @@ function latency(subject) {
       scales: { y: { distr: 3, range } },
       axes: [axis({ size: 70, values: decades })],
       series: [
-        { label: "p50", stroke: css("--c3"), width: 2, value: (u, v) => ms(v), points: { show: false } },
-        { label: "p99", stroke: css("--c4"), width: 1.5, value: (u, v) => ms(v), points: { show: false } },
-        { label: "max", stroke: css("--c5"), width: 1, dash: [2, 3], value: (u, v) => ms(v), points: { show: false } },
+        { label: "p50", stroke: css("--c3"), width: 2, value: (u, v) => ms(v), points: alone },
+        { label: "p99", stroke: css("--c4"), width: 1.5, value: (u, v) => ms(v), points: alone },
+        { label: "max", stroke: css("--c5"), width: 1, dash: [2, 3], value: (u, v) => ms(v), points: alone },
       ],
     }),
   };
