@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+
+	"windtunnel.dev/internal/port"
 )
 
 // addresses counts the loopback addresses handed out: each test server has its
@@ -60,4 +62,16 @@ func freeAddress(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return listener.Addr().String()
+}
+
+// statusAddress is one for the status server. Lua lets nobody be proxied to its
+// port on any loopback address, so it is none that the kernel gives to pods.
+func statusAddress(t *testing.T) string {
+	t.Helper()
+	free, err := port.Free(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _, _ := net.SplitHostPort(freeAddress(t))
+	return fmt.Sprintf("%s:%d", host, free)
 }

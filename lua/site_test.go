@@ -160,7 +160,7 @@ func start(t *testing.T, with setup) *site {
 	if with.ConfigurationData == "" {
 		with.ConfigurationData = "20M"
 	}
-	s := &site{setup: with, t: t, Root: folder(t), HTTP: freeAddress(t), Status: freeAddress(t), Modules: modules}
+	s := &site{setup: with, t: t, Root: folder(t), HTTP: freeAddress(t), Status: statusAddress(t), Modules: modules}
 	s.install()
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -175,7 +175,7 @@ func TestOurLuaUnderTheirConf(t *testing.T) {
 	if err != nil {
 		t.Skip("needs nginx with Lua: ", err)
 	}
-	s := &site{t: t, Root: folder(t), HTTP: freeAddress(t), Status: freeAddress(t), Modules: modules}
+	s := &site{t: t, Root: folder(t), HTTP: freeAddress(t), Status: statusAddress(t), Modules: modules}
 	https := freeAddress(t)
 	if err := lua.Write(s.Root + "/etc/nginx/lua"); err != nil {
 		t.Fatal(err)
