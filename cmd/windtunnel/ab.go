@@ -112,7 +112,7 @@ func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, 
 	}
 	for i := range 2 * n {
 		which := sides[[4]int{0, 1, 1, 0}[i%4]]
-		dir, err := makeRunDir(filepath.Join(out, which.name, fmt.Sprintf("%02d", i/2+1)), s)
+		dir, err := makeRunDir(filepath.Join(out, which.name, fmt.Sprintf("%02d", i/2+1)), s, false)
 		if err != nil {
 			return err
 		}

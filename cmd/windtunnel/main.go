@@ -46,7 +46,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), apiserverCommand(), explainCommand(), doctorCommand())
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), replayCommand(), apiserverCommand(), explainCommand(), doctorCommand())
 
 	err := root.ExecuteContext(ctx)
 	var code verdict

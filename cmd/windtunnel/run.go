@@ -27,6 +27,7 @@ type runOptions struct {
 	seedSet    bool
 	portBase   int
 	controller string
+	rewritten  bool // the scenario is no longer what its file says
 }
 
 func runCommand() *cobra.Command {
@@ -61,6 +62,11 @@ func runScenario(ctx context.Context, path string, o runOptions, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	return runLoaded(ctx, s, o, stdout, stderr)
+}
+
+// runLoaded runs a scenario that was read, perhaps changed since.
+func runLoaded(ctx context.Context, s *scenario.Scenario, o runOptions, stdout, stderr io.Writer) error {
 	if !o.seedSet {
 		o.seed = s.Seed
 	}
@@ -71,7 +77,7 @@ func runScenario(ctx context.Context, path string, o runOptions, stdout, stderr 
 	if err := doctor.Fit(); err != nil {
 		return err
 	}
-	dir, err := makeRunDir(o.out, s)
+	dir, err := makeRunDir(o.out, s, o.rewritten)
 	if err != nil {
 		return err
 	}
@@ -137,7 +143,7 @@ func conduct(ctx context.Context, dir string, s *scenario.Scenario, o runOptions
 
 // makeRunDir makes the folder of a run and copies the scenario into it, so
 // that a report can be made again.
-func makeRunDir(dir string, s *scenario.Scenario) (string, error) {
+func makeRunDir(dir string, s *scenario.Scenario, rewritten bool) (string, error) {
 	if dir == "" {
 		dir = filepath.Join("runs", s.Name+"-"+time.Now().Format("20060102-150405"))
 	}
@@ -145,13 +151,33 @@ func makeRunDir(dir string, s *scenario.Scenario) (string, error) {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", dir)
 	}
 	text, err := os.ReadFile(s.File)
+	if rewritten {
+		text, err = s.Marshal()
+	}
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	return dir, os.WriteFile(filepath.Join(dir, scenarioFile), text, 0o644)
+	if err := os.WriteFile(filepath.Join(dir, scenarioFile), text, 0o644); err != nil {
+		return "", err
+	}
+	if name := s.Population.Recording; name != "" {
+		return dir, copyFile(filepath.Join(filepath.Dir(s.File), name), filepath.Join(dir, name))
+	}
+	return dir, nil
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
 }
 
 // bundledController finds the controller's binary: as told, or beside ours.

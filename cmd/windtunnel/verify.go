@@ -158,7 +158,7 @@ func (t *trial) run(ctx context.Context, controller string, stderr io.Writer) (c
 	if t.control {
 		s = s.Mutated()
 	}
-	dir, err := makeRunDir(t.dir, s)
+	dir, err := makeRunDir(t.dir, s, t.control)
 	if err != nil {
 		return exitBadInput, err.Error()
 	}

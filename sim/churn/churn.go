@@ -14,14 +14,14 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Change is one write: of an EndpointSlice, where a pod comes into a service or
-// leaves it; of an Ingress, where a host is new; of an object as it is.
+// Change is one write: of an EndpointSlice, where pods come into a service or
+// leave it; of an Ingress, where a host is new; of an object as it is.
 type Change struct {
 	ID      int           `json:"id"`               // from 1, unique in the stream
 	At      time.Duration `json:"at"`               // since the beginning of the timeline, or of the round; nanoseconds in a file
 	Service string        `json:"service"`          // namespace/name: whose pods change, or answer at a new host
-	Add     string        `json:"add,omitempty"`    // the pod that comes, without its namespace
-	Remove  string        `json:"remove,omitempty"` // the pod that leaves, without its namespace
+	Add     []string      `json:"add,omitempty"`    // the pods that come, without their namespace
+	Remove  []string      `json:"remove,omitempty"` // the pods that leave, without their namespace
 	Host    string        `json:"host,omitempty"`   // that is new
 	Touch   Touched       `json:"touch,omitempty"`  // what is written again, without a change that matters
 }
@@ -134,7 +134,7 @@ func (r *roll) next() Change {
 	leaving, coming := r.old[0], r.names.Pod(service.Name)
 	r.old = r.old[1:]
 	service.Pods[slices.Index(service.Pods, leaving)] = coming
-	return Change{Service: service.Key(), Add: coming, Remove: leaving}
+	return Change{Service: service.Key(), Add: []string{coming}, Remove: []string{leaving}}
 }
 
 // Rounds deals the stream out over n rounds of the same length, in the order of

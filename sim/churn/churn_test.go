@@ -96,15 +96,15 @@ func TestMembership(t *testing.T) {
 		}
 		for _, c := range s.Changes {
 			now := members[c.Service]
-			i := slices.Index(now, c.Remove)
+			i := slices.Index(now, c.Remove[0])
 			if i < 0 {
-				t.Fatalf("change %d removes %s, which is not in %s", c.ID, c.Remove, c.Service)
+				t.Fatalf("change %d removes %s, which is not in %s", c.ID, c.Remove[0], c.Service)
 			}
-			if seen[c.Add] {
-				t.Fatalf("change %d adds %s, which has been there before", c.ID, c.Add)
+			if seen[c.Add[0]] {
+				t.Fatalf("change %d adds %s, which has been there before", c.ID, c.Add[0])
 			}
-			seen[c.Add] = true
-			now[i] = c.Add
+			seen[c.Add[0]] = true
+			now[i] = c.Add[0]
 		}
 	})
 }
@@ -121,10 +121,10 @@ func TestOneAfterAnother(t *testing.T) {
 				if c.Service != roll[0].Service {
 					t.Fatalf("change %d is of %s, while %s is being rolled", c.ID, c.Service, roll[0].Service)
 				}
-				if added[c.Remove] {
-					t.Fatalf("change %d removes %s, which this roll has added", c.ID, c.Remove)
+				if added[c.Remove[0]] {
+					t.Fatalf("change %d removes %s, which this roll has added", c.ID, c.Remove[0])
 				}
-				added[c.Add] = true
+				added[c.Add[0]] = true
 			}
 			turn := rolls[i-i%len(p.Services) : i]
 			if slices.ContainsFunc(turn, func(r []churn.Change) bool { return r[0].Service == roll[0].Service }) {

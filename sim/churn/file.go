@@ -7,80 +7,106 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
+
+	"windtunnel.dev/sim/corpus"
 )
 
 // Schema names the version of the file format: a line that is a header, then a
 // line for each change, all JSON.
-const Schema = "windtunnel.dev/churn/v1"
+const Schema = "windtunnel.dev/recording/v1"
 
-// longest is the longest line that Read takes, in bytes.
-const longest = 1 << 20
-
-type header struct {
-	Schema  string        `json:"schema"`
-	Length  time.Duration `json:"length"` // nanoseconds
-	Changes int           `json:"changes"`
+// Recording is a population and what happened to it.
+type Recording struct {
+	Population corpus.Population
+	Stream
+	Left map[string]int // what happened and is not in it, by what it was
 }
 
-// Write records the stream, for Read to replay.
-func Write(w io.Writer, s Stream) error {
+// longest is the longest line that Read takes, in bytes: the population is one.
+const longest = 256 << 20
+
+type header struct {
+	Schema     string            `json:"schema"`
+	Length     time.Duration     `json:"length"` // nanoseconds
+	Changes    int               `json:"changes"`
+	Left       map[string]int    `json:"left,omitempty"`
+	Population corpus.Population `json:"population"`
+}
+
+// Write writes a recording, for Read to read.
+func Write(w io.Writer, r Recording) error {
 	buffered := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buffered)
-	if err := encoder.Encode(header{Schema: Schema, Length: s.Length, Changes: len(s.Changes)}); err != nil {
-		return fmt.Errorf("write churn: %w", err)
+	if err := encoder.Encode(header{Schema, r.Length, len(r.Changes), r.Left, r.Population}); err != nil {
+		return fmt.Errorf("write recording: %w", err)
 	}
-	for _, change := range s.Changes {
+	for _, change := range r.Changes {
 		if err := encoder.Encode(change); err != nil {
-			return fmt.Errorf("write churn: change %d: %w", change.ID, err)
+			return fmt.Errorf("write recording: change %d: %w", change.ID, err)
 		}
 	}
 	if err := buffered.Flush(); err != nil {
-		return fmt.Errorf("write churn: %w", err)
+		return fmt.Errorf("write recording: %w", err)
 	}
 	return nil
 }
 
-// Read returns the stream that Write recorded. It refuses a file that was cut
+// Read returns what Write wrote. It refuses a file that was cut
 // short, and one whose changes are not in order; errors name the line.
-func Read(r io.Reader) (Stream, error) {
+func Read(r io.Reader) (Recording, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longest)
-	var s Stream
-	var head header
-	line := 0
+	var read reader
 	for lines.Scan() {
-		line++
-		if err := readLine(lines.Bytes(), line, &head, &s); err != nil {
-			return Stream{}, fmt.Errorf("read churn: line %d: %w", line, err)
+		read.line++
+		if err := read.take(lines.Bytes()); err != nil {
+			return Recording{}, fmt.Errorf("read recording: line %d: %w", read.line, err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return Stream{}, fmt.Errorf("read churn: line %d: %w", line+1, err)
+		return Recording{}, fmt.Errorf("read recording: line %d: %w", read.line+1, err)
 	}
-	if line == 0 {
-		return Stream{}, errors.New("read churn: line 1: the file is empty; a recorded stream starts with a header")
+	if read.line == 0 {
+		return Recording{}, errors.New("read recording: line 1: the file is empty; a recording starts with a header")
 	}
-	if len(s.Changes) != head.Changes {
-		return Stream{}, fmt.Errorf("read churn: line %d: the file ends after %d changes, its header says %d; record it again",
-			line, len(s.Changes), head.Changes)
+	if len(read.Changes) != read.changes {
+		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %d changes, its header says %d; record it again",
+			read.line, len(read.Changes), read.changes)
 	}
-	return s, nil
+	return read.Recording, nil
 }
 
-func readLine(data []byte, line int, head *header, s *Stream) error {
-	if line > 1 {
-		var c Change
-		if err := decode(data, &c); err != nil {
-			return err
-		}
-		if err := s.follows(c); err != nil {
-			return err
-		}
-		s.Changes = append(s.Changes, c)
-		return nil
+// reader is how far a file has been read.
+type reader struct {
+	Recording
+	line    int
+	changes int                        // that the header promises
+	members map[string]map[string]bool // pods by service, as of the last change
+}
+
+func (r *reader) take(data []byte) error {
+	if r.line == 1 {
+		return r.head(data)
 	}
-	if err := decode(data, head); err != nil {
+	var c Change
+	if err := decode(data, &c); err != nil {
+		return err
+	}
+	if err := r.follows(c); err != nil {
+		return err
+	}
+	if err := r.fits(c); err != nil {
+		return err
+	}
+	r.Changes = append(r.Changes, c)
+	return nil
+}
+
+func (r *reader) head(data []byte) error {
+	var head header
+	if err := decode(data, &head); err != nil {
 		return err
 	}
 	if head.Schema != Schema {
@@ -89,7 +115,17 @@ func readLine(data []byte, line int, head *header, s *Stream) error {
 	if head.Length < 0 {
 		return fmt.Errorf("length %v is below zero", head.Length)
 	}
-	s.Length = head.Length
+	r.Length, r.changes, r.Left, r.Population = head.Length, head.Changes, head.Left, head.Population
+	r.members = map[string]map[string]bool{}
+	for _, service := range r.Population.Services {
+		if r.members[service.Key()] != nil {
+			return fmt.Errorf("service %s is in the population twice", service.Key())
+		}
+		r.members[service.Key()] = map[string]bool{}
+		for _, pod := range service.Pods {
+			r.members[service.Key()][pod] = true
+		}
+	}
 	return nil
 }
 
@@ -121,13 +157,35 @@ func (s Stream) follows(c Change) error {
 		return fmt.Errorf("change %d at %v, after the end of the stream at %v", c.ID, c.At, s.Length)
 	case c.Service == "":
 		return fmt.Errorf("change %d without a service", c.ID)
-	case c.Add == c.Remove && c.Add != "":
-		return fmt.Errorf("change %d replaces pod %q by itself; name two pods", c.ID, c.Add)
+	case slices.Contains(c.Add, "") || slices.Contains(c.Remove, ""):
+		return fmt.Errorf("change %d has a pod without a name", c.ID)
 	case c.Touch != "" && c.Touch != Slice && c.Touch != Labels && c.Touch != Ingress:
 		return fmt.Errorf("change %d touches %q; there are %s, %s and %s", c.ID, c.Touch, Slice, Labels, Ingress)
 	}
-	if kinds := count(c.Add+c.Remove != "", c.Host != "", c.Touch != ""); kinds != 1 {
+	if kinds := count(len(c.Add)+len(c.Remove) > 0, c.Host != "", c.Touch != ""); kinds != 1 {
 		return fmt.Errorf("change %d does %d things; give it pods, a host or something to touch", c.ID, kinds)
+	}
+	return nil
+}
+
+// fits says why a change cannot happen to what the population has become, and
+// lets it happen.
+func (r *reader) fits(c Change) error {
+	members := r.members[c.Service]
+	if members == nil {
+		return fmt.Errorf("change %d is of %s, which is not in the population", c.ID, c.Service)
+	}
+	for _, pod := range c.Remove {
+		if !members[pod] {
+			return fmt.Errorf("change %d removes %s, which %s has not", c.ID, pod, c.Service)
+		}
+		delete(members, pod)
+	}
+	for _, pod := range c.Add {
+		if members[pod] || slices.Contains(c.Remove, pod) {
+			return fmt.Errorf("change %d adds %s, which %s has", c.ID, pod, c.Service)
+		}
+		members[pod] = true
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func ScaleOut(p corpus.Population, o Options) Stream {
 		taken = append(taken, service.Pods...)
 	}
 	names := corpus.NewNames(chance, taken...)
-	return each(p, o, chance, func(c *Change, service corpus.Service) { c.Add = names.Pod(service.Name) })
+	return each(p, o, chance, func(c *Change, service corpus.Service) { c.Add = []string{names.Pod(service.Name)} })
 }
 
 // NewHosts creates an ingress for a new host a change, new-1.NAMESPACE.example and

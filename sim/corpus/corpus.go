@@ -31,20 +31,20 @@ type Shape struct {
 
 // Population is what is in the cluster when a run begins.
 type Population struct {
-	Namespace string
-	Services  []Service
-	Ingresses []Ingress
-	TLS       bool
+	Namespace string    `json:"namespace"`
+	Services  []Service `json:"services"`
+	Ingresses []Ingress `json:"ingresses"`
+	TLS       bool      `json:"tls,omitempty"`
 }
 
 // Service is a service and the pods that it has at first.
 type Service struct {
-	Namespace string
-	Name      string
-	Port      int32    // that its pods listen on
-	Pods      []string // names, without the namespace
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Port      int32    `json:"port"` // that its pods listen on
+	Pods      []string `json:"pods"` // names, without the namespace
 
-	StreamPort int32 // of its pods, for TCP and UDP themselves; 0: none
+	StreamPort int32 `json:"streamPort,omitempty"` // of its pods, for TCP and UDP themselves; 0: none
 }
 
 // Key is namespace/name.
@@ -52,17 +52,17 @@ func (s Service) Key() string { return s.Namespace + "/" + s.Name }
 
 // Ingress routes the paths of one host.
 type Ingress struct {
-	Name  string
-	Host  string
-	Paths []Path
+	Name  string `json:"name"`
+	Host  string `json:"host"`
+	Paths []Path `json:"paths"`
 
-	Annotations map[string]string
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // Path routes what begins with Prefix to a service of the same namespace.
 type Path struct {
-	Prefix  string
-	Service string
+	Prefix  string `json:"prefix"`
+	Service string `json:"service"`
 }
 
 // Target is a URL that a population answers, and the service which does.

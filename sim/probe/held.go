@@ -11,12 +11,12 @@ import (
 // socket is a TCP socket of this machine. Which process holds it, its inode
 // tells.
 type socket struct {
-	inode   uint64 // 0: no process holds it
+	inode   uint64
 	port    uint16 // the local one
 	listens bool
 }
 
-// sockets are all of this machine, from sock_diag(7), or without it from
+// sockets are all that a process holds, from sock_diag(7), or without it from
 // /proc/net/tcp.
 func sockets() ([]socket, error) {
 	all, err := diagSockets()
@@ -51,10 +51,9 @@ func heldBy(pids []int) (map[int]event.Connections, error) {
 	listened := map[uint16]bool{}
 	connections := map[uint64]socket{}
 	for _, s := range all {
-		switch {
-		case s.listens:
+		if s.listens {
 			listened[s.port] = true
-		case s.inode != 0: // else not yet accepted, or closed
+		} else {
 			connections[s.inode] = s
 		}
 	}

@@ -135,11 +135,9 @@ func (w *Workers) look() {
 // sightings looks at the workers known, and for new ones if the master lives.
 func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 	var found []sighting
-	for pid, worker := range line.workers {
+	for pid := range line.workers {
 		if state, ok := workerState(pid); ok {
 			found = append(found, sighting{pid: pid, state: state})
-		} else if w.ends.dying(pid) {
-			found = append(found, sighting{pid: pid, state: worker.State})
 		}
 	}
 	if !lives {

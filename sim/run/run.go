@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -44,8 +45,12 @@ const stopPatience = 20 * time.Second
 // not be finished; what was seen until then is in the log.
 func Do(ctx context.Context, o Options) (err error) {
 	o.Log.Write(event.Event{Run: header(o)})
-	population := corpus.Generate(shape(o))
-	beats, err := step.Beats(o.Scenario, population, o.Seed)
+	recording, err := populate(o)
+	if err != nil {
+		return err
+	}
+	population := recording.Population
+	beats, err := step.Beats(o.Scenario, recording, o.Seed)
 	if err != nil {
 		return err
 	}
@@ -84,6 +89,24 @@ func mortal(s *scenario.Scenario) bool {
 		f, known := fault.Find(step.Fault)
 		return known && f.Kills
 	})
+}
+
+// populate makes the population, or reads it with all that was recorded of it.
+func populate(o Options) (churn.Recording, error) {
+	p := o.Scenario.Population
+	if p.Recording == "" {
+		return churn.Recording{Population: corpus.Generate(shape(o))}, nil
+	}
+	file, err := os.Open(filepath.Join(filepath.Dir(o.Scenario.File), p.Recording))
+	if err != nil {
+		return churn.Recording{}, err
+	}
+	defer file.Close()
+	recording, err := churn.Read(file)
+	if err != nil {
+		return recording, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	return recording, nil
 }
 
 // rounds lets the subjects take turns, in an order that is turned round each

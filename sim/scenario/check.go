@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -90,6 +91,15 @@ func (c *checker) population() {
 		return
 	}
 	c.name("namespace", p.Namespace, "spec", "population", "namespace")
+	if p.Recording != "" {
+		if !filepath.IsLocal(p.Recording) {
+			c.wrong(fmt.Sprintf("recording %q is not beside the scenario", p.Recording), "copy it there", "spec", "population", "recording")
+		}
+		if p.Services+p.Pods+p.Ingresses != 0 || p.TLS || p.Streams || p.Annotations != nil {
+			c.wrong("a population that is recorded, and made", "keep recording: or the other fields", "spec", "population")
+		}
+		return
+	}
 	for _, count := range []struct {
 		key string
 		n   int

@@ -14,18 +14,20 @@ func (s *Scenario) Mutated() *Scenario {
 		return nil
 	}
 	mutated := *s
+	mutated.Control = nil
 	mutated.Subjects = slices.Clone(s.Subjects)
 	for i := range mutated.Subjects {
 		subject := &mutated.Subjects[i]
-		subject.Flags = over(subject.Flags, s.Control.Flags)
-		subject.Config = over(subject.Config, s.Control.Config)
+		subject.Flags = Over(subject.Flags, s.Control.Flags)
+		subject.Config = Over(subject.Config, s.Control.Config)
 	}
 	mutated.Timeline = append(slices.Clone(s.Timeline), s.Control.Timeline...)
 	slices.SortStableFunc(mutated.Timeline, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return &mutated
 }
 
-func over(first, second map[string]string) map[string]string {
+// Over is the settings of first with those of second, which win.
+func Over(first, second map[string]string) map[string]string {
 	all := maps.Clone(first)
 	if all == nil {
 		all = map[string]string{}

@@ -136,6 +136,10 @@ func fill(s *Scenario, at place) {
 	}
 	if p := &s.Population; !p.IsZero() {
 		p.Namespace = cmp.Or(p.Namespace, "demo")
+		if p.Recording != "" {
+			p.Namespace = RecordedNamespace
+			return
+		}
 		p.Pods = cmp.Or(p.Pods, 1)
 		p.Ingresses = cmp.Or(p.Ingresses, p.Services)
 	}

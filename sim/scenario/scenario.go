@@ -26,10 +26,15 @@ const (
 	Touch         = "touch"          // writes objects again without a change that matters
 
 	CertificateRotation = "certificate-rotation" // gives one host after another a new certificate
+
+	Recorded = "recorded" // what happened to the population while it was recorded
 )
 
+// RecordedNamespace is where the population of a recording lies.
+const RecordedNamespace = "recorded"
+
 // Churns are the kinds of churn that a step can ask for.
-var Churns = []string{RollingUpdate, ScaleOut, NewHosts, Touch, CertificateRotation}
+var Churns = []string{RollingUpdate, ScaleOut, NewHosts, Touch, CertificateRotation, Recorded}
 
 // Scenario is one story: subjects, what happens to them, what is expected.
 type Scenario struct {

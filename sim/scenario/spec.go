@@ -75,8 +75,10 @@ type Subject struct {
 type Population struct {
 	// The namespace that all of it is in.
 	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=demo"`
+	// The file of a recording, beside the scenario: its population, and nothing of the fields below.
+	Recording string `yaml:"recording,omitempty"`
 	// How many services.
-	Services int `yaml:"services" jsonschema:"required,minimum=1"`
+	Services int `yaml:"services,omitempty" jsonschema:"minimum=1"`
 	// How many pods each service has.
 	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
 	// How many ingresses, dealt out over the services. Without it: one a service.
@@ -143,7 +145,7 @@ type Step struct {
 	// When the step begins, since the beginning of the timeline.
 	At time.Duration `yaml:"at"`
 	// A stream of changes over the population.
-	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=scale-out,enum=new-hosts,enum=touch,enum=certificate-rotation"`
+	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=scale-out,enum=new-hosts,enum=touch,enum=certificate-rotation,enum=recorded"`
 	// Changes a second, minute or hour, of a churn.
 	Rate Rate `yaml:"rate,omitempty"`
 	// How long a churn, or a fault, lasts.

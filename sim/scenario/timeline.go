@@ -69,7 +69,12 @@ func (c *checker) churn(step Step, path []any) {
 	if c.Population.IsZero() {
 		c.wrong("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
 	}
-	if step.Rate == 0 {
+	switch recorded := step.Churn == Recorded; {
+	case recorded && c.Population.Recording == "":
+		c.wrong("a churn that was recorded, and a population that was not", "add recording: FILE to it", path...)
+	case recorded && step.Rate != 0:
+		c.wrong("rate: what was recorded has its times", "take it away", append(path, "rate")...)
+	case !recorded && step.Rate == 0:
 		c.wrong("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
 	}
 	if step.For <= 0 {
@@ -78,7 +83,7 @@ func (c *checker) churn(step Step, path []any) {
 	if changes := float64(step.Rate) * step.For.Seconds(); changes > mostChanges {
 		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
 	}
-	if step.Drain != 0 && step.Churn != RollingUpdate {
+	if step.Drain != 0 && step.Churn != RollingUpdate && step.Churn != Recorded {
 		c.wrong("drain: belongs to a "+RollingUpdate, "take it away", append(path, "drain")...)
 	}
 	c.notNegative(step.Drain, append(path, "drain")...)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/corpus"
@@ -24,8 +26,24 @@ var streams = map[string]func(corpus.Population, churn.Options) churn.Stream{
 // churned is a beat for each change of a stream.
 func churned(s scenario.Step, in setting, next int) ([]Beat, int) {
 	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At})
+	return beatsOf(s, stream.Changes, next)
+}
+
+// recorded is a beat for each change of the recording, as far as the step goes.
+func recorded(s scenario.Step, in setting, next int) ([]Beat, int) {
+	var changes []churn.Change
+	for _, change := range in.recorded.Changes {
+		if change.At <= s.For {
+			change.At += s.At
+			changes = append(changes, change)
+		}
+	}
+	return beatsOf(s, changes, next)
+}
+
+func beatsOf(s scenario.Step, changes []churn.Change, next int) ([]Beat, int) {
 	var beats []Beat
-	for _, change := range stream.Changes {
+	for _, change := range changes {
 		id := next
 		beats = append(beats, Beat{At: change.At, Do: func(ctx context.Context, c *Cluster) error {
 			return c.churn(ctx, id, s.Churn, change, s.Drain)
@@ -50,46 +68,94 @@ func (c *Cluster) churn(ctx context.Context, id int, kind string, change churn.C
 	return c.replace(ctx, event.Change{ID: id, Step: kind}, change, service, drain)
 }
 
-// replace brings a pod into a service, takes one out of it, or swaps two: as a
-// Deployment with maxSurge 1 does it, the new pod is ready before the old one is
-// asked to end; one write of the EndpointSlice says both. The old pod serves on
-// for drain after the API has taken the change, then its address refuses.
+// replace brings pods into a service and takes others out of it. As a Deployment
+// with maxSurge does it, new pods are ready before old ones are asked to end; one
+// write of the EndpointSlice says both, and takes a second one only where the
+// places are in several. Old pods serve on for drain after the API has taken the
+// change, then their addresses refuse.
 func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Change, service *service, drain time.Duration) error {
-	place := len(service.members)
-	if r.Remove != "" {
-		if place = slices.Index(service.members, r.Remove); place < 0 {
-			return fmt.Errorf("change %d: pod %s is not in service %s", change.ID, r.Remove, r.Service)
-		}
-		change.Removed = []string{c.qualified(r.Remove)}
-	}
-	if r.Add != "" {
-		if err := c.startPod(r.Add, service.Service); err != nil {
+	for _, pod := range r.Add {
+		if err := c.startPod(pod, service.Service); err != nil {
 			return err
 		}
-		change.Added = []string{c.qualified(r.Add)}
 	}
-	if place == len(service.members) {
-		service.members = append(service.members, r.Add)
+	places, err := service.swap(r.Remove, r.Add)
+	if err != nil {
+		return fmt.Errorf("change %d: %w", change.ID, err)
 	}
-	service.members[place] = r.Add // without a new pod: nobody
-	slice, err := cluster.Object(c.slices(service)[place/corpus.SliceSize])
+	written, err := c.slicesAt(service, places)
 	if err != nil {
 		return err
 	}
-	change.Object, change.Service, change.Pods = cluster.Name(slice), r.Service, service.size()
+	change.Object, change.Service, change.Pods = cluster.Name(written[0]), r.Service, service.size()
 	change.Host, change.Path = service.target.Host, service.target.Path
-	if err := c.change(ctx, change, func() (string, error) { return c.client.Put(ctx, slice) }); err != nil {
+	change.Added, change.Removed = c.allQualified(r.Add), c.allQualified(r.Remove)
+	if err := c.change(ctx, change, func() (string, error) { return c.putAll(ctx, written) }); err != nil {
 		return err
 	}
-	if r.Remove == "" {
-		return nil
+	for _, pod := range r.Remove {
+		old, ok := c.pods.Get(c.qualified(pod))
+		if !ok {
+			return fmt.Errorf("change %d: pod %s was never started", change.ID, pod)
+		}
+		old.Terminate(drain)
 	}
-	old, ok := c.pods.Get(c.qualified(r.Remove))
-	if !ok {
-		return fmt.Errorf("change %d: pod %s was never started", change.ID, r.Remove)
-	}
-	old.Terminate(drain)
 	return nil
+}
+
+// swap gives the places of pods that leave to those that come; further ones get
+// new places. It tells the places that changed.
+func (s *service) swap(leave, come []string) (places []int, err error) {
+	for i := range max(len(leave), len(come)) {
+		place, pod := len(s.members), ""
+		if i < len(leave) {
+			if place = slices.Index(s.members, leave[i]); place < 0 {
+				return nil, fmt.Errorf("pod %s is not in service %s", leave[i], s.Key())
+			}
+		} else {
+			s.members = append(s.members, "")
+		}
+		if i < len(come) {
+			pod = come[i]
+		}
+		s.members[place] = pod
+		places = append(places, place)
+	}
+	return places, nil
+}
+
+// slicesAt are the EndpointSlices with these places, each once.
+func (c *Cluster) slicesAt(s *service, places []int) ([]*unstructured.Unstructured, error) {
+	all, seen := c.slices(s), map[int]bool{}
+	var found []*unstructured.Unstructured
+	for _, place := range places {
+		if i := place / corpus.SliceSize; !seen[i] {
+			seen[i] = true
+			object, err := cluster.Object(all[i])
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, object)
+		}
+	}
+	return found, nil
+}
+
+// putAll writes objects, and returns the version of the last.
+func (c *Cluster) putAll(ctx context.Context, objects []*unstructured.Unstructured) (version string, err error) {
+	for _, object := range objects {
+		if version, err = c.client.Put(ctx, object); err != nil {
+			return "", err
+		}
+	}
+	return version, nil
+}
+
+func (c *Cluster) allQualified(pods []string) (all []string) {
+	for _, pod := range pods {
+		all = append(all, c.qualified(pod))
+	}
+	return all
 }
 
 // size is how many pods the service has.

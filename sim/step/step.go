@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/scenario"
 )
@@ -29,6 +30,7 @@ var kinds = []struct {
 	beats func(s scenario.Step, in setting, next int) ([]Beat, int)
 }{
 	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churned},
+	{func(s scenario.Step) bool { return s.Churn == scenario.Recorded }, recorded},
 	{func(s scenario.Step) bool { return s.Churn == scenario.CertificateRotation }, certificateRotation},
 	{func(s scenario.Step) bool { return s.Apply != "" }, apply},
 	{func(s scenario.Step) bool { return s.Delete != "" }, remove},
@@ -39,13 +41,15 @@ var kinds = []struct {
 type setting struct {
 	scenario   *scenario.Scenario
 	population corpus.Population
+	recorded   churn.Stream
 	seed       uint64
 }
 
-// Beats are the beats of the whole timeline, by time. Changes are numbered
-// from 1 in the order of the steps in the file.
-func Beats(s *scenario.Scenario, population corpus.Population, seed uint64) ([]Beat, error) {
-	in := setting{scenario: s, population: population, seed: seed}
+// Beats are the beats of the whole timeline over a population, and over what was
+// recorded of it if it was, by time. Changes are numbered from 1 in the order of the
+// steps in the file.
+func Beats(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Beat, error) {
+	in := setting{scenario: s, population: of.Population, recorded: of.Stream, seed: seed}
 	var all []Beat
 	next := 1
 	for _, step := range s.Timeline {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/event"
@@ -79,7 +80,7 @@ func newStageOf(t *testing.T, story, prefix string) *stage {
 	t.Cleanup(s.pods.Stop)
 
 	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 2, Seed: 1})
-	if s.beats, err = step.Beats(s.scenario, population, 1); err != nil {
+	if s.beats, err = step.Beats(s.scenario, churn.Recording{Population: population}, 1); err != nil {
 		t.Fatal(err)
 	}
 	s.cluster = step.NewCluster("a", client, s.pods, population, s.log)

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/record"
+)
+
+type recordOptions struct {
+	kubeconfig string
+	context    string
+	namespaces []string
+	length     time.Duration
+	hash       bool
+	out        string
+}
+
+func recordCommand() *cobra.Command {
+	var o recordOptions
+	command := &cobra.Command{
+		Use:   "record",
+		Short: "Record what happens in a live cluster, to replay it here",
+		Long: `Record what happens in a live cluster, to replay it here.
+
+Watches Services, EndpointSlices and Ingresses, and writes nothing to the cluster.
+The recording has the services, how many pods each has, the hosts that are routed
+to them, and each change of endpoints and each new host with its time. It has no
+addresses, labels, annotations or anything of Secrets; with --hash-names no names
+either. It ends after --for, or with Ctrl-C.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.record(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the cluster's (default: as kubectl finds it)")
+	flags.StringVar(&o.context, "context", "", "of the kubeconfig (default: its current one)")
+	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "namespaces to follow (default: all)")
+	flags.DurationVar(&o.length, "for", 0, "how long (default: until interrupted)")
+	flags.BoolVar(&o.hash, "hash-names", false, "replace the names of services and hosts by hashes that cannot be guessed")
+	flags.StringVarP(&o.out, "out", "o", "recording.jsonl", "the file to write")
+	return command
+}
+
+func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) error {
+	if _, err := os.Stat(o.out); err == nil {
+		return fmt.Errorf("%s is there already: choose another --out", o.out)
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context}).ClientConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w; name it with --kubeconfig", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var file *os.File
+	var failed error
+	recording, err := record.Record(ctx, config, record.Options{
+		Namespaces: o.namespaces, Hash: o.hash,
+		Began: func(services, pods, hosts int) {
+			// Not before there is something to write; and not after, for then it would be lost.
+			if file, failed = os.OpenFile(o.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); failed != nil {
+				stop()
+				return
+			}
+			fmt.Fprintf(stderr, "recording %d services with %d pods, %d hosts, from %s\n", services, pods, hosts, config.Host)
+			if o.length > 0 {
+				time.AfterFunc(o.length, stop)
+			}
+		},
+		Changed: tellNow(stderr),
+	})
+	if err := cmp.Or(err, failed); err != nil {
+		return err
+	}
+	if err := errors.Join(churn.Write(file, recording), file.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s: %d changes in %v\n", o.out, len(recording.Changes), recording.Length.Round(time.Second))
+	for _, what := range slices.Sorted(maps.Keys(recording.Left)) {
+		fmt.Fprintf(stdout, "not in it: %d %s\n", recording.Left[what], what)
+	}
+	return nil
+}
+
+// tellNow tells the number of changes, once a second at most.
+func tellNow(stderr io.Writer) func(int) {
+	var last time.Time
+	return func(changes int) {
+		if now := time.Now(); now.Sub(last) >= time.Second {
+			last = now
+			fmt.Fprintf(stderr, "%d changes\n", changes)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package record_test
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/record"
+)
+
+// live is a cluster with a population, and what is done to it.
+type live struct {
+	*testing.T
+	server *kubeapi.Server
+	client *cluster.Client
+	next   byte
+	pods   map[string]netip.Addr
+}
+
+func newLive(t *testing.T) *live {
+	t.Helper()
+	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close(context.Background()) })
+	client, err := cluster.New(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &live{T: t, server: server, client: client, pods: map[string]netip.Addr{}}
+	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 3, Pods: 2, Ingresses: 2, Seed: 1})
+	var objects []*unstructured.Unstructured
+	for _, typed := range population.Objects(l.address) {
+		objects = append(objects, l.object(typed))
+	}
+	if err := client.CreateAll(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (l *live) address(pod string) netip.Addr {
+	if _, known := l.pods[pod]; !known {
+		l.next++
+		l.pods[pod] = netip.AddrFrom4([4]byte{10, 0, 0, l.next})
+	}
+	return l.pods[pod]
+}
+
+func (l *live) object(typed runtime.Object) *unstructured.Unstructured {
+	l.Helper()
+	object, err := cluster.Object(typed)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return object
+}
+
+func (l *live) put(typed runtime.Object) {
+	l.Helper()
+	if _, err := l.client.Put(l.Context(), l.object(typed)); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// has writes which pods a service has.
+func (l *live) has(service string, pods ...string) {
+	l.Helper()
+	var members []corpus.Member
+	for _, pod := range pods {
+		members = append(members, corpus.Member{Pod: pod, Address: l.address(pod), Serving: true})
+	}
+	l.put(corpus.Slice(corpus.Service{Namespace: "demo", Name: service, Port: 8080}, members))
+}
+
+// record follows the cluster while act changes it, until so many changes came.
+func (l *live) record(o record.Options, changes int, act func()) churn.Recording {
+	l.Helper()
+	ctx, stop := context.WithCancel(l.Context())
+	defer stop()
+	acted := make(chan struct{})
+	o.Began = func(services, pods, hosts int) {
+		if services != 3 || pods != 6 || hosts != 2 {
+			l.Errorf("began with %d services, %d pods, %d hosts", services, pods, hosts)
+		}
+		go func() { defer close(acted); act() }()
+	}
+	o.Changed = func(n int) {
+		if n == changes {
+			stop()
+		}
+	}
+	recording, err := record.Record(ctx, l.server.Config(), o)
+	if err != nil {
+		l.Fatal(err)
+	}
+	<-acted // what was seen may not have been answered yet
+	return recording
+}
+
+func TestRecord(t *testing.T) {
+	l := newLive(t)
+	recording := l.record(record.Options{}, 4, func() {
+		l.has("svc-002", "a", "b", "c")
+		l.put(corpus.Ingress{Name: "new", Host: "new.example", Paths: []corpus.Path{{Prefix: "/", Service: "svc-001"}, {Prefix: "/a", Service: "svc-002"}}}.Object("demo"))
+		l.has("svc-002", "b", "c", "d")
+		l.has("svc-002")
+	})
+	type brief struct {
+		Service, Host string
+		Add, Remove   int
+	}
+	var got []brief
+	for _, c := range recording.Changes {
+		got = append(got, brief{c.Service, c.Host, len(c.Add), len(c.Remove)})
+	}
+	// What is of different kinds is watched apart, and may change places.
+	slices.SortStableFunc(got, func(a, b brief) int { return strings.Compare(b.Host, a.Host) })
+	want := []brief{
+		{"recorded/demo-svc-001", "new.example", 0, 0},
+		{"recorded/demo-svc-002", "", 3, 2},
+		{"recorded/demo-svc-002", "", 1, 1},
+		{"recorded/demo-svc-002", "", 0, 3},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	var file bytes.Buffer
+	if err := churn.Write(&file, recording); err != nil {
+		t.Fatal(err)
+	}
+	again, err := churn.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(recording.Changes, again.Changes); diff != "" {
+		t.Errorf("-recorded +read:\n%s", diff)
+	}
+	var hosts []string
+	for _, target := range again.Population.Targets() {
+		hosts = append(hosts, target.Host)
+	}
+	slices.Sort(hosts)
+	if hosts = slices.Compact(hosts); !slices.Equal(hosts, []string{"svc-000.demo.example", "svc-001.demo.example"}) {
+		t.Errorf("hosts are %v", hosts)
+	}
+}
+
+// What a recording cannot hold is counted.
+func TestWhatIsLeftOut(t *testing.T) {
+	l := newLive(t)
+	ingress := func(path string) *networkingv1.Ingress {
+		return corpus.Ingress{Name: "new", Host: "new.example", Paths: []corpus.Path{{Prefix: path, Service: "svc-001"}}}.Object("demo")
+	}
+	recording := l.record(record.Options{}, 2, func() {
+		l.put(ingress("/a"))
+		l.put(ingress("/b"))
+		l.put(corpus.Ingress{Name: "last", Host: "last.example", Paths: []corpus.Path{{Prefix: "/", Service: "svc-001"}}}.Object("demo"))
+	})
+	if diff := cmp.Diff(map[string]int{"changed ingresses": 1}, recording.Left); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
+// With hashes no name of the cluster is in the file.
+func TestHashedNames(t *testing.T) {
+	l := newLive(t)
+	recording := l.record(record.Options{Hash: true}, 1, func() { l.has("svc-002", "secret-pod") })
+	var file bytes.Buffer
+	if err := churn.Write(&file, recording); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(slices.Collect(maps.Keys(l.pods)), "demo", "svc-00", "secret") {
+		if strings.Contains(file.String(), name) {
+			t.Errorf("%s is in the file", name)
+		}
+	}
+	if _, err := churn.Read(&file); err != nil {
+		t.Error(err)
+	}
+}
+
+// A namespace that was not named is not looked at.
+func TestNamespaces(t *testing.T) {
+	l := newLive(t)
+	ctx, stop := context.WithCancel(t.Context())
+	recording, err := record.Record(ctx, l.server.Config(), record.Options{Namespaces: []string{"other"}, Began: func(int, int, int) { stop() }})
+	if err != nil || len(recording.Population.Services) > 0 {
+		t.Errorf("%+v, %v", recording.Population, err)
+	}
+}
