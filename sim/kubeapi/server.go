@@ -4,9 +4,10 @@
 // it, and the controller under test, which watches. Its one rule: a client must
 // not be able to tell it from kube-apiserver by what the API promises.
 //
-// What it does not do: authorization, CEL (in schemas and webhooks), and the work of
-// controllers and kubelets, which is that of package controllers. As with
-// kube-apiserver, a pod's status is written through its status subresource only.
+// What it does not do: authorization, CEL beyond the language itself in the rules of
+// custom kinds (and none in webhooks), and the work of controllers and kubelets, which
+// is that of package controllers. As with kube-apiserver, a pod's status is written
+// through its status subresource only.
 package kubeapi
 
 import (
