@@ -87,6 +87,8 @@ func held(h measure.History) string {
 		return "–"
 	case h.Held.Looks == 0:
 		return "gone before a look"
+	case h.Held.Clients+h.Held.Pods == 0:
+		return "none when looked at"
 	}
 	return fmt.Sprintf("%s of clients, %s to pods", count(h.Held.Clients), count(h.Held.Pods))
 }

@@ -24,6 +24,10 @@ func TestLives(t *testing.T) {
 			life{"2", "2.00 s", "40.0 s", "to the end", "1", "3.00 MiB", "1.00 MiB", "gone before a look", "–"},
 		},
 		{
+			measure.History{Generation: 5, Workers: 1, Began: 12 * time.Second, Draining: 13 * time.Second, Ended: 14 * time.Second, Held: measure.Held{Looks: 1}},
+			life{"5", "2.00 s", "1.00 s", "1.00 s", "1", "–", "–", "none when looked at", "–"},
+		},
+		{
 			measure.History{Generation: 3, Workers: 1, Began: 30 * time.Second, Draining: -1, Ended: 51 * time.Second, Exits: map[string]int{"SIGSEGV": 1}},
 			life{"3", "10.0 s", "21.0 s", "–", "1", "–", "–", "–", "1 by SIGSEGV"},
 		},
