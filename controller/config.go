@@ -38,6 +38,9 @@ type Config struct {
 	// hosts lack, at the addresses that these name.
 	CompleteChains bool
 
+	// NginxDebug has nginx log all it can, unless error-log-level says otherwise.
+	NginxDebug bool
+
 	SyncRate float64      // syncs a second at most
 	Retry    wait.Backoff // of what is sent to nginx
 

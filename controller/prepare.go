@@ -44,7 +44,10 @@ func prepare(c *Config) (render.Input, error) {
 		return render.Input{}, err
 	}
 	ipv6 := hasIPv6()
-	c.Options.Config = options.Defaults(runtime.GOMAXPROCS(0), ipv6)
+	c.Options.Config = options.Defaults(cpus("/sys/fs/cgroup", runtime.NumCPU()), ipv6)
+	if c.NginxDebug {
+		c.Options.Config.ErrorLogLevel = "debug"
+	}
 	input := render.Input{
 		Template:       c.Template,
 		Modules:        modules,

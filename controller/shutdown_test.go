@@ -2,9 +2,7 @@ package controller_test
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,21 +84,5 @@ func TestRequestsUnderWayAreAnswered(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-// At verbosity 2 what changes in nginx.conf is logged.
-func TestTheDiffIsLogged(t *testing.T) {
-	log := records{t, make(chan record, 1000)}
-	r := launchAs(t, true, func(c *controller.Config) {
-		c.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	})
-	log.next("ready")
-	r.configure(map[string]string{"keep-alive": "76"}, r.client.CoreV1().ConfigMaps("default").Update)
-	got := log.next("nginx.conf changes").Diff
-	for _, want := range []string{"--- running", "+++ next", "-\tkeepalive_timeout 75s;", "+\tkeepalive_timeout 76s;"} {
-		if !strings.Contains(got, want+"\n") {
-			t.Error(fmt.Sprintf("no %q in\n", want) + got)
-		}
 	}
 }

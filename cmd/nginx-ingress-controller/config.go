@@ -115,6 +115,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		TemplateFile:      f.template,
 		Lua:               code,
 		CompleteChains:    f.tls.completeChains,
+		NginxDebug:        klog.V(5).Enabled(), // as in ingress-nginx
 		SyncRate:          f.syncRate,
 		Retry:             apply.Retry(f.retries),
 		Health:            listeners.health,

@@ -69,8 +69,7 @@ func readAsked(h http.Header) (a asked, err error) {
 
 // writeSlowly answers with the identity, in pieces over the time: white space
 // goes before it, which JSON allows, so that the answer is whole only at the end.
-func (p *Pod) writeSlowly(w http.ResponseWriter, r *http.Request, sum string, take time.Duration) {
-	identity := p.identity(sum)
+func (p *Pod) writeSlowly(w http.ResponseWriter, r *http.Request, identity Identity, take time.Duration) {
 	body := encoded(identity)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
@@ -86,12 +85,11 @@ func (p *Pod) writeSlowly(w http.ResponseWriter, r *http.Request, sum string, ta
 // writePayload answers with the identity, a line break and that many bytes, in
 // chunks. They are the same for the same number, so that their checksum can
 // stand in the head.
-func (p *Pod) writePayload(w http.ResponseWriter, r *http.Request, sum string, a asked) {
+func (p *Pod) writePayload(w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
 	whole := sha256.New()
 	if _, err := io.Copy(whole, payload(a.payload)); err != nil {
 		panic(err) // neither end can fail
 	}
-	identity := p.identity(sum)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set(SumHeader, hexOf(whole))
@@ -112,8 +110,7 @@ func (p *Pod) writePayload(w http.ResponseWriter, r *http.Request, sum string, a
 
 // writeEvents is a stream of server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-func (p *Pod) writeEvents(w http.ResponseWriter, r *http.Request, sum string, a asked) {
-	identity := p.identity(sum)
+func (p *Pod) writeEvents(w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")

@@ -24,30 +24,31 @@ func echo(p *Pod) http.Handler {
 			p.echoMessages(w, r)
 			return
 		}
+		identity := p.identity("") // as of the request's coming, which may be long before the answer
 		sum := sha256.New()
 		if _, err := io.Copy(sum, r.Body); err != nil {
 			// The request ended early: there is nobody to answer.
 			panic(http.ErrAbortHandler)
 		}
+		identity.Body = hexOf(sum)
 		a, err := readAsked(r.Header)
 		switch {
 		case err != nil:
 			p.refuse(w, err)
 		case a.events > 0:
-			p.writeEvents(w, r, hexOf(sum), a)
+			p.writeEvents(w, r, identity, a)
 		case a.payload > 0:
-			p.writePayload(w, r, hexOf(sum), a)
+			p.writePayload(w, r, identity, a)
 		case a.take > 0:
-			p.writeSlowly(w, r, hexOf(sum), a.take)
+			p.writeSlowly(w, r, identity, a.take)
 		default:
-			p.answer(w, hexOf(sum))
+			p.answer(w, identity)
 		}
 	})
 }
 
-// answer writes a whole answer to a request whose body had this checksum.
-func (p *Pod) answer(w http.ResponseWriter, sum string) {
-	identity := p.identity(sum)
+// answer writes a whole answer.
+func (p *Pod) answer(w http.ResponseWriter, identity Identity) {
 	body := encoded(identity)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")

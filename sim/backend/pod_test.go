@@ -189,6 +189,9 @@ func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
 	if _, err := io.ReadAll(response.Body); err != nil {
 		t.Errorf("the answer under way was cut: %v", err)
 	}
+	if got := response.Header.Get(StateHeader); got != string(Ready) {
+		t.Errorf("the answer to a request that came to a ready pod says that it was %s", got)
+	}
 	<-p.Done()
 }
 

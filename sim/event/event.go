@@ -155,7 +155,7 @@ const (
 	NginxOther Cause = "nginx-other"   // nginx made another answer that is not a success: 3xx, 4xx
 	PodOther   Cause = "pod-other"     // a pod did
 	WrongPod   Cause = "wrong-pod"     // a pod of another service answered
-	GonePod    Cause = "gone-pod"      // an address that belongs to another pod by now answered
+	GonePod    Cause = "gone-pod"      // a pod answered that was gone when the request came to it, over a connection that was kept
 	Handshake  Cause = "tls-handshake" // the TLS handshake failed: an alert, or what came is not TLS
 	WrongCert  Cause = "wrong-cert"    // the certificate shown is not for the host: a client that checks hangs up
 	OurDialing Cause = "our-dialing"   // the generator could not open a socket: its own fault

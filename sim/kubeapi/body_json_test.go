@@ -44,6 +44,7 @@ func agree(t *testing.T, res *resource, body []byte) bool {
 }
 
 func TestPlainJSONIsDecodedAlike(t *testing.T) {
+	t.Parallel()
 	for _, res := range resources {
 		taken := 0
 		for seed := range int64(20) {

@@ -19,6 +19,7 @@ import (
 
 // A patch that names no version is tried again until it fits: none of many is lost.
 func TestConcurrentPatches(t *testing.T) {
+	t.Parallel()
 	const writers, writes = 8, 20
 	s := start(t)
 	cms := client(t, s.Config()).CoreV1().ConfigMaps("default")
@@ -48,6 +49,7 @@ func TestConcurrentPatches(t *testing.T) {
 // versions only rise, sees every object's life as one that can be, and ends with
 // what a list says.
 func TestWatchersAgree(t *testing.T) {
+	t.Parallel()
 	const writers, writes, names = 8, 150, 10
 	s := start(t)
 	c := client(t, s.Config())

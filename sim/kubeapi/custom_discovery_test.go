@@ -28,6 +28,7 @@ func discoverer(t testing.TB, s *Server) *discovery.DiscoveryClient {
 // A RESTMapper, as every controller-runtime program has one, finds a kind as soon
 // as it is defined, by aggregated and by legacy discovery.
 func TestMapperFindsCustomKinds(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	aggregated := discoverer(t, s)
 	legacy := discoverer(t, s)

@@ -66,6 +66,7 @@ func FuzzCustomObject(f *testing.F) {
 // Definitions come and go while their objects are written, read and watched:
 // every request is answered, and nothing is left.
 func TestDefinitionsComeAndGoUnderLoad(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	crds := definitions(t, s).ApiextensionsV1().CustomResourceDefinitions()
 	objects := dynamicClient(t, s.Config()).Resource(widgets).Namespace("default")

@@ -17,6 +17,7 @@ spec: {host: a.example, free: {any: thing}}
 `
 
 func TestKubectlWithCustomResources(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	k := newKubectl(t, s)
 	folder := t.TempDir()

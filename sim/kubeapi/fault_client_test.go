@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/retry"
@@ -75,6 +76,7 @@ func TestConflictStorm(t *testing.T) {
 
 // A write is done although its writer hears nothing; who writes again finds it done.
 func TestLostAcknowledgement(t *testing.T) {
+	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		r := newRig(t)
 		if secure {
@@ -132,6 +134,7 @@ func TestLeaseRefused(t *testing.T) {
 
 // Scopes: what they do not cover is served, counts end, times begin and end.
 func TestInjectKeepsToItsScope(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	subject := client(t, r.subject)
 	get := func() error {
@@ -165,16 +168,19 @@ func TestInjectKeepsToItsScope(t *testing.T) {
 		t.Errorf("another connection was hit: %v", err)
 	}
 	stop()
-	r.inject(fault.Forbidden(), fault.Scope{After: time.Millisecond, For: 20 * time.Millisecond})
-	for !refused() && t.Context().Err() == nil { // it begins
-	}
-	for refused() && t.Context().Err() == nil { // and ends
-	}
-	for len(r.s.faults.now.Load().injections) != 0 { // soon after it has ended
-		if t.Context().Err() != nil {
-			t.Fatal("still in force")
+	until := func(what string, is func() bool) {
+		t.Helper()
+		poll := func(context.Context) (bool, error) { return is(), nil }
+		if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, poll); err != nil {
+			t.Fatalf("it never %s: %v", what, err)
 		}
 	}
+	stop = r.inject(fault.Forbidden(), fault.Scope{After: 20 * time.Millisecond})
+	until("began", refused)
+	stop()
+	r.inject(fault.Forbidden(), fault.Scope{For: 20 * time.Millisecond})
+	until("ended", func() bool { return !refused() })
+	until("went", func() bool { return len(r.s.faults.now.Load().injections) == 0 })
 	for _, scope := range []fault.Scope{{Verbs: []string{"put"}}, {Count: -1}} {
 		if _, err := r.s.Inject(fault.Forbidden(), scope); err == nil {
 			t.Errorf("took scope %+v", scope)

@@ -112,6 +112,7 @@ func TestCompaction(t *testing.T) {
 // A new certificate is seen by new handshakes only. Of a new CA, it is refused
 // by clients with the old one, until healed.
 func TestCertificateRotation(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.over(r.s.TLSConfig())
 	r.follow()

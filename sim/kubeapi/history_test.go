@@ -47,6 +47,7 @@ func TestHistoryIsBoundedByBytes(t *testing.T) {
 
 // The number of events held follows how fast they come, as in kube-apiserver.
 func TestHistoryReachesBackFarEnough(t *testing.T) {
+	t.Parallel()
 	h := newHistory()
 	var clock time.Duration
 	h.now = func() time.Duration { return clock }

@@ -118,6 +118,7 @@ var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmap
 
 // Every kind of informer syncs by one streaming list and then follows that stream.
 func TestInformersFollow(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"http", "https"} {
 		for kind, make := range map[string]func(*testing.T, *rest.Config) cache.SharedIndexInformer{
 			"typed": func(t *testing.T, config *rest.Config) cache.SharedIndexInformer {

@@ -88,6 +88,7 @@ func (k kubectl) transcript(commands ...string) []byte {
 }
 
 func TestKubectl(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	k := newKubectl(t, s)
 	file := filepath.Join(t.TempDir(), "shop.yaml")
@@ -155,6 +156,7 @@ func applied(k kubectl, file string) {
 }
 
 func TestKubectlScale(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	k := newKubectl(t, s)
 	k.run("create", "deployment", "web", "--image=none")
@@ -170,6 +172,7 @@ func TestKubectlScale(t *testing.T) {
 }
 
 func TestKubectlOverTLS(t *testing.T) {
+	t.Parallel()
 	s, err := Start(Options{HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +184,7 @@ func TestKubectlOverTLS(t *testing.T) {
 }
 
 func TestKubectlGetWatch(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	k := newKubectl(t, s)
 	k.run("create", "configmap", "first")

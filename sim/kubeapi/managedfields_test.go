@@ -15,10 +15,11 @@ import (
 
 // The short way keeps the account that the long way would, whatever changes.
 func TestShortAccountIsTheLongOne(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	short := map[int]int{} // by the number of owners
 	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
-		for range 3000 {
+		for range 2000 {
 			old, next := kind(rng), kind(rng)
 			r := requestFor(t, old)
 			old, err := r.own(nil, r.res.empty(), old, "m")

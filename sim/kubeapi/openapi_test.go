@@ -51,6 +51,7 @@ func refs(v any, found map[string]bool) {
 
 // Every document of the index is whole, and has the kinds of its group.
 func TestOpenAPIDocumentsAreWhole(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	_, body := fetch(t, s.URL()+"/openapi/v3", nil)
 	var index struct {
@@ -81,6 +82,7 @@ func TestOpenAPIDocumentsAreWhole(t *testing.T) {
 }
 
 func TestOpenAPIIsCachedByItsTag(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/networking.k8s.io/v1"} {
 		first, body := fetch(t, s.URL()+path, nil)
@@ -93,6 +95,7 @@ func TestOpenAPIIsCachedByItsTag(t *testing.T) {
 
 // What client-go's own readers make of the documents.
 func TestClientsReadOpenAPI(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := client(t, s.Config()).Discovery()
 	v2, err := c.OpenAPISchema()
@@ -121,6 +124,7 @@ func TestClientsReadOpenAPI(t *testing.T) {
 
 // The paths are those that the server serves, with what can be done there.
 func TestOpenAPIPaths(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	define(t, s, widgetDefinition)
 	for document, paths := range map[string]map[string]string{

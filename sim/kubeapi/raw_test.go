@@ -15,6 +15,7 @@ import (
 // What is read from and written to stored bytes is what decoding and encoding
 // would have read and written, for every kind.
 func TestRawBytesAgreeWithObjects(t *testing.T) {
+	t.Parallel()
 	for _, res := range resources {
 		for seed := range int64(10) {
 			obj := random(res, seed)

@@ -40,6 +40,7 @@ func (s *sockets) cut() {
 // An informer whose connection is cut resumes from its last version, without a
 // new list; one that comes back too late lists again, once.
 func TestInformerReconnects(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	cms := client(t, s.Config()).CoreV1().ConfigMaps("default")
 	var conns sockets

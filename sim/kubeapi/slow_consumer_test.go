@@ -43,7 +43,7 @@ func (b gatedBody) Read(p []byte) (int, error) {
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	const window = 50
+	const window = 10
 	configMapsOf(r.s).history.maxEvents = window
 	var g gate
 	r.subject.Wrap(g.RoundTripper)
@@ -63,7 +63,7 @@ func TestSlowConsumer(t *testing.T) {
 	}
 	write()
 	<-locked
-	for range 2 * window { // beyond what sockets hold, and then beyond the window
+	for range 4 * window { // beyond what sockets hold, and then beyond the window
 		write()
 	}
 	g.Unlock()

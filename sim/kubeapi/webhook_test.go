@@ -253,6 +253,7 @@ func TestWebhookFails(t *testing.T) {
 }
 
 func TestWebhookTimesOut(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	c := client(t, s.Config())
 	release := make(chan struct{})

@@ -254,24 +254,30 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	w.mustCreate(cmPath, `{"metadata":{"name":"b"}}`)
 	for _, query := range []string{"sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "resourceVersion=0", ""} {
-		e := w.watch(cmPath + "?watch=true&allowWatchBookmarks=true&timeoutSeconds=1&" + query)
-		e.expect("ADDED", "a")
-		e.expect("ADDED", "b")
-		mark := e.expect("BOOKMARK", "")
-		if mark.GetKind() != "ConfigMap" || mark.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
-			t.Errorf("%s: bookmark %v", query, mark.Object)
-		}
-		if mark.GetResourceVersion() != formatRV(s.revision.Load()) {
-			t.Errorf("%s: bookmark at %s, the server is at %d", query, mark.GetResourceVersion(), s.revision.Load())
-		}
+		t.Run("initial events, "+query, func(t *testing.T) {
+			t.Parallel()
+			e := wire{t, s.URL()}.watch(cmPath + "?watch=true&allowWatchBookmarks=true&timeoutSeconds=1&" + query)
+			e.expect("ADDED", "a")
+			e.expect("ADDED", "b")
+			mark := e.expect("BOOKMARK", "")
+			if mark.GetKind() != "ConfigMap" || mark.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
+				t.Errorf("bookmark %v", mark.Object)
+			}
+			if mark.GetResourceVersion() != formatRV(s.revision.Load()) {
+				t.Errorf("bookmark at %s, the server is at %d", mark.GetResourceVersion(), s.revision.Load())
+			}
+			if kind, obj := e.next(); kind != "" {
+				t.Errorf("then %s %v, want the end at the timeout", kind, obj)
+			}
+		})
+	}
+	t.Run("from now", func(t *testing.T) {
+		t.Parallel()
+		e := wire{t, s.URL()}.watch(cmPath + "?watch=true&timeoutSeconds=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan")
 		if kind, obj := e.next(); kind != "" {
-			t.Errorf("%s: then %s %v, want the end at the timeout", query, kind, obj)
+			t.Errorf("%s %v", kind, obj)
 		}
-	}
-	e := w.watch(cmPath + "?watch=true&timeoutSeconds=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan")
-	if kind, obj := e.next(); kind != "" {
-		t.Errorf("from now: %s %v", kind, obj)
-	}
+	})
 }
 
 // A watch with a selector sees objects enter and leave it.
@@ -295,14 +301,19 @@ func TestSelectorEnterAndLeave(t *testing.T) {
 func TestFutureVersions(t *testing.T) {
 	t.Parallel() // it waits for the server to time out
 	s := start(t)
-	w := wire{t, s.URL()}
-	code, status := w.do("GET", cmPath+"?resourceVersion=999", "")
-	causes, _, _ := unstructured.NestedSlice(status.Object, "details", "causes")
-	if code != http.StatusGatewayTimeout || len(causes) != 1 || causes[0].(map[string]any)["reason"] != "ResourceVersionTooLarge" {
-		t.Errorf("list: %d %v", code, status.Object)
-	}
-	e := w.watch(cmPath + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999")
-	if obj := e.expect("ERROR", ""); text(obj, "reason") != "Timeout" {
-		t.Errorf("streaming list: %v", obj.Object)
-	}
+	t.Run("list", func(t *testing.T) {
+		t.Parallel()
+		code, status := wire{t, s.URL()}.do("GET", cmPath+"?resourceVersion=999", "")
+		causes, _, _ := unstructured.NestedSlice(status.Object, "details", "causes")
+		if code != http.StatusGatewayTimeout || len(causes) != 1 || causes[0].(map[string]any)["reason"] != "ResourceVersionTooLarge" {
+			t.Errorf("%d %v", code, status.Object)
+		}
+	})
+	t.Run("streaming list", func(t *testing.T) {
+		t.Parallel()
+		e := wire{t, s.URL()}.watch(cmPath + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999")
+		if obj := e.expect("ERROR", ""); text(obj, "reason") != "Timeout" {
+			t.Errorf("%v", obj.Object)
+		}
+	})
 }

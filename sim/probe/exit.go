@@ -24,18 +24,20 @@ func (e ends) follow(pid int) {
 	}
 }
 
-// dying is how long a process takes at most, in milliseconds, from losing its
-// memory, and with it its title, until it has a status.
-const dying = 20
+// dying says that a process has not ended yet, though it may have lost its
+// memory, and with it its title: a pidfd is readable when it has.
+func (e ends) dying(pid int) bool {
+	fd, held := e[pid]
+	if !held {
+		return false
+	}
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n == 0
+}
 
 // of says how a process ended, and forgets it. It is nil where nothing tells.
 func (e ends) of(pid int) *event.Exit {
 	fd, held := e[pid]
-	if held {
-		// A pidfd is readable when the process has ended. If it does not in time,
-		// how it ends stays unknown.
-		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, dying)
-	}
 	status, known := zombieStatus(pid)
 	if held {
 		if !known { // it has been reaped

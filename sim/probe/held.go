@@ -11,12 +11,12 @@ import (
 // socket is a TCP socket of this machine. Which process holds it, its inode
 // tells.
 type socket struct {
-	inode   uint64
+	inode   uint64 // 0: no process holds it
 	port    uint16 // the local one
 	listens bool
 }
 
-// sockets are all that a process holds, from sock_diag(7), or without it from
+// sockets are all of this machine, from sock_diag(7), or without it from
 // /proc/net/tcp.
 func sockets() ([]socket, error) {
 	all, err := diagSockets()
@@ -51,9 +51,10 @@ func heldBy(pids []int) (map[int]event.Connections, error) {
 	listened := map[uint16]bool{}
 	connections := map[uint64]socket{}
 	for _, s := range all {
-		if s.listens {
+		switch {
+		case s.listens:
 			listened[s.port] = true
-		} else {
+		case s.inode != 0: // else not yet accepted, or closed
 			connections[s.inode] = s
 		}
 	}

@@ -67,8 +67,8 @@ func diagInode(local, remote netip.AddrPort) (uint64, error) {
 	return uint64(binary.NativeEndian.Uint32(reply[diagReplyInode:])), nil
 }
 
-// diagAll asks for all TCP sockets of a family, those apart that no process
-// holds any more.
+// diagAll asks for all TCP sockets of a family but those in states in which no
+// process holds one.
 type diagAll struct{ family byte }
 
 func (r diagAll) Len() int { return diagRequestSize }
@@ -81,7 +81,7 @@ func (r diagAll) Serialize() []byte {
 	return b
 }
 
-// diagSockets are all TCP sockets of this machine that a process holds.
+// diagSockets are the TCP sockets of this machine.
 func diagSockets() ([]socket, error) {
 	var all []socket
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {

@@ -135,9 +135,11 @@ func (w *Workers) look() {
 // sightings looks at the workers known, and for new ones if the master lives.
 func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 	var found []sighting
-	for pid := range line.workers {
+	for pid, worker := range line.workers {
 		if state, ok := workerState(pid); ok {
 			found = append(found, sighting{pid: pid, state: state})
+		} else if w.ends.dying(pid) {
+			found = append(found, sighting{pid: pid, state: worker.State})
 		}
 	}
 	if !lives {

@@ -184,7 +184,7 @@ func TestHashedNames(t *testing.T) {
 	if err := churn.Write(&file, recording); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(slices.Collect(maps.Keys(l.pods)), "demo", "svc-00", "secret") {
+	for _, name := range append(slices.Collect(maps.Keys(l.pods)), "demo", "svc-000", "svc-001", "svc-002", "secret") {
 		if strings.Contains(file.String(), name) {
 			t.Errorf("%s is in the file", name)
 		}

@@ -89,6 +89,7 @@ type client struct {
 	transport transport
 	log       *events
 	cancel    context.CancelCauseFunc
+	path      string // of what is asked for
 }
 
 func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
@@ -114,7 +115,7 @@ func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
 // fire sends one request for demo/web and returns what was logged of it.
 func (c *client) fire() event.Request {
 	c.t.Helper()
-	s := shot{due: time.Now(), target: Target{Host: "web.example", Service: "demo/web"}}
+	s := shot{due: time.Now(), target: Target{Host: "web.example", Path: c.path, Service: "demo/web"}}
 	var body io.Reader
 	if c.recorder.lane.body != nil {
 		s.body = []byte("0123456789abcdef0123456789abcdef")
@@ -211,6 +212,11 @@ func TestCauses(t *testing.T) {
 			script: func(p *peer) { io.WriteString(p, answer(429, "demo/web-1", "demo/web", p.read())) }},
 		{name: "a pod of another service", lanes: both, want: event.WrongPod,
 			script: func(p *peer) { io.WriteString(p, answer(200, "demo/api-1", "demo/api", p.read())) }},
+		{name: "a pod that is gone", lanes: both, want: event.GonePod,
+			script: func(p *peer) {
+				a := answer(200, "demo/web-1", "demo/web", p.read())
+				io.WriteString(p, strings.Replace(a, "State: ready", "State: gone", 1))
+			}},
 		{name: "an error by a pod of another service", lanes: both, want: event.WrongPod,
 			script: func(p *peer) { io.WriteString(p, answer(500, "demo/api-1", "demo/api", p.read())) }},
 	} {

@@ -73,6 +73,8 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	switch {
 	case aPod && o.wantService != "" && o.identity.Service != o.wantService:
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
+	case aPod && !o.stream && o.identity.State == backend.Gone: // a stream may have begun before
+		return event.GonePod, fmt.Sprintf("%s answered, and was gone when it was asked", o.identity.Pod)
 	case o.plain:
 	case o.failed != "" && aPod:
 		return event.PodError, o.failed

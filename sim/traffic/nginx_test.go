@@ -34,6 +34,12 @@ const workers = 2
 
 func startNginx(t *testing.T, to netip.AddrPort) *proxy {
 	t.Helper()
+	return startNginxWith(t, to, "", "")
+}
+
+// startNginxWith adds directives to the main block, and locations.
+func startNginxWith(t *testing.T, to netip.AddrPort, main, locations string) *proxy {
+	t.Helper()
 	found, err := nginx.Find("")
 	if err != nil {
 		t.Skip(err)
@@ -49,6 +55,7 @@ func startNginx(t *testing.T, to netip.AddrPort) *proxy {
 		user = "user root;\n" // the workers write where only we can
 	}
 	conf := fmt.Sprintf(`%sdaemon off;
+%[6]s
 pid %[2]s/pid;
 error_log stderr crit;
 worker_processes %[3]d;
@@ -72,9 +79,10 @@ http {
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $to_upgrade;
     }
+%[7]s
   }
 }
-`, user, dir, workers, to, p.address)
+`, user, dir, workers, to, p.address, main, locations)
 	path := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
