@@ -174,7 +174,7 @@ func (t *trial) run(ctx context.Context, controller string, stderr io.Writer) (c
 		return exitBadInput, err.Error()
 	}
 	if t.control {
-		return judgeControl(s, outcomes)
+		return judgeControl(t.scenario.Control, outcomes)
 	}
 	if ran != nil {
 		return exitFailed, ran.Error()
@@ -207,9 +207,9 @@ func judgePlain(result measure.Result, outcomes []report.Outcome) (code int, not
 
 // judgeControl wants every expectation that the control names to fail, for at
 // least one subject.
-func judgeControl(s *scenario.Scenario, outcomes []report.Outcome) (code int, note string) {
+func judgeControl(control *scenario.Control, outcomes []report.Outcome) (code int, note string) {
 	var red []string
-	for _, text := range s.Control.Fails {
+	for _, text := range control.Fails {
 		i := slices.IndexFunc(outcomes, func(o report.Outcome) bool { return o.Text == text && !o.OK })
 		if i < 0 {
 			return exitFailed, fmt.Sprintf("stays green: %s holds under the mutation", text)

@@ -115,7 +115,7 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
 			t.Errorf("%s: %s", e.Request.Cause, e.Request.Detail)
 		}
 	}
-	// A generator ends with requests under way: wrk of each connection. nginx has perhaps answered them.
+	// A generator ends with requests under way that nginx has perhaps answered: wrk with one of each connection.
 	for name, said := range map[string]struct{ sent, failed, open int }{
 		"wrk": {theirs.sent, theirs.failed, connections}, "ours": {sent, failed, cancelled},
 	} {
