@@ -37,16 +37,10 @@ func (v verdict) Error() string { return fmt.Sprintf("exit code %d", int(v)) }
 
 // Main is the command with its surroundings as arguments. It returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := &cobra.Command{
-		Use:           "windtunnel",
-		Short:         "A wind tunnel for ingress-nginx: what does a change cost its clients?",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
+	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), replayCommand(), apiserverCommand(), explainCommand(), doctorCommand())
 
 	err := root.ExecuteContext(ctx)
 	var code verdict
@@ -59,4 +53,15 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "windtunnel:", err)
 		return exitBadInput
 	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "windtunnel",
+		Short:         "A wind tunnel for ingress-nginx: what does a change cost its clients?",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), replayCommand(), apiserverCommand(), explainCommand(), doctorCommand())
+	return root
 }
