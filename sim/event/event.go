@@ -31,6 +31,7 @@ type Event struct {
 	Host    *Host    `json:"host,omitempty"`
 	Fault   *Fault   `json:"fault,omitempty"`
 	Start   *Start   `json:"start,omitempty"`
+	Probe   *Probe   `json:"probe,omitempty"`
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
@@ -293,6 +294,14 @@ type Start struct {
 	Served   time.Duration `json:"served"`   // until every URL was served
 	Asked    int           `json:"asked"`    // URLs
 	Unserved int           `json:"unserved"` // that no pod answered when it was healthy
+}
+
+// Probe is what it took in a round to ask every worker over a connection of its
+// own. The kernel chooses who accepts a connection, so there are more of them
+// than workers.
+type Probe struct {
+	Connections int `json:"connections"` // opened
+	Workers     int `json:"workers"`     // that one of them reached
 }
 
 // Fault is something that a step broke on purpose, when it struck and when it

@@ -21,6 +21,7 @@ type measurement interface {
 // have put into the subject; validity reads it all.
 var measurements = []func(rounds) measurement{
 	newConverge,
+	newProbes,
 	newReloads,
 	newFaults,
 	newWorkers,

@@ -38,6 +38,7 @@ type Subject struct {
 	Syncs    Syncs    `json:"syncs"`
 	Start    Start    `json:"start"`
 	Converge Converge `json:"converge"`
+	Probe    Probe    `json:"probe"`
 	Requests Requests `json:"requests"` // all lanes
 	// Outage is the longest stretch in which no request succeeded: from the first
 	// that failed until the next that did not, by when they were meant to be sent.
@@ -78,6 +79,13 @@ type Start struct {
 	Served   time.Duration `json:"served"`   // until all URLs of the population were served
 	Asked    int           `json:"asked"`    // URLs
 	Unserved int           `json:"unserved"` // that no pod answered when it was healthy
+}
+
+// Probe is what it took to ask every worker: convergence is seen over these
+// connections. Each round begins anew, and counts its workers anew.
+type Probe struct {
+	Connections int `json:"connections"` // opened, those that reached a worker which had one already included
+	Workers     int `json:"workers"`     // that were reached
 }
 
 // Posts counts dynamic updates. Visible is false for a controller that does

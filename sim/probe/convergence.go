@@ -92,9 +92,13 @@ func (c *Convergence) Pending() int {
 	return len(c.open)
 }
 
-// Connections is the number of connections opened so far, those included that
-// turned out to be another worker's.
-func (c *Convergence) Connections() int { return int(c.pool.opened.Load()) }
+// Effort is what it took so far: the connections opened, those included that
+// turned out to be another worker's, and the workers reached.
+func (c *Convergence) Effort() event.Probe {
+	c.pool.mu.Lock()
+	defer c.pool.mu.Unlock()
+	return event.Probe{Connections: int(c.pool.opened.Load()), Workers: len(c.pool.reached)}
+}
 
 // Done is closed when nobody is asked any more and all connections are closed.
 func (c *Convergence) Done() <-chan struct{} { return c.done }

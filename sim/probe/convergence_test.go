@@ -51,8 +51,8 @@ func TestConvergenceOfAReload(t *testing.T) {
 			t.Errorf("worker %d of the new configuration answered %q, want demo/fresh twice and no more", worker.PID, got)
 		}
 	}
-	if c.Connections() < 4 {
-		t.Errorf("%d connections for four workers", c.Connections())
+	if effort := c.Effort(); effort.Connections < 4 || effort.Workers != 4 {
+		t.Errorf("%+v for four workers", effort)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestConvergenceSurvivesKeepaliveRequests(t *testing.T) {
 	if err := c.Settled(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	opened := c.Connections()
+	opened := c.Effort().Connections
 	answersOf(t, r.end(w, c), 1) // none failed
 	if opened < 8 {
 		t.Errorf("%d connections for 400 answers, 50 each at most", opened)

@@ -39,15 +39,16 @@ type pool struct {
 
 	round sync.Mutex // held while dialling: one round serves all who wait
 
-	mu     sync.Mutex
-	spares map[int][]*connection
+	mu      sync.Mutex
+	spares  map[int][]*connection
+	reached map[int]bool // workers that a connection was had of
 }
 
 func newPool(ctx context.Context, address string, workers *Workers) *pool {
 	return &pool{
 		ctx: ctx, address: address, workers: workers,
 		vain:   &trouble{log: workers.log, subject: workers.subject},
-		spares: map[int][]*connection{},
+		spares: map[int][]*connection{}, reached: map[int]bool{},
 	}
 }
 
@@ -117,6 +118,7 @@ func (p *pool) spare(pid int) *connection {
 		return nil
 	}
 	p.spares[pid] = spares[1:]
+	p.reached[pid] = true
 	return spares[0]
 }
 

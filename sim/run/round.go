@@ -44,6 +44,8 @@ func (s *side) round(ctx context.Context, o Options, number int, length time.Dur
 		s.phase(event.ChurnEnd, number)
 		settle(acting, converge, o.Scenario.Settle)
 	}
+	effort := converge.Effort()
+	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Probe: &effort})
 	s.phase(event.RoundEnd, number)
 	s.usage.Sample()
 	stopActing()

@@ -1,0 +1,18 @@
+package measure
+
+import "windtunnel.dev/sim/event"
+
+// probes is what it took to reach every worker, in all rounds together.
+type probes struct{ Probe }
+
+func newProbes(rounds) measurement { return &probes{} }
+
+func (m *probes) Add(e event.Event, in bool) {
+	if e.Probe == nil || !in {
+		return
+	}
+	m.Connections += e.Probe.Connections
+	m.Workers += e.Probe.Workers
+}
+
+func (m *probes) Result(s *Subject, _ *Timeline) { s.Probe = m.Probe }
