@@ -154,6 +154,10 @@ func (r *rig) hit(name string) fault.Hit {
 // settled waits for the informer to be up to date, and checks that it holds what the server does.
 func (r *rig) settled() {
 	r.Helper()
+	// Over a connection that a restart has just closed a write would not be sent again.
+	if _, err := r.operator.Get(r.Context(), "first", metav1.GetOptions{}); err != nil {
+		r.Fatal(err)
+	}
 	r.create("last")
 	r.sees("last")
 	list, err := r.operator.List(r.Context(), metav1.ListOptions{})
