@@ -4,7 +4,7 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua lint fuzz golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results test build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ bench-controller: setup ## measure what changes cost the controller, into docs/r
 
 bench-lua: setup ## measure the Lua inside nginx, into docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua
+
+image: ## build the controller's image IMAGE (localhost/windtunnel-controller:dev), also without a registry
+	hack/image $(IMAGE)
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(LINT) run ./...

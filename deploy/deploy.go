@@ -1,0 +1,71 @@
+// Package deploy holds the manifests that install the controller in a cluster.
+// It stands between kustomize's files, for `kubectl apply -k deploy/`, and Go
+// programs that install the same. Its one rule: what Build returns is what
+// kubectl would send.
+package deploy
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Files are the manifests, as they lie below the deploy folder.
+//
+//go:embed kustomization.yaml controller admission
+var Files embed.FS
+
+// Build returns the objects of a folder, "." being all that is installed
+// unless told otherwise. The files of over, by their paths, go before Files:
+// an overlay is a kustomization.yaml in a folder of its own. A field that
+// Kubernetes does not know is an error.
+func Build(folder string, over map[string]string) ([]runtime.Object, error) {
+	tree, err := onto(filesys.MakeFsInMemory(), over)
+	if err != nil {
+		return nil, err
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(tree, path.Join("/", folder))
+	if err != nil {
+		return nil, fmt.Errorf("building the manifests of %s: %w", folder, err)
+	}
+	strict := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
+	var objects []runtime.Object
+	for _, resource := range built.Resources() {
+		text, err := resource.AsYAML()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", resource.CurId(), err)
+		}
+		object, _, err := strict.Decode(text, nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", resource.CurId(), err)
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+func onto(tree filesys.FileSystem, over map[string]string) (filesys.FileSystem, error) {
+	err := fs.WalkDir(Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := Files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return tree.WriteFile(path.Join("/", name), text)
+	})
+	for name, text := range over {
+		if err == nil {
+			err = tree.WriteFile(path.Join("/", name), []byte(text))
+		}
+	}
+	return tree, err
+}

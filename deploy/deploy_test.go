@@ -1,0 +1,207 @@
+package deploy_test
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/deploy"
+	"windtunnel.dev/internal/pki"
+	"windtunnel.dev/sim/kubeapi"
+)
+
+var pair = pki.New("ingress-nginx-admission").Issue("ingress-nginx-admission", []string{"ingress-nginx-admission.ingress-nginx.svc"})
+
+// withAdmission is an overlay with the webhook, too.
+var withAdmission = map[string]string{
+	"admission/tls.crt":          string(pair.Certificate),
+	"admission/tls.key":          string(pair.Key),
+	"cluster/kustomization.yaml": "resources: [../controller]\ncomponents: [../admission]\n",
+}
+
+// each runs a test on what is installed with the webhook and without it.
+func each(t *testing.T, test func(t *testing.T, objects []runtime.Object)) {
+	for folder, over := range map[string]map[string]string{".": nil, "cluster": withAdmission} {
+		t.Run(folder, func(t *testing.T) {
+			objects, err := deploy.Build(folder, over)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, objects)
+		})
+	}
+}
+
+func all[T runtime.Object](objects []runtime.Object) (found []T) {
+	for _, object := range objects {
+		if one, ok := object.(T); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+func pod(t *testing.T, objects []runtime.Object) corev1.PodTemplateSpec {
+	t.Helper()
+	deployments := all[*appsv1.Deployment](objects)
+	if len(deployments) != 1 {
+		t.Fatalf("%d Deployments", len(deployments))
+	}
+	return deployments[0].Spec.Template
+}
+
+func TestServerTakesThem(t *testing.T) {
+	each(t, func(t *testing.T, objects []runtime.Object) {
+		api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer api.Close(context.Background())
+		for _, object := range objects {
+			if _, err := api.Writer().Create(object); err != nil {
+				t.Errorf("%T: %v", object, err)
+			}
+		}
+	})
+}
+
+func TestAllInOneNamespace(t *testing.T) {
+	each(t, func(t *testing.T, objects []runtime.Object) {
+		global := []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "IngressClass", "ValidatingWebhookConfiguration"}
+		for _, object := range objects {
+			about, err := meta.Accessor(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind, want := object.GetObjectKind().GroupVersionKind().Kind, "ingress-nginx"
+			if slices.Contains(global, kind) {
+				want = ""
+			}
+			if about.GetNamespace() != want {
+				t.Errorf("%s %s is in the namespace %q, want %q", kind, about.GetName(), about.GetNamespace(), want)
+			}
+		}
+	})
+}
+
+// TestRolesAreBound: what the roles allow is tested with the command; here, that
+// the pods have them.
+func TestRolesAreBound(t *testing.T) {
+	each(t, func(t *testing.T, objects []runtime.Object) {
+		want := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "ingress-nginx", Name: pod(t, objects).Spec.ServiceAccountName}}
+		check := func(kind string, subjects []rbacv1.Subject, to rbacv1.RoleRef, role string) {
+			if !slices.Equal(subjects, want) {
+				t.Errorf("the %s is for %+v, want %+v", kind, subjects, want)
+			}
+			if to.Name != role {
+				t.Errorf("the %s is to %s, want %s", kind, to.Name, role)
+			}
+		}
+		check("ClusterRoleBinding", all[*rbacv1.ClusterRoleBinding](objects)[0].Subjects, all[*rbacv1.ClusterRoleBinding](objects)[0].RoleRef, all[*rbacv1.ClusterRole](objects)[0].Name)
+		check("RoleBinding", all[*rbacv1.RoleBinding](objects)[0].Subjects, all[*rbacv1.RoleBinding](objects)[0].RoleRef, all[*rbacv1.Role](objects)[0].Name)
+	})
+}
+
+// TestRestricted has the rules of the Pod Security Standard of that name, which
+// the namespace enforces, and a root that nobody writes to.
+func TestRestricted(t *testing.T) {
+	each(t, func(t *testing.T, objects []runtime.Object) {
+		spec := pod(t, objects).Spec
+		own, container := spec.SecurityContext, spec.Containers[0].SecurityContext
+		for rule, kept := range map[string]bool{
+			"runAsNonRoot":             *own.RunAsNonRoot && *own.RunAsUser != 0,
+			"seccomp":                  own.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
+			"allowPrivilegeEscalation": !*container.AllowPrivilegeEscalation,
+			"capabilities":             slices.Equal(container.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(container.Capabilities.Add) == 0,
+			"host namespaces":          !spec.HostNetwork && !spec.HostPID && !spec.HostIPC,
+			"sysctls":                  len(own.Sysctls) == 1 && own.Sysctls[0].Name == "net.ipv4.ip_unprivileged_port_start",
+			"readOnlyRootFilesystem":   *container.ReadOnlyRootFilesystem,
+		} {
+			if !kept {
+				t.Errorf("%s is not as the standard has it", rule)
+			}
+		}
+		for _, volume := range spec.Volumes {
+			if volume.EmptyDir == nil && volume.Secret == nil {
+				t.Errorf("volume %s is neither an emptyDir nor a Secret", volume.Name)
+			}
+		}
+	})
+}
+
+func TestServicesReachThePods(t *testing.T) {
+	each(t, func(t *testing.T, objects []runtime.Object) {
+		template := pod(t, objects)
+		for _, service := range all[*corev1.Service](objects) {
+			if selector := labels.SelectorFromSet(service.Spec.Selector); selector.Empty() || !selector.Matches(labels.Set(template.Labels)) {
+				t.Errorf("service %s selects %s, the pods have %v", service.Name, selector, template.Labels)
+			}
+			for _, port := range service.Spec.Ports {
+				if !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool {
+					return port.TargetPort == intstr.FromString(p.Name)
+				}) {
+					t.Errorf("service %s leads to port %s, which the pods have not", service.Name, port.TargetPort.String())
+				}
+			}
+		}
+	})
+}
+
+func TestWebhookTrustsItsCertificate(t *testing.T) {
+	objects, err := deploy.Build("cluster", withAdmission)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook := all[*admissionv1.ValidatingWebhookConfiguration](objects)[0].Webhooks[0].ClientConfig
+	if !bytes.Equal(hook.CABundle, pair.Certificate) {
+		t.Errorf("it trusts %q", hook.CABundle)
+	}
+	if name := hook.Service.Name; !slices.ContainsFunc(all[*corev1.Service](objects), func(s *corev1.Service) bool { return s.Name == name && s.Namespace == hook.Service.Namespace }) {
+		t.Errorf("there is no service %s", name)
+	}
+	secret := all[*corev1.Secret](objects)[0]
+	if !slices.ContainsFunc(pod(t, objects).Spec.Volumes, func(v corev1.Volume) bool { return v.Secret != nil && v.Secret.SecretName == secret.Name }) {
+		t.Errorf("the pods do not mount %s", secret.Name)
+	}
+}
+
+func TestAWordThatIsNotKubernetesIsRefused(t *testing.T) {
+	_, err := deploy.Build(".", map[string]string{"controller/ingressclass.yaml": "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: nginx}\nspec: {controler: k8s.io/ingress-nginx}\n"})
+	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.controler"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestKubectlBuildsTheSame holds the library to what users run.
+func TestKubectlBuildsTheSame(t *testing.T) {
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Skip(err)
+	}
+	var stderr strings.Builder
+	command := exec.Command(kubectl, "kustomize", ".")
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, &stderr)
+	}
+	objects, err := deploy.Build(".", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := bytes.Count(out, []byte("\n---\n")) + 1; got != len(objects) {
+		t.Errorf("kubectl makes %d objects, Build %d", got, len(objects))
+	}
+}
