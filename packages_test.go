@@ -1,0 +1,36 @@
+package windtunnel_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// docs/packages.md is the index of the examples, and lists all of them.
+func TestExamplesAreListed(t *testing.T) {
+	page, err := os.ReadFile("docs/packages.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, link := range regexp.MustCompile(`\(\.\./([^)]*_test\.go)\)`).FindAllStringSubmatch(string(page), -1) {
+		listed = append(listed, link[1])
+	}
+	slices.Sort(listed)
+	var there []string
+	for _, root := range []string{"controller", "sim"} {
+		for _, depth := range []string{"*", "*/*", "*/*/*"} {
+			found, err := filepath.Glob(filepath.Join(root, depth, "example_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			there = append(there, found...)
+		}
+	}
+	slices.Sort(there)
+	if !slices.Equal(listed, there) {
+		t.Errorf("docs/packages.md lists %q, there are %q", listed, there)
+	}
+}

@@ -1,0 +1,58 @@
+package run_test
+
+import (
+	"context"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/run"
+	"windtunnel.dev/sim/scenario"
+)
+
+// A scenario is run with processes of this machine, measured from its log, and
+// told as a table. It needs nginx with Lua and the controller's binary (make build).
+func Example() {
+	const dir = "runs/mine"
+	s, err := scenario.Load("scenarios/endpoints/endpoint-churn-is-dynamic.yaml", scenario.Known{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		log.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+
+	start := time.Now()
+	events := event.NewLog(file, start)
+	err = run.Do(context.Background(), run.Options{
+		Scenario: s, Seed: s.Seed, Dir: dir, Log: events, Start: start,
+		Driver: local.Driver{Bundled: "bin/nginx-ingress-controller"},
+	})
+	if err := events.Close(); err != nil {
+		log.Fatal(err)
+	}
+	if err != nil { // what was seen until then is in the log
+		log.Print(err)
+	}
+
+	if _, err := file.Seek(0, 0); err != nil {
+		log.Fatal(err)
+	}
+	result, _, err := measure.From(event.Read(file))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := report.Table(os.Stdout, result, nil); err != nil {
+		log.Fatal(err)
+	}
+}
