@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -67,7 +68,9 @@ func abCommand() *cobra.Command {
 
 Base and head take turns (A B B A A B B A …), so that what the machine does
 meanwhile troubles both alike. The runs stay in the folder OUT/base and OUT/head;
-windtunnel compare reads them again. For exit codes see windtunnel compare.`,
+windtunnel compare reads them again. A void run is made again, twice at most, and
+kept in OUT/void. For exit codes see windtunnel compare; 3 also says that a run
+stayed void.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := o.options()
@@ -112,23 +115,65 @@ func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, 
 	}
 	for i := range 2 * n {
 		which := sides[[4]int{0, 1, 1, 0}[i%4]]
-		dir, err := makeRunDir(filepath.Join(out, which.name, fmt.Sprintf("%02d", i/2+1)), s, false)
-		if err != nil {
-			return err
-		}
+		number := fmt.Sprintf("%02d", i/2+1)
+		dir := filepath.Join(out, which.name, number)
 		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, 2*n, which.name)
-		mine := which.of(s)
-		if err := conduct(ctx, dir, mine, runOptions{seed: s.Seed}, local.Driver{Bundled: which.controller}, stderr); err != nil {
-			if ctx.Err() != nil {
-				fmt.Fprintf(stderr, "windtunnel: interrupted; the runs so far are in %s\n", out)
-				return verdict(exitCut)
-			}
-			return fmt.Errorf("%s: %w", dir, err)
-		}
-		// What it measured is what counts; whether expectations hold is not asked here.
-		if err := writeReport(dir, mine, io.Discard); err != nil && !errors.As(err, new(verdict)) {
+		err := untilValid(dir, filepath.Join(out, "void", which.name+"-"+number), stderr, func() error {
+			return which.run(ctx, s, dir, stderr)
+		})
+		switch {
+		case ctx.Err() != nil:
+			fmt.Fprintf(stderr, "windtunnel: interrupted; the runs so far are in %s\n", out)
+			return verdict(exitCut)
+		case errors.As(err, new(verdict)):
 			return err
+		case err != nil:
+			return fmt.Errorf("%s: %w", dir, err)
 		}
 	}
 	return nil
+}
+
+// run makes a run of this side in dir and measures it. What it measured is what
+// counts: whether expectations hold is not asked here, only whether it is void.
+func (s *side) run(ctx context.Context, original *scenario.Scenario, dir string, stderr io.Writer) error {
+	if _, err := makeRunDir(dir, original, false); err != nil {
+		return err
+	}
+	mine := s.of(original)
+	if err := conduct(ctx, dir, mine, runOptions{seed: original.Seed}, local.Driver{Bundled: s.controller}, stderr); err != nil {
+		return err
+	}
+	err := writeReport(dir, mine, io.Discard)
+	if errors.Is(err, verdict(exitFailed)) {
+		return nil
+	}
+	return err
+}
+
+// tries is how often a run is made until one is not void: a moment at which the
+// machine was busy shall not cost all the other runs.
+const tries = 3
+
+// untilValid makes a run in dir until it is not void. Those that are go to the
+// folders aside-1, aside-2 …, where nobody compares them.
+func untilValid(dir, aside string, stderr io.Writer, run func() error) error {
+	for try := 1; ; try++ {
+		err := run()
+		if !errors.Is(err, verdict(exitVoid)) {
+			return err
+		}
+		if try == tries {
+			fmt.Fprintf(stderr, "windtunnel: %s is void, as were %d tries before it (%s says why): is the machine busy?\n", dir, try-1, filepath.Join(dir, markdownFile))
+			return err
+		}
+		kept := fmt.Sprintf("%s-%d", aside, try)
+		fmt.Fprintf(stderr, "%s is void and made again; what it was like is in %s\n", dir, kept)
+		if err := os.MkdirAll(filepath.Dir(kept), 0o755); err != nil {
+			return err
+		}
+		if err := os.Rename(dir, kept); err != nil {
+			return err
+		}
+	}
 }
