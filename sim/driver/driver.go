@@ -59,6 +59,8 @@ type Instance interface {
 	Master() (int, error)
 	// Controller is the PID of the controller.
 	Controller() int
+	// Healthy is nil while the controller says that it is well, as a kubelet asks.
+	Healthy(ctx context.Context) error
 	// Revive starts the controller again after it has ended by itself or was
 	// killed, as a kubelet does with a container: what it left behind ends first. It
 	// returns as Launch does; Died is another channel then.
@@ -66,6 +68,9 @@ type Instance interface {
 	// StatusPort is the port of nginx's internal server, where the controller
 	// posts to; 0 where it cannot be reached from here.
 	StatusPort() int
+	// FillDisk leaves no room where nginx's configuration is written;
+	// fault.ErrNotHere where the driver cannot.
+	FillDisk() (heal func(), err error)
 	// Inject breaks the API server, for the controller where the fault is one of
 	// single requests; fault.ErrNotHere where the driver cannot.
 	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)

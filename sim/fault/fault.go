@@ -41,6 +41,11 @@ type Victim interface {
 	Controller() int
 	// StatusPort is the port on which nginx takes what the controller posts; 0: not known.
 	StatusPort() int
+	// Late makes pods that start from now on listen so long after they are in their
+	// service; 0 ends that.
+	Late(by time.Duration)
+	// FillDisk leaves no room where nginx's configuration is written.
+	FillDisk() (heal func(), err error)
 	// Trouble notes something that the reader of the report should know.
 	Trouble(what, detail string)
 }
@@ -49,7 +54,7 @@ type Victim interface {
 var ErrNotHere = errors.New("this driver cannot do it")
 
 // faults is the table.
-var faults = slices.Concat(ofAPI, ofProcesses, ofNetwork)
+var faults = slices.Concat(ofAPI, ofProcesses, ofNetwork, ofPods, ofDisk)
 
 // All are the faults there are.
 func All() []Fault { return slices.Clone(faults) }

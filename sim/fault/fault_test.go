@@ -23,6 +23,7 @@ type patient struct {
 
 	controller, port int
 	master           int
+	late             time.Duration
 	troubles         []string
 }
 
@@ -40,8 +41,10 @@ func (p *patient) Master() (int, error) {
 	}
 	return p.master, nil
 }
-func (p *patient) Controller() int { return p.controller }
-func (p *patient) StatusPort() int { return p.port }
+func (p *patient) Controller() int                    { return p.controller }
+func (p *patient) StatusPort() int                    { return p.port }
+func (p *patient) Late(by time.Duration)              { p.late = by }
+func (p *patient) FillDisk() (heal func(), err error) { return nil, ErrNotHere }
 func (p *patient) Trouble(what, detail string) {
 	p.troubles = append(p.troubles, what+": "+detail)
 }
@@ -115,5 +118,19 @@ func TestReferenceNamesAll(t *testing.T) {
 		if row := "| `" + f.Name + "` | " + f.Doc + " |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/scenarios.md has no row\n%s", row)
 		}
+	}
+}
+
+// Pods are late only as long as it lasts.
+func TestReadinessLate(t *testing.T) {
+	f, _ := Find("readiness-late")
+	p := &patient{}
+	heal, err := f.Strike(t.Context(), p, time.Hour, func() {})
+	if err != nil || p.late == 0 {
+		t.Fatalf("%v late, %v", p.late, err)
+	}
+	heal()
+	if p.late != 0 {
+		t.Errorf("still %v late", p.late)
 	}
 }

@@ -48,7 +48,7 @@ var ofProcesses = []Fault{
 		strike: testAgain},
 	{Name: "config-torn", Doc: "nginx.conf is cut in half where it lies, as by a writer that does not write at once, and whole again after this time.", Lasts: true,
 		strike: tear},
-	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it is started again.", Kills: true,
+	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it, or does not answer its health check for five seconds, is started again, as a kubelet would (which waits for 50, by ingress-nginx's own manifests).", Kills: true,
 		strike: func(v Victim, _ time.Duration) (func(), error) {
 			pid, err := v.Master()
 			if err != nil {

@@ -84,50 +84,6 @@ func (s *side) phase(name event.PhaseName, round int) {
 	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Phase: &event.Phase{Name: name, Round: round}})
 }
 
-// watchLife ends the run when the subject's controller ends by itself. Where the
-// scenario kills it, or nginx under it, it is started again, as a kubelet would.
-func (s *side) watchLife(ctx context.Context, mortal bool, abort context.CancelCauseFunc) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.instance.Died():
-		}
-		err := s.instance.Err()
-		if mortal {
-			if err = s.revive(ctx); err == nil {
-				continue
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Trouble: &event.Trouble{
-			What: "the controller ended by itself", Detail: err.Error(),
-		}})
-		abort(err)
-		return
-	}
-}
-
-// revive starts the controller again and sees what it serves then.
-func (s *side) revive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, readyPatience, fmt.Errorf("not within %v", readyPatience))
-	defer cancel()
-	began := time.Now()
-	if err := s.instance.Revive(ctx); err != nil {
-		return err
-	}
-	again := event.Start{Again: true, Healthy: time.Since(began)}
-	again.Asked, again.Unserved = s.lookOnce(ctx)
-	if err := s.awaitServed(ctx); err != nil {
-		return err
-	}
-	again.Served = time.Since(began)
-	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Start: &again})
-	return nil
-}
-
 func (s *side) stop(ctx context.Context) error {
 	if err := s.instance.Stop(ctx); err != nil {
 		return fmt.Errorf("stopping subject %s: %w", s.name, err)
@@ -148,6 +104,10 @@ func (v victim) Master() (int, error) { return v.instance.Master() }
 func (v victim) Controller() int { return v.instance.Controller() }
 
 func (v victim) StatusPort() int { return v.instance.StatusPort() }
+
+func (v victim) Late(by time.Duration) { v.cluster.Late(by) }
+
+func (v victim) FillDisk() (heal func(), err error) { return v.instance.FillDisk() }
 
 func (v victim) Trouble(what, detail string) {
 	v.log.Write(event.Event{At: v.log.Now(), Subject: v.name, Trouble: &event.Trouble{What: what, Detail: detail}})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 
@@ -29,6 +31,7 @@ type Cluster struct {
 	population corpus.Population
 	log        *event.Log
 	services   map[string]*service // by namespace/name
+	late       atomic.Int64        // nanoseconds, see Late
 }
 
 // service is a service of the population with its pods as last written.
@@ -69,11 +72,23 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 	if err != nil {
 		return fmt.Errorf("starting pod %s: %w", name, err)
 	}
+	if late := time.Duration(c.late.Load()); late > 0 {
+		time.AfterFunc(late, func() {
+			if err := pod.Ready(); err != nil && pod.State() == backend.Starting {
+				c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Trouble: &event.Trouble{What: "a pod could not listen", Detail: err.Error()}})
+			}
+		})
+		return nil
+	}
 	if err := pod.Ready(); err != nil {
 		return fmt.Errorf("starting pod %s: %w", name, err)
 	}
 	return nil
 }
+
+// Late makes pods that start from now on listen so long after they are in their
+// service, as where readiness is told by a clock and not by the pod; 0 ends that.
+func (c *Cluster) Late(by time.Duration) { c.late.Store(int64(by)) }
 
 // slices are the EndpointSlices of a service with its pods of the moment.
 func (c *Cluster) slices(s *service) []*discoveryv1.EndpointSlice {

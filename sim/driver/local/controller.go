@@ -123,23 +123,41 @@ func (i *instance) controllerCommand() *exec.Cmd {
 // waitHealthy returns when the controller calls itself healthy, has ended, or
 // ctx is done.
 func (i *instance) waitHealthy(ctx context.Context, l *life) error {
-	url := "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
-	client := &http.Client{Timeout: time.Second}
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if response, err := client.Get(url); err == nil {
-			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return nil
-			}
+		if i.Healthy(ctx) == nil {
+			return nil
 		}
 		select {
 		case <-l.died:
 			return l.err
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for subject %s to become healthy at %s: %w; its last words: %s", i.subject.Name, url, context.Cause(ctx), l.tail.Last())
+			return fmt.Errorf("waiting for subject %s to become healthy at %s: %w; its last words: %s", i.subject.Name, i.healthURL(), context.Cause(ctx), l.tail.Last())
 		case <-ticker.C:
 		}
 	}
+}
+
+func (i *instance) healthURL() string {
+	return "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
+}
+
+// Healthy asks once, and waits a second at most.
+func (i *instance) Healthy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.healthURL(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", i.healthURL(), response.Status)
+	}
+	return nil
 }

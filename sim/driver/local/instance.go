@@ -33,8 +33,9 @@ type instance struct {
 	block      block
 	pods       *backend.Fleet
 
-	life atomic.Pointer[life] // the controller's of the moment; nil before the first
-	stop sync.Once
+	life    atomic.Pointer[life] // the controller's of the moment; nil before the first
+	mounted atomic.Bool          // a small file system, over where the configuration lies
+	stop    sync.Once
 }
 
 func (i *instance) API() *rest.Config    { return i.api.Config() }
@@ -126,7 +127,7 @@ func (i *instance) Stop(ctx context.Context) error {
 		}
 		i.pods.Stop()
 		i.block.release()
-		err = errors.Join(err, i.api.Close(ctx), i.keep(), os.RemoveAll(i.root))
+		err = errors.Join(err, i.api.Close(ctx), i.keep(), i.unmount(), os.RemoveAll(i.root))
 	})
 	return err
 }
