@@ -20,8 +20,8 @@ func TestExamplesAreListed(t *testing.T) {
 	}
 	slices.Sort(listed)
 	var there []string
-	for _, root := range []string{"controller", "sim"} {
-		for _, depth := range []string{"*", "*/*", "*/*/*"} {
+	for _, root := range []string{"controller", "deploy", "sim"} {
+		for _, depth := range []string{"", "*", "*/*", "*/*/*"} {
 			found, err := filepath.Glob(filepath.Join(root, depth, "example_test.go"))
 			if err != nil {
 				t.Fatal(err)

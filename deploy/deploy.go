@@ -31,7 +31,9 @@ func Build(folder string, over map[string]string) ([]runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(tree, path.Join("/", folder))
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionLegacy // kubectl's: what others need comes first
+	built, err := krusty.MakeKustomizer(options).Run(tree, path.Join("/", folder))
 	if err != nil {
 		return nil, fmt.Errorf("building the manifests of %s: %w", folder, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"windtunnel.dev/deploy"
 	"windtunnel.dev/internal/pki"
@@ -201,7 +203,17 @@ func TestKubectlBuildsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := bytes.Count(out, []byte("\n---\n")) + 1; got != len(objects) {
-		t.Errorf("kubectl makes %d objects, Build %d", got, len(objects))
+	documents := strings.Split(string(out), "\n---\n")
+	if len(documents) != len(objects) {
+		t.Fatalf("kubectl makes %d objects, Build %d", len(documents), len(objects))
+	}
+	for i, document := range documents {
+		theirs, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(document), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(theirs, objects[i]); diff != "" {
+			t.Errorf("- kubectl, + Build:\n%s", diff)
+		}
 	}
 }
