@@ -1,10 +1,12 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,7 +25,9 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 	var file struct {
 		Jobs map[string]struct {
 			Strategy struct {
-				Matrix struct{ Scenario []string }
+				Matrix struct {
+					Include []struct{ Scenario, Flags string }
+				}
 			}
 			Steps []struct{ Uses, Run string }
 		}
@@ -32,15 +36,21 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	job, found := file.Jobs["compare"]
-	if !found || len(job.Strategy.Matrix.Scenario) == 0 {
+	if !found || len(job.Strategy.Matrix.Include) == 0 {
 		t.Fatal("no job compare with a matrix of scenarios")
 	}
-	for _, path := range job.Strategy.Matrix.Scenario {
-		s, err := loadScenario(filepath.Join(repository, path))
+	for _, one := range job.Strategy.Matrix.Include {
+		s, err := loadScenario(filepath.Join(repository, one.Scenario))
 		if err != nil {
 			t.Error(err)
 		} else if s.Tier != "pr" {
-			t.Errorf("%s is of tier %q: a pull request waits for those of pr only", path, s.Tier)
+			t.Errorf("%s is of tier %q: a pull request waits for those of pr only", one.Scenario, s.Tier)
+		}
+		// No run is asked for: only the flags are looked at, before that is found.
+		var stderr strings.Builder
+		Main(t.Context(), append([]string{"ab", "--runs=0", one.Scenario}, strings.Fields(one.Flags)...), io.Discard, &stderr)
+		if !strings.Contains(stderr.String(), "want at least one run") {
+			t.Errorf("%s: flags %q: %s", one.Scenario, one.Flags, stderr.String())
 		}
 	}
 	called := false
@@ -89,36 +99,49 @@ func TestCIExampleNamesFlagsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestCIExample makes two runs of each side, which takes about a minute, and so
-// only when asked: WINDTUNNEL_CI_EXAMPLE=1.
+// TestCIExample makes a few runs, which takes two minutes, and so only when asked:
+// WINDTUNNEL_CI_EXAMPLE=1.
 func TestCIExample(t *testing.T) {
 	if os.Getenv("WINDTUNNEL_CI_EXAMPLE") == "" {
-		t.Skip("takes about a minute: set WINDTUNNEL_CI_EXAMPLE=1")
+		t.Skip("takes two minutes: set WINDTUNNEL_CI_EXAMPLE=1")
 	}
-	out := t.TempDir()
-	for dir := out; dir != os.TempDir(); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { // for nginx's workers, who are another user
-			t.Fatal(err)
-		}
-	}
-	command := exec.CommandContext(t.Context(), script, "HEAD", "HEAD", out, "examples/ci/small.yaml")
-	command.Path, command.Dir = filepath.Join("./", script), repository
-	command.Env = append(os.Environ(), "RUNS=2")
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	summary, err := os.ReadFile(filepath.Join(out, "summary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"### small: no figure is worse", "| reloads |", "The last run of head"} {
-		if !strings.Contains(string(summary), want) {
-			t.Errorf("the summary has no %q:\n%s", want, summary)
-		}
-	}
-	pages, err := filepath.Glob(filepath.Join(out, "small", "*", "*", "report.html"))
-	if err != nil || len(pages) != 4 {
-		t.Errorf("%d pages, want one for each of four runs: %v", len(pages), err)
+	for _, test := range []struct {
+		name, runs, flags string
+		code              int
+		says              []string
+	}{
+		{"the same twice", "2", "", exitOK, []string{"### small: no figure is worse", "| reloads |", "The last run of head"}},
+		{"head reloads", "1", "--head-flag=dynamic-configuration=false --budget=reloads=0", exitFailed, []string{"WORSE"}},
+		{"an unknown flag", "1", "--no-such-flag", exitBadInput, []string{"### small: no verdict (exit code 2)"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out := t.TempDir()
+			for dir := out; dir != os.TempDir(); dir = filepath.Dir(dir) {
+				if err := os.Chmod(dir, 0o755); err != nil { // for nginx's workers, who are another user
+					t.Fatal(err)
+				}
+			}
+			command := exec.CommandContext(t.Context(), "./"+script, "HEAD", "HEAD", out, "examples/ci/small.yaml")
+			command.Dir = repository
+			command.Env = append(os.Environ(), "RUNS="+test.runs, "AB_FLAGS="+test.flags)
+			said, err := command.CombinedOutput()
+			if code := command.ProcessState.ExitCode(); code != test.code {
+				t.Fatalf("ended with %v, want exit code %d:\n%s", err, test.code, said)
+			}
+			summary, err := os.ReadFile(filepath.Join(out, "summary.md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range test.says {
+				if !strings.Contains(string(summary), want) {
+					t.Errorf("the summary has no %q:\n%s", want, summary)
+				}
+			}
+			pages, err := filepath.Glob(filepath.Join(out, "small", "head", "*", "report.html"))
+			if err != nil || test.code < exitBadInput && strconv.Itoa(len(pages)) != test.runs {
+				t.Errorf("%d pages of head, want one for each of %s runs: %v", len(pages), test.runs, err)
+			}
+		})
 	}
 }
 

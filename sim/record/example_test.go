@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -40,7 +39,7 @@ func ExampleRecord() {
 
 // newHost writes an Ingress, as somebody does while the cluster is recorded.
 func newHost(config *rest.Config) {
-	var ingress *networkingv1.Ingress = corpus.Ingress{
+	ingress := corpus.Ingress{
 		Name: "shop", Host: "shop.example", Paths: []corpus.Path{{Prefix: "/", Service: "web"}},
 	}.Object("default")
 	client := kubernetes.NewForConfigOrDie(config).NetworkingV1().Ingresses("default")
