@@ -55,12 +55,10 @@ func (s *side) revive(ctx context.Context) error {
 	}
 	again := event.Start{Again: true, Healthy: time.Since(began)}
 	again.Asked, again.Unserved = s.lookOnce(ctx)
-	if err := s.awaitServed(ctx); err != nil {
-		return err
-	}
+	err := s.awaitServed(ctx)
 	again.Served = time.Since(began)
-	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Start: &again})
-	return nil
+	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Start: &again}) // also of a start that came to nothing
+	return err
 }
 
 // awaitEnd returns when the controller has ended. One that is not well for too long
