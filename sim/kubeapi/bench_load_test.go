@@ -65,7 +65,7 @@ func putAll(b *testing.B, putters []*load.Putter, n int, rate int, next *atomic.
 }
 
 // reader reads as much at a time as a stream writes.
-var reader = &http.Client{Transport: &http.Transport{ReadBufferSize: writeBytes}}
+var reader = &http.Client{Transport: &http.Transport{ReadBufferSize: 64 << 10}}
 
 // openWatch watches all slices in protobuf from version rv.
 func openWatch(b *testing.B, url, rv string) io.ReadCloser {

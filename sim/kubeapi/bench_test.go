@@ -101,7 +101,7 @@ func BenchmarkFanOut(b *testing.B) {
 			var reading sync.WaitGroup
 			var next atomic.Int64
 			for range watchers {
-				body := bufio.NewReaderSize(openWatch(b, p.url, rv), writeBytes)
+				body := bufio.NewReaderSize(openWatch(b, p.url, rv), 16<<10)
 				reading.Go(func() { drain(b, body, b.N) })
 			}
 			b.ResetTimer()
