@@ -52,7 +52,7 @@ func TestAVoidRunIsMadeAgain(t *testing.T) {
 			if _, err := os.Stat(dir); err != nil {
 				t.Errorf("the last run is not in its place: %v", err)
 			}
-			if told := strings.Contains(stderr.String(), "busy?"); told != (test.want == error(verdict(exitVoid))) {
+			if told := strings.Contains(stderr.String(), "busy?"); told != errors.Is(test.want, verdict(exitVoid)) {
 				t.Errorf("told %q", stderr.String())
 			}
 		})

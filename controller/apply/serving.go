@@ -75,7 +75,7 @@ func (t *Target) AwaitServing(ctx context.Context) error {
 		case <-process.Done():
 			return fmt.Errorf("nginx ended while its workers were asked what they serve: %w", process.Err())
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for all workers of nginx to serve POST %d (they said %+v, %v): %w", t.sequence.Load(), said, err, context.Cause(ctx))
+			return fmt.Errorf("waiting for all workers of nginx to serve POST %d (they said %+v, %v): %w", t.sequence.Load(), said, err, context.Cause(ctx)) //nolint:errorlint // err may be nil
 		}
 	}
 }

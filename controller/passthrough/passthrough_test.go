@@ -28,7 +28,6 @@ type world struct {
 	*testing.T
 	proxy  *passthrough.Proxy
 	config passthrough.Config
-	roots  *tls.Config
 	nginx  chan string // the PROXY header and the first bytes of each connection
 }
 

@@ -73,7 +73,6 @@ func (s *Store) note(object any, gone bool) {
 }
 
 func always[T any](*T) bool { return true }
-func never[T any](*T) bool  { return false }
 
 // sliceRule: an update counts only when the endpoints differ; ports and labels
 // alone do not.

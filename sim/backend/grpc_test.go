@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func TestPodAnswersCalls(t *testing.T) {
 	for ; err == nil; messages++ {
 		err = stream.RecvMsg(&answer)
 	}
-	if err != io.EOF || messages != 4 {
+	if !errors.Is(err, io.EOF) || messages != 4 {
 		t.Errorf("%d messages, then %v; want 3", messages-1, err)
 	}
 

@@ -60,7 +60,7 @@ func (c called) RoundTrip(r *http.Request) (*http.Response, error) {
 func readCall(response *http.Response, _ Attack) (c content) {
 	for {
 		message, err := readFrame(response.Body)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
