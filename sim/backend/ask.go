@@ -69,7 +69,7 @@ func readAsked(h http.Header) (a asked, err error) {
 
 // writeSlowly answers with the identity, in pieces over the time: white space
 // goes before it, which JSON allows, so that the answer is whole only at the end.
-func (p *Pod) writeSlowly(w http.ResponseWriter, r *http.Request, identity Identity, take time.Duration) {
+func (p *pod) writeSlowly(w http.ResponseWriter, r *http.Request, identity Identity, take time.Duration) {
 	body := encoded(identity)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
@@ -85,7 +85,7 @@ func (p *Pod) writeSlowly(w http.ResponseWriter, r *http.Request, identity Ident
 // writePayload answers with the identity, a line break and that many bytes, in
 // chunks. They are the same for the same number, so that their checksum can
 // stand in the head.
-func (p *Pod) writePayload(w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
+func (p *pod) writePayload(w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
 	whole := sha256.New()
 	if _, err := io.Copy(whole, payload(a.payload)); err != nil {
 		panic(err) // neither end can fail
@@ -110,7 +110,7 @@ func (p *Pod) writePayload(w http.ResponseWriter, r *http.Request, identity Iden
 
 // writeEvents is a stream of server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-func (p *Pod) writeEvents(w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
+func (p *pod) writeEvents(w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -123,7 +123,7 @@ func (p *Pod) writeEvents(w http.ResponseWriter, r *http.Request, identity Ident
 }
 
 // push sends text and waits; false: the client has gone.
-func (p *Pod) push(w http.ResponseWriter, r *http.Request, text string, wait time.Duration) bool {
+func (p *pod) push(w http.ResponseWriter, r *http.Request, text string, wait time.Duration) bool {
 	if _, err := io.WriteString(w, text); err != nil {
 		return false
 	}
@@ -138,7 +138,7 @@ func payload(n int64) io.Reader {
 	return io.LimitReader(rand.NewChaCha8([32]byte([]byte(strings.Repeat("windtunnel", 4)[:32]))), n)
 }
 
-func (p *Pod) identity(sum string) Identity {
+func (p *pod) identity(sum string) Identity {
 	return Identity{Pod: p.name, Service: p.service, State: p.State(), Body: sum}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // echo answers every request with who the pod is and the checksum of the body
 // that reached it, at once unless the request asks for something else.
-func echo(p *Pod) http.Handler {
+func echo(p *pod) http.Handler {
 	calls := sync.OnceValue(func() *grpc.Server { return newGRPC(p) }) // of ten thousand pods few are called
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isGRPC(r) {
@@ -48,7 +48,7 @@ func echo(p *Pod) http.Handler {
 }
 
 // answer writes a whole answer.
-func (p *Pod) answer(w http.ResponseWriter, identity Identity) {
+func (p *pod) answer(w http.ResponseWriter, identity Identity) {
 	body := encoded(identity)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
@@ -57,7 +57,7 @@ func (p *Pod) answer(w http.ResponseWriter, identity Identity) {
 }
 
 // refuse says what a request got wrong.
-func (p *Pod) refuse(w http.ResponseWriter, err error) {
+func (p *pod) refuse(w http.ResponseWriter, err error) {
 	p.identity("").setHeaders(w.Header())
 	http.Error(w, err.Error(), http.StatusBadRequest)
 }

@@ -34,7 +34,7 @@ func isGRPC(r *http.Request) bool {
 
 // newGRPC is the pod's gRPC server. It is served by the pod's HTTP server, which
 // takes HTTP/2 without TLS (h2c) as nginx's grpc_pass speaks it.
-func newGRPC(p *Pod) *grpc.Server {
+func newGRPC(p *pod) *grpc.Server {
 	server := grpc.NewServer()
 	server.RegisterService(&grpc.ServiceDesc{
 		ServiceName: GRPCService,
@@ -54,7 +54,7 @@ func newGRPC(p *Pod) *grpc.Server {
 	return server
 }
 
-func (p *Pod) answerCall(ctx context.Context, read func(any) error) (any, error) {
+func (p *pod) answerCall(ctx context.Context, read func(any) error) (any, error) {
 	identity, a, err := p.called(ctx, read)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (p *Pod) answerCall(ctx context.Context, read func(any) error) (any, error)
 	return wrapperspb.String(string(encoded(identity))), nil
 }
 
-func (p *Pod) answerWatch(s grpc.ServerStream) error {
+func (p *pod) answerWatch(s grpc.ServerStream) error {
 	identity, a, err := p.called(s.Context(), s.RecvMsg)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *Pod) answerWatch(s grpc.ServerStream) error {
 }
 
 // called reads a call's message and what its metadata asks for.
-func (p *Pod) called(ctx context.Context, read func(any) error) (Identity, asked, error) {
+func (p *pod) called(ctx context.Context, read func(any) error) (Identity, asked, error) {
 	var message wrapperspb.BytesValue
 	if err := read(&message); err != nil {
 		return Identity{}, asked{}, err

@@ -23,7 +23,7 @@ func TestTenThousandPods(t *testing.T) {
 	before, filesBefore := memory(), openFiles(t)
 
 	f := newFleet(t, nil)
-	pods := make([]*Pod, many)
+	pods := make([]Pod, many)
 	var starts errgroup.Group
 	starts.SetLimit(8)
 	for i := range pods {

@@ -30,9 +30,9 @@ const (
 // begun.
 const lastAnswers = 5 * time.Second
 
-// Pod is one simulated pod. It is safe for use by many goroutines.
-type Pod struct {
-	fleet   *Fleet
+// pod is a Pod in this process: a listener with a life.
+type pod struct {
+	fleet   *Loopback
 	name    string
 	service string
 	address netip.AddrPort
@@ -47,8 +47,8 @@ type Pod struct {
 	drain    *time.Timer     // nil until Terminate
 }
 
-func newPod(f *Fleet, name, service string, address netip.AddrPort) *Pod {
-	p := &Pod{fleet: f, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
+func newPod(f *Loopback, name, service string, address netip.AddrPort) *pod {
+	p := &pod{fleet: f, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
 	p.server = &http.Server{
 		Handler:  behaviours["echo"](p),
 		ErrorLog: log.New(complaints{p}, "", 0),
@@ -59,28 +59,17 @@ func newPod(f *Fleet, name, service string, address netip.AddrPort) *Pod {
 	return p
 }
 
-// Name is the pod's namespace/name.
-func (p *Pod) Name() string { return p.name }
+func (p *pod) Addr() netip.AddrPort { return p.address }
 
-// Service is the namespace/name of the service that the pod belongs to.
-func (p *Pod) Service() string { return p.service }
+func (p *pod) Done() <-chan struct{} { return p.done }
 
-// Addr is where the pod listens while it serves.
-func (p *Pod) Addr() netip.AddrPort { return p.address }
-
-// Done is closed when the pod is gone and its last connection closed.
-func (p *Pod) Done() <-chan struct{} { return p.done }
-
-// State is the pod's state now.
-func (p *Pod) State() State {
+func (p *pod) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.state
 }
 
-// Ready opens the pod's listener. It is an error unless the pod is starting,
-// and when its address cannot be listened on; the pod is as it was then.
-func (p *Pod) Ready() error {
+func (p *pod) Ready() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state != Starting {
@@ -103,10 +92,7 @@ func (p *Pod) Ready() error {
 	return nil
 }
 
-// Terminate asks the pod to end: it serves for the time of drain, as a pod
-// does whose preStop hook or own shutdown waits, and is gone then. Terminate
-// returns at once. A pod that terminates already, or is gone, goes on as it was.
-func (p *Pod) Terminate(drain time.Duration) {
+func (p *pod) Terminate(drain time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state == Terminating || p.state == Gone {
@@ -116,10 +102,7 @@ func (p *Pod) Terminate(drain time.Duration) {
 	p.drain = time.AfterFunc(drain, p.Gone)
 }
 
-// Gone ends the pod now: it closes the listener and the idle connections, and
-// returns when the answers that were under way are finished, or cut because
-// they took longer than five seconds. Calling it again does nothing.
-func (p *Pod) Gone() {
+func (p *pod) Gone() {
 	if !p.leave() {
 		return
 	}
@@ -134,7 +117,7 @@ func (p *Pod) Gone() {
 }
 
 // cut ends the pod at once, and waits when somebody else is ending it.
-func (p *Pod) cut() {
+func (p *pod) cut() {
 	first := p.leave()
 	p.server.Close()
 	if first {
@@ -145,7 +128,7 @@ func (p *Pod) cut() {
 }
 
 // leave closes the listener and enters Gone. It says whether this call did it.
-func (p *Pod) leave() bool {
+func (p *pod) leave() bool {
 	p.mu.Lock()
 	if p.state == Gone {
 		p.mu.Unlock()
@@ -164,14 +147,14 @@ func (p *Pod) leave() bool {
 	return true
 }
 
-func (p *Pod) serve(l net.Listener) {
+func (p *pod) serve(l net.Listener) {
 	err := p.server.Serve(l)
 	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 		p.trouble(err)
 	}
 }
 
-func (p *Pod) enter(s State) {
+func (p *pod) enter(s State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.enterLocked(s)
@@ -179,19 +162,19 @@ func (p *Pod) enter(s State) {
 
 // enterLocked writes the event under the lock: the log has the states of a pod
 // in their order.
-func (p *Pod) enterLocked(s State) {
+func (p *pod) enterLocked(s State) {
 	p.state = s
 	p.fleet.log(event.Event{Pod: &event.Pod{
 		Name: p.name, Service: p.service, Address: p.address.String(), State: string(s),
 	}})
 }
 
-func (p *Pod) trouble(err error) {
+func (p *pod) trouble(err error) {
 	p.fleet.log(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
 }
 
 // complaints takes what net/http has to say about a pod's connections.
-type complaints struct{ pod *Pod }
+type complaints struct{ pod *pod }
 
 func (c complaints) Write(line []byte) (int, error) {
 	c.pod.trouble(errors.New(string(line)))

@@ -22,7 +22,7 @@ import (
 )
 
 // newFleet is a fleet in a prefix that no other test uses at the same time.
-func newFleet(t *testing.T, log *event.Log) *Fleet {
+func newFleet(t *testing.T, log *event.Log) *Loopback {
 	t.Helper()
 	f := New(Options{Prefix: netip.MustParsePrefix("127.201.0.0/16"), Port: freePort(t), Log: log, Subject: "it"})
 	t.Cleanup(f.Stop)
@@ -38,7 +38,7 @@ func freePort(t *testing.T) int {
 	return free
 }
 
-func start(t *testing.T, f *Fleet, name string) *Pod {
+func start(t *testing.T, f *Loopback, name string) Pod {
 	t.Helper()
 	p, err := f.Start(name, "demo/web")
 	if err != nil {
@@ -47,7 +47,7 @@ func start(t *testing.T, f *Fleet, name string) *Pod {
 	return p
 }
 
-func ready(t *testing.T, f *Fleet, name string) *Pod {
+func ready(t *testing.T, f *Loopback, name string) Pod {
 	t.Helper()
 	p := start(t, f, name)
 	if err := p.Ready(); err != nil {
@@ -56,7 +56,7 @@ func ready(t *testing.T, f *Fleet, name string) *Pod {
 	return p
 }
 
-func post(t *testing.T, p *Pod, body string) (*http.Response, []byte) {
+func post(t *testing.T, p Pod, body string) (*http.Response, []byte) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	r, err := client.Post("http://"+p.Addr().String()+"/", "text/plain", strings.NewReader(body))
@@ -71,7 +71,7 @@ func post(t *testing.T, p *Pod, body string) (*http.Response, []byte) {
 	return r, got
 }
 
-func mustRefuse(t *testing.T, p *Pod) {
+func mustRefuse(t *testing.T, p Pod) {
 	t.Helper()
 	c, err := net.Dial("tcp", p.Addr().String())
 	if err == nil {
@@ -211,7 +211,7 @@ func TestStopCuts(t *testing.T) {
 	}
 }
 
-func dial(t *testing.T, p *Pod) net.Conn {
+func dial(t *testing.T, p Pod) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", p.Addr().String())
 	if err != nil {

@@ -41,13 +41,11 @@ func (s *streamListener) close() {
 	}
 }
 
-// StreamAddr is where the pod answers over TCP and UDP while it serves, if its
-// fleet does.
-func (p *Pod) StreamAddr() netip.AddrPort {
+func (p *pod) StreamAddr() netip.AddrPort {
 	return netip.AddrPortFrom(p.address.Addr(), uint16(p.fleet.options.StreamPort))
 }
 
-func (p *Pod) serveStream(s *streamListener) {
+func (p *pod) serveStream(s *streamListener) {
 	go p.answerDatagrams(s.udp)
 	for {
 		c, err := s.tcp.Accept()
@@ -60,7 +58,7 @@ func (p *Pod) serveStream(s *streamListener) {
 }
 
 // answerLines ends with the client, or with the pod.
-func (p *Pod) answerLines(c net.Conn) {
+func (p *pod) answerLines(c net.Conn) {
 	defer c.Close()
 	if !p.streams.begin() {
 		return
@@ -75,7 +73,7 @@ func (p *Pod) answerLines(c net.Conn) {
 	}
 }
 
-func (p *Pod) answerDatagrams(c net.PacketConn) {
+func (p *pod) answerDatagrams(c net.PacketConn) {
 	buffer := make([]byte, mostDatagram)
 	for {
 		n, from, err := c.ReadFrom(buffer)
@@ -87,12 +85,12 @@ func (p *Pod) answerDatagrams(c net.PacketConn) {
 	}
 }
 
-func (p *Pod) answerTo(message []byte) []byte {
+func (p *pod) answerTo(message []byte) []byte {
 	sum := sha256.Sum256(message)
 	return encoded(p.identity(hex.EncodeToString(sum[:])))
 }
 
-func (p *Pod) streamEnded(err error) {
+func (p *pod) streamEnded(err error) {
 	if !errors.Is(err, net.ErrClosed) {
 		p.trouble(fmt.Errorf("port %d of TCP and UDP: %w", p.fleet.options.StreamPort, err))
 	}

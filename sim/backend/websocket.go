@@ -49,7 +49,7 @@ func (s *streams) cut() {
 // echoMessages sends back every message of a websocket (RFC 6455) until the
 // client closes it, or the pod is gone. The answer to the handshake says who
 // the pod is.
-func (p *Pod) echoMessages(w http.ResponseWriter, r *http.Request) {
+func (p *pod) echoMessages(w http.ResponseWriter, r *http.Request) {
 	if !p.streams.begin() {
 		panic(http.ErrAbortHandler)
 	}

@@ -44,7 +44,7 @@ type Instance interface {
 	// API reaches its API server.
 	API() *rest.Config
 	// Pods are its simulated pods.
-	Pods() *backend.Fleet
+	Pods() backend.Fleet
 	// Launch starts the controller, which starts nginx. It returns when the
 	// controller says that it serves, not before.
 	Launch(ctx context.Context) error

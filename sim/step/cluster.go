@@ -27,7 +27,7 @@ type Cluster struct {
 
 	subject    string
 	client     *cluster.Client
-	pods       *backend.Fleet
+	pods       backend.Fleet
 	population corpus.Population
 	log        *event.Log
 	services   map[string]*service // by namespace/name
@@ -42,7 +42,7 @@ type service struct {
 }
 
 // NewCluster is a cluster that holds a population, or will soon.
-func NewCluster(subject string, client *cluster.Client, pods *backend.Fleet, population corpus.Population, log *event.Log) *Cluster {
+func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, population corpus.Population, log *event.Log) *Cluster {
 	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}}
 	for _, s := range population.Services {
 		c.services[s.Key()] = &service{Service: s, members: slices.Clone(s.Pods)}

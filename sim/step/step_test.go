@@ -47,7 +47,7 @@ type stage struct {
 	scenario *scenario.Scenario
 	cluster  *step.Cluster
 	look     kubernetes.Interface
-	pods     *backend.Fleet
+	pods     backend.Fleet
 	log      *event.Log
 	out      bytes.Buffer
 	beats    []step.Beat

@@ -15,7 +15,7 @@ import (
 
 // entrance is where a lane's clients come to a pod: through nginx's part in TLS
 // where the lane speaks it.
-func entrance(t *testing.T, lane string, p *backend.Pod) netip.AddrPort {
+func entrance(t *testing.T, lane string, p backend.Pod) netip.AddrPort {
 	t.Helper()
 	switch DoorOf(lane) {
 	case TLS:

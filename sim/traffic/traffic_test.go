@@ -108,7 +108,7 @@ func (f first) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	return f.Pacer.Pace(elapsed, hits)
 }
 
-func pod(t *testing.T, prefix, name, service string) *backend.Pod {
+func pod(t *testing.T, prefix, name, service string) backend.Pod {
 	t.Helper()
 	free, err := port.Free(2)
 	if err != nil {

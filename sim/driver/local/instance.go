@@ -31,16 +31,16 @@ type instance struct {
 	streamBase int
 	api        *kubeapi.Server
 	block      block
-	pods       *backend.Fleet
+	pods       backend.Fleet
 
 	life    atomic.Pointer[life] // the controller's of the moment; nil before the first
 	mounted atomic.Bool          // a small file system, over where the configuration lies
 	stop    sync.Once
 }
 
-func (i *instance) API() *rest.Config    { return i.api.Config() }
-func (i *instance) Pods() *backend.Fleet { return i.pods }
-func (i *instance) Controller() int      { return i.life.Load().command.Process.Pid }
+func (i *instance) API() *rest.Config   { return i.api.Config() }
+func (i *instance) Pods() backend.Fleet { return i.pods }
+func (i *instance) Controller() int     { return i.life.Load().command.Process.Pid }
 
 // Inject spares the harness, which asks the same server, by the name under
 // which the controller asks.
