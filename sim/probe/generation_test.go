@@ -165,7 +165,7 @@ func TestSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	for name, find := range map[string]func() ([]socket, error){"any": sockets, "/proc": procSockets} {
+	for name, find := range map[string]func() ([]socket, error){"any": network(0).sockets, "/proc": network(0).procSockets} {
 		all, err := find()
 		if err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func hasPort(all []socket, address net.Addr, listens bool) bool {
 
 func BenchmarkSockets(b *testing.B) {
 	for b.Loop() {
-		if _, err := sockets(); err != nil {
+		if _, err := network(0).sockets(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// socket is a TCP socket of this machine. Which process holds it, its inode
+// socket is a TCP socket of a network namespace. Which process holds it, its inode
 // tells.
 type socket struct {
 	inode   uint64 // 0: no process holds it
@@ -16,18 +16,17 @@ type socket struct {
 	listens bool
 }
 
-// sockets are all of this machine, from sock_diag(7), or without it from
-// /proc/net/tcp.
-func sockets() ([]socket, error) {
-	all, err := diagSockets()
+// sockets are all of the namespace, from sock_diag(7), or without it from /proc.
+func (n network) sockets() ([]socket, error) {
+	all, err := n.diagSockets()
 	if errors.Is(err, errNoDiag) {
-		return procSockets()
+		return n.procSockets()
 	}
 	return all, err
 }
 
-func procSockets() ([]socket, error) {
-	lines, err := procTCP()
+func (n network) procSockets() ([]socket, error) {
+	lines, err := n.procTCP()
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +43,19 @@ func procSockets() ([]socket, error) {
 // port for a connection that a process opens. (So the clients of a port that
 // nobody listens on any more, as after the master's death, count as pods.)
 func heldBy(pids []int) (map[int]event.Connections, error) {
-	all, err := sockets()
+	held := map[int]event.Connections{}
+	for network, pids := range networks(pids) {
+		if err := network.addHeld(held, pids); err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+func (n network) addHeld(held map[int]event.Connections, pids []int) error {
+	all, err := n.sockets()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	listened := map[uint16]bool{}
 	connections := map[uint64]socket{}
@@ -58,12 +67,11 @@ func heldBy(pids []int) (map[int]event.Connections, error) {
 			connections[s.inode] = s
 		}
 	}
-	held := map[int]event.Connections{}
 	for _, pid := range pids {
 		var mine event.Connections
 		for file, err := range filesOf(pid) {
 			if err != nil && !gone(err) {
-				return nil, err
+				return err
 			}
 			s, open := connections[inodeOf(file)]
 			switch {
@@ -76,7 +84,7 @@ func heldBy(pids []int) (map[int]event.Connections, error) {
 		}
 		held[pid] = mine
 	}
-	return held, nil
+	return nil
 }
 
 // inodeOf is the inode of a socket by the name that /proc gives it, 0 of any

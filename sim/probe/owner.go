@@ -20,9 +20,10 @@ var ErrNotAccepted = errors.New("no process has accepted the connection")
 var ErrNotOwned = errors.New("none of the processes holds the connection")
 
 // Owner says which of the processes holds the server's side of a TCP connection
-// that we opened to this machine. It asks the kernel for the one socket
-// (sock_diag(7)) and then looks through the files that the processes hold open;
-// without sock_diag it reads all sockets from /proc/net/tcp.
+// that we opened to this machine, or to a container of it. It asks the kernel for
+// the one socket (sock_diag(7)), in the network namespace of the processes, and then
+// looks through the files that they hold open; without sock_diag it reads all sockets
+// from /proc/PID/net/tcp. Nothing on the way may have changed the addresses.
 func Owner(conn net.Conn, pids []int) (int, error) {
 	ours, err := addrPort(conn.LocalAddr())
 	if err != nil {
@@ -32,9 +33,21 @@ func Owner(conn net.Conn, pids []int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	inode, err := socketInode(server, ours)
+	failed := ErrNotOwned
+	for network, pids := range networks(pids) {
+		pid, err := network.owner(server, ours, pids)
+		if err == nil || errors.Is(err, ErrNotAccepted) {
+			return pid, err
+		}
+		failed = err
+	}
+	return 0, failed
+}
+
+func (n network) owner(server, client netip.AddrPort, pids []int) (int, error) {
+	inode, err := n.socketInode(server, client)
 	if err != nil {
-		return 0, fmt.Errorf("finding the socket %v that serves %v: %w", server, ours, err)
+		return 0, fmt.Errorf("finding the socket %v that serves %v: %w", server, client, err)
 	}
 	return holder(inode, pids)
 }
@@ -48,10 +61,10 @@ func addrPort(a net.Addr) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
 }
 
-func socketInode(local, remote netip.AddrPort) (uint64, error) {
-	inode, err := diagInode(local, remote)
+func (n network) socketInode(local, remote netip.AddrPort) (uint64, error) {
+	inode, err := n.diagInode(local, remote)
 	if errors.Is(err, errNoDiag) {
-		inode, err = procInode(local, remote)
+		inode, err = n.procInode(local, remote)
 	}
 	if err == nil && inode == 0 {
 		err = ErrNotAccepted // the kernel has the connection, in a listener's queue
@@ -59,10 +72,10 @@ func socketInode(local, remote netip.AddrPort) (uint64, error) {
 	return inode, err
 }
 
-// procInode reads what diagInode asks for from /proc/net/tcp and tcp6, which
+// procInode reads what diagInode asks for from net/tcp and tcp6 in /proc, which
 // holds the IPv4 connections of sockets that listen on both.
-func procInode(local, remote netip.AddrPort) (uint64, error) {
-	lines, err := procTCP()
+func (n network) procInode(local, remote netip.AddrPort) (uint64, error) {
+	lines, err := n.procTCP()
 	if err != nil {
 		return 0, err
 	}
@@ -74,8 +87,8 @@ func procInode(local, remote netip.AddrPort) (uint64, error) {
 	return 0, ErrNotOwned
 }
 
-func procTCP() (procfs.NetTCP, error) {
-	fs, err := procfs.NewDefaultFS()
+func (n network) procTCP() (procfs.NetTCP, error) {
+	fs, err := n.proc()
 	if err != nil {
 		return nil, err
 	}

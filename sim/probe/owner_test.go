@@ -33,12 +33,12 @@ func TestOwnerIsTheWorkerThatAnswers(t *testing.T) {
 		}
 		local, _ := addrPort(conn.RemoteAddr())
 		remote, _ := addrPort(conn.LocalAddr())
-		diag, err := diagInode(local, remote)
+		diag, err := network(0).diagInode(local, remote)
 		if err != nil {
 			t.Logf("no sock_diag here: %v", err)
 			continue
 		}
-		if proc, err := procInode(local, remote); proc != diag || err != nil {
+		if proc, err := network(0).procInode(local, remote); proc != diag || err != nil {
 			t.Errorf("/proc/net/tcp says inode %d, %v, sock_diag says %d", proc, err, diag)
 		}
 	}
@@ -131,14 +131,14 @@ func BenchmarkOwner(b *testing.B) {
 	remote, _ := addrPort(conn.LocalAddr())
 	b.Run("sock_diag", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := diagInode(local, remote); err != nil {
+			if _, err := network(0).diagInode(local, remote); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("proc", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := procInode(local, remote); err != nil {
+			if _, err := network(0).procInode(local, remote); err != nil {
 				b.Fatal(err)
 			}
 		}

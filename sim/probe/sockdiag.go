@@ -50,9 +50,14 @@ func (r diagRequest) Serialize() []byte {
 
 // diagInode is the inode of the socket with these ends, 0 while no process has
 // accepted it.
-func diagInode(local, remote netip.AddrPort) (uint64, error) {
+func (n network) diagInode(local, remote netip.AddrPort) (uint64, error) {
 	request := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, 0)
 	request.AddData(diagRequest{local, remote})
+	done, err := n.ask(request, unix.NETLINK_INET_DIAG)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", errNoDiag, err)
+	}
+	defer done()
 	replies, err := request.Execute(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY)
 	switch {
 	case err != nil: // ENOENT says either that the socket or that the kernel's tcp_diag is not there
@@ -81,13 +86,17 @@ func (r diagAll) Serialize() []byte {
 	return b
 }
 
-// diagSockets are the TCP sockets of this machine.
-func diagSockets() ([]socket, error) {
+// diagSockets are the TCP sockets of the namespace.
+func (n network) diagSockets() ([]socket, error) {
 	var all []socket
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		request := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, unix.NLM_F_DUMP)
 		request.AddData(diagAll{family})
-		err := request.ExecuteIter(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY, func(reply []byte) bool {
+		done, err := n.ask(request, unix.NETLINK_INET_DIAG)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errNoDiag, err)
+		}
+		err = request.ExecuteIter(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY, func(reply []byte) bool {
 			if len(reply) >= diagReplySize {
 				all = append(all, socket{
 					inode:   uint64(binary.NativeEndian.Uint32(reply[diagReplyInode:])),
@@ -97,6 +106,7 @@ func diagSockets() ([]socket, error) {
 			}
 			return true
 		})
+		done()
 		if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) { // sockets came and went meanwhile
 			return nil, fmt.Errorf("%w: %w", errNoDiag, err)
 		}
