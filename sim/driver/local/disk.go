@@ -19,14 +19,14 @@ const smallDisk = 64 << 20
 // FillDisk puts a small file system of its own where the controller writes
 // nginx.conf, with all that is there, and fills it to the brim. It stays when it is
 // healed, with room again: what the controller has written by then must not be lost.
-func (i *instance) FillDisk() (heal func(), err error) {
-	dir := filepath.Join(i.root, "etc/nginx")
+func (p *place) FillDisk() (heal func(), err error) {
+	dir := filepath.Join(p.cluster.Root, "etc/nginx")
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: it needs root", fault.ErrNotHere)
 	}
-	if !i.mounted.Swap(true) {
+	if !p.mounted.Swap(true) {
 		if err := overlay(dir); err != nil {
-			i.mounted.Store(false)
+			p.mounted.Store(false)
 			return nil, err
 		}
 	}
@@ -97,11 +97,11 @@ func fill(file *os.File) error {
 }
 
 // unmount takes the small file system away, if there is one.
-func (i *instance) unmount() error {
-	if !i.mounted.Load() {
+func (p *place) unmount() error {
+	if !p.mounted.Load() {
 		return nil
 	}
-	if err := unix.Unmount(filepath.Join(i.root, "etc/nginx"), unix.MNT_DETACH); err != nil {
+	if err := unix.Unmount(filepath.Join(p.cluster.Root, "etc/nginx"), unix.MNT_DETACH); err != nil {
 		return fmt.Errorf("taking the small file system away: %w", err)
 	}
 	return nil

@@ -1,15 +1,12 @@
 package local
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 	"time"
-
-	"windtunnel.dev/sim/event"
 )
 
 // start begins a command in a process group of its own, so that a Ctrl-C on
@@ -20,26 +17,32 @@ func start(command *exec.Cmd) error {
 	return command.Start()
 }
 
-// endProcesses asks the controller to end and waits for it within ctx; what
-// is left then is killed, the nginx master included.
-func (i *instance) endProcesses(ctx context.Context, l *life) error {
-	master, unborn := i.Master()
-	if err := l.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
+// process is a controller that was started.
+type process struct {
+	place   *place
+	command *exec.Cmd
+}
+
+func (c *process) PID() int        { return c.command.Process.Pid }
+func (c *process) Command() string { return c.command.Path }
+func (c *process) Wait() error     { return c.command.Wait() }
+
+// Terminate notes which nginx must be gone with the controller: its PID file
+// may go before it does.
+func (c *process) Terminate() error {
+	if master, unborn := c.place.Master(); unborn == nil {
+		c.place.master = master
 	}
-	select {
-	case <-l.died:
-	case <-ctx.Done():
-		i.room.Log.Write(event.Event{At: i.room.Log.Now(), Subject: i.subject.Name, Trouble: &event.Trouble{
-			What: "the controller did not end in time and was killed",
-		}})
-		l.command.Process.Kill()
-		<-l.died
+	return unlessDone(c.command.Process.Signal(syscall.SIGTERM))
+}
+
+func (c *process) Kill() error { return unlessDone(c.command.Process.Kill()) }
+
+func unlessDone(err error) error {
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
 	}
-	if unborn == nil {
-		return endMaster(master)
-	}
-	return nil
+	return err
 }
 
 // endMaster makes sure that an nginx master is gone: TERM, then KILL of its

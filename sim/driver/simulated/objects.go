@@ -1,20 +1,14 @@
-package local
+package simulated
 
 import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
-	"os"
-	"os/exec"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"windtunnel.dev/sim/subject"
 )
 
 // Where the controller lives in its cluster: the names that ingress-nginx's
@@ -30,12 +24,12 @@ const (
 
 // describeController makes the objects that ingress-nginx looks for at start:
 // its own pod, the node that runs it, its ConfigMap.
-func (i *instance) describeController(ctx context.Context) error {
+func (i *Instance) describeController(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(i.API())
 	if err != nil {
 		return err
 	}
-	config := maps.Clone(i.subject.Config)
+	config := maps.Clone(i.Subject.Config)
 	if config == nil {
 		config = map[string]string{}
 	}
@@ -67,7 +61,7 @@ func (i *instance) describeController(ctx context.Context) error {
 			return err
 		},
 	}
-	if len(i.room.Streams) > 0 {
+	if len(i.Room.Streams) > 0 {
 		for _, name := range []string{tcpPorts, udpPorts} {
 			steps = append(steps, func() error {
 				_, err := core.ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta(name), Data: i.streamPorts()}, metav1.CreateOptions{})
@@ -77,26 +71,25 @@ func (i *instance) describeController(ctx context.Context) error {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return fmt.Errorf("describing the controller of subject %s to its API server: %w", i.subject.Name, err)
+			return fmt.Errorf("describing the controller of subject %s to its API server: %w", i.Subject.Name, err)
 		}
 	}
 	return nil
 }
 
 // streamPorts gives each service of Room.Streams its port.
-func (i *instance) streamPorts() map[string]string {
+func (i *Instance) streamPorts() map[string]string {
 	data := map[string]string{}
 	for n, at := range i.Streams() {
-		data[strconv.Itoa(int(at.Port()))] = i.room.Streams[n]
+		data[strconv.Itoa(int(at.Port()))] = i.Room.Streams[n]
 	}
 	return data
 }
 
-// controllerCommand is the command line of the controller, with the
-// scenario's flags last so that they win.
-func (i *instance) controllerCommand() *exec.Cmd {
+// Flags are the controller's flags as any driver gives them, but for
+// kubeconfig, which lies where the place has it.
+func (i *Instance) Flags() map[string]string {
 	flags := map[string]string{
-		"kubeconfig":                 i.api.Kubeconfig(),
 		"configmap":                  namespace + "/" + configMap,
 		"healthz-host":               "127.0.0.1",
 		"profiling":                  "false",
@@ -104,60 +97,14 @@ func (i *instance) controllerCommand() *exec.Cmd {
 		"post-shutdown-grace-period": "0",
 	}
 	maps.Copy(flags, i.ports)
-	if len(i.room.Streams) > 0 {
+	if len(i.Room.Streams) > 0 {
 		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
 		flags["udp-services-configmap"] = namespace + "/" + udpPorts
 	}
-	binary := i.subject.Controller
-	if binary == subject.Bundled {
-		binary = i.driver.Bundled
-		flags["nginx-root"] = i.root
-		flags["log-format"] = "json"
-	}
-	maps.Copy(flags, i.subject.Flags)
-	command := exec.Command(binary, subject.Args(flags)...)
-	command.Env = append(os.Environ(), "POD_NAME="+podName, "POD_NAMESPACE="+namespace)
-	return command
+	return flags
 }
 
-// waitHealthy returns when the controller calls itself healthy, has ended, or
-// ctx is done.
-func (i *instance) waitHealthy(ctx context.Context, l *life) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		if i.Healthy(ctx) == nil {
-			return nil
-		}
-		select {
-		case <-l.died:
-			return l.err
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for subject %s to become healthy at %s: %w; its last words: %s", i.subject.Name, i.healthURL(), context.Cause(ctx), l.tail.Last())
-		case <-ticker.C:
-		}
-	}
-}
-
-func (i *instance) healthURL() string {
-	return "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
-}
-
-// Healthy asks once, and waits a second at most.
-func (i *instance) Healthy(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.healthURL(), nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", i.healthURL(), response.Status)
-	}
-	return nil
+// Environment are the variables by which ingress-nginx knows its own pod.
+func Environment() map[string]string {
+	return map[string]string{"POD_NAME": podName, "POD_NAMESPACE": namespace}
 }

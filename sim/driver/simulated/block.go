@@ -1,4 +1,4 @@
-package local
+package simulated
 
 import (
 	"fmt"
@@ -19,13 +19,13 @@ func claimBlock() (block, error) {
 	var last error
 	for second := 64; second < 255; second++ {
 		first := netip.AddrFrom4([4]byte{127, byte(second), 0, 0})
-		claim, err := net.Listen("tcp4", netip.AddrPortFrom(first, PodPort).String())
+		claim, err := net.Listen("tcp4", netip.AddrPortFrom(first, podPort).String())
 		if err == nil {
 			return block{netip.PrefixFrom(first, 16), claim}, nil
 		}
 		last = err
 	}
-	return block{}, fmt.Errorf("no block of loopback addresses is free for pods: %w; end what listens on port %d of all addresses", last, PodPort)
+	return block{}, fmt.Errorf("no block of loopback addresses is free for pods: %w; end what listens on port %d of all addresses", last, podPort)
 }
 
 func (b block) release() { b.claim.Close() }

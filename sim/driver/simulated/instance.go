@@ -1,0 +1,165 @@
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/subject"
+)
+
+// Instance is a subject with its simulated cluster, at a place.
+type Instance struct {
+	Subject subject.Subject
+	Room    driver.Room
+	// Root is a directory of the subject's own, gone after Stop. All may read
+	// it: nginx's workers run as another user when the master is root.
+	Root string
+
+	ports map[string]string
+	// streamBase is the first port of the services of TCP and UDP.
+	streamBase int
+	api        *kubeapi.Server
+	block      block
+	pods       backend.Fleet
+
+	place Place
+	life  atomic.Pointer[life] // the controller's of the moment; nil before the first
+	stop  sync.Once
+}
+
+// At is the instance with the place where its controller runs.
+func (i *Instance) At(place Place) driver.Instance {
+	i.place = place
+	return i
+}
+
+func (i *Instance) API() *rest.Config    { return i.api.Config() }
+func (i *Instance) Pods() backend.Fleet  { return i.pods }
+func (i *Instance) Controller() int      { return i.life.Load().controller.PID() }
+func (i *Instance) Master() (int, error) { return i.place.Master() }
+
+// Kubeconfig is the path of the kubeconfig that leads to the API server.
+func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
+
+func (i *Instance) FillDisk() (heal func(), err error) { return i.place.FillDisk() }
+
+// Inject spares the harness, which asks the same server, by the name under
+// which the controller asks.
+func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func(), err error) {
+	scope.UserAgent = filepath.Base(i.life.Load().controller.Command()) + "/"
+	return i.api.Inject(f, scope)
+}
+
+func (i *Instance) Died() <-chan struct{} { return i.life.Load().died }
+func (i *Instance) Err() error            { return i.life.Load().err }
+
+// StatusPort is where the controller posts to nginx.
+func (i *Instance) StatusPort() int {
+	port, _ := strconv.Atoi(i.ports["status-port"]) // it was made of a number
+	return port
+}
+
+func (i *Instance) Address() netip.AddrPort { return i.at("http-port") }
+func (i *Instance) TLS() netip.AddrPort     { return i.at("https-port") }
+
+// Streams are at the ports from streamBase.
+func (i *Instance) Streams() []netip.AddrPort {
+	var all []netip.AddrPort
+	for n := range i.Room.Streams {
+		all = append(all, netip.MustParseAddrPort("127.0.0.1:"+strconv.Itoa(i.streamBase+n)))
+	}
+	return all
+}
+
+// at is where nginx listens on the port of a flag.
+func (i *Instance) at(flag string) netip.AddrPort {
+	return netip.MustParseAddrPort("127.0.0.1:" + i.ports[flag])
+}
+
+// Launch prepares what the controller looks for in its cluster, starts it and
+// waits for its health endpoint.
+func (i *Instance) Launch(ctx context.Context) error {
+	if err := i.describeController(ctx); err != nil {
+		return err
+	}
+	return i.begin(ctx)
+}
+
+// Revive starts the controller again.
+func (i *Instance) Revive(ctx context.Context) error { return i.begin(ctx) }
+
+// begin starts a life of the controller and waits until it is healthy.
+func (i *Instance) begin(ctx context.Context) error {
+	l, err := i.newLife(ctx)
+	if err != nil {
+		return fmt.Errorf("starting the controller of subject %s: %w", i.Subject.Name, err)
+	}
+	i.life.Store(l)
+	return i.waitHealthy(ctx, l)
+}
+
+// Stop ends the controller, which ends nginx, then the pods and the API
+// server, and removes the root directory. What a reader of the run wants of the
+// place's files it keeps.
+func (i *Instance) Stop(ctx context.Context) error {
+	var err error
+	i.stop.Do(func() {
+		if l := i.life.Load(); l != nil {
+			err = errors.Join(i.end(ctx, l), i.keep(ctx))
+		}
+		i.pods.Stop()
+		i.block.release()
+		err = errors.Join(err, i.api.Close(ctx), i.place.Close(), os.RemoveAll(i.Root))
+	})
+	return err
+}
+
+// end asks the controller to end and waits for it within ctx; then it is killed.
+func (i *Instance) end(ctx context.Context, l *life) error {
+	if err := l.controller.Terminate(); err != nil {
+		return err
+	}
+	select {
+	case <-l.died:
+		return nil
+	case <-ctx.Done():
+	}
+	i.Room.Log.Write(event.Event{At: i.Room.Log.Now(), Subject: i.Subject.Name, Trouble: &event.Trouble{
+		What: "the controller did not end in time and was killed",
+	}})
+	err := l.controller.Kill()
+	<-l.died
+	return err
+}
+
+// keep copies what a reader of the run wants from where nginx runs.
+func (i *Instance) keep(ctx context.Context) error {
+	for _, name := range []string{"etc/nginx/nginx.conf", "var/log/nginx/error.log"} {
+		content, err := i.place.Read(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it never came that far
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(i.Room.Dir, filepath.Base(name)), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
