@@ -5,7 +5,7 @@ local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local canary = require("canary")
 local configuration = require("configuration")
-local dns = require("util.dns")
+local external_name = require("util.external_name")
 local util = require("util")
 
 local ngx = ngx
@@ -84,12 +84,6 @@ local function get_implementation(backend)
   return IMPLEMENTATIONS[DEFAULT_ALGORITHM]
 end
 
-local function is_external_name(backend)
-  local service = backend.service
-  return type(service) == "table" and type(service.spec) == "table"
-    and service.spec.type == "ExternalName"
-end
-
 -- No instance means 503, see rewrite.
 local function apply_backend(backend)
   local endpoints = backend.endpoints
@@ -113,27 +107,9 @@ local function apply_backend(backend)
   balancers[backend.name] = implementation:new(backend)
 end
 
--- A copy of the backend with addresses in the place of host names.
-local function resolve_external_names(backend)
-  local resolved, endpoints = {}, {}
-  for key, value in pairs(backend) do
-    resolved[key] = value
-  end
-  resolved.endpoints = endpoints
-  for _, endpoint in ipairs(backend.endpoints or {}) do
-    for _, address in ipairs(dns.lookup(endpoint.address)) do
-      -- The name itself comes back when it could not be resolved.
-      if address ~= endpoint.address then
-        endpoints[#endpoints + 1] = { address = address, port = endpoint.port }
-      end
-    end
-  end
-  return resolved
-end
-
 local function sync_backend(backend)
-  if is_external_name(backend) then
-    backend = resolve_external_names(backend)
+  if external_name.is(backend) then
+    backend = external_name.resolve(backend)
   end
   apply_backend(backend)
 end
@@ -155,7 +131,7 @@ local function sync_external(backend)
     return -- a slow server is not asked again by every poll
   end
   resolving[name] = true
-  local ok, resolved = pcall(resolve_external_names, backend)
+  local ok, resolved = pcall(external_name.resolve, backend)
   resolving[name] = nil
   if not ok then
     error(resolved, 0)
@@ -175,7 +151,7 @@ end
 -- Returns the name of the backend, if it has one.
 local function take(backend)
   local name = type(backend) == "table" and backend.name
-  if name and is_external_name(backend) then
+  if name and external_name.is(backend) then
     external[name] = backend
     return name
   end

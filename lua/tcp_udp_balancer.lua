@@ -5,7 +5,7 @@ local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local configuration = require("tcp_udp_configuration")
 local round_robin = require("balancer.round_robin")
-local dns = require("util.dns")
+local external_name = require("util.external_name")
 local util = require("util")
 
 local ngx = ngx
@@ -48,12 +48,6 @@ local function get_implementation(backend)
   return implementation
 end
 
-local function is_external_name(backend)
-  local service = backend.service
-  return type(service) == "table" and type(service.spec) == "table"
-    and service.spec.type == "ExternalName"
-end
-
 -- A backend without endpoints keeps those it had: there is no answer like 503
 -- that could be given to a connection.
 local function sync_backend(backend)
@@ -77,15 +71,7 @@ local function sync_backend(backend)
 end
 
 local function resolve(backend)
-  local resolved = util.deepcopy(backend)
-  resolved.endpoints = {}
-  for _, endpoint in ipairs(backend.endpoints or {}) do
-    for _, address in ipairs(dns.lookup(endpoint.address)) do
-      if address ~= endpoint.address then
-        resolved.endpoints[#resolved.endpoints + 1] = { address = address, port = endpoint.port }
-      end
-    end
-  end
+  local resolved = external_name.resolve(backend)
   if external[backend.name] == backend then -- it may have changed while DNS was asked
     sync_backend(resolved)
   end
@@ -105,7 +91,7 @@ local function sync_all(backends)
   for _, backend in ipairs(backends) do
     local name = type(backend) == "table" and backend.name
     present[name or "(no name)"] = true
-    if name and is_external_name(backend) then
+    if name and external_name.is(backend) then
       external[name] = backend
     else
       try(sync_backend, backend)
