@@ -1,5 +1,6 @@
 # `make help` lists what there is. The two that matter: demo and test.
 SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -63,7 +64,7 @@ oracle: bin/real/kube-apiserver ## compare the simulated API server with a real 
 
 oracle-bench: bin/real/kube-apiserver ## updates per second of both, by turns, into docs/results/oracle-bench.txt
 	$(GO) build -o bin/windtunnel ./cmd/windtunnel
-	set -o pipefail; { hack/machine && cd oracle && $(GO) run . -bin ../bin/real -ours ../bin/windtunnel -bench 5s; } | tee docs/results/oracle-bench.txt
+	{ hack/machine && cd oracle && $(GO) run . -bin ../bin/real -ours ../bin/windtunnel -bench 5s; } | tee docs/results/oracle-bench.txt
 
 oracle-test: ## test the oracle itself
 	cd oracle && $(GO) vet . && $(GO) test -race .
