@@ -42,7 +42,7 @@ type pod struct {
 
 	mu       sync.Mutex
 	state    State
-	listener net.Listener    // nil until Ready
+	listener *ear            // nil until Ready
 	stream   *streamListener // nil until Ready, or for good
 	drain    *time.Timer     // nil until Terminate
 }
@@ -86,9 +86,9 @@ func (p *pod) Ready() error {
 		}
 		go p.serveStream(p.stream)
 	}
-	p.listener = listener
+	p.listener = newEar(listener)
 	p.enterLocked(Ready)
-	go p.serve(listener)
+	go p.serve(p.listener)
 	return nil
 }
 
@@ -127,7 +127,8 @@ func (p *pod) cut() {
 	<-p.done
 }
 
-// leave closes the listener and enters Gone. It says whether this call did it.
+// leave closes the listener, and connections that nobody has asked anything
+// over, and enters Gone. It says whether this call did it.
 func (p *pod) leave() bool {
 	p.mu.Lock()
 	if p.state == Gone {
@@ -138,7 +139,7 @@ func (p *pod) leave() bool {
 		p.drain.Stop()
 	}
 	if p.listener != nil {
-		p.listener.Close()
+		p.listener.close()
 	}
 	p.stream.close()
 	p.enterLocked(Gone)

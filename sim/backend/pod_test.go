@@ -195,6 +195,74 @@ func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
 	<-p.Done()
 }
 
+// Over a connection on which nothing ever came no answer is under way: the pod
+// neither waits for it nor tells of trouble.
+func TestGoneClosesSilentConnections(t *testing.T) {
+	var out bytes.Buffer
+	log := event.NewLog(&out, time.Now())
+	p := ready(t, newFleet(t, log), "demo/web-1")
+	silent, busy := dial(t, p), dial(t, p)
+	fmt.Fprintf(busy, "POST / HTTP/1.1\r\nHost: web\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+	reader := bufio.NewReader(busy)
+	if _, err := reader.ReadString('\n'); err != nil { // later than silent, it was accepted: so was silent
+		t.Fatal(err)
+	}
+	reader.ReadString('\n')
+
+	go p.Gone()
+	if n, err := silent.Read(make([]byte, 1)); err != io.EOF {
+		t.Fatalf("the silent connection ended with %v after %d bytes, want a FIN", err, n)
+	}
+	select {
+	case <-p.Done():
+		t.Error("the answer under way was not waited for")
+	default: // the silent one was closed before
+	}
+	fmt.Fprintf(busy, "abc")
+	if _, err := http.ReadResponse(reader, nil); err != nil {
+		t.Errorf("the answer under way was cut: %v", err)
+	}
+	<-p.Done()
+
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range event.Read(&out) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Trouble != nil {
+			t.Errorf("trouble: %+v", e.Trouble)
+		}
+	}
+}
+
+// A request that has arrived, and that nobody has read yet, is answered.
+func TestGoneAnswersWhatHasArrived(t *testing.T) {
+	listener, err := net.Listen("tcp4", "127.201.255.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEar(listener)
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Write([]byte("x")); err != nil { // over loopback it is there at once
+		t.Fatal(err)
+	}
+	accepted, err := e.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer accepted.Close()
+	e.close()
+	if n, err := accepted.Read(make([]byte, 2)); n != 1 || err != nil {
+		t.Errorf("read %d, %v", n, err)
+	}
+}
+
 func TestStopCuts(t *testing.T) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
