@@ -1,11 +1,7 @@
 package kubeapi
 
 import (
-	"bufio"
-	"encoding/binary"
-	"io"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,36 +60,17 @@ func putAll(b *testing.B, putters []*load.Putter, n int, rate int, next *atomic.
 	next.Store(first + int64(n))
 }
 
-// reader reads as much at a time as a stream writes.
-var reader = &http.Client{Transport: &http.Transport{ReadBufferSize: 64 << 10}}
-
-// openWatch watches all slices in protobuf from version rv.
-func openWatch(b *testing.B, url, rv string) io.ReadCloser {
+// dialWatcher watches all slices from version rv.
+func dialWatcher(b *testing.B, p process, rv string) *load.Watcher {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), "GET", url+"/apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion="+rv, nil)
+	conn, err := net.Dial("tcp", p.address())
 	if err != nil {
 		b.Fatal(err)
 	}
-	req.Header.Set("Accept", protobufType)
-	resp, err := reader.Do(req)
+	b.Cleanup(func() { conn.Close() })
+	watcher, err := load.NewWatcher(conn.(*net.TCPConn), rv)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { resp.Body.Close() })
-	return resp.Body
-}
-
-// drain reads n frames; the stream must not end before.
-func drain(b *testing.B, body *bufio.Reader, n int) {
-	for i := range n {
-		var size [4]byte
-		if _, err := io.ReadFull(body, size[:]); err != nil {
-			b.Errorf("after %d of %d events: %v", i, n, err)
-			return
-		}
-		if _, err := body.Discard(int(binary.BigEndian.Uint32(size[:]))); err != nil {
-			b.Errorf("in event %d of %d: %v", i, n, err)
-			return
-		}
-	}
+	return watcher
 }

@@ -1,7 +1,6 @@
 package kubeapi
 
 import (
-	"bufio"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -101,8 +100,12 @@ func BenchmarkFanOut(b *testing.B) {
 			var reading sync.WaitGroup
 			var next atomic.Int64
 			for range watchers {
-				body := bufio.NewReaderSize(openWatch(b, p.url, rv), 16<<10)
-				reading.Go(func() { drain(b, body, b.N) })
+				watcher := dialWatcher(b, p, rv)
+				reading.Go(func() {
+					if err := watcher.Skip(b.N); err != nil {
+						b.Error(err)
+					}
+				})
 			}
 			b.ResetTimer()
 			cpu := p.cpu(b)

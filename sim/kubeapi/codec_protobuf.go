@@ -81,6 +81,16 @@ func (protobufCodec) appendFrame(buf []byte, kind watch.EventType, o *object) []
 	return append(appendEnvelope(buf, t, len(o.raw)), o.raw...)
 }
 
+// sharedFrame is the frame of object's MODIFIED event, made once for all who watch.
+func (c protobufCodec) sharedFrame(o *object) []byte {
+	if frame := o.frame.Load(); frame != nil {
+		return *frame
+	}
+	frame := c.appendFrame(make([]byte, 0, len(o.raw)+128), watch.Modified, o)
+	o.frame.Store(&frame)
+	return frame
+}
+
 func (protobufCodec) value(obj runtime.Object) ([]byte, error) {
 	m, ok := obj.(message)
 	if !ok {

@@ -98,7 +98,7 @@ func reset(req *http.Request) {
 
 // abort makes the coming close a RST.
 func abort(conn net.Conn) {
-	for over, ok := conn.(interface{ NetConn() net.Conn }); ok; over, ok = conn.(interface{ NetConn() net.Conn }) { // TLS, cork
+	for over, ok := conn.(interface{ NetConn() net.Conn }); ok; over, ok = conn.(interface{ NetConn() net.Conn }) { // TLS
 		conn = over.NetConn()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {

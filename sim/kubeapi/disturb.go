@@ -1,6 +1,10 @@
 package kubeapi
 
-import "windtunnel.dev/sim/kubeapi/fault"
+import (
+	"bytes"
+
+	"windtunnel.dev/sim/kubeapi/fault"
+)
 
 // disturb asks the faults in force what an open watch is to do next, with the
 // events that it is about to send. It returns those to send, and whether the
@@ -35,7 +39,9 @@ func (st *stream) sendInstead(c *fault.Call, events []event, step fault.Step) er
 	if err := st.encode(events); err != nil {
 		return err
 	}
-	st.buf = step.Bytes(st.buf)
+	instead := step.Bytes(bytes.Join(st.parts, nil))
+	st.parts, st.size = nil, 0
+	st.append(instead)
 	st.flush()
 	if step.Cut {
 		c.Reset()

@@ -24,7 +24,7 @@ type endpoint struct {
 // serve starts a server on the listener.
 func (e *endpoint) serve(server *http.Server) {
 	e.server = server
-	listener := net.Listener(corkListener{e.listener})
+	listener := e.listener
 	if e.tls != nil {
 		server.TLSConfig = e.tls.Clone() // net/http writes to it
 		listener = tls.NewListener(listener, server.TLSConfig)

@@ -15,7 +15,7 @@ const (
 	maxHistoryEvents = 102400
 	maxHistoryBytes  = 128 << 20
 	freshFor         = 75 * time.Second
-	// hotEvents is how many of the newest events keep the JSON that watchers
+	// hotEvents is how many of the newest events keep the JSON and the frame that watchers
 	// share; older ones are encoded again for the rare watcher that resumes there.
 	hotEvents = 1024
 )
@@ -53,7 +53,7 @@ func (h *history) at(seq uint64) *event { return &h.ring[seq&uint64(len(h.ring)-
 
 func (h *history) len() int { return int(h.next - h.first) }
 
-// append returns the version of the newest event that no longer keeps its JSON.
+// append returns the version of the newest event that no longer keeps what watchers share.
 func (h *history) append(e event) (cold uint64) {
 	e.time = h.now()
 	h.resize(e.time)
@@ -69,6 +69,7 @@ func (h *history) append(e event) (cold uint64) {
 	if h.len() > hotEvents {
 		last := h.at(h.next - 1 - hotEvents)
 		last.object.json.Store(nil)
+		last.object.frame.Store(nil)
 		cold = last.rv
 	}
 	for h.len() > min(h.limit, h.maxEvents) || (h.bytes > h.maxBytes && h.len() > 1) {

@@ -26,6 +26,7 @@ type object struct {
 	fields          fields.Set // selectable fields beyond metadata.name and metadata.namespace
 	raw             []byte     // the kind's own protobuf message
 	json            atomic.Pointer[[]byte]
+	frame           atomic.Pointer[[]byte] // see sharedFrame
 }
 
 // message is what the generated code of every built-in kind offers.

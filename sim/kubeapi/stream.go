@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"bytes"
 	"net/http"
 	"time"
 
@@ -30,9 +31,11 @@ type stream struct {
 	opts     watchOptions
 	server   *Server
 	stopping <-chan struct{}
-	cork     *corkConn // nil where others share the connection
-	buf      []byte
-	err      error // of the connection: the client has gone
+	chunked  *chunked // nil: only net/http may write
+	parts    [][]byte // of what is to be written, some shared with other streams
+	size     int      // of them all
+	buf      []byte   // holds those that are not
+	err      error    // of the connection: the client has gone
 }
 
 // open sends the response's header, also when there is no event yet.
@@ -181,43 +184,53 @@ func (sel *selector) view(e *event) (watch.EventType, *object, error) {
 }
 
 func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
-	if plain, ok := st.r.form.(protobufCodec); ok {
-		st.buf = plain.appendFrame(st.buf, kind, o)
+	if plain, ok := st.r.form.(protobufCodec); ok && keep && kind == watch.Modified {
+		st.append(plain.sharedFrame(o))
+	} else if ok {
+		st.frame(func(buf []byte) []byte { return plain.appendFrame(buf, kind, o) })
 	} else {
 		body, err := st.r.form.object(o, keep)
 		if err != nil {
 			return err
 		}
-		st.buf = st.r.codec.frame(st.buf, kind, body)
+		st.frame(func(buf []byte) []byte { return st.r.codec.frame(buf, kind, body) })
 		st.r.form = withoutColumns(st.r.form)
 	}
-	if len(st.buf) >= writeBytes {
+	if st.size >= writeBytes {
 		st.flush()
 	}
 	return nil
 }
 
-func (st *stream) flush() {
-	if st.err == nil && len(st.buf) > 0 {
-		st.err = st.write()
-	}
-	st.buf = st.buf[:0]
+// frame adds what appendTo appends, which is this stream's alone.
+func (st *stream) frame(appendTo func([]byte) []byte) {
+	begin := len(st.buf)
+	st.buf = appendTo(st.buf)
+	st.append(st.buf[begin:])
 }
 
-// write sends what is in the buffer, with as few system calls as the protocol lets it.
-func (st *stream) write() (err error) {
-	if st.cork != nil {
-		st.cork.cork()
-		defer func() {
-			if uncorked := st.cork.uncork(); err == nil {
-				err = uncorked
-			}
-		}()
+func (st *stream) append(part []byte) {
+	st.parts = append(st.parts, part)
+	st.size += len(part)
+}
+
+func (st *stream) flush() {
+	if st.err == nil && st.size > 0 {
+		st.err = st.write()
 	}
-	if _, err = st.w.Write(st.buf); err == nil {
-		err = st.control.Flush()
+	clear(st.parts)
+	st.parts, st.size, st.buf = st.parts[:0], 0, st.buf[:0]
+}
+
+// write sends the parts, with as few system calls as the protocol lets it.
+func (st *stream) write() error {
+	if st.chunked != nil {
+		return st.chunked.write(st.parts, st.size)
 	}
-	return err
+	if _, err := st.w.Write(bytes.Join(st.parts, nil)); err != nil {
+		return err
+	}
+	return st.control.Flush()
 }
 
 func (st *stream) quietBookmark(rv uint64) error {
@@ -248,6 +261,6 @@ func (st *stream) fail(err error) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // a Status always encodes
 	}
-	st.buf = st.r.codec.frame(st.buf, watch.Error, body)
+	st.frame(func(buf []byte) []byte { return st.r.codec.frame(buf, watch.Error, body) })
 	st.flush()
 }

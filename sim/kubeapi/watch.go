@@ -60,7 +60,7 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 		return errStreamType()
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending(),
-		cork: corkOf(connectionOf(r.Request).conn, r.ProtoMajor)}
+		chunked: chunkedOf(w, r.Request)}
 	st.open()
 	r.objects.watchers.Add(1)
 	defer r.objects.watchers.Add(-1)

@@ -81,18 +81,27 @@ var (
 
 // skipAnswer reads no more than the status and the length.
 func skipAnswer(r *bufio.Reader) error {
-	status, err := r.ReadSlice('\n')
-	if err != nil {
+	length, chunked, err := readHead(r)
+	switch {
+	case err != nil:
 		return err
+	case chunked:
+		return skipChunks(r)
 	}
-	if !bytes.HasPrefix(status, []byte("HTTP/1.1 2")) {
-		return fmt.Errorf("answer %q", status)
+	_, err = r.Discard(length)
+	return err
+}
+
+// readHead reads a success up to its body, and how long that is.
+func readHead(r *bufio.Reader) (length int, chunked bool, err error) {
+	status, err := r.ReadSlice('\n')
+	if err == nil && !bytes.HasPrefix(status, []byte("HTTP/1.1 2")) {
+		err = fmt.Errorf("answer %q", status)
 	}
-	length, chunked := 0, false
-	for {
-		line, err := r.ReadSlice('\n')
-		if err != nil {
-			return err
+	for err == nil {
+		var line []byte
+		if line, err = r.ReadSlice('\n'); len(line) == 2 {
+			return length, chunked, err
 		}
 		if rest, ok := bytes.CutPrefix(line, lengthHeader); ok {
 			for _, c := range bytes.TrimSpace(rest) {
@@ -100,29 +109,31 @@ func skipAnswer(r *bufio.Reader) error {
 			}
 		}
 		chunked = chunked || bytes.HasPrefix(line, chunkedHeader)
-		if len(line) != 2 {
-			continue
-		}
-		if chunked {
-			return skipChunks(r)
-		}
-		_, err = r.Discard(length)
-		return err
 	}
+	return 0, false, err
 }
 
 func skipChunks(r *bufio.Reader) error {
 	for {
-		line, err := r.ReadSlice('\n')
+		size, err := readChunkSize(r)
 		if err != nil {
 			return err
 		}
-		size, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 31)
-		if err != nil {
-			return fmt.Errorf("chunk of size %q: %w", line, err)
-		}
-		if _, err := r.Discard(int(size) + 2); err != nil || size == 0 {
+		if _, err := r.Discard(size + len("\r\n")); err != nil || size == 0 {
 			return err
 		}
 	}
+}
+
+// readChunkSize reads the line before a chunk.
+func readChunkSize(r *bufio.Reader) (int, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return 0, err
+	}
+	size, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 31)
+	if err != nil {
+		return 0, fmt.Errorf("chunk of size %q: %w", line, err)
+	}
+	return int(size), nil
 }

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -58,4 +60,62 @@ func TestPutter(t *testing.T) {
 			t.Errorf("%s: a conflict is %v", mediaType, err)
 		}
 	}
+}
+
+// A Watcher counts the events of chunks, of which some are a little longer than the first.
+func TestWatcher(t *testing.T) {
+	event := func(size int) string {
+		return string([]byte{0, 0, byte(size >> 8), byte(size)}) + strings.Repeat("x", size)
+	}
+	for name, test := range map[string]struct {
+		status string
+		chunks []string
+		want   string // in the error; empty: none
+	}{
+		"events":        {"200 OK", []string{event(1000), event(1000) + event(1001), event(1001) + event(1001) + event(1002)}, ""},
+		"too few":       {"200 OK", []string{event(1000)}, "ended 5 events early"},
+		"part of one":   {"200 OK", []string{event(1000), event(1000)[:700]}, "not of whole events"},
+		"not a success": {"410 Gone", nil, "410"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := answering(t, test.status, test.chunks)
+			w, err := NewWatcher(conn, "7")
+			if err == nil {
+				err = w.Skip(6)
+			}
+			if got := fmt.Sprint(err); (err == nil) != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("Skip = %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// answering is a connection over which the first request is answered with these chunks.
+func answering(t *testing.T, status string, chunks []string) *net.TCPConn {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if req, err := http.ReadRequest(bufio.NewReader(conn)); err != nil || req.URL.Query().Get("resourceVersion") != "7" {
+			t.Error(req, err)
+		}
+		fmt.Fprintf(conn, "HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\n", status)
+		for _, chunk := range append(chunks, "") {
+			fmt.Fprintf(conn, "%x\r\n%s\r\n", len(chunk), chunk)
+		}
+	}()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn.(*net.TCPConn)
 }

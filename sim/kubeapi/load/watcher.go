@@ -1,0 +1,105 @@
+package load
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"syscall"
+)
+
+// Watcher counts the events of one watch on a connection of its own. It has the kernel
+// drop them unread, so that a hundred watchers leave the processors to the server.
+type Watcher struct {
+	conn  *net.TCPConn
+	heads *bufio.Reader // of chunks: small, since what it holds was copied
+	frame int           // bytes of the first event; 0 before
+}
+
+// moreDigits bounds how many bytes longer than the first an event may be: resource
+// versions grow, and the slices are otherwise of one length.
+const moreDigits = 8
+
+// NewWatcher begins to watch all EndpointSlices from a version in protobuf. The server
+// must put whole events into each chunk, as ours does, and may send no bookmarks.
+func NewWatcher(conn *net.TCPConn, version string) (*Watcher, error) {
+	w := &Watcher{conn: conn, heads: bufio.NewReaderSize(conn, 512)}
+	if _, err := fmt.Fprintf(conn, "GET /apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion=%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\nAccept: %s\r\n\r\n",
+		version, conn.RemoteAddr(), Protobuf); err != nil {
+		return nil, err
+	}
+	length, chunked, err := readHead(w.heads)
+	if err == nil && !chunked {
+		err = fmt.Errorf("a watch is answered with %d bytes and no stream", length)
+	}
+	return w, err
+}
+
+// Skip waits for n more events. The last chunk may hold more than that.
+func (w *Watcher) Skip(n int) error {
+	for n > 0 {
+		size, err := readChunkSize(w.heads)
+		if err != nil {
+			return err
+		}
+		if size == 0 {
+			return fmt.Errorf("the watch ended %d events early", n)
+		}
+		events, err := w.count(size)
+		if err != nil {
+			return err
+		}
+		if err := w.drop(size + len("\r\n")); err != nil {
+			return err
+		}
+		n -= events
+	}
+	return nil
+}
+
+// count is how many events a chunk of size bytes holds.
+func (w *Watcher) count(size int) (int, error) {
+	if w.frame == 0 {
+		head, err := w.heads.Peek(4)
+		if err != nil {
+			return 0, err
+		}
+		w.frame = 4 + int(binary.BigEndian.Uint32(head))
+	}
+	n := size / w.frame
+	if size%w.frame > moreDigits*n {
+		return 0, fmt.Errorf("a chunk of %d bytes is not of whole events, whose first had %d", size, w.frame)
+	}
+	return n, nil
+}
+
+// drop skips n bytes: those that were read, and then those that the kernel has.
+func (w *Watcher) drop(n int) error {
+	held, err := w.heads.Discard(min(n, w.heads.Buffered()))
+	if err != nil {
+		return err
+	}
+	raw, err := w.conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for left := n - held; left > 0; {
+		var dropped int
+		var failed error
+		if err := raw.Read(func(fd uintptr) bool {
+			// MSG_TRUNC: the bytes count as read and are copied nowhere (tcp(7)).
+			dropped, _, failed = syscall.Recvfrom(int(fd), nowhere[:min(left, len(nowhere))], syscall.MSG_TRUNC)
+			return failed != syscall.EAGAIN
+		}); err != nil {
+			return err
+		}
+		if failed != nil || dropped == 0 {
+			return fmt.Errorf("in the middle of an event: the connection ended: %w", failed)
+		}
+		left -= dropped
+	}
+	return nil
+}
+
+// nowhere is never written to.
+var nowhere [1 << 20]byte
