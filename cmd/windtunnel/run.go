@@ -103,8 +103,9 @@ func runLoaded(ctx context.Context, s *scenario.Scenario, o runOptions, stdout, 
 
 func loadScenario(path string) (*scenario.Scenario, error) {
 	return scenario.Load(path, scenario.Known{
-		Lanes:  traffic.Lanes(),
-		Faults: knownFaults(),
+		Lanes:       traffic.Lanes(),
+		StreamLanes: traffic.StreamLanes(),
+		Faults:      knownFaults(),
 		CheckExpression: func(text string) error {
 			_, err := expect.Compile(text)
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,7 +91,7 @@ func (s *side) attacks(o Options) []traffic.Attack {
 			Lane: lane.Lane, To: s.door(lane.Lane), Subject: s.name, Log: s.log,
 			Last: lane.Last, Bytes: lane.Bytes,
 		}
-		if traffic.DoorOf(lane.Lane) >= traffic.TCP {
+		if slices.Contains(traffic.StreamLanes(), lane.Lane) {
 			attack.Targets = s.streamTargets(lane)
 		} else {
 			attack.Targets = s.hostTargets(lane)

@@ -17,6 +17,7 @@ import (
 // nil field is not checked.
 type Known struct {
 	Lanes           []string           // the traffic lanes there are
+	StreamLanes     []string           // of those, the ones that want population.streams
 	Faults          map[string]bool    // the faults there are, and whether one lasts; nil: not checked
 	CheckExpression func(string) error // says which expectation does not compile, and why
 }

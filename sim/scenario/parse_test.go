@@ -21,7 +21,8 @@ import (
 // known stands in for what the other packages know. Its errors are of several
 // lines, as CEL's are.
 var known = scenario.Known{
-	Lanes: []string{"http", "post"},
+	Lanes:       []string{"http", "post", "tcp"},
+	StreamLanes: []string{"tcp"},
 	CheckExpression: func(expression string) error {
 		if strings.Contains(expression, "relods") {
 			return fmt.Errorf("expectation %q: undeclared reference to 'relods'\n | %s\n | ^", expression, expression)

@@ -25,7 +25,10 @@ func (c *checker) traffic() {
 		if t.Bytes < 0 {
 			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
 		}
-		if t.Host == "" && c.Population.IsZero() {
+		switch stream := slices.Contains(c.known.StreamLanes, t.Lane); {
+		case stream && !c.Population.Streams && c.Population.Recording == "": // a recording may have some
+			c.wrong("the lane "+t.Lane+" has no port to go to", "add streams: true to the population", append(path, "lane")...)
+		case !stream && t.Host == "" && c.Population.IsZero():
 			c.wrong("traffic that has no host to go to", "add host: NAME, or a population", path...)
 		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {

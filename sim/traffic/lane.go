@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -88,6 +89,12 @@ func Lanes() []string {
 		names[i] = l.name
 	}
 	return names
+}
+
+// StreamLanes are the names of those that come to services over TCP and UDP
+// themselves.
+func StreamLanes() []string {
+	return slices.DeleteFunc(Lanes(), func(name string) bool { return DoorOf(name) < TCP })
 }
 
 func find(name string) (lane, bool) {
