@@ -90,7 +90,7 @@ stayed void.`,
 			if err := alternate(cmd.Context(), s, [2]side{base, head}, n, out, cmd.ErrOrStderr()); err != nil {
 				return err
 			}
-			return compareFolders(cmd.OutOrStdout(), filepath.Join(out, base.name), filepath.Join(out, head.name), o.format, options)
+			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), filepath.Join(out, base.name), filepath.Join(out, head.name), o.format, options)
 		},
 	}
 	base.add(command)

@@ -94,21 +94,21 @@ must be of one scenario and seed. Counts (reloads, POSTs, failed requests …) a
 held against a budget, the worst run of each side; times and memory are tested
 (Mann-Whitney, Holm's correction) and must differ by a floor as well.
 Exit code: 0 nothing is worse, 1 something is, 2 the runs cannot be compared, 3
-base differs from itself (A/A), so that the times say nothing.`,
+a run is void, or base differs from itself (A/A), so that the times say nothing.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := o.options()
 			if err != nil {
 				return err
 			}
-			return compareFolders(cmd.OutOrStdout(), args[0], args[1], o.format, options)
+			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], o.format, options)
 		},
 	}
 	o.add(command)
 	return command
 }
 
-func compareFolders(stdout io.Writer, base, head, format string, o compare.Options) error {
+func compareFolders(stdout, stderr io.Writer, base, head, format string, o compare.Options) error {
 	before, err := readRuns(base)
 	if err != nil {
 		return err
@@ -118,6 +118,10 @@ func compareFolders(stdout io.Writer, base, head, format string, o compare.Optio
 		return err
 	}
 	c, err := compare.Runs(before, after, o)
+	if errors.As(err, new(compare.VoidError)) {
+		fmt.Fprintln(stderr, "windtunnel:", err)
+		return verdict(exitVoid)
+	}
 	if err != nil {
 		return err
 	}

@@ -99,9 +99,21 @@ func (c Comparison) Worse() []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Verdict != Worse })
 }
 
+// VoidError says that a run cannot be compared because it is void.
+type VoidError struct {
+	Side    string // base or head
+	Run     int    // of that side, from 1
+	Subject string // that it is void for
+	Why     string
+}
+
+func (e VoidError) Error() string {
+	return fmt.Sprintf("%s run %d is void for %s: %s; make it again", e.Side, e.Run, e.Subject, e.Why)
+}
+
 // Runs compares runs of one scenario and seed, subject by subject. The order of
-// the runs is that in which they were made. A void run is an error: it says
-// nothing, and leaving it out would choose among the runs.
+// the runs is that in which they were made. A void run is an error, a VoidError: it
+// says nothing, and leaving it out would choose among the runs.
 func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	if err := comparable(base, head); err != nil {
 		return Comparison{}, err
@@ -182,7 +194,7 @@ func comparable(base, head []measure.Result) error {
 		}
 		for _, s := range run.Subjects {
 			if !s.Valid {
-				return fmt.Errorf("%s run %d is void for %s: %s; run it again", side, n, s.Name, s.Invalid[0])
+				return VoidError{Side: side, Run: n, Subject: s.Name, Why: s.Invalid[0]}
 			}
 		}
 	}
