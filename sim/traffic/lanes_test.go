@@ -20,8 +20,9 @@ func TestEveryLaneSucceeds(t *testing.T) {
 				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {
 					t.Errorf("%+v", got)
 				}
-				if found, _ := find(name); found.stream && got.Messages != 3 {
-					t.Errorf("%d messages in 300 ms, want 3: %+v", got.Messages, got)
+				// One in each beat: fewer on a machine that is busy, never more.
+				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/beat)) {
+					t.Errorf("%d messages in %v: %+v", got.Messages, got.Took, got)
 				}
 				if name == "fresh" && got.Reused {
 					t.Error("a fresh connection has served before")
