@@ -44,8 +44,8 @@ bench-controller: setup ## measure what changes cost the controller, into docs/r
 bench-lua: setup ## measure the Lua inside nginx, into docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua
 
-image: ## build the controller's image IMAGE (localhost/windtunnel-controller:dev), also without a registry
-	hack/image $(IMAGE)
+image: ## build the images of the controller, IMAGE (localhost/windtunnel-controller:dev), and of windtunnel, HARNESS_IMAGE, also without a registry
+	hack/image $(or $(IMAGE),localhost/windtunnel-controller:dev) $(HARNESS_IMAGE)
 
 lint: ## run the linters of .golangci.yml
 	$(GO) run $(LINT) run ./...

@@ -62,6 +62,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), replayCommand(), apiserverCommand(), explainCommand(), doctorCommand())
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), doctorCommand())
 	return root
 }

@@ -50,7 +50,7 @@ func (f *Loopback) Start(name, service string) (Pod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
-	p := newPod(f, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
+	p := newPod(home{f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
 	f.pods[name] = p
 	p.enter(Starting)
 	return p, nil

@@ -32,7 +32,7 @@ const lastAnswers = 5 * time.Second
 
 // pod is a Pod in this process: a listener with a life.
 type pod struct {
-	fleet   *Loopback
+	home    home
 	name    string
 	service string
 	address netip.AddrPort
@@ -47,8 +47,24 @@ type pod struct {
 	drain    *time.Timer     // nil until Terminate
 }
 
-func newPod(f *Loopback, name, service string, address netip.AddrPort) *pod {
-	p := &pod{fleet: f, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
+// home is what a pod knows of where it lives.
+type home struct {
+	streamPort int               // see Options
+	tell       func(event.Event) // without time and subject
+	forget     func(*pod)        // called once, when the pod is gone
+}
+
+// Single starts a pod without a fleet, at an address of this machine or at
+// 0.0.0.0 for all of them. Tell is called with each state, and with what goes
+// wrong; it must be quick.
+func Single(name, service string, address netip.AddrPort, streamPort int, tell func(event.Event)) Pod {
+	p := newPod(home{streamPort, tell, func(*pod) {}}, name, service, address)
+	p.enter(Starting)
+	return p
+}
+
+func newPod(h home, name, service string, address netip.AddrPort) *pod {
+	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
 	p.server = &http.Server{
 		Handler:  behaviours["echo"](p),
 		ErrorLog: log.New(complaints{p}, "", 0),
@@ -75,11 +91,11 @@ func (p *pod) Ready() error {
 	if p.state != Starting {
 		return fmt.Errorf("pod %s: cannot become ready: it is %s", p.name, p.state)
 	}
-	listener, err := net.Listen("tcp4", p.address.String())
+	listener, err := net.Listen(family("tcp", p.address), p.address.String())
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
-	if p.fleet.options.StreamPort != 0 {
+	if p.home.streamPort != 0 {
 		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
 			listener.Close()
 			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
@@ -144,8 +160,17 @@ func (p *pod) leave() bool {
 	p.stream.close()
 	p.enterLocked(Gone)
 	p.mu.Unlock()
-	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the reverse
+	p.home.forget(p) // outside the lock: a fleet locks its pods, never the reverse
 	return true
+}
+
+// family is the network to listen on: Go takes 0.0.0.0 over "tcp" for all
+// addresses of IPv6, too.
+func family(network string, at netip.AddrPort) string {
+	if at.Addr().Is4() {
+		return network + "4"
+	}
+	return network
 }
 
 func (p *pod) serve(l net.Listener) {
@@ -165,13 +190,13 @@ func (p *pod) enter(s State) {
 // in their order.
 func (p *pod) enterLocked(s State) {
 	p.state = s
-	p.fleet.log(event.Event{Pod: &event.Pod{
+	p.home.tell(event.Event{Pod: &event.Pod{
 		Name: p.name, Service: p.service, Address: p.address.String(), State: string(s),
 	}})
 }
 
 func (p *pod) trouble(err error) {
-	p.fleet.log(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
+	p.home.tell(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
 }
 
 // complaints takes what net/http has to say about a pod's connections.

@@ -22,11 +22,11 @@ type streamListener struct {
 const mostDatagram = 1 << 16
 
 func listenStream(at netip.AddrPort) (*streamListener, error) {
-	tcp, err := net.Listen("tcp4", at.String())
+	tcp, err := net.Listen(family("tcp", at), at.String())
 	if err != nil {
 		return nil, err
 	}
-	udp, err := net.ListenPacket("udp4", at.String())
+	udp, err := net.ListenPacket(family("udp", at), at.String())
 	if err != nil {
 		tcp.Close()
 		return nil, err
@@ -42,7 +42,7 @@ func (s *streamListener) close() {
 }
 
 func (p *pod) StreamAddr() netip.AddrPort {
-	return netip.AddrPortFrom(p.address.Addr(), uint16(p.fleet.options.StreamPort))
+	return netip.AddrPortFrom(p.address.Addr(), uint16(p.home.streamPort))
 }
 
 func (p *pod) serveStream(s *streamListener) {
@@ -92,6 +92,6 @@ func (p *pod) answerTo(message []byte) []byte {
 
 func (p *pod) streamEnded(err error) {
 	if !errors.Is(err, net.ErrClosed) {
-		p.trouble(fmt.Errorf("port %d of TCP and UDP: %w", p.fleet.options.StreamPort, err))
+		p.trouble(fmt.Errorf("port %d of TCP and UDP: %w", p.home.streamPort, err))
 	}
 }

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/backend/pool"
+	"windtunnel.dev/sim/event"
+)
+
+type backendOptions struct {
+	name, namespace, service string
+	address                  string
+	streamPort               int
+	drain                    time.Duration
+	control, tokenFile       string
+}
+
+func backendCommand() *cobra.Command {
+	var o backendOptions
+	command := &cobra.Command{
+		Use:   "backend",
+		Short: "Be a simulated pod, in a real one",
+		Long: `Be a simulated pod, in a real one.
+
+Answers every request with who it is, over HTTP/1, h2c, gRPC and websockets on
+--address and over TCP and UDP themselves on --stream-port, as the pods of
+windtunnel run do. Every path answers, so /healthz does, too. When it is asked to end
+(SIGTERM), it serves on for --drain and finishes what it has begun.
+With --control it is no pod until a harness makes it one, and another one later;
+GET /healthz of that address says that it can be told. Beyond loopback that takes a
+token: from --control-token-file, or from ` + pool.TokenVariable + `.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.serve(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	host, _ := os.Hostname() // a pod's name, in a pod
+	flags := command.Flags()
+	flags.StringVar(&o.name, "name", cmp.Or(os.Getenv("POD_NAME"), host), "the pod's name (default: POD_NAME, or else the host's)")
+	flags.StringVar(&o.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the pod's namespace (default: POD_NAMESPACE)")
+	flags.StringVar(&o.service, "service", os.Getenv("SERVICE"), "the service that it is of (default: SERVICE)")
+	flags.StringVar(&o.address, "address", fmt.Sprintf("0.0.0.0:%d", pool.Port), "where to answer")
+	flags.IntVar(&o.streamPort, "stream-port", pool.StreamPort, "port to answer at over TCP and UDP themselves; 0: none")
+	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long to serve on when asked to end")
+	flags.StringVar(&o.control, "control", "", "address of the control API (default: none)")
+	flags.StringVar(&o.tokenFile, "control-token-file", "", "file with the token that the control API asks for")
+	return command
+}
+
+func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
+	address, err := netip.ParseAddrPort(o.address)
+	if err != nil {
+		return fmt.Errorf("--address: %w", err)
+	}
+	tell := printEvents(out)
+	if o.control != "" {
+		return o.obey(ctx, out, &pool.Server{Address: address, StreamPort: o.streamPort, Tell: tell})
+	}
+	if o.service == "" {
+		return errors.New("--service is missing, and so is SERVICE: say which service the pod is of")
+	}
+	if !strings.Contains(o.service, "/") {
+		o.service = o.namespace + "/" + o.service
+	}
+	pod := backend.Single(o.namespace+"/"+o.name, o.service, address, o.streamPort, tell)
+	if err := pod.Ready(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	pod.Terminate(o.drain)
+	<-pod.Done()
+	return nil
+}
+
+// obey is whatever pod it is told to be.
+func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Server) error {
+	if o.service != "" {
+		return errors.New("--control and --service (or SERVICE) exclude each other: who controls it says what it is")
+	}
+	var err error
+	if server.Token, err = o.token(); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", o.control)
+	if err != nil {
+		return fmt.Errorf("--control: %w", err)
+	}
+	if at := listener.Addr().(*net.TCPAddr); server.Token == "" && !at.IP.IsLoopback() {
+		listener.Close()
+		return fmt.Errorf("--control: %v is not a loopback address, so anyone could tell this process what to be: give it a token with --control-token-file or %s", at, pool.TokenVariable)
+	}
+	fmt.Fprintln(out, "controlled at", listener.Addr())
+	serving := http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(out, "control: ", 0)}
+	failed := make(chan error, 1)
+	go func() { failed <- serving.Serve(listener) }()
+	select {
+	case <-ctx.Done():
+		server.End(o.drain)
+		return serving.Close()
+	case err := <-failed:
+		return fmt.Errorf("--control: %w", err)
+	}
+}
+
+func (o backendOptions) token() (string, error) {
+	if o.tokenFile == "" {
+		return os.Getenv(pool.TokenVariable), nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("--control-token-file: %w", err)
+	}
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return "", fmt.Errorf("--control-token-file: %s is empty", o.tokenFile)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// printEvents is a line for each state of a pod, and for what goes wrong.
+func printEvents(out io.Writer) func(event.Event) {
+	var mu sync.Mutex
+	return func(e event.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case e.Pod != nil:
+			fmt.Fprintln(out, e.Pod.Name, "of", e.Pod.Service, "is", e.Pod.State, "at", e.Pod.Address)
+		case e.Trouble != nil:
+			fmt.Fprintln(out, e.Trouble.What+":", strings.TrimSpace(e.Trouble.Detail))
+		}
+	}
+}

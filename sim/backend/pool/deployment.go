@@ -1,0 +1,114 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// PoolLabel is on the pods of a pool, with the name of its Deployment.
+const PoolLabel = "windtunnel.dev/pool"
+
+// TokenVariable is the environment variable of a pool's processes with the token.
+const TokenVariable = "WINDTUNNEL_CONTROL_TOKEN"
+
+// Shape is what a pool is like.
+type Shape struct {
+	Namespace string
+	Name      string
+	Image     string // has windtunnel as its entrypoint
+	Replicas  int32
+	Token     string
+	Drain     time.Duration // of a real pod that is asked to end
+}
+
+// Objects are a Secret with the token and the Deployment, whose pods keep to
+// the Pod Security Standard "restricted".
+func (s Shape) Objects() []runtime.Object {
+	about := metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name, Labels: map[string]string{PoolLabel: s.Name}}
+	return []runtime.Object{
+		&corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: about,
+			StringData: map[string]string{"token": s.Token},
+		},
+		&appsv1.Deployment{
+			TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
+			ObjectMeta: about,
+			Spec: appsv1.DeploymentSpec{
+				Replicas: &s.Replicas,
+				Selector: &metav1.LabelSelector{MatchLabels: about.Labels},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: about.Labels}, Spec: s.pod()},
+			},
+		},
+	}
+}
+
+func (s Shape) pod() corev1.PodSpec {
+	probe := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("control")}}
+	return corev1.PodSpec{
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false), // a large population would fill the environment
+		TerminationGracePeriodSeconds: new(int64(s.Drain.Seconds()) + 10),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   new(true),
+			RunAsUser:      new(int64(65532)),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Containers: []corev1.Container{{
+			Name:            "backend",
+			Image:           s.Image,
+			ImagePullPolicy: corev1.PullIfNotPresent,
+			Args:            []string{"backend", "--control=0.0.0.0:" + strconv.Itoa(ControlPort), "--drain=" + s.Drain.String()},
+			Env: []corev1.EnvVar{{Name: TokenVariable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: s.Name}, Key: "token",
+			}}}},
+			Ports: []corev1.ContainerPort{
+				{Name: "http", ContainerPort: Port},
+				{Name: "tcp", ContainerPort: StreamPort},
+				{Name: "udp", ContainerPort: StreamPort, Protocol: corev1.ProtocolUDP},
+				{Name: "control", ContainerPort: ControlPort},
+			},
+			ReadinessProbe: &corev1.Probe{ProbeHandler: probe, PeriodSeconds: 2},
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("5m"), corev1.ResourceMemory: resource.MustParse("16Mi"),
+			}},
+			SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: new(false),
+				ReadOnlyRootFilesystem:   new(true),
+				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			},
+		}},
+	}
+}
+
+// Await returns when all pods of a pool are available, or says at the end of
+// ctx how many are.
+func Await(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	var last *appsv1.Deployment
+	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		deployment, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		last = deployment
+		return last.Status.ObservedGeneration >= last.Generation && last.Status.AvailableReplicas >= *last.Spec.Replicas, nil
+	})
+	if err != nil && last != nil {
+		return fmt.Errorf("waiting for the pool %s/%s: %d of %d pods are available: %w; see kubectl -n %s describe pods", namespace, name, last.Status.AvailableReplicas, *last.Spec.Replicas, err, namespace)
+	}
+	if err != nil {
+		return fmt.Errorf("waiting for the pool %s/%s: %w", namespace, name, err)
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/event"
+)
+
+// The ports of a pool's processes.
+const (
+	Port        = 8080
+	StreamPort  = 8081
+	ControlPort = 8079
+)
+
+// Rest is how long an address is left alone between two simulated pods, unless
+// Options say otherwise: longer than a controller takes to forget the first.
+const Rest = 10 * time.Second
+
+// Options say where a fleet's pool is.
+type Options struct {
+	Config    *rest.Config // of its cluster
+	Namespace string
+	Name      string // of its Deployment; its pods have it in the label PoolLabel
+	Token     string // that its processes ask for
+	// Direct has the processes asked at their own addresses, not through the API
+	// server.
+	Direct bool
+	// ControlPort is where they are asked; 0: ControlPort.
+	ControlPort int
+	// Port and StreamPort are where its pods answer; 0: Port and StreamPort.
+	Port, StreamPort int
+	// Rest is how long an address rests; 0: Rest.
+	Rest time.Duration
+
+	Log     *event.Log // takes an event for each state of each pod; nil: none
+	Subject string     // of those events
+}
+
+// Fleet is the simulated pods of one subject in the real ones of a pool, which
+// it may share with other fleets. It is safe for use by many goroutines.
+type Fleet struct {
+	options Options
+	client  kubernetes.Interface
+	reach   reach
+
+	mu      sync.Mutex
+	members map[string]*member // by the real pods' names
+	pods    map[string]*pod    // those that are not gone, by name
+	stopped bool
+}
+
+var _ backend.Fleet = (*Fleet)(nil)
+
+// member is a real pod of the pool.
+type member struct {
+	name    string
+	address netip.Addr
+	busy    bool      // it is a pod of this fleet
+	left    time.Time // when it was last that, or was found to be another's
+}
+
+// Size is how large a pool must be for so many pods, so many of which are
+// replaced a second, each serving on for drain.
+func Size(pods int, rate float64, drain, rest time.Duration) int {
+	return pods + int(rate*(drain+cmp.Or(rest, Rest)).Seconds()) + 1
+}
+
+// Open returns a fleet without pods. It is an error when the pool has no pod
+// that is ready.
+func Open(ctx context.Context, o Options) (*Fleet, error) {
+	o.ControlPort = cmp.Or(o.ControlPort, ControlPort)
+	o.Port = cmp.Or(o.Port, Port)
+	o.StreamPort = cmp.Or(o.StreamPort, StreamPort)
+	o.Rest = cmp.Or(o.Rest, Rest)
+	client, err := kubernetes.NewForConfig(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	reach, err := newReach(o, cmp.Or(o.Subject, "fleet")+"-"+rand.Text()[:8])
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{options: o, client: client, reach: reach, members: map[string]*member{}, pods: map[string]*pod{}}
+	if err := f.find(ctx); err != nil {
+		return nil, err
+	}
+	if len(f.members) == 0 {
+		return nil, fmt.Errorf("the pool %s/%s has no pod that is ready; see kubectl -n %s get pods -l %s=%s",
+			o.Namespace, o.Name, o.Namespace, PoolLabel, o.Name)
+	}
+	return f, nil
+}
+
+// Start makes the real pod that has been none of the fleet's for the longest
+// time the one of that name.
+func (f *Fleet) Start(name, service string) (backend.Pod, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return nil, fmt.Errorf("pod %s: cannot start: its fleet has been stopped", name)
+	}
+	if _, lives := f.pods[name]; lives {
+		return nil, fmt.Errorf("pod %s: cannot start: a pod of that name lives", name)
+	}
+	m, err := f.claim(name, service)
+	if err != nil {
+		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
+	}
+	p := &pod{fleet: f, member: m, name: name, service: service, done: make(chan struct{})}
+	f.pods[name] = p
+	p.enter(backend.Starting)
+	return p, nil
+}
+
+// claim finds a process that takes the name. The pool is looked at again when
+// those known do not do.
+func (f *Fleet) claim(name, service string) (*member, error) {
+	var failed error
+	for looked := false; ; {
+		m := f.next()
+		if m == nil && looked {
+			return nil, errors.Join(f.shortage(), failed)
+		}
+		if m == nil {
+			looked = true
+			if err := f.find(context.Background()); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		err := f.reach.tell(m, "claim", order{Name: name, Service: service})
+		if err == nil {
+			m.busy = true
+			return m, nil
+		}
+		if !errors.Is(err, errRefused) { // it is another fleet's, else
+			failed = err
+		}
+		m.left = time.Now() // others may be free by then, and this one later
+	}
+}
+
+// next is the member that has rested longest, if it has rested enough.
+func (f *Fleet) next() *member {
+	var found *member
+	for _, m := range f.members {
+		if !m.busy && (found == nil || m.left.Before(found.left) || m.left.Equal(found.left) && m.name < found.name) {
+			found = m
+		}
+	}
+	if found == nil || time.Since(found.left) < f.options.Rest {
+		return nil
+	}
+	return found
+}
+
+// shortage says how large the pool must be.
+func (f *Fleet) shortage() error {
+	busy := 0
+	for _, m := range f.members {
+		if m.busy {
+			busy++
+		}
+	}
+	o, enough := f.options, len(f.members)+1
+	return fmt.Errorf("the pool %s/%s is too small: of its %d pods that are ready, %d are in use and the others rest for %v after their last, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
+		o.Namespace, o.Name, len(f.members), busy, o.Rest, enough, o.Namespace, o.Name, enough)
+}
+
+// Get is as backend.Fleet says.
+func (f *Fleet) Get(name string) (backend.Pod, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p, ok := f.pods[name]; ok {
+		return p, true
+	}
+	return nil, false
+}
+
+// Stop ends every pod and returns when all sockets are closed. Answers under
+// way have five seconds; the pool stays.
+func (f *Fleet) Stop() {
+	f.mu.Lock()
+	f.stopped = true
+	living := slices.Collect(maps.Values(f.pods))
+	f.mu.Unlock()
+	var ends sync.WaitGroup
+	for _, p := range living {
+		ends.Go(func() { p.Gone(); <-p.done })
+	}
+	ends.Wait()
+}
+
+// forget drops a pod that is gone from those that live; its member is still busy.
+func (f *Fleet) forget(p *pod) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pods[p.name] == p {
+		delete(f.pods, p.name)
+	}
+}
+
+// release lets a member rest.
+func (f *Fleet) release(m *member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m.busy, m.left = false, time.Now()
+}
+
+func (f *Fleet) log(e event.Event) {
+	if f.options.Log == nil {
+		return
+	}
+	e.At = f.options.Log.Now()
+	e.Subject = f.options.Subject
+	f.options.Log.Write(e)
+}

@@ -1,0 +1,111 @@
+package pool
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/event"
+)
+
+// pod is a simulated pod in a member of the pool.
+type pod struct {
+	fleet   *Fleet
+	member  *member
+	name    string
+	service string
+	done    chan struct{}
+
+	mu    sync.Mutex
+	state backend.State
+	drain *time.Timer // nil until Terminate
+}
+
+func (p *pod) Done() <-chan struct{} { return p.done }
+
+func (p *pod) Addr() netip.AddrPort {
+	return netip.AddrPortFrom(p.member.address, uint16(p.fleet.options.Port))
+}
+
+func (p *pod) StreamAddr() netip.AddrPort {
+	return netip.AddrPortFrom(p.member.address, uint16(p.fleet.options.StreamPort))
+}
+
+func (p *pod) State() backend.State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state
+}
+
+func (p *pod) Ready() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state != backend.Starting {
+		return fmt.Errorf("pod %s: cannot become ready: it is %s", p.name, p.state)
+	}
+	if err := p.tell("ready", 0); err != nil {
+		return fmt.Errorf("pod %s: cannot become ready: %w", p.name, err)
+	}
+	p.enterLocked(backend.Ready)
+	return nil
+}
+
+// Terminate leaves the clock to the process, which thereby ends in time even
+// where orders are slow; Gone then waits for it.
+func (p *pod) Terminate(drain time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == backend.Terminating || p.state == backend.Gone {
+		return
+	}
+	p.enterLocked(backend.Terminating)
+	p.drain = time.AfterFunc(drain, p.Gone)
+	go func() {
+		if err := p.tell("terminate", drain); err != nil && p.State() != backend.Gone {
+			p.trouble(err)
+		}
+	}()
+}
+
+func (p *pod) Gone() {
+	p.mu.Lock()
+	if p.state == backend.Gone {
+		p.mu.Unlock()
+		return
+	}
+	if p.drain != nil {
+		p.drain.Stop()
+	}
+	p.enterLocked(backend.Gone)
+	p.mu.Unlock()
+	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the reverse
+	if err := p.tell("gone", 0); err != nil {
+		p.trouble(err)
+	}
+	p.fleet.release(p.member)
+	close(p.done)
+}
+
+func (p *pod) tell(verb string, drain time.Duration) error {
+	return p.fleet.reach.tell(p.member, verb, order{Name: p.name, Drain: drain})
+}
+
+func (p *pod) enter(s backend.State) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.enterLocked(s)
+}
+
+// enterLocked writes the event under the lock, so that they are in order.
+func (p *pod) enterLocked(s backend.State) {
+	p.state = s
+	p.fleet.log(event.Event{Pod: &event.Pod{
+		Name: p.name, Service: p.service, Address: p.Addr().String(), State: string(s),
+	}})
+}
+
+func (p *pod) trouble(err error) {
+	p.fleet.log(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
+}

@@ -1,0 +1,370 @@
+package pool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/internal/port"
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/kubeapi"
+)
+
+const token = "a-token-of-the-test"
+
+// rig is an API server that has the pods of a pool, whose processes are here.
+type rig struct {
+	options   Options
+	processes []*httptest.Server
+	api       *kubeapi.Server
+}
+
+// newRig has n processes at 127.204.0.1 and so on.
+func newRig(t *testing.T, n int) *rig {
+	t.Helper()
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close(context.Background()) })
+	free, err := port.Free(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{api: api, options: Options{
+		Config: api.Config(), Namespace: "pool", Name: "backends", Token: token, Direct: true,
+		Port: free, StreamPort: free + 1, ControlPort: free + 2, Rest: time.Hour,
+	}}
+	if _, err := api.Writer().Create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "pool"}}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		r.add(t, fmt.Sprintf("real-%d", i), netip.AddrFrom4([4]byte{127, 204, 0, byte(i + 1)}))
+	}
+	return r
+}
+
+func (r *rig) add(t *testing.T, name string, address netip.Addr) {
+	t.Helper()
+	server := &Server{Address: netip.AddrPortFrom(address, uint16(r.options.Port)), StreamPort: r.options.StreamPort, Token: token, Tell: func(event.Event) {}}
+	listener, err := net.Listen("tcp", netip.AddrPortFrom(address, uint16(r.options.ControlPort)).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := httptest.NewUnstartedServer(server.Handler())
+	process.Listener.Close()
+	process.Listener = listener
+	process.Start()
+	t.Cleanup(func() { process.Close(); server.End(0) })
+	r.processes = append(r.processes, process)
+
+	real := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "pool", Name: name, Labels: map[string]string{PoolLabel: "backends"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "backend", Image: "windtunnel"}}},
+	}
+	if _, err := r.api.Writer().Create(real); err != nil {
+		t.Fatal(err)
+	}
+	real.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: address.String(), Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	if _, err := r.api.Writer().UpdateStatus(real); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) open(t *testing.T) *Fleet {
+	t.Helper()
+	f, err := Open(t.Context(), r.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Stop)
+	return f
+}
+
+// behindProxy is an API server that passes requests on to pods, as
+// kube-apiserver does: without the header in which they showed who they are.
+func (r *rig) behindProxy(t *testing.T) {
+	t.Helper()
+	to, err := url.Parse(r.api.Config().Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		rest, isPod := strings.CutPrefix(q.URL.Path, "/api/v1/namespaces/pool/pods/real-")
+		if !isPod || !strings.Contains(rest, "/proxy/") {
+			api.ServeHTTP(w, q)
+			return
+		}
+		var number, at int
+		if _, err := fmt.Sscanf(rest, "%d:%d", &number, &at); err != nil || at != r.options.ControlPort {
+			http.NotFound(w, q)
+			return
+		}
+		q.Header.Del("Authorization")
+		q.URL.Path = rest[strings.Index(rest, "/proxy")+len("/proxy"):]
+		pod, _ := url.Parse(r.processes[number].URL)
+		httputil.NewSingleHostReverseProxy(pod).ServeHTTP(w, q)
+	}))
+	t.Cleanup(front.Close)
+	config := rest.CopyConfig(r.api.Config())
+	config.Host = front.URL
+	r.options.Config, r.options.Direct = config, false
+}
+
+// ask is who answers at a pod's address.
+func ask(p backend.Pod) (backend.Identity, error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + p.Addr().String())
+	if err != nil {
+		return backend.Identity{}, err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return backend.IdentityOf(response.Header), err
+}
+
+func mustRefuse(t *testing.T, p backend.Pod) {
+	t.Helper()
+	if who, err := ask(p); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("the pod is %s, and %+v answers: %v", p.State(), who, err)
+	}
+}
+
+func TestLife(t *testing.T) {
+	for _, way := range []string{"direct", "through the API server"} {
+		t.Run(way, func(t *testing.T) {
+			r := newRig(t, 2)
+			if way != "direct" {
+				r.behindProxy(t)
+			}
+			var out bytes.Buffer
+			r.options.Log, r.options.Subject = event.NewLog(&out, time.Now()), "it"
+			f := r.open(t)
+			p, err := f.Start("demo/web-1", "demo/web")
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustRefuse(t, p)
+			if err := p.Ready(); err != nil {
+				t.Fatal(err)
+			}
+			want := backend.Identity{Pod: "demo/web-1", Service: "demo/web", State: backend.Ready, Body: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
+			if who, err := ask(p); err != nil || who != want {
+				t.Errorf("got %+v, %v", who, err)
+			}
+			if conn, err := net.Dial("tcp", p.StreamAddr().String()); err != nil {
+				t.Error(err)
+			} else {
+				conn.Close()
+			}
+			if err := p.Ready(); err == nil {
+				t.Error("ready twice")
+			}
+			if again, ok := f.Get("demo/web-1"); !ok || again != p {
+				t.Errorf("Get gives %v, %v", again, ok)
+			}
+			if _, err := f.Start("demo/web-1", "demo/web"); err == nil {
+				t.Error("two living pods of one name")
+			}
+			p.Terminate(time.Hour)
+			until(t, func() bool { who, err := ask(p); return err == nil && who.State == backend.Terminating })
+			p.Gone()
+			<-p.Done()
+			mustRefuse(t, p)
+			if _, ok := f.Get("demo/web-1"); ok {
+				t.Error("Get gives a pod that is gone")
+			}
+			short, err := f.Start("demo/web-2", "demo/web")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := short.Ready(); err != nil {
+				t.Fatal(err)
+			}
+			short.Terminate(0)
+			<-short.Done()
+			mustRefuse(t, short)
+
+			if err := r.options.Log.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var states []string
+			for e, err := range event.Read(&out) {
+				if err != nil || e.Pod == nil || e.Subject != "it" {
+					t.Fatalf("%+v, %v", e, err)
+				}
+				states = append(states, e.Pod.Name+" "+e.Pod.State)
+			}
+			if diff := cmp.Diff([]string{
+				"demo/web-1 starting", "demo/web-1 ready", "demo/web-1 terminating", "demo/web-1 gone",
+				"demo/web-2 starting", "demo/web-2 ready", "demo/web-2 terminating", "demo/web-2 gone",
+			}, states); diff != "" {
+				t.Errorf("log (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func until(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it never came to be")
+		}
+	}
+}
+
+func startGone(t *testing.T, f *Fleet, name string) netip.AddrPort {
+	t.Helper()
+	p, err := f.Start(name, "demo/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Gone()
+	return p.Addr()
+}
+
+func TestAddressesRest(t *testing.T) {
+	r := newRig(t, 3)
+	f := r.open(t)
+	seen := map[netip.AddrPort]bool{}
+	for i := range 3 {
+		at := startGone(t, f, fmt.Sprintf("demo/web-%d", i))
+		if seen[at] {
+			t.Errorf("%v was given again while it rested", at)
+		}
+		seen[at] = true
+	}
+	_, err := f.Start("demo/web-4", "demo/web")
+	if err == nil || !strings.Contains(err.Error(), "kubectl -n pool scale deployment backends --replicas=4") {
+		t.Fatalf("with none that has rested: %v", err)
+	}
+	// What the message asks for helps.
+	r.add(t, "real-9", netip.MustParseAddr("127.204.0.9"))
+	if at := startGone(t, f, "demo/web-4"); seen[at] {
+		t.Errorf("%v was given again while it rested", at)
+	}
+}
+
+// Rested, addresses go round.
+func TestTheLongestRestedFirst(t *testing.T) {
+	r := newRig(t, 3)
+	r.options.Rest = time.Nanosecond
+	f := r.open(t)
+	var order []netip.AddrPort
+	for i := range 9 {
+		order = append(order, startGone(t, f, fmt.Sprintf("demo/web-%d", i)))
+	}
+	if diff := cmp.Diff(order[:6], order[3:], cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
+		t.Errorf("addresses do not go round:\n%s", diff)
+	}
+}
+
+func TestFleetsShareAPool(t *testing.T) {
+	r := newRig(t, 4)
+	one, other := r.open(t), r.open(t)
+	seen := map[netip.AddrPort]bool{}
+	for i, f := range []*Fleet{one, other, one, other} {
+		p, err := f.Start(fmt.Sprintf("demo/web-%d", i/2), "demo/web") // the same names
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[p.Addr()] {
+			t.Errorf("%v is two pods", p.Addr())
+		}
+		seen[p.Addr()] = true
+		if err := p.Ready(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := one.Start("demo/web-9", "demo/web"); err == nil || !strings.Contains(err.Error(), "--replicas=5") {
+		t.Errorf("with none free: %v", err)
+	}
+}
+
+func TestAWrongToken(t *testing.T) {
+	r := newRig(t, 1)
+	r.options.Token = "another"
+	if _, err := r.open(t).Start("demo/web-1", "demo/web"); err == nil || !strings.Contains(err.Error(), "403 Forbidden: "+TokenHeader+" is not this process's token") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnEmptyPool(t *testing.T) {
+	r := newRig(t, 0)
+	if _, err := Open(t.Context(), r.options); err == nil || !strings.Contains(err.Error(), "pool/backends has no pod that is ready; see kubectl -n pool get pods -l windtunnel.dev/pool=backends") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A real pod that ends takes its simulated one along, and nobody waits for ever.
+func TestARealPodEnds(t *testing.T) {
+	r := newRig(t, 1)
+	var out bytes.Buffer
+	r.options.Log = event.NewLog(&out, time.Now())
+	f := r.open(t)
+	p, err := f.Start("demo/web-1", "demo/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.processes[0].CloseClientConnections()
+	r.processes[0].Close()
+	if err := p.Ready(); err == nil || p.State() != backend.Starting {
+		t.Errorf("ready without a process: %v", err)
+	}
+	f.Stop()
+	<-p.Done()
+	r.options.Log.Close()
+	if !strings.Contains(out.String(), "telling pod real-0 of the pool: gone") {
+		t.Errorf("the log does not tell: %s", &out)
+	}
+	if _, err := f.Start("demo/web-2", "demo/web"); err == nil {
+		t.Error("a pod after the stop")
+	}
+}
+
+func TestSize(t *testing.T) {
+	if got := Size(40, 2, 5*time.Second, 10*time.Second); got != 40+30+1 {
+		t.Errorf("got %d", got)
+	}
+}
+
+// Whatever comes, nothing but an order of its owner's changes what a process is.
+func FuzzOrders(f *testing.F) {
+	f.Add("claim", `{"owner":"me","name":"demo/b","service":"demo/web"}`)
+	f.Add("gone", `{"owner":"it","name":"demo/b"}`)
+	f.Add("terminate", `{"owner":"me","name":"demo/a","drain":-1}`)
+	f.Add("ready", `[`)
+	f.Fuzz(func(t *testing.T, verb, body string) {
+		s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:1"), Tell: func(event.Event) {}}
+		if _, err := s.claim(order{Owner: "it\x00", Name: "demo/a"}); err != nil {
+			t.Fatal(err)
+		}
+		q := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		q.SetPathValue("verb", verb)
+		w := httptest.NewRecorder()
+		s.take(w, q)
+		if w.Code == http.StatusNoContent && !strings.Contains(body, `\u0000`) || s.of.Name != "demo/a" && s.pod.State() != backend.Gone {
+			t.Errorf("%s %s: %d, and it is %+v", verb, body, w.Code, s.of)
+		}
+	})
+}
