@@ -20,6 +20,7 @@ const (
 	exitFailed   = 1   // the subject did not do what was expected
 	exitBadInput = 2   // the command could not do its work with what it was given
 	exitVoid     = 3   // the run says nothing: the machine or the generator was too slow
+	exitSkipped  = 4   // the driver cannot do what the scenario asks for
 	exitCut      = 130 // interrupted, as shells count it
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/doctor"
-	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/expect"
 	"windtunnel.dev/sim/fault"
@@ -27,6 +27,7 @@ type runOptions struct {
 	seedSet    bool
 	portBase   int
 	controller string
+	place      place
 	rewritten  bool // the scenario is no longer what its file says
 }
 
@@ -42,8 +43,9 @@ Writes a folder with the event log (events.jsonl), the measurements
 (report.md), for a CI (junit.xml) and for benchstat (bench.txt), and the logs of
 what ran.
 Exit code: 0 all expectations hold, 1 one does not or the subject died, 2 the
-run could not be done, 3 the run is void (the report says why), 130 interrupted
-(the report is of what was seen).`,
+run could not be done, 3 the run is void (the report says why), 4 skipped, as the
+driver cannot do what the scenario asks for, 130 interrupted (the report is of
+what was seen).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seedSet = cmd.Flags().Changed("seed")
@@ -53,6 +55,7 @@ run could not be done, 3 the run is void (the report says why), 130 interrupted
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-TIME)")
 	command.Flags().Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
 	command.Flags().IntVar(&o.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
+	o.place.flags(command.Flags())
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
 	return command
 }
@@ -70,18 +73,19 @@ func runLoaded(ctx context.Context, s *scenario.Scenario, o runOptions, stdout, 
 	if !o.seedSet {
 		o.seed = s.Seed
 	}
-	controller, err := bundledController(o.controller)
+	where, err := o.driver()
 	if err != nil {
 		return err
 	}
-	if err := doctor.Fit(); err != nil {
-		return err
+	if err := driver.Fits(where, s); err != nil {
+		fmt.Fprintln(stderr, "windtunnel: skipped:", err)
+		return verdict(exitSkipped)
 	}
 	dir, err := makeRunDir(o.out, s, o.rewritten)
 	if err != nil {
 		return err
 	}
-	ran := conduct(ctx, dir, s, o, local.Driver{Bundled: controller, PortBase: o.portBase}, stderr)
+	ran := conduct(ctx, dir, s, o, where, stderr)
 	if ran != nil && ctx.Err() == nil && !started(dir) {
 		return ran // nothing was measured
 	}
@@ -123,7 +127,7 @@ func knownFaults() map[string]bool {
 }
 
 // conduct runs the scenario with its log in dir.
-func conduct(ctx context.Context, dir string, s *scenario.Scenario, o runOptions, d local.Driver, stderr io.Writer) (err error) {
+func conduct(ctx context.Context, dir string, s *scenario.Scenario, o runOptions, d driver.Driver, stderr io.Writer) (err error) {
 	file, err := os.Create(filepath.Join(dir, eventsFile))
 	if err != nil {
 		return err

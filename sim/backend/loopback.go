@@ -12,8 +12,10 @@ import (
 
 // Options say where the pods of one subject live.
 type Options struct {
-	Prefix netip.Prefix // of IPv4 loopback, e.g. 127.64.0.0/16: room for 65,534 pods
-	Port   int          // every pod listens on it, each on its own address
+	// Prefix is of IPv4 loopback, e.g. 127.64.0.0/16: room for 65,534 pods. Or it is of
+	// 198.18.0.0/15, where a route says that this machine has its addresses.
+	Prefix netip.Prefix
+	Port   int // every pod listens on it, each on its own address
 	// StreamPort is that at which every pod answers over TCP and UDP themselves; 0: none does.
 	StreamPort int
 	Log        *event.Log // takes an event for each state of each pod; nil: none

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -113,8 +112,9 @@ func life(t *testing.T, d driver.Driver) {
 	default:
 		t.Error("Died is open after the stop")
 	}
-	if conn, err := net.Dial("tcp", pod.Addr().String()); err == nil {
-		conn.Close()
+	select {
+	case <-pod.Done():
+	default:
 		t.Error("a pod has outlived the stop")
 	}
 }

@@ -1,0 +1,189 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/deploy"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/subject"
+)
+
+// The names that deploy's manifests have.
+const (
+	namespace = "ingress-nginx"
+	name      = "ingress-nginx-controller"
+	selector  = "app.kubernetes.io/name=ingress-nginx"
+	tcpPorts  = "tcp-services"
+	udpPorts  = "udp-services"
+)
+
+// The ports of the node that nginx listens on.
+const (
+	httpPort   = 10080
+	httpsPort  = 10443
+	healthPort = 10254
+	streamBase = 11000 // the first of the services of TCP and UDP
+)
+
+// install writes what `kubectl apply -k deploy/` would, but for what makes a
+// controller of one's own in one's own cluster the subject of a run.
+func (i *instance) install(ctx context.Context) error {
+	client, err := cluster.New(i.api)
+	if err != nil {
+		return err
+	}
+	objects, err := deploy.Build("controller", nil)
+	if err != nil {
+		return err
+	}
+	if len(i.room.Streams) > 0 {
+		for _, name := range []string{tcpPorts, udpPorts} {
+			objects = append(objects, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: i.streamPorts()})
+		}
+	}
+	for _, typed := range objects {
+		if !i.adapt(typed) {
+			continue
+		}
+		object, err := cluster.Object(typed)
+		if err != nil {
+			return err
+		}
+		if _, err := client.Put(ctx, object); err != nil {
+			return fmt.Errorf("installing the controller of subject %s: %w", i.subject.Name, err)
+		}
+	}
+	return nil
+}
+
+// adapt makes an object the subject's; false: it is not wanted.
+func (i *instance) adapt(object runtime.Object) bool {
+	switch o := object.(type) {
+	case *corev1.Namespace:
+		o.Labels["pod-security.kubernetes.io/enforce"] = "privileged" // the node's network is a privilege
+	case *corev1.ConfigMap:
+		if o.Name == name {
+			o.Data = i.subject.Config
+		}
+	case *appsv1.Deployment:
+		i.adaptDeployment(&o.Spec)
+	case *policyv1.PodDisruptionBudget:
+		return false // of one controller none may be spared
+	}
+	return true
+}
+
+// adaptDeployment has one controller run in the network of its node: what reaches
+// it there comes from whom it says.
+func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
+	spec.Replicas = new(int32(1))
+	spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	pod := &spec.Template.Spec
+	pod.HostNetwork = true
+	pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
+	pod.SecurityContext.Sysctls = nil // they are the node's then
+	container := &pod.Containers[0]
+	container.Image = i.image
+	container.ImagePullPolicy = corev1.PullNever
+	container.Args = append(container.Args, i.args()...)
+	for n, port := range container.Ports {
+		switch port.Name {
+		case "http":
+			container.Ports[n].ContainerPort = httpPort
+		case "https":
+			container.Ports[n].ContainerPort = httpsPort
+		}
+	}
+}
+
+// args come after the manifest's, so they win, and the scenario's last.
+func (i *instance) args() []string {
+	flags := map[string]string{
+		"http-port":                  strconv.Itoa(httpPort),
+		"https-port":                 strconv.Itoa(httpsPort),
+		"healthz-port":               strconv.Itoa(healthPort),
+		"profiling":                  "false",
+		"shutdown-grace-period":      "0",
+		"post-shutdown-grace-period": "0",
+	}
+	if i.subject.Controller == subject.Bundled {
+		flags["log-format"] = "json"
+	}
+	if len(i.room.Streams) > 0 {
+		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
+		flags["udp-services-configmap"] = namespace + "/" + udpPorts
+	}
+	maps.Copy(flags, i.subject.Flags)
+	return subject.Args(flags)
+}
+
+// streamPorts gives each service of Room.Streams its port.
+func (i *instance) streamPorts() map[string]string {
+	data := map[string]string{}
+	for n, service := range i.room.Streams {
+		data[strconv.Itoa(streamBase+n)] = service
+	}
+	return data
+}
+
+// empty removes from a cluster that was kept what runs have put there.
+func (i *instance) empty(ctx context.Context) error {
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
+	namespaces := i.client.CoreV1().Namespaces()
+	foreign := func() ([]string, error) {
+		list, err := namespaces.List(ctx, metav1.ListOptions{})
+		var names []string
+		if err == nil {
+			for _, n := range list.Items {
+				if n.Name != "default" && n.Name != "local-path-storage" && !strings.HasPrefix(n.Name, "kube-") {
+					names = append(names, n.Name)
+				}
+			}
+		}
+		return names, err
+	}
+	names, err := foreign()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := namespaces.Delete(ctx, n, now); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		if err := i.client.CoreV1().Pods(n).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil { // without their time to drain
+			return err
+		}
+	}
+	return poll(ctx, 200*time.Millisecond, func() (bool, error) {
+		left, err := foreign()
+		return len(left) == 0, err
+	})
+}
+
+// poll asks until it is done, fails, or ctx is.
+func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		if is, err := done(); is || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/kindcluster"
+	kubefault "windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/subject"
+)
+
+type instance struct {
+	subject subject.Subject
+	room    driver.Room
+	image   string
+	cluster *kindcluster.Cluster
+	api     *rest.Config
+	client  kubernetes.Interface
+	block   block
+	pods    backend.Fleet
+
+	life atomic.Pointer[life] // the controller's of the moment; nil before the first
+	stop sync.Once
+}
+
+func (i *instance) API() *rest.Config   { return i.api }
+func (i *instance) Pods() backend.Fleet { return i.pods }
+
+// Controller is its process on this machine.
+func (i *instance) Controller() int       { return i.life.Load().controller }
+func (i *instance) Died() <-chan struct{} { return i.life.Load().died }
+func (i *instance) Err() error            { return i.life.Load().err }
+func (i *instance) Master() (int, error)  { return i.life.Load().master() }
+func (i *instance) StatusPort() int       { return 0 }
+
+func (i *instance) Address() netip.AddrPort { return i.at(httpPort) }
+func (i *instance) TLS() netip.AddrPort     { return i.at(httpsPort) }
+
+// Streams are at the ports from streamBase.
+func (i *instance) Streams() []netip.AddrPort {
+	var all []netip.AddrPort
+	for n := range i.room.Streams {
+		all = append(all, i.at(uint16(streamBase+n)))
+	}
+	return all
+}
+
+// at is a port of the node, which is one.
+func (i *instance) at(port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.MustParseAddr(i.cluster.Nodes[0].Address), port)
+}
+
+func (i *instance) FillDisk() (heal func(), err error) { return nil, fault.ErrNotHere }
+
+func (i *instance) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
+	return nil, fault.ErrNotHere
+}
+
+// Launch installs the controller, and waits for its health endpoint.
+func (i *instance) Launch(ctx context.Context) error {
+	if err := i.install(ctx); err != nil {
+		return err
+	}
+	return i.begin(ctx)
+}
+
+// Revive waits for the kubelet, which starts again what has ended: at once the
+// first time, later after a while.
+func (i *instance) Revive(ctx context.Context) error { return i.begin(ctx) }
+
+// begin waits until a container runs that was not seen before, and is healthy.
+func (i *instance) begin(ctx context.Context) error {
+	l, err := i.newLife(ctx)
+	if err != nil {
+		return fmt.Errorf("starting the controller of subject %s: %w", i.subject.Name, err)
+	}
+	i.life.Store(l)
+	err = poll(ctx, 50*time.Millisecond, func() (bool, error) {
+		select {
+		case <-l.died:
+			return false, l.err
+		default:
+			return i.Healthy(ctx) == nil, nil
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for subject %s to become healthy: %w; its last words: %s", i.subject.Name, err, l.tail.Last())
+	}
+	return nil
+}
+
+// Healthy asks once, and waits a second at most.
+func (i *instance) Healthy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	url := "http://" + i.at(healthPort).String() + "/healthz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return nil
+}
+
+// Stop removes the cluster, with all that runs in it, unless it is to be kept,
+// and the pods.
+func (i *instance) Stop(context.Context) error {
+	var err error
+	i.stop.Do(func() {
+		l := i.life.Load()
+		if l != nil {
+			err = i.keep(l)
+		}
+		i.pods.Stop()
+		err = errors.Join(err, i.block.release(), i.cluster.Delete())
+		if l != nil {
+			l.end()
+		}
+	})
+	return err
+}
+
+// keep copies what a reader of the run wants from the controller's pod; what it
+// and nginx said is in controller.log.
+func (i *instance) keep(l *life) error {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/etc/nginx/nginx.conf", l.controller))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // it never came that far, or has ended
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(i.room.Dir, "nginx.conf"), content, 0o644)
+}

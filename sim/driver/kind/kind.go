@@ -1,0 +1,117 @@
+// Package kind runs subjects in real clusters, one each, made by kind: the
+// controller as a pod of its Deployment, the API server, the kubelet and the network
+// as they are. It stands between the driver interface and sim/kindcluster. Its one
+// rule: what the harness asks nginx, and nginx a simulated pod, goes from address to
+// address; nothing on the way rewrites it, so that each connection's worker is known.
+package kind
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/kindcluster"
+	"windtunnel.dev/sim/subject"
+)
+
+// Image is that of the bundled controller.
+const Image = "localhost/windtunnel-controller:dev"
+
+// Driver runs subjects in kind clusters.
+type Driver struct {
+	// Controller is the image of the bundled controller; empty: Image.
+	Controller string
+	// Cluster is what the clusters are made of; one that is kept is emptied
+	// before it is used again.
+	Cluster kindcluster.Settings
+}
+
+// PodPort is the port that every simulated pod listens on.
+const PodPort = 8080
+
+// Name is "kind".
+func (Driver) Name() string { return "kind" }
+
+// Lacks names the faults that need the API server, or nginx's files, in our hands.
+func (Driver) Lacks(fault string) string { return lacks[fault] }
+
+// Lacking are their names.
+func Lacking() []string { return slices.Sorted(maps.Keys(lacks)) }
+
+const (
+	realAPI  = "the API server is a real one"
+	hostOnly = "nginx's network is its node's"
+	inPod    = "nginx's files are in its pod"
+)
+
+var lacks = map[string]string{
+	"api-watch-closed": realAPI, "api-half-open": realAPI, "api-delayed-events": realAPI, "api-429": realAPI, "api-5xx": realAPI,
+	"api-slow-list": realAPI, "api-empty-list": realAPI, "api-410": realAPI, "api-restart": realAPI, "api-crash": realAPI,
+	"posts-refused": hostOnly,
+	"config-tests":  inPod, "config-torn": inPod, "disk-full": inPod,
+}
+
+// Prepare makes a cluster, and room for pods on this machine.
+func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
+	image, err := d.image(s)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := kindcluster.Create(ctx, in.Index, d.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			cluster.Delete()
+		}
+	}()
+	i := &instance{subject: s, room: in, image: image, cluster: cluster}
+	if i.api, err = cluster.REST(); err != nil {
+		return nil, err
+	}
+	if i.client, err = kubernetes.NewForConfig(i.api); err != nil {
+		return nil, err
+	}
+	if err = os.WriteFile(filepath.Join(in.Dir, "kubeconfig"), []byte(cluster.Kubeconfig()), 0o600); err != nil {
+		return nil, err
+	}
+	if cluster.Reused {
+		if err = i.empty(ctx); err != nil {
+			return nil, fmt.Errorf("emptying the cluster %s: %w", cluster.Name, err)
+		}
+	}
+	if err = cluster.Load(ctx, image); err != nil {
+		return nil, err
+	}
+	if i.block, err = claimBlock(); err != nil {
+		return nil, err
+	}
+	options := backend.Options{Prefix: i.block.prefix, Port: PodPort, Log: in.Log, Subject: s.Name}
+	if len(in.Streams) > 0 {
+		options.StreamPort = driver.StreamPort
+	}
+	i.pods = backend.New(options)
+	return i, nil
+}
+
+// image is that of the subject's controller.
+func (d Driver) image(s subject.Subject) (string, error) {
+	switch {
+	case s.Controller != subject.Bundled:
+		if _, err := os.Stat(s.Controller); err == nil {
+			return "", fmt.Errorf("subject %s: %s is a file, and the driver kind takes images of controllers", s.Name, s.Controller)
+		}
+		return s.Controller, nil
+	case d.Controller != "":
+		return d.Controller, nil
+	}
+	return Image, nil
+}

@@ -1,0 +1,30 @@
+package kind
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+)
+
+// tail remembers the last line that is not empty of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	line []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimRight(p, "\n"), []byte("\n"))
+	if last := lines[len(lines)-1]; len(bytes.TrimSpace(last)) > 0 {
+		t.line = append(t.line[:0], last...)
+	}
+	return len(p), nil
+}
+
+// Last is that line.
+func (t *tail) Last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.line))
+}

@@ -1,0 +1,64 @@
+package kindcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+)
+
+// ErrNoEngine says that no container engine answers, and what to do.
+var ErrNoEngine = errors.New("no container engine answers: install one (apt-get install docker.io), start it, and try again; ENGINE=podman takes another than docker")
+
+// connect finds the engine that ENGINE names, docker without it.
+func connect(ctx context.Context) (string, *cluster.Provider, error) {
+	engine := os.Getenv("ENGINE")
+	if engine == "" {
+		engine = "docker"
+	}
+	option := cluster.ProviderWithDocker()
+	if engine == "podman" {
+		option = cluster.ProviderWithPodman()
+	}
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if out, err := exec.CommandContext(asking, engine, "info").CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("%w (%s info: %w: %s)", ErrNoEngine, engine, err, lastLine(out))
+	}
+	return engine, cluster.NewProvider(option), nil
+}
+
+// Available is nil where clusters can be made, else it says what is missing.
+func Available(ctx context.Context) error {
+	_, _, err := connect(ctx)
+	return err
+}
+
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
+}
+
+// node asks for what is known of a node.
+func (c *Cluster) node(ctx context.Context, of nodes.Node) (Node, error) {
+	address, _, err := of.IP()
+	if err != nil {
+		return Node{}, err
+	}
+	out, err := exec.CommandContext(ctx, c.engine, "inspect", "--format", "{{.State.Pid}}", of.String()).Output()
+	if err != nil {
+		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
+	}
+	return Node{Name: of.String(), Address: address, Init: pid, node: of}, nil
+}

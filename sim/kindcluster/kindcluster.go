@@ -1,0 +1,178 @@
+// Package kindcluster makes real Kubernetes clusters in containers of this machine,
+// through kind's library. It stands between kind and who needs a cluster: the driver
+// of that name, and the end-to-end suite. Its one rule: no cluster outlives the
+// process that made it, unless it was asked to keep it.
+package kindcluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+)
+
+// Settings are what a cluster is made of.
+type Settings struct {
+	// Image is that of the nodes; empty: the one that this kind version is made for,
+	// which is pulled.
+	Image string
+	// Kubeadm patches kubeadm's configuration, as kind's kubeadmConfigPatches do.
+	Kubeadm string
+	// Workers is the number of nodes beside the control plane; with none, that takes pods.
+	Workers int
+	// Keep leaves the cluster there, for the next that keeps one by the same number.
+	Keep bool
+}
+
+// Cluster is a running one.
+type Cluster struct {
+	Name   string
+	Nodes  []Node // the control plane first
+	Reused bool   // it was there, from a run before
+
+	keep     bool
+	config   string // as kubectl reads it
+	folder   string // of the copy of config that kind wants
+	engine   string
+	provider *cluster.Provider
+}
+
+// readyPatience is how long a cluster may take until its nodes are ready.
+const readyPatience = 3 * time.Minute
+
+// Create makes cluster number n of this process, or finds the one of that number
+// that was kept. What processes that live no more have left behind goes first.
+func Create(ctx context.Context, n int, s Settings) (*Cluster, error) {
+	engine, provider, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := sweep(provider); err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "windtunnel-kind-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{Name: name(n, s.Keep), keep: s.Keep, engine: engine, provider: provider, folder: folder}
+	if err := c.begin(ctx, s); err != nil {
+		return nil, fmt.Errorf("the kind cluster %s: %w", c.Name, c.abandon(err))
+	}
+	return c, nil
+}
+
+func (c *Cluster) begin(ctx context.Context, s Settings) error {
+	there, err := c.provider.List()
+	if err != nil {
+		return err
+	}
+	if c.Reused = slices.Contains(there, c.Name); !c.Reused {
+		if err := c.provider.Create(c.Name, c.options(s)...); err != nil {
+			return fmt.Errorf("%w%s", err, remedy(err, s.Image))
+		}
+	}
+	if c.config, err = c.provider.KubeConfig(c.Name, false); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil { // kind itself cannot be interrupted
+		return context.Cause(ctx)
+	}
+	all, err := c.provider.ListInternalNodes(c.Name)
+	if err != nil {
+		return err
+	}
+	for _, node := range all {
+		found, err := c.node(ctx, node)
+		if err != nil {
+			return err
+		}
+		c.Nodes = append(c.Nodes, found)
+	}
+	slices.SortFunc(c.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) // …-control-plane, …-worker
+	return nil
+}
+
+// abandon takes away what there is of a cluster that did not come about. One that
+// was there before stays.
+func (c *Cluster) abandon(why error) error {
+	c.keep = c.Reused
+	if err := c.Delete(); err != nil {
+		return fmt.Errorf("%w; and removing it: %w", why, err)
+	}
+	return why
+}
+
+func (c *Cluster) options(s Settings) []cluster.CreateOption {
+	config := &v1alpha4.Cluster{Nodes: []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole}}}
+	for range s.Workers {
+		config.Nodes = append(config.Nodes, v1alpha4.Node{Role: v1alpha4.WorkerRole})
+	}
+	if s.Kubeadm != "" {
+		config.KubeadmConfigPatches = []string{s.Kubeadm}
+	}
+	v1alpha4.SetDefaultsCluster(config)
+	options := []cluster.CreateOption{
+		cluster.CreateWithV1Alpha4Config(config),
+		cluster.CreateWithKubeconfigPath(c.kubeconfig()), // kind insists on a file; the user's own is none of ours
+		cluster.CreateWithWaitForReady(readyPatience),
+	}
+	if s.Image != "" {
+		options = append(options, cluster.CreateWithNodeImage(s.Image))
+	}
+	return options
+}
+
+// remedy is what to do about an error of kind's, where that is known.
+func remedy(err error, image string) string {
+	if !strings.Contains(err.Error(), "pull") && !strings.Contains(err.Error(), "No such image") {
+		return ""
+	}
+	if image == "" {
+		image = "kind's own node image"
+	}
+	return fmt.Sprintf(" (%s is neither here nor can it be pulled: name one that is, by --kind-image or KIND_IMAGE)", image)
+}
+
+// name says whose a cluster is: that of the process, or nobody's.
+func name(n int, keep bool) string {
+	if keep {
+		return fmt.Sprintf("windtunnel-kept-%d", n)
+	}
+	return fmt.Sprintf("windtunnel-%d-%d", os.Getpid(), n)
+}
+
+func (c *Cluster) kubeconfig() string { return filepath.Join(c.folder, "kubeconfig") }
+
+// Kubeconfig is how kubectl reaches the cluster from this machine.
+func (c *Cluster) Kubeconfig() string { return c.config }
+
+// REST is how client-go does.
+func (c *Cluster) REST() (*rest.Config, error) {
+	return clientcmd.RESTConfigFromKubeConfig([]byte(c.config))
+}
+
+// Delete removes the cluster, unless it is to be kept.
+func (c *Cluster) Delete() error {
+	defer os.RemoveAll(c.folder)
+	if c.keep {
+		return nil
+	}
+	return c.provider.Delete(c.Name, c.kubeconfig())
+}
+
+// Node is a container that is a node.
+type Node struct {
+	Name    string
+	Address string // in the network of the containers, which this machine reaches
+	Init    int    // the PID of its first process, on this machine
+	node    nodes.Node
+}
