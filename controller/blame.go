@@ -47,7 +47,20 @@ func (c *controller) withoutRefused(cluster snapshot.Snapshot) (snapshot.Snapsho
 // took notes that nginx took a cluster.
 func (c *controller) took(cluster snapshot.Snapshot) {
 	c.outcasts.took(cluster.Ingresses)
-	c.refusedKeys.taken = dataOf(cluster, c.ConfigMap)
+	c.refusedKeys.ever, c.refusedKeys.taken = true, dataOf(cluster, c.ConfigMap)
+}
+
+// reconsider asks nginx again about the keys without which nothing is served: what
+// they refer to may have been mended.
+func (c *controller) reconsider(ctx context.Context, cluster snapshot.Snapshot) {
+	closed := c.refusedKeys.reopen()
+	if len(closed) == 0 {
+		return
+	}
+	cluster, _ = c.withoutRefused(cluster)
+	if c.tryInput(ctx, cluster, *c.input.Load()) != nil {
+		maps.Copy(c.refusedKeys.byName, closed) // forgotten when their values have changed
+	}
 }
 
 // blame looks for that for which nginx refused the cluster, casts it out and
@@ -104,6 +117,7 @@ func (t trial) castOut(guilty suspect, reason string) {
 		return
 	}
 	refused := refusedKey{value: valueOf(dataOf(t.cluster, t.ConfigMap), guilty.key), instead: t.valueInstead(guilty.key), reason: reason}
+	refused.closed = !t.earlier || !t.refusedKeys.ever
 	t.refusedKeys.add(guilty.key, refused)
 	if config := t.cluster.ConfigMaps[t.ConfigMap]; config != nil {
 		t.events.Event(config, corev1.EventTypeWarning, "Refused", guilty.key+": "+refused.finding(t.ConfigMap, guilty.key).Reason)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -135,11 +137,9 @@ func metric(page, name string) string {
 func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 	t.Parallel()
 	const main = "no_such_directive_either on;"
-	r := launch(t, true, func(r *running) { // from the very start
-		r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
-		r.service(pod(t, "127.88.0.1", "one"))
-	})
+	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 	r.awaitHost("web.example", "one")
+	r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx refuses it") || !strings.Contains(event.Message, "its default holds") {
 		t.Errorf("%+v", event)
 	}
@@ -181,6 +181,65 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 			t.Errorf("Event on %s %s: %s", event.InvolvedObject.Kind, event.InvolvedObject.Name, event.Message)
 		}
 	}
+}
+
+// At the start nginx has taken nothing before: a key that it refuses then may be
+// what keeps clients out, so nothing is served without it until it is mended.
+func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
+	t.Parallel()
+	rules := func(denied string) map[string]string { return map[string]string{"server-snippet": "deny 127.0.0.1; deny " + denied + ";"} }
+	r := launch(t, true, func(r *running) {
+		r.configure(rules("192.0.2.0/240"), r.client.CoreV1().ConfigMaps("default").Update) // a slip of the hand
+		r.service(pod(t, "127.88.0.1", "one"))
+	})
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx stays as it is") {
+		t.Errorf("%+v", event)
+	}
+	failed := r.awaitSync(func(line record) bool { return strings.Contains(line.Error, "no configuration without a key that nginx refuses") })
+	if !strings.Contains(failed.Error, "ConfigMap default/controller") || !strings.Contains(failed.Error, "server-snippet") {
+		t.Errorf("%+v", failed)
+	}
+	// What else changes is not served either.
+	r.addIngress(withSnippet("beside", ""))
+	r.awaitSync(func(line record) bool { return line.Error != "" })
+	for _, host := range []string{"web.example", "beside.example"} {
+		if got := r.get(r.ports.HTTP, host, "/"); strings.HasPrefix(got, "one") {
+			t.Errorf("%s is served without the access rules: %q", host, got)
+		}
+	}
+	if got := r.get(r.ports.Health, "", "/healthz"); !strings.HasPrefix(got, "500") {
+		t.Errorf("it calls itself healthy: %q", got)
+	}
+
+	r.configure(rules("192.0.2.0/24"), r.client.CoreV1().ConfigMaps("default").Update)
+	r.awaitHost("web.example", "403")
+	r.configure(nil, r.client.CoreV1().ConfigMaps("default").Update)
+	r.awaitHost("web.example", "one")
+}
+
+// What a key refers to may break nginx, and be mended, without a change of the key.
+func TestAKeyWhoseFileBreaksNginx(t *testing.T) {
+	t.Parallel()
+	rules := filepath.Join(t.TempDir(), "rules")
+	write := func(text string) {
+		if err := os.WriteFile(rules, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("deny 127.0.0.1;")
+	r := launch(t, true, func(r *running) {
+		r.configure(map[string]string{"server-snippet": "include " + rules + ";"}, r.client.CoreV1().ConfigMaps("default").Update)
+		r.service(pod(t, "127.88.0.1", "one"))
+	})
+	r.awaitHost("web.example", "403")
+	write("deny all")
+	r.addIngress(withSnippet("beside", ""))
+	r.awaitSync(func(line record) bool { return strings.Contains(line.Error, "no configuration without a key that nginx refuses") })
+	r.awaitHost("web.example", "403")
+	write("allow 127.0.0.1; deny all;")
+	r.addIngress(withSnippet("after", ""))
+	r.awaitHost("web.example", "one")
+	r.awaitHost("beside.example", "one")
 }
 
 // Which annotations are taken is not what nginx refuses: the ingress that

@@ -184,6 +184,7 @@ func (c *controller) sync(ctx context.Context) error {
 	change := c.store.Changes().Newest()
 	cluster := c.store.Snapshot()
 	c.readFiles(ctx, cluster)
+	c.reconsider(ctx, cluster)
 	err := c.bring(ctx, cluster, change)
 	if refusal := new(apply.Refusal); errors.As(err, &refusal) && c.blame(ctx, cluster, refusal) {
 		err = c.bring(ctx, cluster, change)
@@ -212,7 +213,11 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	})
 
 	rendering := time.Now()
-	next, err := c.states.Next(wanted, input)
+	var next plan.State
+	err := c.refusedKeys.closed(c.ConfigMap)
+	if err == nil {
+		next, err = c.states.Next(wanted, input)
+	}
 	rendered := time.Since(rendering)
 	if err == nil {
 		c.willServe(wanted)

@@ -16,6 +16,7 @@ import (
 // each until it changes.
 type refusedKeys struct {
 	byName map[string]refusedKey
+	ever   bool              // whether nginx has taken any configuration yet
 	taken  map[string]string // the ConfigMap's data in the last configuration that nginx took
 }
 
@@ -24,6 +25,10 @@ type refusedKey struct {
 	value   *string
 	instead *string // what nginx took before
 	reason  string
+	// closed says that nginx took nothing before in whose place the value stands. Its
+	// default might let in what the value keeps out, such as the access rules of a
+	// server-snippet, so that there is nothing to serve instead.
+	closed bool
 }
 
 // gates are the keys that say what of ingresses is taken. When nginx refuses
@@ -53,12 +58,36 @@ func (k *refusedKeys) from(cluster snapshot.Snapshot, name types.NamespacedName)
 func (r refusedKey) finding(configMap types.NamespacedName, key string) model.Finding {
 	reason := "nginx refuses it (%s); its default holds until it changes"
 	switch {
+	case r.closed:
+		reason = "nginx refuses it (%s); as its default might let in what it keeps out, nginx stays as it is until it is mended"
 	case r.value == nil:
 		reason = "nginx refuses that it is gone (%s); its earlier value holds until it is back"
 	case r.instead != nil:
 		reason = "nginx refuses it (%s); its earlier value holds until it changes"
 	}
 	return model.Finding{Object: "ConfigMap " + configMap.String(), Key: key, Reason: fmt.Sprintf(reason, r.reason)}
+}
+
+// closed is an error while there is no configuration to serve for want of a key.
+func (k *refusedKeys) closed(name types.NamespacedName) error {
+	for _, key := range slices.Sorted(maps.Keys(k.byName)) {
+		if k.byName[key].closed {
+			return fmt.Errorf("no configuration without a key that nginx refuses: %v", k.byName[key].finding(name, key))
+		}
+	}
+	return nil
+}
+
+// reopen forgets the closed keys and returns them.
+func (k *refusedKeys) reopen() map[string]refusedKey {
+	forgotten := make(map[string]refusedKey)
+	for key, refused := range k.byName {
+		if refused.closed {
+			forgotten[key] = refused
+			delete(k.byName, key)
+		}
+	}
+	return forgotten
 }
 
 func (k *refusedKeys) add(key string, refused refusedKey) {

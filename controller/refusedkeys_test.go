@@ -22,9 +22,9 @@ func TestRefusedKeysUntilTheyChange(t *testing.T) {
 	if got, want := k.changed(now), []string{"changed", "fresh", "gone"}; !slices.Equal(got, want) {
 		t.Errorf("changed: %q, want %q", got, want)
 	}
-	k.add("changed", refusedKey{text("new"), text("old"), "[emerg] x"})
-	k.add("fresh", refusedKey{text("bad"), nil, "[emerg] y"})
-	k.add("gone", refusedKey{nil, text("was"), "[emerg] z"})
+	k.add("changed", refusedKey{text("new"), text("old"), "[emerg] x", false})
+	k.add("fresh", refusedKey{text("bad"), nil, "[emerg] y", false})
+	k.add("gone", refusedKey{nil, text("was"), "[emerg] z", false})
 	given := cluster(now)
 	for _, test := range []struct {
 		cluster        snapshot.Snapshot
