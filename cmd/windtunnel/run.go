@@ -28,6 +28,7 @@ type runOptions struct {
 	portBase   int
 	controller string
 	place      place
+	length     time.Duration
 	rewritten  bool // the scenario is no longer what its file says
 }
 
@@ -54,6 +55,7 @@ what was seen).`,
 	}
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/SCENARIO-TIME)")
 	command.Flags().Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
+	addLength(command.Flags(), &o.length)
 	command.Flags().IntVar(&o.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
 	o.place.flags(command.Flags())
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
@@ -65,6 +67,10 @@ func runScenario(ctx context.Context, path string, o runOptions, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	if s, err = ofLength(s, o.length); err != nil {
+		return err
+	}
+	o.rewritten = o.length != 0
 	return runLoaded(ctx, s, o, stdout, stderr)
 }
 

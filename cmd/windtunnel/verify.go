@@ -27,6 +27,7 @@ type verifyOptions struct {
 	out        string
 	controller string
 	plainOnly  bool
+	length     time.Duration
 }
 
 func verifyCommand() *cobra.Command {
@@ -54,23 +55,30 @@ a scenario could not be run, 3 a run was void.`,
 	command.Flags().StringVar(&o.tier, "tier", "", "only scenarios of this tier: pr, nightly or soak")
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/verify-TIME)")
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
+	addLength(command.Flags(), &o.length)
 	command.Flags().BoolVar(&o.plainOnly, "skip-controls", false, "do not run the controls")
 	return command
 }
 
 // trial is one run of verify and what came of it.
 type trial struct {
-	scenario *scenario.Scenario
-	control  bool
-	dir      string
-	code     int // of exit codes
-	note     string
+	scenario  *scenario.Scenario
+	control   bool
+	stretched bool // the scenario is not as long as its file says
+	dir       string
+	code      int // of exit codes
+	note      string
 }
 
 func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr io.Writer) error {
 	all, err := scenarios(paths, o.tier)
 	if err != nil {
 		return err
+	}
+	for i := range all {
+		if all[i], err = ofLength(all[i], o.length); err != nil {
+			return err
+		}
 	}
 	controller, err := bundledController(o.controller)
 	if err != nil {
@@ -137,9 +145,9 @@ func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
 func plan(all []*scenario.Scenario, o verifyOptions) []trial {
 	var trials []trial
 	for _, s := range all {
-		trials = append(trials, trial{scenario: s, dir: filepath.Join(o.out, s.Name)})
+		trials = append(trials, trial{scenario: s, stretched: o.length != 0, dir: filepath.Join(o.out, s.Name)})
 		if s.Control != nil && !o.plainOnly {
-			trials = append(trials, trial{scenario: s, control: true, dir: filepath.Join(o.out, s.Name+"-control")})
+			trials = append(trials, trial{scenario: s, stretched: o.length != 0, control: true, dir: filepath.Join(o.out, s.Name+"-control")})
 		}
 	}
 	return trials
@@ -158,7 +166,7 @@ func (t *trial) run(ctx context.Context, controller string, stderr io.Writer) (c
 	if t.control {
 		s = s.Mutated()
 	}
-	dir, err := makeRunDir(t.dir, s, t.control)
+	dir, err := makeRunDir(t.dir, s, t.control || t.stretched)
 	if err != nil {
 		return exitBadInput, err.Error()
 	}

@@ -222,6 +222,9 @@ type Usage struct {
 	ChildrenCPU   time.Duration `json:"childrenCPU"`   // the controller's ended children: nginx -t, nginx -s reload
 	Workers       int           `json:"workers"`
 	Generations   int           `json:"generations"`
+	// Files are the open file descriptors, sockets included; 0: not sampled.
+	NginxFiles      int `json:"nginxFiles,omitempty"`
+	ControllerFiles int `json:"controllerFiles,omitempty"`
 	// ByGeneration is each generation with a live worker, the oldest first.
 	ByGeneration []Generation `json:"byGeneration,omitempty"`
 }

@@ -35,10 +35,18 @@ func variables(s measure.Subject) (cel.PartialActivation, error) {
 }
 
 // quantilesOfNothing are the paths, from the name of a variable, of quantiles
-// of empty sets within its value. Those in lists are left out: CEL holds a list
+// of empty sets, and of trends through too few points, within its value. Those in lists are left out: CEL holds a list
 // with one unknown part to be unknown as a whole.
 func quantilesOfNothing(v reflect.Value, name string, path ...string) []*cel.AttributePatternType {
 	var found []*cel.AttributePatternType
+	if t, ok := v.Interface().(measure.Trend); ok {
+		for _, number := range []string{"perHour", "low", "high"} {
+			if t.N == 0 {
+				found = append(found, pattern(name, append(path, number)))
+			}
+		}
+		return found
+	}
 	if d, ok := v.Interface().(measure.Durations); ok {
 		for _, quantile := range []string{"p50", "p90", "p99", "max"} {
 			if d.N == 0 {

@@ -34,6 +34,7 @@ var measurements = []func(rounds) measurement{
 	newStarts,
 	newBalance,
 	newMemory,
+	newTrends,
 	newCPU,
 	newBins,
 	newLayers,

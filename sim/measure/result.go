@@ -48,6 +48,7 @@ type Subject struct {
 	Certificates Certificates  `json:"certificates"`
 	Workers      Workers       `json:"workers"`
 	Memory       Memory        `json:"memory"`
+	Trend        Trends        `json:"trend"`
 	CPU          CPU           `json:"cpu"`
 	Trouble      []string      `json:"trouble,omitempty"`
 }
@@ -212,6 +213,24 @@ type Memory struct {
 	EndRSS   int64   `json:"endRSS"` // when the last round ended
 	EndPSS   int64   `json:"endPSS,omitempty"`
 	Growth   float64 `json:"growth"` // EndRSS over StartRSS; 0: not sampled
+}
+
+// Trends are how what is held grew over the rounds, without their first tenth.
+type Trends struct {
+	NginxRSS        Trend `json:"nginxRSS"` // bytes
+	NginxPSS        Trend `json:"nginxPSS"` // bytes
+	NginxFiles      Trend `json:"nginxFiles"`
+	ControllerRSS   Trend `json:"controllerRSS"` // bytes
+	ControllerFiles Trend `json:"controllerFiles"`
+}
+
+// Trend is the median slope, and the bounds of its 95 % confidence interval. N is
+// how many slopes it is of; the rest is zero, and says nothing, when N is.
+type Trend struct {
+	N       int     `json:"n"`
+	PerHour float64 `json:"perHour"`
+	Low     float64 `json:"low"`  // an hour
+	High    float64 `json:"high"` // an hour
 }
 
 // CPU is what was used in the rounds.

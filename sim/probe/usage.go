@@ -24,6 +24,7 @@ type Usage struct {
 	trouble     trouble
 	pssTrouble  trouble
 	heldTrouble trouble
+	fileTrouble trouble
 	done        chan struct{}
 
 	mu   sync.Mutex // one sample at a time
@@ -32,7 +33,7 @@ type Usage struct {
 
 // WatchUsage logs a sample each 100 ms until ctx ends. Each tenth is thorough, and
 // so is one before which the workers have changed: with the proportional memory,
-// and with what draining workers hold open. Controller returns the controller's
+// the open files, and with what draining workers hold open. Controller returns the controller's
 // PID; nil, or while it fails, the sample says nothing of a controller. CPU times
 // come in units of 10 ms; nginx's are the master's, its living children's and its
 // ended children's.
@@ -42,6 +43,7 @@ func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controlle
 		trouble:     trouble{log: log, subject: workers.subject},
 		pssTrouble:  trouble{log: log, subject: workers.subject},
 		heldTrouble: trouble{log: log, subject: workers.subject},
+		fileTrouble: trouble{log: log, subject: workers.subject},
 		done:        make(chan struct{}),
 	}
 	go u.run(ctx)
@@ -92,6 +94,7 @@ func (u *Usage) sample(thorough bool) {
 	s.ByGeneration = byGeneration(alive)
 	if thorough || !slices.Equal(alive, u.seen) {
 		u.addPSS(&s, pids, alive)
+		u.addFiles(&s, pids)
 		u.addHeld(&s, alive)
 	}
 	u.seen = alive

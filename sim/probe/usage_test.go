@@ -53,6 +53,9 @@ func TestUsage(t *testing.T) {
 		}
 		if s.NginxPSS > 0 {
 			withPSS++
+			if s.NginxFiles < 3*3 || s.ControllerFiles < 3 { // each has 0, 1 and 2
+				t.Errorf("a thorough sample has %d files of nginx and %d of this test", s.NginxFiles, s.ControllerFiles)
+			}
 		}
 		if s.NginxCPU < before.NginxCPU || s.ControllerCPU < before.ControllerCPU || s.ChildrenCPU < before.ChildrenCPU {
 			t.Errorf("CPU time ran backwards: %+v, then %+v", before, s)
