@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"windtunnel.dev/sim/churn"
@@ -58,11 +59,9 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	if _, err := os.Stat(o.out); err == nil {
 		return fmt.Errorf("%s is there already: choose another --out", o.out)
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.context}).ClientConfig()
+	config, err := liveCluster(o.kubeconfig, o.context)
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w; name it with --kubeconfig", err)
+		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -105,4 +104,15 @@ func tellNow(stderr io.Writer) func(int) {
 			fmt.Fprintf(stderr, "%d changes\n", changes)
 		}
 	}
+}
+
+// liveCluster finds a cluster as kubectl does.
+func liveCluster(kubeconfig, context string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w; name it with --kubeconfig", err)
+	}
+	return config, nil
 }

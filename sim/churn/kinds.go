@@ -1,6 +1,7 @@
 package churn
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -68,4 +69,19 @@ func each(p corpus.Population, o Options, chance *rand.Rand, fill func(*Change, 
 		s.Changes = append(s.Changes, change)
 	}
 	return s
+}
+
+// Merge is one stream of the changes of several, numbered anew in the order of
+// their times. Those of one moment are in the order of the streams.
+func Merge(streams ...Stream) Stream {
+	var all Stream
+	for _, s := range streams {
+		all.Length = max(all.Length, s.Length)
+		all.Changes = append(all.Changes, s.Changes...)
+	}
+	slices.SortStableFunc(all.Changes, func(a, b Change) int { return cmp.Compare(a.At, b.At) })
+	for i := range all.Changes {
+		all.Changes[i].ID = i + 1
+	}
+	return all
 }

@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,7 @@ import (
 type Client struct {
 	dynamic dynamic.Interface
 	mapper  meta.RESTMapper
+	labels  map[string]string // on all that it writes
 }
 
 // New asks the server which resources it serves.
@@ -44,6 +46,28 @@ func New(config *rest.Config) (*Client, error) {
 		return nil, fmt.Errorf("asking the API server for its resources: %w", err)
 	}
 	return &Client{dynamic: writer, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
+}
+
+// Labelled returns a client that puts these labels on all that it writes, beside
+// those that are there.
+func (c *Client) Labelled(labels map[string]string) *Client {
+	labelled := *c
+	labelled.labels = labels
+	return &labelled
+}
+
+// ours is a copy of the object with the client's labels.
+func (c *Client) ours(object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	if len(c.labels) > 0 {
+		labels := maps.Clone(object.GetLabels())
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, c.labels)
+		object.SetLabels(labels)
+	}
+	return object
 }
 
 // Object turns a typed object into what a Client writes, kind and version
@@ -69,7 +93,7 @@ func (c *Client) Put(ctx context.Context, object *unstructured.Unstructured) (st
 	if err != nil {
 		return "", err
 	}
-	object = object.DeepCopy()
+	object = c.ours(object)
 	object.SetResourceVersion("")
 	written, err := resource.Update(ctx, object, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) {
@@ -117,7 +141,7 @@ func (c *Client) create(ctx context.Context, object *unstructured.Unstructured) 
 	if err != nil {
 		return err
 	}
-	if _, err := resource.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+	if _, err := resource.Create(ctx, c.ours(object), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating %s: %w", Name(object), err)
 	}
 	return nil

@@ -27,6 +27,8 @@ type Shape struct {
 	StreamPort int32
 	// Annotations are on each ingress.
 	Annotations map[string]string
+	// Class is that of the ingresses; empty: IngressClass.
+	Class string
 }
 
 // Population is what is in the cluster when a run begins.
@@ -35,6 +37,7 @@ type Population struct {
 	Services  []Service `json:"services"`
 	Ingresses []Ingress `json:"ingresses"`
 	TLS       bool      `json:"tls,omitempty"`
+	Class     string    `json:"class,omitempty"` // of the ingresses; empty: IngressClass
 }
 
 // Service is a service and the pods that it has at first.
@@ -57,6 +60,7 @@ type Ingress struct {
 	Paths []Path `json:"paths"`
 
 	Annotations map[string]string `json:"annotations,omitempty"`
+	Class       string            `json:"class,omitempty"` // empty: IngressClass
 }
 
 // Path routes what begins with Prefix to a service of the same namespace.
@@ -83,7 +87,7 @@ const (
 // service i, modulo their number; one ingress in four has a second path, to a
 // service that chance picks.
 func Generate(shape Shape) Population {
-	p := Population{Namespace: shape.Namespace, TLS: shape.TLS}
+	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class}
 	names := NewNames(rand.New(rand.NewPCG(shape.Seed, podStream)))
 	port := shape.Port
 	if port == 0 {
@@ -118,6 +122,7 @@ func ingresses(services []Service, shape Shape) []Ingress {
 			Paths: []Path{{Prefix: "/", Service: service}},
 
 			Annotations: shape.Annotations,
+			Class:       shape.Class,
 		}
 		if chance.IntN(4) == 0 {
 			ingress.Paths = append(ingress.Paths, Path{Prefix: "/api", Service: services[chance.IntN(len(services))].Name})

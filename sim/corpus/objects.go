@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -114,7 +115,7 @@ func (i Ingress) Object(namespace string) *networkingv1.Ingress {
 		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "Ingress"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: i.Name, Annotations: maps.Clone(i.Annotations)},
 		Spec: networkingv1.IngressSpec{
-			IngressClassName: new(IngressClass),
+			IngressClassName: new(cmp.Or(i.Class, IngressClass)),
 			Rules: []networkingv1.IngressRule{{
 				Host:             i.Host,
 				IngressRuleValue: networkingv1.IngressRuleValue{HTTP: rule},

@@ -23,6 +23,16 @@ var streams = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	scenario.Touch:         churn.Touch,
 }
 
+// Stream is the changes of a kind of churn over a population; false where the
+// kind has none.
+func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bool) {
+	stream, ok := streams[kind]
+	if !ok {
+		return churn.Stream{}, false
+	}
+	return stream(p, o), true
+}
+
 // churned is a beat for each change of a stream.
 func churned(s scenario.Step, in setting, next int) ([]Beat, int) {
 	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At})

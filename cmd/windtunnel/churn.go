@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/live"
+	"windtunnel.dev/sim/scenario"
+)
+
+type churnOptions struct {
+	kubeconfig, context string
+	shape               live.Shape
+	touch, image, out   string
+	keep, dryRun        bool
+}
+
+func churnCommand() *cobra.Command {
+	var o churnOptions
+	command := &cobra.Command{
+		Use:   "churn",
+		Short: "Change a live cluster as scenarios do, in a namespace of its own",
+		Long: `Change a live cluster as scenarios do, in a namespace of its own.
+
+Makes the namespace, services with EndpointSlices and ingresses to them, and then the
+changes, of each kind as many a second as --rate says; what they are depends on the seed
+alone. Pods are addresses where nobody answers, or with --backends simulated pods in a
+Deployment of that image. At the end, or with Ctrl-C, all that was made is removed.
+A namespace that is there already is left alone, also one of an earlier run, unless
+--yes-touch names it: then nothing in it is written over, and only what was made is
+removed. The recording of --out is for windtunnel replay.
+Exit codes: 0, or 1 where the API refused a change, 2 for bad input, 130 when interrupted.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.churn(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the cluster's (default: as kubectl finds it, or the pod's own)")
+	flags.StringVar(&o.context, "context", "", "of the kubeconfig (default: its current one)")
+	p := &o.shape.Population
+	flags.StringVarP(&p.Namespace, "namespace", "n", "windtunnel-churn", "namespace to make, and to remove in the end")
+	flags.StringVar(&o.touch, "yes-touch", "", "the name of the namespace once more, to use it although it is there")
+	flags.StringSliceVar(&o.shape.Kinds, "kind", []string{scenario.RollingUpdate}, "kinds of churn: "+strings.Join(live.Kinds, ","))
+	flags.Float64Var(&o.shape.Rate, "rate", 1, "changes a second, of each kind")
+	flags.DurationVar(&o.shape.For, "for", time.Minute, "how long")
+	flags.Uint64Var(&p.Seed, "seed", 1, "the same makes the same population and changes")
+	flags.IntVar(&p.Services, "services", 10, "services")
+	flags.IntVar(&p.Pods, "pods", 3, "pods of each service")
+	flags.IntVar(&p.Ingresses, "ingresses", 10, "ingresses")
+	flags.StringVar(&p.Class, "class", corpus.IngressClass, "class of the ingresses")
+	flags.BoolVar(&p.TLS, "tls", false, "give each ingress a certificate")
+	flags.StringVar(&o.image, "backends", "", "image with windtunnel, for pods that answer (default: none answers)")
+	flags.DurationVar(&o.shape.Drain, "drain", 5*time.Second, "how long a pod that answers goes on when it has left its service")
+	flags.BoolVar(&o.keep, "keep", false, "leave what was made")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be written, and write nothing")
+	flags.StringVarP(&o.out, "out", "o", "churn.jsonl", "the recording to write; empty: none")
+	return command
+}
+
+func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error {
+	plan, err := live.NewPlan(o.shape)
+	if err != nil {
+		return err
+	}
+	config, err := liveCluster(o.kubeconfig, o.context)
+	if err != nil {
+		return err
+	}
+	options := live.Options{Config: config, Plan: plan, Touch: o.touch, Image: o.image, Keep: o.keep}
+	if o.dryRun {
+		lines, err := live.DryRun(ctx, options)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "would write to %s:\n%s\n", config.Host, strings.Join(lines, "\n"))
+		return nil
+	}
+	var recording *os.File
+	if o.out != "" {
+		if recording, err = os.OpenFile(o.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err != nil {
+			return fmt.Errorf("%w: choose another --out", err)
+		}
+	}
+	p := plan.Population
+	options.Began = func(run string) {
+		fmt.Fprintf(stderr, "run %s: %d services, %d ingresses in namespace %s of %s\n", run, len(p.Services), len(p.Ingresses), p.Namespace, config.Host)
+	}
+	options.Progress = func(at time.Duration, t live.Tally) {
+		fmt.Fprintf(stderr, "%v/%v  changes %d  errors %d  p50 %v  p99 %v\n", at.Truncate(time.Second), o.shape.For, t.Writes, t.Errors, short(t.P50), short(t.P99))
+	}
+	result, err := live.Churn(ctx, options)
+	if recording != nil {
+		err = errors.Join(err, o.keepRecording(recording, result))
+	}
+	if err != nil {
+		return err
+	}
+	o.tell(stdout, result)
+	switch {
+	case ctx.Err() != nil:
+		return verdict(exitCut)
+	case result.Errors > 0:
+		return verdict(exitFailed)
+	}
+	return nil
+}
+
+// keepRecording writes what happened, or removes the file where nothing did.
+func (o churnOptions) keepRecording(file *os.File, r live.Result) error {
+	if r.Run == "" {
+		file.Close()
+		return os.Remove(o.out)
+	}
+	return errors.Join(churn.Write(file, r.Recording), file.Close())
+}
+
+// tell prints the summary.
+func (o churnOptions) tell(out io.Writer, r live.Result) {
+	fmt.Fprintf(out, "run %s: %d changes in %v, %d of them refused\n", r.Run, r.Writes, r.Length.Round(time.Second), r.Errors)
+	fmt.Fprintf(out, "until the API took a change: p50 %v, p90 %v, p99 %v, max %v\n", short(r.P50), short(r.P90), short(r.P99), short(r.Max))
+	if r.Behind > time.Second {
+		fmt.Fprintf(out, "behind the plan by up to %v: the API server takes fewer than that a second from one writer\n", short(r.Behind))
+	}
+	if r.LastError != "" {
+		fmt.Fprintf(out, "the last that was refused: %s\n", r.LastError)
+	}
+	if r.Trouble != "" {
+		fmt.Fprintf(out, "trouble with pods, the last: %s\n", r.Trouble)
+	}
+	if o.keep {
+		fmt.Fprintf(out, "kept in %s, with the label %s=%s\n", o.shape.Population.Namespace, live.RunLabel, r.Run)
+	}
+	if o.out != "" {
+		fmt.Fprintf(out, "%s: %d changes\n", o.out, len(r.Recording.Changes))
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Recording.Left)) {
+		fmt.Fprintf(out, "not in it: %d %s\n", r.Recording.Left[what], what)
+	}
+}
+
+// short leaves out digits that say nothing.
+func short(d time.Duration) time.Duration {
+	if d > 100*time.Millisecond {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(10 * time.Microsecond)
+}

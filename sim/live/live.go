@@ -1,0 +1,295 @@
+// Package live churns a real cluster: a population of its own, and the changes
+// that scenarios make here. It stands between a plan, which is complete before
+// anything is written, and the cluster's API. Its one rule: it touches no
+// namespace that it did not make unless told to by name, and leaves none behind.
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/backend/pool"
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/step"
+)
+
+// Options say where churn happens.
+type Options struct {
+	Config *rest.Config
+	Plan   *Plan
+	Touch  string // the namespace that may be touched although it is there; empty: none
+	Image  string // of real pods, which windtunnel backend is in; empty: pods are addresses where nobody answers
+	Keep   bool   // leave what was made
+	// Began is told of the run's name when the population is there.
+	Began func(run string)
+	// Progress is told now and then how far it is.
+	Progress func(time.Duration, Tally)
+}
+
+// Result is what happened.
+type Result struct {
+	Tally
+	Run       string // the value of RunLabel
+	Length    time.Duration
+	Recording churn.Recording
+	Trouble   string // with pods, the last; empty: none
+}
+
+// cleaning is how long it may take to remove what was made.
+const cleaning = 2 * time.Minute
+
+// poolName is the Deployment of real pods.
+const poolName = "windtunnel-backends"
+
+// run is one churn.
+type run struct {
+	Options
+	name    string
+	ground  ground
+	client  kubernetes.Interface
+	generic dynamic.Interface
+	writer  *cluster.Client
+	made    inventory
+	pods    backend.Fleet
+	counter *counter
+}
+
+// DryRun says what Churn would write, a line each, and like it does nothing in a
+// namespace that must not be touched.
+func DryRun(ctx context.Context, o Options) ([]string, error) {
+	r, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.look(ctx); err != nil {
+		return nil, err
+	}
+	var lines []string
+	if r.ground.own {
+		lines = append(lines, "create Namespace "+r.ground.name)
+	}
+	if o.Image != "" {
+		for _, kind := range []string{"Secret", "Deployment"} {
+			lines = append(lines, fmt.Sprintf("create %s %s/%s", kind, r.ground.name, poolName))
+		}
+	}
+	return slices.AppendSeq(lines, o.Plan.lines), nil
+}
+
+// Churn makes the population in its namespace, makes the changes at their times,
+// and removes what it has made, also when ctx ends it before. The result is then
+// of what there was.
+func Churn(ctx context.Context, o Options) (Result, error) {
+	r, err := prepare(o)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := r.look(ctx); err != nil {
+		return Result{}, err
+	}
+	clean, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if err := r.ground.claim(ctx, r.client, r.name); err != nil {
+		return Result{}, errors.Join(err, r.disclaim(clean))
+	}
+	length, err := r.churn(ctx)
+	if ctx.Err() != nil {
+		err = nil // that is how it was to end
+	}
+	err = errors.Join(err, r.clean(clean))
+	result := Result{Tally: r.counter.now(), Run: r.name, Length: length, Trouble: r.counter.lastTrouble}
+	var unrecorded error
+	result.Recording, unrecorded = o.Plan.recording(r.counter.made, r.counter.certificates, length)
+	return result, errors.Join(err, unrecorded)
+}
+
+func prepare(o Options) (*run, error) {
+	r := &run{Options: o, name: strings.ToLower(rand.Text()[:8]), made: o.Plan.inventory(), counter: newCounter(len(o.Plan.Stream.Changes))}
+	if o.Image != "" {
+		r.made.add("Deployment", poolName)
+		r.made.add("Secret", poolName)
+	}
+	o.Config = rest.CopyConfig(o.Config)
+	o.Config.QPS = -1 // the rate is the plan's business
+	var err error
+	if r.client, err = kubernetes.NewForConfig(o.Config); err != nil {
+		return nil, err
+	}
+	r.generic, err = dynamic.NewForConfig(o.Config)
+	return r, err
+}
+
+// look says why this must not be done here.
+func (r *run) look(ctx context.Context) (err error) {
+	if r.ground, err = survey(ctx, r.client, r.Plan.Population.Namespace, r.Touch, r.name); err != nil {
+		return err
+	}
+	if r.ground.own {
+		return nil
+	}
+	return r.made.collide(ctx, r.generic, r.ground.name)
+}
+
+// churn says how long it went.
+func (r *run) churn(ctx context.Context) (time.Duration, error) {
+	writer, err := cluster.New(r.Config)
+	if err != nil {
+		return 0, err
+	}
+	r.writer = writer.Labelled(labels(r.name))
+	log := event.NewLog(io.Discard, time.Now())
+	log.Tap(r.counter.see)
+	if r.pods, err = r.fleet(ctx, log); err != nil {
+		return 0, err
+	}
+	defer r.pods.Stop()
+	c := step.NewCluster("", r.writer, r.pods, r.Plan.Population, log)
+	if err := r.populate(ctx, c); err != nil {
+		return 0, err
+	}
+	if r.Began != nil {
+		r.Began(r.name)
+	}
+	return r.play(ctx, c)
+}
+
+// fleet is real pods, or addresses.
+func (r *run) fleet(ctx context.Context, log *event.Log) (backend.Fleet, error) {
+	if r.Image == "" {
+		return newAddresses(), nil
+	}
+	p, s := r.Plan, r.Plan.Shape
+	pods := 0
+	for _, service := range p.Population.Services {
+		pods += len(service.Pods)
+	}
+	replaced := 0.0
+	for _, change := range p.Stream.Changes {
+		pods += max(0, len(change.Add)-len(change.Remove)) // as many as there are in the end
+		replaced += float64(len(change.Remove))
+	}
+	shape := pool.Shape{
+		Namespace: r.ground.name, Name: poolName, Image: r.Image, Token: rand.Text(), Drain: s.Drain,
+		Replicas: int32(pool.Size(pods, replaced/s.For.Seconds(), s.Drain, 0)),
+	}
+	for _, typed := range shape.Objects() {
+		object, err := cluster.Object(typed)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.writer.CreateAll(ctx, []*unstructured.Unstructured{object}); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	if err := pool.Await(ctx, r.client, shape.Namespace, shape.Name); err != nil {
+		return nil, err
+	}
+	return pool.Open(ctx, pool.Options{Config: r.Config, Namespace: shape.Namespace, Name: shape.Name, Token: shape.Token, Log: log})
+}
+
+func (r *run) populate(ctx context.Context, c *step.Cluster) error {
+	if err := c.StartPods(); err != nil {
+		return err
+	}
+	var objects []*unstructured.Unstructured
+	for _, typed := range r.Plan.Population.Objects(c.Address) {
+		object, err := cluster.Object(typed)
+		if err != nil {
+			return err
+		}
+		if object.GetNamespace() != "" { // neither the namespace nor the class is made like the others
+			objects = append(objects, object)
+		}
+	}
+	return r.writer.CreateAll(ctx, objects)
+}
+
+// play makes each change at its time, one after the other.
+func (r *run) play(ctx context.Context, c *step.Cluster) (time.Duration, error) {
+	begin := time.Now()
+	stop := r.tellProgress(begin)
+	defer stop()
+	for _, beat := range r.Plan.beats {
+		if err := sleepUntil(ctx, begin.Add(beat.At)); err != nil {
+			return time.Since(begin), err
+		}
+		r.counter.late(time.Since(begin.Add(beat.At)))
+		if err := beat.Do(ctx, c); err != nil {
+			return time.Since(begin), err
+		}
+	}
+	err := sleepUntil(ctx, begin.Add(r.Plan.Shape.For))
+	return time.Since(begin), err
+}
+
+// every is how often progress is told.
+const every = time.Second
+
+func (r *run) tellProgress(begin time.Time) (stop func()) {
+	if r.Progress == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for sleepUntil(ctx, time.Now().Add(every)) == nil {
+			r.Progress(time.Since(begin), r.counter.now())
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+func sleepUntil(ctx context.Context, at time.Time) error {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// disclaim removes the namespace if it was made although the API's answer was lost.
+func (r *run) disclaim(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, cleaning)
+	defer cancel()
+	g, err := survey(ctx, r.client, r.Plan.Population.Namespace, "", r.name)
+	if err != nil || g.uid == "" {
+		return nil // it is another's, or not there
+	}
+	return g.remove(ctx, r.client)
+}
+
+// clean removes what the run has made.
+func (r *run) clean(ctx context.Context) error {
+	if r.Keep {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cleaning)
+	defer cancel()
+	if r.ground.own {
+		return r.ground.remove(ctx, r.client)
+	}
+	if err := r.made.remove(ctx, r.generic, r.ground.name, r.name); err != nil {
+		return fmt.Errorf("removing what was made in %s; the rest has the label %s=%s: %w", r.ground.name, RunLabel, r.name, err)
+	}
+	return nil
+}

@@ -1,0 +1,408 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/kubeapi"
+	"windtunnel.dev/sim/kubeapi/fault"
+)
+
+// rig is an API server and a plan for it.
+type rig struct {
+	api    *kubeapi.Server
+	client kubernetes.Interface
+	Options
+}
+
+func newRig(t *testing.T, change func(*Shape)) *rig {
+	t.Helper()
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { api.Close(context.Background()) })
+	s := Shape{
+		Population: corpus.Shape{Namespace: "gale", Services: 4, Pods: 3, Ingresses: 4, Seed: 7, Class: "test"},
+		Kinds:      Kinds, Rate: 20, For: 300 * time.Millisecond,
+	}
+	if change != nil {
+		change(&s)
+	}
+	plan, err := NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{api: api, client: kubernetes.NewForConfigOrDie(api.Config()), Options: Options{Config: api.Config(), Plan: plan}}
+}
+
+// there are the objects of a namespace, by kind and name, and their labels.
+func (r *rig) there(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	all := map[string]map[string]string{}
+	generic := dynamic.NewForConfigOrDie(r.api.Config())
+	i := inventory{}
+	for _, one := range resources {
+		i.add(one.kind, "")
+	}
+	err := i.each(t.Context(), generic, "gale", "", func(kind string, is *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
+		all[kind+" "+is.GetName()] = is.GetLabels()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (r *rig) namespace(t *testing.T) *corev1.Namespace {
+	t.Helper()
+	is, err := r.client.CoreV1().Namespaces().Get(t.Context(), "gale", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func (r *rig) makeNamespace(t *testing.T, labels map[string]string) *corev1.Namespace {
+	t.Helper()
+	is, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", Labels: labels}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func TestChurn(t *testing.T) {
+	r := newRig(t, nil)
+	began := ""
+	r.Began = func(run string) {
+		began = run
+		is := r.namespace(t)
+		if diff := cmp.Diff(labels(run), map[string]string{MadeByLabel: is.Labels[MadeByLabel], RunLabel: is.Labels[RunLabel]}); diff != "" {
+			t.Errorf("the namespace's labels (-want +got):\n%s", diff)
+		}
+		there := r.there(t)
+		for _, want := range []string{"Service svc-000", "Ingress svc-003", "Secret svc-003-tls"} {
+			if there[want] == nil {
+				t.Errorf("no %s among %v", want, there)
+			}
+		}
+		for object, labels := range there {
+			if labels[RunLabel] != run || labels[MadeByLabel] != MadeBy {
+				t.Errorf("%s has the labels %v", object, labels)
+			}
+		}
+	}
+	result, err := Churn(t.Context(), r.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const changes = 5 * 6 // kinds, each 20/s for 0.3 s
+	if result.Run != began || result.Writes != changes || result.Errors != 0 || result.Max == 0 || result.P50 > result.Max {
+		t.Errorf("%+v", result)
+	}
+	if is := r.namespace(t); is != nil {
+		t.Errorf("left: %+v", is)
+	}
+	var file bytes.Buffer
+	if err := churn.Write(&file, result.Recording); err != nil {
+		t.Fatal(err)
+	}
+	recording, err := churn.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(recording.Changes) != changes-6 || recording.Left["certificates renewed"] != 6 || recording.Population.Namespace != "recorded" || recording.Population.Class != "" {
+		t.Errorf("%d changes, left out %v, of %s", len(recording.Changes), recording.Left, recording.Population.Namespace)
+	}
+}
+
+// What is written again by churn keeps its labels, and its class.
+func TestMarksStay(t *testing.T) {
+	r := newRig(t, nil)
+	r.Keep = true
+	result, err := Churn(t.Context(), r.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := r.there(t)
+	if len(there) < 4*4 {
+		t.Errorf("kept are %v", there)
+	}
+	for object, labels := range there {
+		if labels[RunLabel] != result.Run {
+			t.Errorf("%s has the labels %v", object, labels)
+		}
+	}
+	ingresses, err := r.client.NetworkingV1().Ingresses("gale").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(ingresses.Items) != 4+6 {
+		t.Fatalf("%d ingresses, %v", len(ingresses.Items), err)
+	}
+	for _, i := range ingresses.Items {
+		if *i.Spec.IngressClassName != "test" {
+			t.Errorf("ingress %s is of class %s", i.Name, *i.Spec.IngressClassName)
+		}
+	}
+}
+
+// A namespace that is not ours is left as it is, whatever it looks like.
+func TestRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		labels map[string]string
+		touch  string
+		want   string
+	}{
+		"no labels":             {nil, "", "windtunnel did not make it; choose one that is not there, or say --yes-touch gale"},
+		"another's label":       {map[string]string{MadeByLabel: "helm"}, "", "windtunnel did not make it"},
+		"of no run":             {map[string]string{MadeByLabel: MadeBy}, "", "windtunnel did not make it"},
+		"of another run":        {labels("abcdefgh"), "", "made by another run, abcdefgh; choose another, or when that run is over: kubectl delete namespace gale"},
+		"a run, but not ours":   {map[string]string{RunLabel: "abcdefgh"}, "", "windtunnel did not make it"},
+		"told of another":       {nil, "storm", "it is gale, and the one that may be touched is storm"},
+		"ours, told of another": {labels("abcdefgh"), "gale2", "it is gale, and the one that may be touched is gale2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			before := r.makeNamespace(t, test.labels)
+			r.Touch = test.touch
+			for what, do := range map[string]func() error{
+				"DryRun": func() error { _, err := DryRun(t.Context(), r.Options); return err },
+				"Churn":  func() error { _, err := Churn(t.Context(), r.Options); return err },
+			} {
+				if err := do(); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%s gives %v", what, err)
+				}
+			}
+			if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
+				t.Errorf("the namespace (-before +after):\n%s", diff)
+			}
+			if there := r.there(t); len(there) > 0 {
+				t.Errorf("written: %v", there)
+			}
+		})
+	}
+}
+
+func TestJudge(t *testing.T) {
+	is := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
+	if g, err := judge(is, "", "me"); err != nil || !g.own {
+		t.Errorf("this run's own: %+v, %v", g, err)
+	}
+	is.DeletionTimestamp = new(metav1.Now())
+	for _, touch := range []string{"", "gale"} {
+		if _, err := judge(is, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
+			t.Errorf("one that is being deleted: %v", err)
+		}
+	}
+}
+
+// Who makes the namespace between our look and our claim has it.
+func TestTheFasterHasIt(t *testing.T) {
+	r := newRig(t, nil)
+	g, err := survey(t.Context(), r.client, "gale", "", "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.makeNamespace(t, nil)
+	if err := g.claim(t.Context(), r.client, "me"); !errors.Is(err, ErrNotOurs) {
+		t.Errorf("claimed: %v", err)
+	}
+	if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
+		t.Errorf("the namespace (-before +after):\n%s", diff)
+	}
+}
+
+func TestTouchesWhatItIsToldTo(t *testing.T) {
+	r := newRig(t, nil)
+	before := r.makeNamespace(t, map[string]string{"team": "shop"})
+	other := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	if _, err := r.client.CoreV1().Services("gale").Create(t.Context(), other, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	during := 0
+	r.Began = func(string) { during = len(r.there(t)) }
+	r.Touch = "gale"
+	if _, err := Churn(t.Context(), r.Options); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
+		t.Errorf("the namespace (-before +after):\n%s", diff)
+	}
+	if there := r.there(t); during < 4*4 || len(there) != 1 || there["Service other"] == nil && !slices.Contains(keys(there), "Service other") {
+		t.Errorf("of %d objects there are left: %v", during, there)
+	}
+}
+
+func keys[V any](m map[string]V) (all []string) {
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+// In a namespace of others nothing is written over: neither what the population
+// needs nor what comes later.
+func TestWritesNothingOver(t *testing.T) {
+	for name, labels := range map[string]map[string]string{"svc-002": nil, "new-4.gale.example": nil, "svc-003": labels("abcdefgh")} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			r.makeNamespace(t, nil)
+			r.Touch = "gale"
+			theirs := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Spec: networkingv1.IngressSpec{
+				DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "theirs", Port: networkingv1.ServiceBackendPort{Number: 80}}},
+			}}
+			before, err := r.client.NetworkingV1().Ingresses("gale").Create(t.Context(), theirs, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "Ingress gale/" + name + " is there, and would be written over"
+			if labels != nil {
+				want = "was left by run abcdefgh: kubectl -n gale delete"
+			}
+			if _, err := Churn(t.Context(), r.Options); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+			after, err := r.client.NetworkingV1().Ingresses("gale").Get(t.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, after); diff != "" || len(r.there(t)) != 1 {
+				t.Errorf("it is (-before +after):\n%s\namong %v", diff, r.there(t))
+			}
+		})
+	}
+}
+
+// An interrupt at any point leaves nothing behind; what was done is told.
+func TestInterrupted(t *testing.T) {
+	for name, touch := range map[string]string{"its own": "", "told to touch": "gale"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(s *Shape) { s.For = time.Hour })
+			if touch != "" {
+				r.makeNamespace(t, nil)
+			}
+			r.Touch = touch
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			r.Progress = func(_ time.Duration, tally Tally) {
+				if tally.Writes >= 5 {
+					interrupt()
+				}
+			}
+			result, err := Churn(ctx, r.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Writes < 5 || len(result.Recording.Changes) == 0 || result.Recording.Length > time.Minute {
+				t.Errorf("%+v", result.Tally)
+			}
+			if err := churn.Write(&bytes.Buffer{}, result.Recording); err != nil {
+				t.Error(err)
+			}
+			if is := r.namespace(t); (is != nil) != (touch != "") || len(r.there(t)) > 0 {
+				t.Errorf("left: %+v with %v", is, r.there(t))
+			}
+		})
+	}
+}
+
+// A namespace of the same name that somebody made in place of ours is theirs.
+func TestANamespaceMadeAgainIsNotRemoved(t *testing.T) {
+	r := newRig(t, nil)
+	var theirs *corev1.Namespace
+	r.Began = func(string) {
+		if err := r.client.CoreV1().Namespaces().Delete(t.Context(), "gale", metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+		theirs = r.makeNamespace(t, nil)
+	}
+	if _, err := Churn(t.Context(), r.Options); err == nil {
+		t.Error("nothing is said of a namespace that cannot be removed")
+	}
+	if is := r.namespace(t); is == nil || is.UID != theirs.UID {
+		t.Errorf("it is %+v", is)
+	}
+}
+
+func TestRefusedWritesAreCounted(t *testing.T) {
+	r := newRig(t, nil)
+	r.Began = func(string) {
+		_, err := r.api.Inject(fault.Fault{Name: "no", Serve: func(c *fault.Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error {
+			if c.Verb == "update" {
+				return apierrors.NewForbidden(c.GroupResource(), c.Name, errors.New("not today"))
+			}
+			serve(w)
+			return nil
+		}}, fault.Scope{})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	result, err := Churn(t.Context(), r.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Errors == 0 || result.Errors > result.Writes || !strings.Contains(result.LastError, "not today") {
+		t.Errorf("%+v", result.Tally)
+	}
+	if r.namespace(t) != nil {
+		t.Error("it is left")
+	}
+}
+
+func TestAPlanOfNothing(t *testing.T) {
+	whole := Shape{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
+	for name, change := range map[string]func(*Shape){
+		"kinds":     func(s *Shape) { s.Kinds = nil },
+		"rate":      func(s *Shape) { s.Rate = 0 },
+		"length":    func(s *Shape) { s.For = 0 },
+		"services":  func(s *Shape) { s.Population.Services = 0 },
+		"pods":      func(s *Shape) { s.Population.Pods = 0 },
+		"odd kinds": func(s *Shape) { s.Kinds = []string{"storm"} },
+	} {
+		s := whole
+		change(&s)
+		if _, err := NewPlan(s); err == nil {
+			t.Errorf("%s: a plan all the same", name)
+		}
+	}
+}
+
+// Addresses come round when all were in use, but never to two pods.
+func TestAddresses(t *testing.T) {
+	a := newAddresses()
+	first, err := a.Start("gale/a", "gale/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1<<17 + 5 {
+		p, err := a.Start("gale/b", "gale/web")
+		if err != nil {
+			t.Fatalf("pod %d: %v", i, err)
+		}
+		if at := p.Addr().Addr(); at == first.Addr().Addr() || !nowhere.Contains(at) {
+			t.Fatalf("pod %d is at %v", i, at)
+		}
+		p.Gone()
+	}
+}

@@ -1,0 +1,89 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+// resources are the kinds that churn makes in its namespace, those that others
+// depend on last.
+var resources = []struct {
+	kind     string
+	resource schema.GroupVersionResource
+}{
+	{"Ingress", schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"}},
+	{"EndpointSlice", schema.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}},
+	{"Service", schema.GroupVersionResource{Version: "v1", Resource: "services"}},
+	{"Deployment", schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}},
+	{"Secret", schema.GroupVersionResource{Version: "v1", Resource: "secrets"}},
+}
+
+// inventory is what churn makes, or may come to make.
+type inventory map[string]map[string]bool // names by kind
+
+func (i inventory) add(kind, name string) {
+	if i[kind] == nil {
+		i[kind] = map[string]bool{}
+	}
+	i[kind][name] = true
+}
+
+// collide says which of these are in a namespace already: in one that is not
+// ours nothing is written over.
+func (i inventory) collide(ctx context.Context, client dynamic.Interface, namespace string) error {
+	return i.each(ctx, client, namespace, "", func(kind string, is *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
+		if !i[kind][is.GetName()] {
+			return nil
+		}
+		if run := is.GetLabels()[RunLabel]; run != "" {
+			return fmt.Errorf("%s %s/%s was left by run %s: kubectl -n %s delete all,ingress,endpointslice,secret -l %s=%s", kind, namespace, is.GetName(), run, namespace, RunLabel, run)
+		}
+		return fmt.Errorf("%s %s/%s is there, and would be written over; choose another namespace", kind, namespace, is.GetName())
+	})
+}
+
+// remove deletes what a run has made in a namespace.
+func (i inventory) remove(ctx context.Context, client dynamic.Interface, namespace, run string) error {
+	return i.each(ctx, client, namespace, RunLabel+"="+run, func(_ string, is *unstructured.Unstructured, in dynamic.ResourceInterface) error {
+		uid := is.GetUID()
+		err := in.Delete(ctx, is.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// each goes through what is there of the kinds of the inventory, and joins the errors.
+func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace, selector string, do func(kind string, is *unstructured.Unstructured, in dynamic.ResourceInterface) error) error {
+	var failed []error
+	for _, r := range resources {
+		if len(i[r.kind]) == 0 {
+			continue
+		}
+		in := client.Resource(r.resource).Namespace(namespace)
+		list, err := in.List(ctx, metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			failed = append(failed, fmt.Errorf("listing %s in %s: %w", r.resource.Resource, namespace, err))
+			continue
+		}
+		for n := range list.Items {
+			if err := do(r.kind, &list.Items[n], in); err != nil {
+				failed = append(failed, err)
+			}
+		}
+	}
+	const most = 3 // say it all
+	if len(failed) > most {
+		failed = append(slices.Clip(failed[:most]), fmt.Errorf("and %d more", len(failed)-most))
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,172 @@
+package live
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/step"
+)
+
+// Shape is what there is to be, and what is to happen to it.
+type Shape struct {
+	Population corpus.Shape // its namespace is where churn happens
+	Kinds      []string     // of churn, as scenarios name them, all at the same time
+	Rate       float64      // changes a second, of each kind
+	For        time.Duration
+	Drain      time.Duration // how long a pod that is real serves on
+}
+
+// Kinds are those that a Shape can have.
+var Kinds = slices.DeleteFunc(slices.Clone(scenario.Churns), func(kind string) bool { return kind == scenario.Recorded })
+
+// Plan is the population and all changes, before any is made.
+type Plan struct {
+	Shape      Shape
+	Population corpus.Population
+	Stream     churn.Stream
+	Issues     []churn.Issue // of certificates, which no stream has
+	beats      []step.Beat
+}
+
+// NewPlan is the plan of a shape: always the same.
+func NewPlan(s Shape) (*Plan, error) {
+	if len(s.Kinds) == 0 || s.Rate <= 0 || s.For <= 0 || s.Population.Services < 1 || s.Population.Pods < 1 {
+		return nil, fmt.Errorf("churn of nothing: it takes a kind, a service with a pod, and a rate and a length above 0")
+	}
+	p := &Plan{Shape: s}
+	s.Population.TLS = s.Population.TLS || slices.Contains(s.Kinds, scenario.CertificateRotation)
+	p.Population = corpus.Generate(s.Population)
+	options := churn.Options{Seed: s.Population.Seed, Rate: s.Rate, For: s.For}
+	story := scenario.Scenario{File: "churn"}
+	story.Timeline = append(story.Timeline, scenario.Step{Churn: scenario.Recorded, For: s.For, Drain: s.Drain})
+	var streams []churn.Stream
+	for _, kind := range s.Kinds {
+		if kind == scenario.CertificateRotation {
+			p.Issues = churn.CertificateRotation(p.Population, options)
+			story.Timeline = append(story.Timeline, scenario.Step{Churn: kind, Rate: scenario.Rate(s.Rate), For: s.For})
+			continue
+		}
+		stream, ok := step.Stream(kind, p.Population, options)
+		if !ok {
+			return nil, fmt.Errorf("there is no kind of churn %q; there are %q", kind, Kinds)
+		}
+		streams = append(streams, stream)
+	}
+	p.Stream = churn.Merge(streams...)
+	p.Stream.Length = s.For
+	var err error
+	p.beats, err = step.Beats(&story, churn.Recording{Population: p.Population, Stream: p.Stream}, s.Population.Seed)
+	return p, err
+}
+
+// recording is the first changes of the plan as windtunnel replay takes them:
+// in the namespace that all recordings have, and of the class that it serves.
+func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Recording, error) {
+	s := p.Shape
+	s.Population.Namespace, s.Population.Class = scenario.RecordedNamespace, ""
+	same, err := NewPlan(s)
+	if err != nil {
+		return churn.Recording{}, err
+	}
+	r := churn.Recording{Population: same.Population, Stream: same.Stream}
+	r.Changes = r.Changes[:made]
+	if made > 0 {
+		length = max(length, r.Changes[made-1].At)
+	}
+	r.Length = min(length, r.Length)
+	if certificates > 0 {
+		r.Left = map[string]int{"certificates renewed": certificates}
+	}
+	return r, nil
+}
+
+// inventory is what the plan makes in its namespace.
+func (p *Plan) inventory() inventory {
+	i := inventory{}
+	for _, s := range p.Population.Services {
+		i.add("Service", s.Name)
+	}
+	for slice := range p.slices() {
+		i.add("EndpointSlice", slice)
+	}
+	for _, ingress := range p.Population.Ingresses {
+		i.add("Ingress", ingress.Name)
+		if p.Population.TLS {
+			i.add("Secret", ingress.SecretName())
+		}
+	}
+	for _, change := range p.Stream.Changes {
+		if change.Host != "" {
+			i.add("Ingress", change.Host)
+		}
+	}
+	return i
+}
+
+// slices are the names of all EndpointSlices that there may come to be.
+func (p *Plan) slices() map[string]bool {
+	pods := map[string]int{} // by service, as many as ever
+	for _, change := range p.Stream.Changes {
+		pods[change.Service] += max(0, len(change.Add)-len(change.Remove))
+	}
+	names := map[string]bool{}
+	for _, s := range p.Population.Services {
+		for i := range (len(s.Pods)+pods[s.Key()])/corpus.SliceSize + 1 {
+			names[corpus.SliceName(s, i)] = true
+		}
+	}
+	return names
+}
+
+// lines say what the plan writes, a line each, in its order.
+func (p *Plan) lines(yield func(string) bool) {
+	namespace := p.Population.Namespace
+	for _, typed := range p.Population.Objects(func(string) netip.Addr { return nowhere.Addr() }) {
+		object, err := cluster.Object(typed)
+		if err != nil || object.GetNamespace() == "" {
+			continue // see populate
+		}
+		if !yield("create " + cluster.Name(object)) {
+			return
+		}
+	}
+	all := map[time.Duration][]string{}
+	for _, c := range p.Stream.Changes {
+		all[c.At] = append(all[c.At], lineOf(c, namespace))
+	}
+	for _, issue := range p.Issues {
+		all[issue.At] = append(all[issue.At], fmt.Sprintf("update Secret %s/%s: certificate %d of %s", namespace, issue.Ingress.SecretName(), issue.Number, issue.Ingress.Host))
+	}
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		for _, line := range all[at] {
+			if !yield(fmt.Sprintf("%v %s", at.Round(time.Millisecond), line)) {
+				return
+			}
+		}
+	}
+}
+
+func lineOf(c churn.Change, namespace string) string {
+	switch {
+	case c.Host != "":
+		return fmt.Sprintf("create Ingress %s/%s to %s", namespace, c.Host, c.Service)
+	case c.Touch != "":
+		return fmt.Sprintf("touch the %s of %s", c.Touch, c.Service)
+	}
+	return strings.Join(slices.Concat([]string{"update EndpointSlices of " + c.Service + ":"}, signed("+", c.Add), signed("-", c.Remove)), " ")
+}
+
+func signed(sign string, pods []string) (all []string) {
+	for _, pod := range pods {
+		all = append(all, sign+pod)
+	}
+	return all
+}

@@ -1,0 +1,83 @@
+package live
+
+import (
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"windtunnel.dev/sim/event"
+)
+
+// Tally is what the API writes of a run came to. A write's time is from its
+// intent to the API server's answer.
+type Tally struct {
+	Writes, Errors     int
+	P50, P90, P99, Max time.Duration
+	LastError          string
+	Behind             time.Duration // the most that a write began after its time
+}
+
+// longest is the longest write that is told apart.
+const longest = 10 * time.Minute
+
+// counter makes a Tally of the event log.
+type counter struct {
+	mu           sync.Mutex
+	began        map[int]time.Duration // by change
+	times        *hdrhistogram.Histogram
+	tally        Tally
+	made         int // changes of the stream
+	certificates int
+	stream       int // how many changes the stream has: further ones are of certificates
+	troubles     int
+	lastTrouble  string
+}
+
+func newCounter(stream int) *counter {
+	return &counter{began: map[int]time.Duration{}, times: hdrhistogram.New(1, longest.Microseconds(), 3), stream: stream}
+}
+
+func (c *counter) see(e event.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case e.Change != nil:
+		c.began[e.Change.ID] = e.At
+		if e.Change.ID > c.stream {
+			c.certificates++
+		} else {
+			c.made++
+		}
+	case e.Written != nil:
+		took := min(max(0, e.At-c.began[e.Written.Change]), longest)
+		delete(c.began, e.Written.Change)
+		c.tally.Writes++
+		c.tally.Max = max(c.tally.Max, took)
+		_ = c.times.RecordValue(took.Microseconds()) // it is within the histogram's range
+		if e.Written.Error != "" {
+			c.tally.Errors++
+			c.tally.LastError = e.Written.Error
+		}
+	case e.Trouble != nil:
+		c.troubles++
+		c.lastTrouble = e.Trouble.What + ": " + e.Trouble.Detail
+	}
+}
+
+func (c *counter) late(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tally.Behind = max(c.tally.Behind, by)
+}
+
+func (c *counter) now() Tally {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tally
+	at := func(percent float64) time.Duration {
+		return min(time.Duration(c.times.ValueAtPercentile(percent))*time.Microsecond, t.Max)
+	}
+	t.P50, t.P90, t.P99 = at(50), at(90), at(99)
+	return t
+}
