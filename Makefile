@@ -5,7 +5,10 @@ GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo results test build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz golden oracle oracle-bench oracle-test clean
+# Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
+export KIND_IMAGE E2E_LABELS
+
+.PHONY: help demo results test e2e build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +23,9 @@ test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
+
+e2e: ## run the end-to-end suite on a kind cluster (KIND_IMAGE: of its nodes), into docs/results/e2e
+	hack/e2e
 
 build: ## build the commands into bin/
 	$(GO) build -o bin/ ./cmd/...

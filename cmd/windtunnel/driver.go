@@ -24,7 +24,7 @@ func (p *place) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.kind.Controller, "image", "", "with --driver kind: the bundled controller's image (default: "+kind.Image+")")
 	flags.StringVar(&p.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
 	flags.StringVar(&p.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
-	flags.BoolVar(&p.kind.Cluster.Keep, "keep", false, "with --driver kind: leave the clusters there; a later run with --keep empties and uses them")
+	flags.StringVar(&p.kind.Cluster.Keep, "keep", "", "with --driver kind: leave the clusters there by this name; the next run that keeps by it empties and uses them")
 }
 
 // driver makes the driver that was asked for, of what it needs on this machine.

@@ -6,9 +6,11 @@ package kindcluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,8 +31,9 @@ type Settings struct {
 	Kubeadm string
 	// Workers is the number of nodes beside the control plane; with none, that takes pods.
 	Workers int
-	// Keep leaves the cluster there, for the next that keeps one by the same number.
-	Keep bool
+	// Keep leaves the cluster there, by this name and its number, and takes it where
+	// it is there. Empty: it is the process's, and goes with it.
+	Keep string
 }
 
 // Cluster is a running one.
@@ -39,7 +42,7 @@ type Cluster struct {
 	Nodes  []Node // the control plane first
 	Reused bool   // it was there, from a run before
 
-	keep     bool
+	keep     string
 	config   string // as kubectl reads it
 	folder   string // of the copy of config that kind wants
 	engine   string
@@ -52,6 +55,9 @@ const readyPatience = 3 * time.Minute
 // Create makes cluster number n of this process, or finds the one of that number
 // that was kept. What processes that live no more have left behind goes first.
 func Create(ctx context.Context, n int, s Settings) (*Cluster, error) {
+	if s.Keep != "" && !keepable.MatchString(s.Keep) {
+		return nil, fmt.Errorf("a cluster cannot be kept as %q: its name has small letters and digits, a letter first", s.Keep)
+	}
 	engine, provider, err := connect(ctx)
 	if err != nil {
 		return nil, err
@@ -104,7 +110,9 @@ func (c *Cluster) begin(ctx context.Context, s Settings) error {
 // abandon takes away what there is of a cluster that did not come about. One that
 // was there before stays.
 func (c *Cluster) abandon(why error) error {
-	c.keep = c.Reused
+	if !c.Reused {
+		c.keep = ""
+	}
 	if err := c.Delete(); err != nil {
 		return fmt.Errorf("%w; and removing it: %w", why, err)
 	}
@@ -142,10 +150,12 @@ func remedy(err error, image string) string {
 	return fmt.Sprintf(" (%s is neither here nor can it be pulled: name one that is, by --kind-image or KIND_IMAGE)", image)
 }
 
+var keepable = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+
 // name says whose a cluster is: that of the process, or nobody's.
-func name(n int, keep bool) string {
-	if keep {
-		return fmt.Sprintf("windtunnel-kept-%d", n)
+func name(n int, keep string) string {
+	if keep != "" {
+		return fmt.Sprintf("windtunnel-%s-%d", keep, n)
 	}
 	return fmt.Sprintf("windtunnel-%d-%d", os.Getpid(), n)
 }
@@ -163,10 +173,28 @@ func (c *Cluster) REST() (*rest.Config, error) {
 // Delete removes the cluster, unless it is to be kept.
 func (c *Cluster) Delete() error {
 	defer os.RemoveAll(c.folder)
-	if c.keep {
+	if c.keep != "" {
 		return nil
 	}
 	return c.provider.Delete(c.Name, c.kubeconfig())
+}
+
+// Forget removes all clusters that were kept by a name.
+func Forget(ctx context.Context, keep string) error {
+	_, provider, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	names, err := provider.List()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "windtunnel-"+keep+"-") {
+			err = errors.Join(err, provider.Delete(name, "/dev/null"))
+		}
+	}
+	return err
 }
 
 // Node is a container that is a node.

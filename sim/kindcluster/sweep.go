@@ -17,7 +17,7 @@ func sweep(provider *cluster.Provider) error {
 		return fmt.Errorf("looking for clusters that were left behind: %w", err)
 	}
 	for _, name := range names {
-		if pid, ours := maker(name); ours && !lives(pid) {
+		if pid, ours := maker(name); ours && !Lives(pid) {
 			if err := provider.Delete(name, "/dev/null"); err != nil {
 				return fmt.Errorf("removing %s, which a process left behind that lives no more: %w", name, err)
 			}
@@ -37,6 +37,7 @@ func maker(name string) (pid int, ours bool) {
 	return pid, err == nil && pid > 0
 }
 
-func lives(pid int) bool {
+// Lives says whether a process does.
+func Lives(pid int) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

@@ -9,8 +9,8 @@ import (
 func TestWhoseAClusterIs(t *testing.T) {
 	for name, want := range map[string]int{
 		"windtunnel-4711-0":    4711,
-		"windtunnel-kept-0":    0,
-		"windtunnel-e2e":       0,
+		"windtunnel-mine-0":    0,
+		"windtunnel-e2e-0":     0,
 		"windtunnel--1-0":      0,
 		"kind":                 0,
 		"my-windtunnel-4711-0": 0,
@@ -19,20 +19,20 @@ func TestWhoseAClusterIs(t *testing.T) {
 			t.Errorf("%s is said to be of %d, %t, want %d", name, pid, ours, want)
 		}
 	}
-	if pid, ours := maker(name(3, false)); !ours || pid != os.Getpid() {
+	if pid, ours := maker(name(3, "")); !ours || pid != os.Getpid() {
 		t.Errorf("ours is said to be of %d, %t", pid, ours)
 	}
 }
 
 func TestWhoLives(t *testing.T) {
-	if !lives(os.Getpid()) {
+	if !Lives(os.Getpid()) {
 		t.Error("we live")
 	}
 	child := exec.Command("true")
 	if err := child.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if lives(child.Process.Pid) {
+	if Lives(child.Process.Pid) {
 		t.Error("a process that has been waited for lives on")
 	}
 }

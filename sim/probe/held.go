@@ -45,7 +45,7 @@ func (n network) procSockets() ([]socket, error) {
 func heldBy(pids []int) (map[int]event.Connections, error) {
 	held := map[int]event.Connections{}
 	for network, pids := range networks(pids) {
-		if err := network.addHeld(held, pids); err != nil {
+		if err := network.addHeld(held, pids); err != nil && !gone(err) { // with the process that we looked there by
 			return nil, err
 		}
 	}

@@ -152,3 +152,15 @@ func TestOtherNetwork(t *testing.T) {
 		t.Errorf("by /proc/%s/net/tcp the socket is held by %d, %v", strconv.Itoa(pid), found, err)
 	}
 }
+
+// A process in another network may end while we look there by it.
+func TestOtherNetworkHasGone(t *testing.T) {
+	child := exec.Command("true")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	n := network(child.Process.Pid)
+	if err := n.addHeld(map[int]event.Connections{}, []int{int(n)}); !gone(err) {
+		t.Errorf("what a process held that has ended: %v, want that it has gone", err)
+	}
+}

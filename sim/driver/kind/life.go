@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -56,8 +57,8 @@ func (i *instance) newLife(ctx context.Context) (*life, error) {
 		if status.State.Running == nil || id == "" || before != nil && before.id == id {
 			return false, nil
 		}
-		l.controller, err = firstOf(id)
-		if errors.Is(err, errNoProcess) {
+		l.controller, err = kindcluster.Main(id)
+		if errors.Is(err, kindcluster.ErrNoProcess) {
 			return false, nil
 		}
 		l.id, pod = id, found
@@ -157,7 +158,7 @@ func awaitEnd(pidfd int) {
 // and is no longer followed.
 func (l *life) end() {
 	defer l.endLog()
-	if _, err := statOf(l.controller); err == nil {
+	if kindcluster.Lives(l.controller) {
 		return
 	}
 	<-l.died
@@ -176,7 +177,7 @@ func (l *life) master() (int, error) {
 		return 0, errNoMaster
 	}
 	l.looked = time.Now()
-	for _, pid := range inContainer(l.id) {
+	for _, pid := range kindcluster.Processes(l.id) {
 		if isMaster(pid) {
 			l.nginx = pid
 			return pid, nil
@@ -186,3 +187,9 @@ func (l *life) master() (int, error) {
 }
 
 var errNoMaster = errors.New("finding the nginx master: the controller's container has none")
+
+// isMaster says whether a process is nginx's master, by its title.
+func isMaster(pid int) bool {
+	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && strings.HasPrefix(string(title), "nginx: master process")
+}

@@ -1,21 +1,19 @@
-package kind
+package kindcluster
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/prometheus/procfs"
 )
 
-// inContainer are the processes of this machine that are a container's, by the
+// Processes are the processes of this machine that are a container's, by the
 // name of their control group.
-func inContainer(id string) []int {
+func Processes(id string) []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/cgroup")
 	var pids []int
 	for _, file := range files {
@@ -29,13 +27,13 @@ func inContainer(id string) []int {
 	return pids
 }
 
-// errNoProcess says that what a container is for has not started yet, or has ended.
-var errNoProcess = errors.New("the container has no process yet")
+// ErrNoProcess says that what a container is for has not started yet, or has ended.
+var ErrNoProcess = errors.New("the container has no process yet")
 
-// firstOf is the process that a container is for: its first, or where that only
+// Main is the process that a container is for: its first, or where that only
 // reaps others, the one that it started.
-func firstOf(id string) (int, error) {
-	pids := inContainer(id)
+func Main(id string) (int, error) {
+	pids := Processes(id)
 	parent := map[int]int{}
 	for _, pid := range pids {
 		stat, err := statOf(pid)
@@ -52,7 +50,7 @@ func firstOf(id string) (int, error) {
 	}
 	stat, err := statOf(first)
 	if err != nil {
-		return 0, errNoProcess
+		return 0, ErrNoProcess
 	}
 	if !slices.Contains([]string{"tini", "dumb-init", "docker-init", "runc:[2:INIT]"}, stat.Comm) {
 		return first, nil
@@ -64,7 +62,7 @@ func firstOf(id string) (int, error) {
 			}
 		}
 	}
-	return 0, errNoProcess
+	return 0, ErrNoProcess
 }
 
 func statOf(pid int) (procfs.ProcStat, error) {
@@ -73,10 +71,4 @@ func statOf(pid int) (procfs.ProcStat, error) {
 		return procfs.ProcStat{}, err
 	}
 	return process.Stat()
-}
-
-// isMaster says whether a process is nginx's master, by its title.
-func isMaster(pid int) bool {
-	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.HasPrefix(string(title), "nginx: master process")
 }

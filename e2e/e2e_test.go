@@ -1,0 +1,96 @@
+// Package e2e_test runs the controller in a real cluster, installed as its users
+// install it, with real pods behind it. It stands between deploy/ and a user's
+// production. Its one rule: traffic comes from outside the cluster, and each request
+// that is lost has a cause.
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"windtunnel.dev/sim/cluster"
+	"windtunnel.dev/sim/kindcluster"
+)
+
+// TestE2E is for `make e2e`, which sets WINDTUNNEL_E2E.
+func TestE2E(t *testing.T) {
+	if os.Getenv("WINDTUNNEL_E2E") == "" {
+		t.Skip("WINDTUNNEL_E2E is not set: `make e2e` makes a cluster for this")
+	}
+	if err := kindcluster.Available(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyPollingInterval(200 * time.Millisecond)
+	RunSpecs(t, "the controller in a cluster")
+}
+
+// patience is how long a step of a spec may take.
+const patience = 5 * time.Minute
+
+// world is what every process of the suite knows of the cluster.
+type world struct {
+	Kubeconfig string
+	Node       string // the address of one that no spec drains
+	Workers    []string
+
+	client  kubernetes.Interface
+	objects *cluster.Client
+}
+
+var (
+	made *kindcluster.Cluster // by the first process
+	here world
+)
+
+var _ = SynchronizedBeforeSuite(func(ctx context.Context) []byte {
+	var err error
+	made, err = kindcluster.Create(ctx, 0, kindcluster.Settings{Image: os.Getenv("KIND_IMAGE"), Workers: 2})
+	Expect(err).NotTo(HaveOccurred())
+	for _, image := range []string{controllerImage, backendImage} {
+		Expect(made.Load(ctx, image)).To(Succeed())
+	}
+	w := world{Kubeconfig: made.Kubeconfig()}
+	for _, node := range made.Nodes {
+		if strings.HasSuffix(node.Name, "-control-plane") {
+			w.Node = node.Address
+		} else {
+			w.Workers = append(w.Workers, node.Name)
+		}
+	}
+	w.connect()
+	w.install(ctx)
+	encoded, err := json.Marshal(w)
+	Expect(err).NotTo(HaveOccurred())
+	return encoded
+}, func(encoded []byte) {
+	Expect(json.Unmarshal(encoded, &here)).To(Succeed())
+	here.connect()
+}, NodeTimeout(15*time.Minute))
+
+var _ = SynchronizedAfterSuite(func() {}, func() {
+	if made == nil {
+		return
+	}
+	Expect(made.Delete()).To(Succeed())
+})
+
+func (w *world) connect() {
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(w.Kubeconfig))
+	Expect(err).NotTo(HaveOccurred())
+	config.QPS = -1
+	w.client, err = kubernetes.NewForConfig(config)
+	Expect(err).NotTo(HaveOccurred())
+	w.objects, err = cluster.New(config)
+	Expect(err).NotTo(HaveOccurred())
+}

@@ -1,0 +1,132 @@
+package e2e_test
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/deploy"
+	"windtunnel.dev/internal/pki"
+	"windtunnel.dev/sim/cluster"
+)
+
+const (
+	controllerImage = "localhost/windtunnel-controller:dev"
+	backendImage    = "localhost/windtunnel:dev"
+
+	system     = "ingress-nginx"
+	controller = "ingress-nginx-controller"
+	pods       = "app.kubernetes.io/name=ingress-nginx,app.kubernetes.io/component=controller"
+	lease      = "ingress-nginx-leader"
+
+	tcpPort, udpPort = 9000, 9001
+)
+
+// overlay is a user's own kustomization beside deploy/: with the webhook and TCP and
+// UDP services. There is no load balancer here that would follow the nodes' health
+// checks, so any node takes traffic for all (externalTrafficPolicy).
+const overlay = `
+resources: [../controller]
+components: [../admission]
+images:
+- {name: windtunnel-controller, newName: localhost/windtunnel-controller, newTag: dev}
+configMapGenerator:
+- name: tcp-services
+  namespace: ingress-nginx
+  literals: ["9000=l4/tcp:8081"]
+- name: udp-services
+  namespace: ingress-nginx
+  literals: ["9001=l4/udp:8081"]
+generatorOptions: {disableNameSuffixHash: true}
+patches:
+- target: {kind: Deployment}
+  patch: |
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--tcp-services-configmap=$(POD_NAMESPACE)/tcp-services"}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: "--udp-services-configmap=$(POD_NAMESPACE)/udp-services"}
+    - {op: add, path: /spec/template/spec/containers/0/ports/-, value: {name: tcp, containerPort: 9000}}
+    - {op: add, path: /spec/template/spec/containers/0/ports/-, value: {name: udp, containerPort: 9001, protocol: UDP}}
+- target: {kind: Service, name: ingress-nginx-controller}
+  patch: |
+    - {op: replace, path: /spec/externalTrafficPolicy, value: Cluster}
+    - {op: add, path: /spec/ports/-, value: {name: tcp, port: 9000, targetPort: tcp}}
+    - {op: add, path: /spec/ports/-, value: {name: udp, port: 9001, targetPort: udp, protocol: UDP}}
+`
+
+// install does what `kubectl apply -k` does, and waits for two controllers.
+func (w *world) install(ctx context.Context) {
+	pair := pki.New("ingress-nginx-admission").Issue("ingress-nginx-admission", []string{"ingress-nginx-admission.ingress-nginx.svc"})
+	objects, err := deploy.Build("e2e", map[string]string{
+		"e2e/kustomization.yaml": overlay,
+		"admission/tls.crt":      string(pair.Certificate),
+		"admission/tls.key":      string(pair.Key),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	w.put(ctx, objects...)
+	w.awaitRollout(ctx, system, controller)
+	// The part of a load balancer's controller: it says where the Service is reached.
+	service, err := w.client.CoreV1().Services(system).Get(ctx, controller, metav1.GetOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: w.Node}}
+	_, err = w.client.CoreV1().Services(system).UpdateStatus(ctx, service, metav1.UpdateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// put writes objects, and expects that to succeed.
+func (w *world) put(ctx context.Context, objects ...runtime.Object) {
+	for _, object := range objects {
+		ExpectWithOffset(1, w.tryPut(ctx, object)).To(Succeed())
+	}
+}
+
+func (w *world) tryPut(ctx context.Context, object runtime.Object) error {
+	untyped, err := cluster.Object(object)
+	if err == nil {
+		_, err = w.objects.Put(ctx, untyped)
+	}
+	return err
+}
+
+// awaitRollout returns when all replicas of a Deployment are of its newest kind, and
+// available, and none of another is left.
+func (w *world) awaitRollout(ctx context.Context, namespace, name string) {
+	EventuallyWithOffset(1, func(g Gomega) {
+		d, err := w.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(d.Status.ObservedGeneration).To(BeNumerically(">=", d.Generation))
+		want := *d.Spec.Replicas
+		g.Expect(d.Status).To(Satisfy(func(s appsv1.DeploymentStatus) bool {
+			return s.Replicas == want && s.UpdatedReplicas == want && s.AvailableReplicas == want
+		}))
+	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
+}
+
+// door is where clients outside reach a port of the controller's Service.
+func (w *world) door(ctx context.Context, port string) netip.AddrPort {
+	service, err := w.client.CoreV1().Services(system).Get(ctx, controller, metav1.GetOptions{})
+	ExpectWithOffset(1, err).NotTo(HaveOccurred())
+	for _, p := range service.Spec.Ports {
+		if p.Name == port {
+			return netip.AddrPortFrom(netip.MustParseAddr(w.Node), uint16(p.NodePort))
+		}
+	}
+	panic("the Service has no port " + strings.ToUpper(port))
+}
+
+// controllers are the pods of the controller that are not asked to end.
+func (w *world) controllers(ctx context.Context) []corev1.Pod {
+	list, err := w.client.CoreV1().Pods(system).List(ctx, metav1.ListOptions{LabelSelector: pods})
+	ExpectWithOffset(1, err).NotTo(HaveOccurred())
+	var live []corev1.Pod
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil {
+			live = append(live, pod)
+		}
+	}
+	return live
+}

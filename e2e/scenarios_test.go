@@ -1,0 +1,82 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"windtunnel.dev/sim/kindcluster"
+)
+
+// The exit codes of `windtunnel run` that are no verdict on the subject.
+const (
+	void    = 3
+	skipped = 4
+)
+
+// kept is the name of the clusters that the scenarios run in, one after another.
+const kept = "e2e"
+
+// The scenarios that every pull request must pass, where the cluster is a real one.
+var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFailure, func() {
+	AfterAll(func(ctx context.Context) {
+		Expect(kindcluster.Forget(ctx, kept)).To(Succeed())
+	}, NodeTimeout(time.Minute))
+
+	files, err := filepath.Glob("../scenarios/*/*.yaml")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			panic(err)
+		}
+		if !bytes.Contains(text, []byte("\n  tier: pr\n")) {
+			continue
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "../scenarios/"), ".yaml")
+		It(name, func(ctx context.Context) {
+			code, said := runScenario(ctx, file)
+			if code == void { // once again, as `windtunnel ab` does
+				code, said = runScenario(ctx, file)
+			}
+			AddReportEntry("what it said", said)
+			switch code {
+			case skipped:
+				Skip(said)
+			case void:
+				Skip("void, twice: the machine was too slow\n" + said)
+			}
+			Expect(code).To(BeZero(), said)
+		}, NodeTimeout(10*time.Minute))
+	}
+})
+
+func runScenario(ctx context.Context, file string) (code int, said string) {
+	GinkgoHelper()
+	// The progress is for a terminal.
+	command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=kind", "--kind-image="+os.Getenv("KIND_IMAGE"), "--keep="+kept, "--out="+GinkgoT().TempDir(), file)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = time.Minute
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+		Fail(err.Error())
+	}
+	said = stdout.String()
+	for line := range strings.Lines(stderr.String()) {
+		if strings.Contains(line, "windtunnel: ") {
+			said += line
+		}
+	}
+	return command.ProcessState.ExitCode(), said
+}
