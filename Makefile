@@ -6,9 +6,9 @@ SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
-export KIND_IMAGE E2E_LABELS
+export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results test e2e build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ test: ## run all tests, with the race detector and a real nginx
 
 e2e: ## run the end-to-end suite on a kind cluster (KIND_IMAGE: of its nodes), into docs/results/e2e
 	hack/e2e
+
+drivers: setup ## run five scenarios on each driver (KIND_IMAGE: of kind's nodes), into docs/results/drivers
+	hack/three-drivers
 
 build: ## build the commands into bin/
 	$(GO) build -o bin/ ./cmd/...

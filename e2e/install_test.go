@@ -24,8 +24,6 @@ const (
 	controller = "ingress-nginx-controller"
 	pods       = "app.kubernetes.io/name=ingress-nginx,app.kubernetes.io/component=controller"
 	lease      = "ingress-nginx-leader"
-
-	tcpPort, udpPort = 9000, 9001
 )
 
 // overlay is a user's own kustomization beside deploy/: with the webhook and TCP and
@@ -36,14 +34,6 @@ resources: [../controller]
 components: [../admission]
 images:
 - {name: windtunnel-controller, newName: localhost/windtunnel-controller, newTag: dev}
-configMapGenerator:
-- name: tcp-services
-  namespace: ingress-nginx
-  literals: ["9000=l4/tcp:8081"]
-- name: udp-services
-  namespace: ingress-nginx
-  literals: ["9001=l4/udp:8081"]
-generatorOptions: {disableNameSuffixHash: true}
 patches:
 - target: {kind: Deployment}
   patch: |
@@ -67,6 +57,9 @@ func (w *world) install(ctx context.Context) {
 		"admission/tls.key":      string(pair.Key),
 	})
 	Expect(err).NotTo(HaveOccurred())
+	for name, data := range map[string]map[string]string{"tcp-services": {"9000": "l4/tcp:8081"}, "udp-services": {"9001": "l4/udp:8081"}} {
+		objects = append(objects, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: name}, Data: data})
+	}
 	w.put(ctx, objects...)
 	w.awaitRollout(ctx, system, controller)
 	// The part of a load balancer's controller: it says where the Service is reached.
