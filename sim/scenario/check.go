@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -75,6 +76,11 @@ func (c *checker) subjects() {
 			c.wrong(fmt.Sprintf("a second subject named %s; the first is at line %d", s.Name, line), "give it another name", append(path, "name")...)
 		} else {
 			first[s.Name] = s.Line
+		}
+		if image, ok := strings.CutPrefix(s.Controller, ImagePrefix); ok {
+			if _, err := reference.ParseNormalizedNamed(image); err != nil {
+				c.wrong(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1", append(path, "controller")...)
+			}
 		}
 		for flag := range s.Flags {
 			if strings.HasPrefix(flag, "-") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Rate is a number of things a second. In a file it is written 5/s, 300/m or
@@ -45,6 +46,23 @@ func (r *Rate) UnmarshalYAML(node *yaml.Node) error {
 
 // MarshalYAML writes the rate as a file does.
 func (r Rate) MarshalYAML() (any, error) { return r.String(), nil }
+
+// Quantity is an amount as Kubernetes writes it, such as 500m or 512Mi.
+type Quantity struct{ resource.Quantity }
+
+// UnmarshalYAML reads a quantity above zero.
+func (q *Quantity) UnmarshalYAML(node *yaml.Node) error {
+	quantity, err := resource.ParseQuantity(node.Value)
+	if err != nil || quantity.Sign() <= 0 {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf(
+			"line %d: %q is not an amount; write a number above 0 as Kubernetes does, such as 500m for cpu or 512Mi for memory", node.Line, node.Value)}}
+	}
+	q.Quantity = quantity
+	return nil
+}
+
+// MarshalYAML writes the quantity as a file does.
+func (q Quantity) MarshalYAML() (any, error) { return q.String(), nil }
 
 // Expectation is a condition over the measurements, in CEL.
 type Expectation struct {

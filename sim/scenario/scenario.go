@@ -18,6 +18,9 @@ const (
 // Bundled is the controller that a subject runs unless it says otherwise: ours.
 const Bundled = "bundled"
 
+// ImagePrefix is how a controller begins that is an image: image:NAME.
+const ImagePrefix = "image:"
+
 // The kinds of churn.
 const (
 	RollingUpdate = "rolling-update" // replaces the pods of one service after another, each new pod coming as an old one leaves

@@ -46,6 +46,8 @@ func scalarSchema(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
 	case reflect.TypeFor[Rate]():
 		return &jsonschema.Schema{Type: "string", Pattern: `^[0-9]+(\.[0-9]+)?/[smh]$`}
+	case reflect.TypeFor[Quantity]():
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string", Pattern: `^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$`}, {Type: "number"}}}
 	case reflect.TypeFor[Expectation]():
 		return &jsonschema.Schema{Type: "string"}
 	case reflect.TypeFor[map[string]string]():

@@ -59,17 +59,30 @@ var Tiers = []string{"pr", "nightly", "soak"}
 type Subject struct {
 	// What the subject is called: lower-case letters, digits and dashes.
 	Name string `yaml:"name" jsonschema:"required"`
-	// What runs: bundled, which is ours, or the path of a controller's binary.
+	// What runs: bundled, which is ours, the path of a controller's binary, or image:NAME of a container.
 	Controller string `yaml:"controller,omitempty" jsonschema:"default=bundled"`
 	// Flags of the controller, without their dashes.
 	Flags map[string]string `yaml:"flags,omitempty"`
 	// Keys of the controller's ConfigMap, for this subject; they win over the scenario's.
 	Config map[string]string `yaml:"config,omitempty"`
+	// What the controller and nginx may use together, as limits of a container. Not every driver has such.
+	Resources Resources `yaml:"resources,omitempty"`
 	// What must be true of this subject only: CEL over the measurements.
 	Expect []Expectation `yaml:"expect,omitempty"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }
+
+// Resources are limits, as Kubernetes has them; zero is none.
+type Resources struct {
+	// How many processors: 1, 500m.
+	CPU Quantity `yaml:"cpu,omitempty"`
+	// How much memory: 512Mi, 1Gi.
+	Memory Quantity `yaml:"memory,omitempty"`
+}
+
+// IsZero says that there are no limits.
+func (r Resources) IsZero() bool { return r.CPU.IsZero() && r.Memory.IsZero() }
 
 // Population is the shape of what is in the cluster at first; see sim/corpus.
 type Population struct {

@@ -13,17 +13,22 @@ import (
 // Bundled is the Controller of a subject that is our own controller.
 const Bundled = scenario.Bundled
 
+// ImagePrefix is how the Controller of a subject begins that is an image.
+const ImagePrefix = scenario.ImagePrefix
+
 // Subject is one controller with its settings.
 type Subject struct {
 	Name string
-	// Controller is Bundled, or the path of an ingress controller's binary
-	// that takes ingress-nginx's flags.
+	// Controller is Bundled, or an ingress controller that takes ingress-nginx's
+	// flags: the path of a binary, or ImagePrefix and the name of an image.
 	Controller string
 	// Flags are given to the controller after the driver's own, so they win.
 	// Names are without dashes.
 	Flags map[string]string
 	// Config is the data of the controller's ConfigMap.
 	Config map[string]string
+	// Resources are what it may use; zero: all there is.
+	Resources scenario.Resources
 }
 
 // Of are the subjects of a scenario, in its order, with the ConfigMap keys that
@@ -36,7 +41,7 @@ func Of(s *scenario.Scenario) []Subject {
 			config = map[string]string{}
 		}
 		maps.Copy(config, named.Config)
-		subjects = append(subjects, Subject{Name: named.Name, Controller: named.Controller, Flags: named.Flags, Config: config})
+		subjects = append(subjects, Subject{Name: named.Name, Controller: named.Controller, Flags: named.Flags, Config: config, Resources: named.Resources})
 	}
 	return subjects
 }

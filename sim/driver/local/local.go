@@ -5,6 +5,8 @@ package local
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
@@ -25,6 +27,12 @@ func (Driver) Name() string { return "local" }
 
 // Prepare starts an API server and makes room for pods.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (driver.Instance, error) {
+	if strings.HasPrefix(s.Controller, subject.ImagePrefix) {
+		return nil, fmt.Errorf("%w: controller %s is an image, and here processes run: use --driver container", driver.ErrNotHere, s.Controller)
+	}
+	if !s.Resources.IsZero() {
+		return nil, fmt.Errorf("%w: processes have no limits of CPU and memory: use --driver container", driver.ErrNotHere)
+	}
 	cluster, err := simulated.Prepare(s, in, d.PortBase)
 	if err != nil {
 		return nil, err

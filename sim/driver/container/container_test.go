@@ -1,0 +1,221 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/drivertest"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
+)
+
+// fit skips a test where no container can run.
+func fit(t *testing.T) {
+	t.Helper()
+	if err := (Driver{}).Fit(t.Context()); err != nil {
+		t.Skip("no container can run here: ", err)
+	}
+}
+
+func TestDriver(t *testing.T) {
+	fit(t)
+	drivertest.Run(t, Driver{})
+}
+
+// launched is a subject in its container.
+func launched(t *testing.T, s subject.Subject) (driver.Instance, string) {
+	t.Helper()
+	fit(t)
+	dir := t.TempDir()
+	instance, err := Driver{}.Prepare(t.Context(), s, driver.Room{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := instance.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := instance.Launch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return instance, dir
+}
+
+// A controller that was killed comes again in a new container, and the old one is
+// gone; what nginx ran on is kept at the end.
+func TestRevive(t *testing.T) {
+	instance, dir := launched(t, subject.Subject{Name: "mortal", Controller: subject.Bundled})
+	first, err := instance.Master()
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller, err := os.FindProcess(instance.Controller())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := controller.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-instance.Died():
+	case <-time.After(time.Minute):
+		t.Fatal("the container has outlived its controller")
+	}
+	if err := instance.Err(); err == nil || !strings.Contains(err.Error(), "exit status 137") {
+		t.Errorf("it is said to have ended by %v", err)
+	}
+	if err := instance.Revive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := instance.Master(); err != nil || second == first {
+		t.Errorf("nginx is %d, %v; it was %d before", second, err, first)
+	}
+	if n := containersOf(t, os.Getpid()); n != 1 {
+		t.Errorf("%d containers, want one", n)
+	}
+	if err := instance.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := containersOf(t, os.Getpid()); n != 0 {
+		t.Errorf("%d containers are left after the stop", n)
+	}
+	for _, name := range []string{"nginx.conf", "controller.log"} {
+		if content, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(content) == 0 {
+			t.Errorf("%s of the run: %d bytes, %v", name, len(content), err)
+		}
+	}
+}
+
+// The limits of a subject are those of its container.
+func TestResources(t *testing.T) {
+	instance, _ := launched(t, subject.Subject{Name: "small", Controller: subject.Bundled, Resources: scenario.Resources{
+		CPU: quantity("500m"), Memory: quantity("256Mi"),
+	}})
+	provider, err := engine.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids(t, provider.Client(), os.Getpid()) {
+		found, err := provider.Client().ContainerInspect(t.Context(), id, client.ContainerInspectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if host := found.Container.HostConfig; host.NanoCPUs != 5e8 || host.Memory != 256<<20 {
+			t.Errorf("limits are %d nano CPUs, %d bytes", host.NanoCPUs, host.Memory)
+		}
+	}
+	if _, err := instance.Master(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A disk that is full is so for the container alone, and has room again when healed.
+func TestFillDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("filling a disk needs root")
+	}
+	instance, _ := launched(t, subject.Subject{Name: "full", Controller: subject.Bundled})
+	heal, err := instance.FillDisk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	master, err := instance.Master()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := "/proc/" + itoa(master) + "/root/etc/nginx/"
+	if err := os.WriteFile(inside+"more", []byte("more than nothing"), 0o644); err == nil {
+		t.Error("there is room in a full disk")
+	}
+	if _, err := os.Stat(inside + "nginx.conf"); err != nil {
+		t.Error("what was there is not: ", err)
+	}
+	heal()
+	if err := os.WriteFile(inside+"more", []byte("more than nothing"), 0o644); err != nil {
+		t.Error("no room after the disk was healed: ", err)
+	}
+}
+
+// orphaned makes this test binary a harness that starts a subject and waits to be killed.
+const orphaned = "WINDTUNNEL_TEST_ORPHAN"
+
+// A harness that is killed leaves its container; the next one removes it.
+func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
+	if dir := os.Getenv(orphaned); dir != "" {
+		instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "orphan", Controller: subject.Bundled}, driver.Room{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+		if err == nil {
+			err = instance.Launch(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString("launched\n")
+		select {}
+	}
+	fit(t)
+	harness := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	harness.Env = append(os.Environ(), orphaned+"="+t.TempDir(), "TMPDIR="+t.TempDir())
+	output, err := harness.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := harness.Start(); err != nil {
+		t.Fatal(err)
+	}
+	first := make([]byte, len("launched\n"))
+	if _, err := output.Read(first); err != nil || string(first) != "launched\n" {
+		t.Errorf("the harness says %q, %v", first, err)
+	}
+	harness.Process.Kill()
+	harness.Wait()
+	if n := containersOf(t, harness.Process.Pid); n != 1 {
+		t.Errorf("the dead harness has left %d containers, want one", n)
+	}
+	instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "next", Controller: subject.Bundled}, driver.Room{Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer instance.Stop(t.Context())
+	if n := containersOf(t, harness.Process.Pid); n != 0 {
+		t.Errorf("%d containers of a dead harness are still there", n)
+	}
+}
+
+func TestOrphan(t *testing.T) {
+	mine, err := us()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(mine)
+	for label, want := range map[string]bool{
+		mine:                                     false,
+		fields[0] + " 1 " + fields[2]:            true, // the PID has come again
+		"4194305 1 " + fields[2]:                 true, // above the greatest PID there can be
+		"4194305 1 pid:[1]":                      false,
+		"":                                       false,
+		fields[0] + " " + fields[1] + " pid:[1]": false,
+	} {
+		if got := orphan(label); got != want {
+			t.Errorf("orphan(%q) = %v", label, got)
+		}
+	}
+}
+
+func TestABinaryIsForAnotherDriver(t *testing.T) {
+	_, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "fork", Controller: "/bin/controller"}, driver.Room{})
+	if err == nil || !strings.Contains(err.Error(), "image:NAME") {
+		t.Errorf("got %v", err)
+	}
+}

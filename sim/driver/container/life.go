@@ -1,0 +1,118 @@
+package container
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+
+	"windtunnel.dev/sim/probe"
+)
+
+// life is a container from its start to its end, a simulated.Controller.
+type life struct {
+	container testcontainers.Container
+	api       client.APIClient
+	init      int           // the container's first process, as the host counts; 0: not started
+	logged    chan struct{} // closed when its log has ended
+	small     atomic.Bool   // a small file system, over where the configuration lies
+
+	mu      sync.Mutex
+	pid     int // the controller, as last seen; 0 before that
+	command string
+}
+
+// begin starts the container, looks for its processes, and follows its log: the
+// engine's own stream. (That of testcontainers begins anew every few seconds, and
+// loses what is written meanwhile.)
+func (l *life) begin(ctx context.Context, out io.Writer) error {
+	if err := l.container.Start(ctx); err != nil {
+		return fmt.Errorf("starting container %s: %w", l.container.GetContainerID(), err)
+	}
+	state, err := l.api.ContainerInspect(ctx, l.container.GetContainerID(), client.ContainerInspectOptions{})
+	if err != nil {
+		return fmt.Errorf("looking at container %s: %w", l.container.GetContainerID(), err)
+	}
+	l.init = state.Container.State.Pid
+	log, err := l.api.ContainerLogs(context.WithoutCancel(ctx), l.container.GetContainerID(),
+		client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
+	if err != nil {
+		return fmt.Errorf("following the log of container %s: %w", l.container.GetContainerID(), err)
+	}
+	go func() {
+		defer close(l.logged)
+		defer log.Close()
+		if _, err := stdcopy.StdCopy(out, out, log); err != nil {
+			fmt.Fprintln(out, "windtunnel: the container's log broke off:", err)
+		}
+	}()
+	return nil
+}
+
+func (l *life) PID() int {
+	pid, _ := l.look()
+	return pid
+}
+
+func (l *life) Command() string {
+	_, command := l.look()
+	return command
+}
+
+// look finds the process that has our flags, and what it calls itself. An init
+// process (tini, dumb-init) has them in its command line, too, and the controller
+// below it a moment later.
+func (l *life) look() (pid int, command string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pid != 0 && l.pid != l.init {
+		return l.pid, l.command
+	}
+	for _, pid := range append([]int{l.init}, probe.Below(l.init)...) {
+		if line := probe.Command(pid); slices.Contains(line, "--kubeconfig="+kubeconfig) {
+			l.pid, l.command = pid, line[0]
+		}
+	}
+	return l.pid, l.command
+}
+
+func (l *life) Terminate() error { return l.signal("SIGTERM") }
+func (l *life) Kill() error      { return l.signal("SIGKILL") }
+
+func (l *life) signal(name string) error {
+	_, err := l.api.ContainerKill(context.Background(), l.container.GetContainerID(), client.ContainerKillOptions{Signal: name})
+	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
+		return nil // it has ended
+	}
+	return err
+}
+
+// Wait also says when it was for memory that a container ended.
+func (l *life) Wait() error {
+	<-l.logged
+	ctx := context.Background()
+	wait := l.api.ContainerWait(ctx, l.container.GetContainerID(), client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
+	var code int64
+	select {
+	case err := <-wait.Error:
+		return err
+	case end := <-wait.Result:
+		code = end.StatusCode
+	}
+	if code == 0 {
+		return nil
+	}
+	state, err := l.api.ContainerInspect(ctx, l.container.GetContainerID(), client.ContainerInspectOptions{})
+	if err == nil && state.Container.State.OOMKilled {
+		return fmt.Errorf("exit status %d, out of memory", code)
+	}
+	return fmt.Errorf("exit status %d", code)
+}
