@@ -23,6 +23,7 @@ func (p *place) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.driver, "driver", "local", "where subjects run: local (processes of this machine) or kind (a cluster each)")
 	flags.StringVar(&p.kind.Controller, "image", "", "with --driver kind: the bundled controller's image (default: "+kind.Image+")")
 	flags.StringVar(&p.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
+	flags.IntVar(&p.kind.Pool, "pool", 0, "with --driver kind: have so many real pods be the simulated ones (default: listeners of this machine are)")
 	flags.StringVar(&p.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
 	flags.StringVar(&p.kind.Cluster.Keep, "keep", "", "with --driver kind: leave the clusters there by this name; the next run that keeps by it empties and uses them")
 }

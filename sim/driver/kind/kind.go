@@ -31,6 +31,10 @@ type Driver struct {
 	// Cluster is what the clusters are made of; one that is kept is emptied
 	// before it is used again.
 	Cluster kindcluster.Settings
+	// Pool is the number of real pods, in the cluster, that are the simulated ones.
+	// 0: those are listeners of this machine, as many as are asked for, each at an
+	// address of its own.
+	Pool int
 }
 
 // PodPort is the port that every simulated pod listens on.
@@ -91,15 +95,28 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err = cluster.Load(ctx, image); err != nil {
 		return nil, err
 	}
-	if i.block, err = claimBlock(); err != nil {
-		return nil, err
+	if d.Pool > 0 {
+		i.pods, err = i.openPool(ctx, d.Pool)
+	} else {
+		err = i.listen()
 	}
-	options := backend.Options{Prefix: i.block.prefix, Port: PodPort, Log: in.Log, Subject: s.Name}
-	if len(in.Streams) > 0 {
+	if err != nil {
+		return nil, fmt.Errorf("making room for pods: %w", err)
+	}
+	return i, nil
+}
+
+// listen makes the simulated pods listeners of this machine.
+func (i *instance) listen() (err error) {
+	if i.block, err = claimBlock(); err != nil {
+		return err
+	}
+	options := backend.Options{Prefix: i.block.prefix, Port: PodPort, Log: i.room.Log, Subject: i.subject.Name}
+	if len(i.room.Streams) > 0 {
 		options.StreamPort = driver.StreamPort
 	}
 	i.pods = backend.New(options)
-	return i, nil
+	return nil
 }
 
 // image is that of the subject's controller.
