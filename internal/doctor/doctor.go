@@ -38,8 +38,7 @@ func Examine(ctx context.Context) []Finding {
 		examineFiles(),
 		examineLoopback(),
 		examineProcessors(),
-		examineTool(ctx, "docker engine", "the container driver", "docker", "version", "--format", "{{.Server.Version}}"),
-		examineTool(ctx, "kind", "the kind driver", "kind", "version"),
+		examineTool(ctx, "docker engine", "the drivers container and kind, and make e2e", "docker", "version", "--format", "{{.Server.Version}}"),
 		examineTool(ctx, "kubectl", "looking into the simulated cluster by hand, and the tests that use it", "kubectl", "version", "--client"),
 	)
 }

@@ -44,7 +44,7 @@ func (b block) release() error {
 	if b.claim == nil {
 		return nil
 	}
-	b.claim.Close()
+	defer b.claim.Close() // last: whoever claims the block before finds it taken, not half gone
 	return route(b.prefix, netlink.RouteDel)
 }
 

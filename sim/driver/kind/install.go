@@ -141,6 +141,9 @@ func (i *instance) streamPorts() map[string]string {
 // empty removes from a cluster that was kept what runs have put there.
 func (i *instance) empty(ctx context.Context) error {
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
+	if err := i.client.NetworkingV1().IngressClasses().DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		return err
+	}
 	namespaces := i.client.CoreV1().Namespaces()
 	foreign := func() ([]string, error) {
 		list, err := namespaces.List(ctx, metav1.ListOptions{})

@@ -8,10 +8,8 @@ package kind
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"k8s.io/client-go/kubernetes"
 
@@ -45,9 +43,6 @@ func (Driver) Name() string { return "kind" }
 
 // Lacks names the faults that need the API server, or nginx's files, in our hands.
 func (Driver) Lacks(fault string) string { return lacks[fault] }
-
-// Lacking are their names.
-func Lacking() []string { return slices.Sorted(maps.Keys(lacks)) }
 
 const (
 	realAPI  = "the API server is a real one"

@@ -8,7 +8,6 @@ import (
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/drivertest"
 	"windtunnel.dev/sim/driver/kind"
-	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/subject"
 )
@@ -20,15 +19,6 @@ func TestDriver(t *testing.T) {
 		t.Skip("KIND_IMAGE is not set: the image of a kind node, or empty for kind's own")
 	}
 	drivertest.Run(t, kind.Driver{Cluster: kindcluster.Settings{Image: image}})
-}
-
-// A fault that is renamed must be renamed in what the driver lacks.
-func TestLacksOnlyFaultsThatThereAre(t *testing.T) {
-	for _, name := range kind.Lacking() {
-		if _, known := fault.Find(name); !known {
-			t.Errorf("there is no fault %q", name)
-		}
-	}
 }
 
 func TestAFileIsNoImage(t *testing.T) {

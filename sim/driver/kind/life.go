@@ -29,7 +29,7 @@ type life struct {
 	controller int
 	died       chan struct{}
 	err        error // how it ended; set before died is closed
-	tail       tail
+	tail       subject.Tail
 	endLog     context.CancelFunc
 
 	mu     sync.Mutex
@@ -101,7 +101,7 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	if err != nil {
 		words = []byte(err.Error())
 	}
-	var last tail
+	var last subject.Tail
 	last.Write(words)
 	return errors.Join(
 		fmt.Errorf("the controller ended with code %d: %s", ended.ExitCode, last.Last()),

@@ -15,7 +15,7 @@ type life struct {
 	controller Controller
 	died       chan struct{}
 	err        error // how it ended; set before died is closed
-	tail       tail
+	tail       subject.Tail
 }
 
 // newLife starts the controller, and follows what it writes.

@@ -1,4 +1,4 @@
-package simulated
+package subject
 
 import (
 	"bytes"
@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// tail remembers the last line that is not empty of what is written to it.
-type tail struct {
+// Tail remembers the last line that is not empty of what is written to it.
+type Tail struct {
 	mu   sync.Mutex
 	line []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := bytes.Split(bytes.TrimRight(p, "\n"), []byte("\n"))
@@ -23,7 +23,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // Last is that line.
-func (t *tail) Last() string {
+func (t *Tail) Last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.TrimSpace(string(t.line))
