@@ -1,0 +1,202 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/measure/measuretest"
+)
+
+// two is a scenario of two subjects; the rest of its spec follows.
+const two = `
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: story}
+spec:
+  subjects: [{name: a}, {name: b}]
+  population: {services: 2}
+`
+
+// forever is a timeline that no test sees the end of.
+const forever = `
+  timeline:
+  - {at: 0s, churn: rolling-update, rate: 5/s, for: 1h}
+`
+
+// Subjects start together and take turns, the order turned round each time; a
+// round has its phases in their order.
+func TestTurns(t *testing.T) {
+	s := &stage{t: t}
+	events, err := s.play(two+`
+  rounds: 3
+  timeline:
+  - {at: 0s, churn: touch, rate: 10/s, for: 600ms}
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := phases(events)
+	slices.Sort(got[:2])          // both become ready, in any order
+	slices.Sort(got[len(got)-2:]) // and are stopped
+	want := []string{"a ready 0", "b ready 0"}
+	for round, turns := range []string{"ab", "ba", "ab"} {
+		for _, subject := range turns {
+			for _, phase := range []event.PhaseName{event.RoundBegin, event.ChurnEnd, event.RoundEnd} {
+				want = append(want, fmt.Sprintf("%c %s %d", subject, phase, round+1))
+			}
+		}
+	}
+	want = append(want, "a stopped 0", "b stopped 0")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+	if events[0].Run == nil || !slices.Equal(events[0].Run.Subjects, []string{"a", "b"}) || events[0].Run.Driver != "stage" {
+		t.Errorf("the log begins with %+v", events[0])
+	}
+	made := map[string]int{}
+	for _, e := range events {
+		if e.Change != nil {
+			made[e.Subject]++
+		}
+	}
+	if made["a"] != 6 || made["b"] != 6 {
+		t.Errorf("changes %v, want all six of the timeline for each", made)
+	}
+}
+
+// An interrupt keeps what was measured: the log is whole, and says that it was cut.
+func TestInterrupt(t *testing.T) {
+	s := &stage{t: t}
+	events, err := s.play(two+forever, func(e event.Event, interrupt context.CancelCauseFunc) {
+		if e.Change != nil {
+			interrupt(errInterrupt)
+		}
+	})
+	if !errors.Is(err, errInterrupt) {
+		t.Errorf("error %v", err)
+	}
+	result, _, err := measure.From(measuretest.Seq(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := result.Subjects[0]; !result.Cut || a.Valid || a.Rounds != 1 || a.Changes.Made == 0 {
+		t.Errorf("cut %v, subject a: valid %v, %d rounds, changes %+v", result.Cut, a.Valid, a.Rounds, a.Changes)
+	}
+	if b := result.Subjects[1]; b.Rounds != 0 {
+		t.Errorf("subject b had %d rounds", b.Rounds)
+	}
+}
+
+// A subject that dies ends the run, also in the turn of another, and its words
+// are what is told.
+func TestADyingSubject(t *testing.T) {
+	s := &stage{t: t}
+	events, err := s.play(two+forever, func(e event.Event, _ context.CancelCauseFunc) {
+		if begins(e, "a", 1) {
+			go s.actors[1].end()
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "the controller of subject b: signal: killed: its last words") {
+		t.Errorf("error %v", err)
+	}
+	told := slices.ContainsFunc(events, func(e event.Event) bool {
+		return e.Subject == "b" && e.Trouble != nil && strings.Contains(e.Trouble.Detail, "its last words")
+	})
+	if !told || !slices.Contains(phases(events), " cut 0") {
+		t.Errorf("trouble told: %v; phases %q", told, phases(events))
+	}
+}
+
+const killing = `
+  timeline:
+  - {at: 0s, fault: controller-kill}
+  - {at: 0s, churn: rolling-update, rate: 5/s, for: 1h}
+`
+
+// In a scenario that kills controllers they are started again.
+func TestRevival(t *testing.T) {
+	s := &stage{t: t}
+	var again *event.Start
+	_, err := s.play(two+killing, func(e event.Event, interrupt context.CancelCauseFunc) {
+		if e.Start != nil && e.Start.Again {
+			again = e.Start
+			interrupt(errInterrupt)
+		}
+	})
+	if !errors.Is(err, errInterrupt) || again == nil {
+		t.Fatalf("error %v, start %+v", err, again)
+	}
+	if again.Asked == 0 || again.Unserved != 0 || again.Served < again.Healthy {
+		t.Errorf("%+v", again)
+	}
+	if s.actors[0].revived != 1 || s.actors[1].revived != 0 {
+		t.Errorf("revived %d and %d times", s.actors[0].revived, s.actors[1].revived)
+	}
+}
+
+func TestNoRevival(t *testing.T) {
+	s := &stage{t: t, unrevived: map[string]error{"a": errors.New("it has had enough")}}
+	if _, err := s.play(two+killing, nil); err == nil || !strings.Contains(err.Error(), "it has had enough") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The patience after the last change ends: that a change was never served is a
+// result, and the run goes on.
+func TestPatienceEnds(t *testing.T) {
+	s := &stage{t: t}
+	events, err := s.play(two+`
+  settle: 50ms
+  timeline:
+  - {at: 0s, churn: rolling-update, rate: 10/s, for: 100ms}
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, _, err := measure.From(measuretest.Seq(events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, subject := range result.Subjects {
+		if subject.Changes.Made != 1 || subject.Changes.Unconverged != 1 || subject.Rounds != 1 {
+			t.Errorf("%s: %d rounds, changes %+v", subject.Name, subject.Rounds, subject.Changes)
+		}
+	}
+}
+
+// There is nothing to wait for where every change is served.
+func TestNoPatienceIsNeeded(t *testing.T) {
+	s := &stage{t: t}
+	if _, err := s.play(two+`
+  settle: 24h
+  timeline:
+  - {at: 0s, churn: touch, rate: 10/s, for: 100ms}
+`, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where one subject cannot be had there is no run, and of the others nothing is left.
+func TestNoRun(t *testing.T) {
+	broken := map[string]error{"b": errors.New("no room for it")}
+	for name, s := range map[string]*stage{
+		"prepared": {t: t, unprepared: broken},
+		"launched": {t: t, unlaunched: broken},
+	} {
+		events, err := s.play(two+forever, nil)
+		if err == nil || !strings.Contains(err.Error(), "no room for it") {
+			t.Errorf("not %s: error %v", name, err)
+		}
+		if slices.ContainsFunc(events, func(e event.Event) bool { return begins(e, "a", 1) }) {
+			t.Errorf("not %s: a round began", name)
+		}
+	}
+}
