@@ -12,8 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"windtunnel.dev/internal/doctor"
-	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -24,11 +23,12 @@ type side struct {
 	controller string
 	flags      map[string]string
 	config     map[string]string
+	where      driver.Driver // with that controller
 }
 
 func (s *side) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&s.controller, s.name, "", "the controller's binary (default: the bundled one)")
+	flags.StringVar(&s.controller, s.name, "", "the controller: a binary, or where images run an image (default: the bundled one)")
 	flags.StringToStringVar(&s.flags, s.name+"-flag", nil, "NAME=VALUE: a flag of its controller, such as nginx-template=/my/nginx.tmpl")
 	flags.StringToStringVar(&s.config, s.name+"-config", nil, "KEY=VALUE: a key of its ConfigMap")
 }
@@ -61,6 +61,7 @@ func abCommand() *cobra.Command {
 	var o compareOptions
 	var n int
 	var out string
+	var at place
 	command := &cobra.Command{
 		Use:   "ab SCENARIO.yaml",
 		Short: "Run a scenario with two controllers by turns and compare them",
@@ -87,7 +88,7 @@ stayed void.`,
 			if out == "" {
 				out = filepath.Join("runs", s.Name+"-ab-"+time.Now().Format("20060102-150405"))
 			}
-			if err := alternate(cmd.Context(), s, [2]side{base, head}, n, out, cmd.ErrOrStderr()); err != nil {
+			if err := alternate(cmd.Context(), s, [2]side{base, head}, n, at, out, cmd.ErrOrStderr()); err != nil {
 				return err
 			}
 			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), filepath.Join(out, base.name), filepath.Join(out, head.name), o.format, options)
@@ -96,22 +97,23 @@ stayed void.`,
 	base.add(command)
 	head.add(command)
 	o.add(command)
+	at.flags(command.Flags())
 	command.Flags().IntVarP(&n, "runs", "n", 10, "runs of each side; times need 4, the A/A control 8")
 	command.Flags().StringVarP(&out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
 	return command
 }
 
 // alternate makes n runs of each side, in the order A B B A.
-func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, out string, stderr io.Writer) error {
-	if err := doctor.Fit(); err != nil {
-		return err
-	}
+func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, at place, out string, stderr io.Writer) error {
 	for i := range sides {
-		controller, err := bundledController(sides[i].controller)
+		where, err := runOptions{place: at}.with(sides[i].controller).driver()
+		if err == nil {
+			err = driver.Fits(where, s)
+		}
 		if err != nil {
 			return fmt.Errorf("--%s: %w", sides[i].name, err)
 		}
-		sides[i].controller = controller
+		sides[i].where = where
 	}
 	for i := range 2 * n {
 		which := sides[[4]int{0, 1, 1, 0}[i%4]]
@@ -141,7 +143,7 @@ func (s *side) run(ctx context.Context, original *scenario.Scenario, dir string,
 		return err
 	}
 	mine := s.of(original)
-	if err := conduct(ctx, dir, mine, runOptions{seed: original.Seed}, local.Driver{Bundled: s.controller}, stderr); err != nil {
+	if err := conduct(ctx, dir, mine, runOptions{seed: original.Seed}, s.where, stderr); err != nil {
 		return err
 	}
 	err := writeReport(dir, mine, io.Discard)

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/container"
 	"windtunnel.dev/sim/driver/kind"
 	"windtunnel.dev/sim/driver/local"
 )
@@ -15,38 +20,86 @@ import (
 // place is where subjects run, as the command line says.
 type place struct {
 	driver  string
+	image   string
 	kubeadm string // a file
 	kind    kind.Driver
 }
 
+// drivers are the places there are, a line each. Each is opened with what it needs
+// on this machine, or an error that says what is missing.
+var drivers = []struct {
+	name, where string
+	open        func(runOptions) (driver.Driver, error)
+}{
+	{"local", "processes of this machine", openLocal},
+	{"container", "containers of this machine", openContainer},
+	{"kind", "a cluster each", openKind},
+}
+
 func (p *place) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&p.driver, "driver", "local", "where subjects run: local (processes of this machine) or kind (a cluster each)")
-	flags.StringVar(&p.kind.Controller, "image", "", "with --driver kind: the bundled controller's image (default: "+kind.Image+")")
+	var all []string
+	for _, d := range drivers {
+		all = append(all, d.name+" ("+d.where+")")
+	}
+	flags.StringVar(&p.driver, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
+	flags.StringVar(&p.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
 	flags.StringVar(&p.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
 	flags.IntVar(&p.kind.Pool, "pool", 0, "with --driver kind: have so many real pods be the simulated ones (default: listeners of this machine are)")
 	flags.StringVar(&p.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
 	flags.StringVar(&p.kind.Cluster.Keep, "keep", "", "with --driver kind: leave the clusters there by this name; the next run that keeps by it empties and uses them")
 }
 
-// driver makes the driver that was asked for, of what it needs on this machine.
+// driver makes the driver that was asked for.
 func (o runOptions) driver() (driver.Driver, error) {
-	switch o.place.driver {
-	case "", "local":
-		controller, err := bundledController(o.controller)
+	var names []string
+	for _, d := range drivers {
+		if d.name == o.place.driver || d.name == "local" && o.place.driver == "" {
+			return d.open(o)
+		}
+		names = append(names, d.name)
+	}
+	return nil, fmt.Errorf("there is no driver %q: want one of %s", o.place.driver, strings.Join(names, ", "))
+}
+
+func openLocal(o runOptions) (driver.Driver, error) {
+	controller, err := bundledController(o.controller)
+	if err != nil {
+		return nil, err
+	}
+	return local.Driver{Bundled: controller, PortBase: o.portBase}, doctor.Fit()
+}
+
+func openContainer(o runOptions) (driver.Driver, error) {
+	if o.controller != "" {
+		return nil, fmt.Errorf("--controller=%s is a binary, and in containers images run: name one by --image", o.controller)
+	}
+	d := container.Driver{Image: o.place.image, PortBase: o.portBase}
+	return d, d.Fit(context.Background())
+}
+
+func openKind(o runOptions) (driver.Driver, error) {
+	d := o.place.kind
+	d.Controller = o.place.image
+	if o.place.kubeadm != "" {
+		patch, err := os.ReadFile(o.place.kubeadm)
 		if err != nil {
 			return nil, err
 		}
-		return local.Driver{Bundled: controller, PortBase: o.portBase}, doctor.Fit()
-	case "kind":
-		d := o.place.kind
-		if o.place.kubeadm != "" {
-			patch, err := os.ReadFile(o.place.kubeadm)
-			if err != nil {
-				return nil, err
-			}
-			d.Cluster.Kubeadm = string(patch)
-		}
-		return d, nil
+		d.Cluster.Kubeadm = string(patch)
 	}
-	return nil, fmt.Errorf("there is no driver %q: local and kind are", o.place.driver)
+	return d, nil
+}
+
+// with is the options for another controller in place of the bundled one: a binary,
+// or with drivers that run images, an image.
+func (o runOptions) with(controller string) runOptions {
+	if controller == "" {
+		return o
+	}
+	if slices.Contains([]string{"", "local"}, o.place.driver) {
+		o.controller = controller
+	} else {
+		o.place.image = controller
+	}
+	return o
 }

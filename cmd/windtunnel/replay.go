@@ -45,6 +45,7 @@ Exit codes: as those of windtunnel run.`,
 	}
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/NAME-TIME)")
 	command.Flags().IntVar(&o.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
+	o.place.flags(command.Flags())
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
 	command.Flags().StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
 	command.Flags().StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")

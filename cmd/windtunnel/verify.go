@@ -15,8 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"windtunnel.dev/internal/doctor"
-	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
 	"windtunnel.dev/sim/scenario"
@@ -26,6 +25,7 @@ type verifyOptions struct {
 	tier       string
 	out        string
 	controller string
+	place      place
 	plainOnly  bool
 	length     time.Duration
 }
@@ -56,6 +56,7 @@ a scenario could not be run, 3 a run was void.`,
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/verify-TIME)")
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
 	addLength(command.Flags(), &o.length)
+	o.place.flags(command.Flags())
 	command.Flags().BoolVar(&o.plainOnly, "skip-controls", false, "do not run the controls")
 	return command
 }
@@ -80,11 +81,8 @@ func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr
 			return err
 		}
 	}
-	controller, err := bundledController(o.controller)
+	where, err := runOptions{controller: o.controller, place: o.place}.driver()
 	if err != nil {
-		return err
-	}
-	if err := doctor.Fit(); err != nil {
 		return err
 	}
 	if o.out == "" {
@@ -94,7 +92,7 @@ func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr
 	for i := range trials {
 		t := &trials[i]
 		fmt.Fprintf(stderr, "run %d of %d: %s\n", i+1, len(trials), t.name())
-		t.code, t.note = t.run(ctx, controller, stderr)
+		t.code, t.note = t.run(ctx, where, stderr)
 		if ctx.Err() != nil {
 			fmt.Fprintln(stderr, "windtunnel: interrupted; what is left was not run")
 			trials = trials[:i+1]
@@ -161,8 +159,11 @@ func (t *trial) name() string {
 }
 
 // run runs the scenario and says what came of it, and why.
-func (t *trial) run(ctx context.Context, controller string, stderr io.Writer) (code int, note string) {
+func (t *trial) run(ctx context.Context, where driver.Driver, stderr io.Writer) (code int, note string) {
 	s := t.scenario
+	if err := driver.Fits(where, s); err != nil {
+		return exitSkipped, err.Error()
+	}
 	if t.control {
 		s = s.Mutated()
 	}
@@ -170,7 +171,7 @@ func (t *trial) run(ctx context.Context, controller string, stderr io.Writer) (c
 	if err != nil {
 		return exitBadInput, err.Error()
 	}
-	ran := conduct(ctx, dir, s, runOptions{seed: s.Seed}, local.Driver{Bundled: controller}, stderr)
+	ran := conduct(ctx, dir, s, runOptions{seed: s.Seed}, where, stderr)
 	if ran != nil && !started(dir) {
 		return exitBadInput, ran.Error()
 	}
@@ -232,7 +233,7 @@ func trialTable(trials []trial) string {
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = 0
-	words := map[int]string{exitOK: "pass", exitFailed: "FAIL", exitBadInput: "not run", exitVoid: "void"}
+	words := map[int]string{exitOK: "pass", exitFailed: "FAIL", exitBadInput: "not run", exitVoid: "void", exitSkipped: "skip"}
 	t.AppendHeader(table.Row{"", "scenario", "run", "what came of it"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 90}})
 	for _, one := range trials {

@@ -12,22 +12,17 @@ import (
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
-	"windtunnel.dev/sim/fault"
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/subject"
 )
-
-// ErrNotHere is in the error of what a driver cannot do; it says why. A scenario
-// that needs it is for another driver.
-var ErrNotHere = fault.ErrNotHere
 
 // Driver is a place where subjects run.
 type Driver interface {
 	// Name is what the command line calls it.
 	Name() string
 	// Prepare gives a subject its own API server and room for pods, empty,
-	// with no controller yet. What it made, Stop of the instance unmakes. ErrNotHere: of
-	// a subject that this driver cannot run.
+	// with no controller yet. What it made, Stop of the instance unmakes. Of a
+	// subject that it cannot run, the error is that of Takes.
 	Prepare(ctx context.Context, s subject.Subject, in Room) (Instance, error)
 }
 

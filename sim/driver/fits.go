@@ -5,17 +5,29 @@ import (
 
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
 )
 
-// Limited is a driver that cannot run every scenario.
+// Limited is a driver that cannot make every fault.
 type Limited interface {
 	// Lacks says why it cannot make a fault; empty: it can.
 	Lacks(fault string) string
 }
 
+// Choosy is a driver that cannot run every subject.
+type Choosy interface {
+	// Refuses says why it cannot run a subject; empty: it can.
+	Refuses(s subject.Subject) string
+}
+
 // Fits is nil where a driver can run a scenario. Else the error is
 // fault.ErrNotHere and says what it cannot do, and why.
 func Fits(d Driver, s *scenario.Scenario) error {
+	for _, one := range subject.Of(s) {
+		if err := Takes(d, one); err != nil {
+			return fmt.Errorf("%s: %w", s.File, err)
+		}
+	}
 	limited, ok := d.(Limited)
 	if !ok {
 		return nil
@@ -26,6 +38,16 @@ func Fits(d Driver, s *scenario.Scenario) error {
 		}
 		if why := limited.Lacks(step.Fault); why != "" {
 			return fmt.Errorf("%s:%d: fault %s, driver %s: %w: %s", s.File, step.Line, step.Fault, d.Name(), fault.ErrNotHere, why)
+		}
+	}
+	return nil
+}
+
+// Takes is nil where a driver can run a subject; else it is as that of Fits.
+func Takes(d Driver, s subject.Subject) error {
+	if choosy, ok := d.(Choosy); ok {
+		if why := choosy.Refuses(s); why != "" {
+			return fmt.Errorf("subject %s, driver %s: %w: %s", s.Name, d.Name(), fault.ErrNotHere, why)
 		}
 	}
 	return nil

@@ -53,11 +53,19 @@ func (d Driver) image(controller string) string {
 	return engine.Image
 }
 
+// Refuses binaries: they are not in an image.
+func (Driver) Refuses(s subject.Subject) string {
+	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
+		return "its controller is a binary, and in containers images run: write " + subject.ImagePrefix + "NAME, or use --driver local"
+	}
+	return ""
+}
+
 // Prepare removes what dead harnesses left, starts an API server and makes room
 // for pods.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (driver.Instance, error) {
-	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
-		return nil, fmt.Errorf("%w: controller %s is a binary, and in containers images run: write %sNAME, or use --driver local", driver.ErrNotHere, s.Controller, subject.ImagePrefix)
+	if err := driver.Takes(d, s); err != nil {
+		return nil, err
 	}
 	provider, err := engine.Open(ctx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"k8s.io/client-go/kubernetes"
 
@@ -43,6 +44,14 @@ func (Driver) Name() string { return "kind" }
 
 // Lacks names the faults that need the API server, or nginx's files, in our hands.
 func (Driver) Lacks(fault string) string { return lacks[fault] }
+
+// Refuses limits.
+func (Driver) Refuses(s subject.Subject) string {
+	if !s.Resources.IsZero() {
+		return "the pod of the controller has no limits here: use --driver container"
+	}
+	return ""
+}
 
 const (
 	realAPI  = "the API server is a real one"
@@ -121,7 +130,7 @@ func (d Driver) image(s subject.Subject) (string, error) {
 		if _, err := os.Stat(s.Controller); err == nil {
 			return "", fmt.Errorf("subject %s: %s is a file, and the driver kind takes images of controllers", s.Name, s.Controller)
 		}
-		return s.Controller, nil
+		return strings.TrimPrefix(s.Controller, subject.ImagePrefix), nil
 	case d.Controller != "":
 		return d.Controller, nil
 	}

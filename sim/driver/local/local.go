@@ -5,7 +5,6 @@ package local
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"windtunnel.dev/sim/driver"
@@ -25,13 +24,21 @@ type Driver struct {
 // Name is "local".
 func (Driver) Name() string { return "local" }
 
+// Refuses what only a container can be or have.
+func (Driver) Refuses(s subject.Subject) string {
+	switch {
+	case strings.HasPrefix(s.Controller, subject.ImagePrefix):
+		return "its controller is an image, and here processes run: use --driver container"
+	case !s.Resources.IsZero():
+		return "processes have no limits of CPU and memory: use --driver container"
+	}
+	return ""
+}
+
 // Prepare starts an API server and makes room for pods.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (driver.Instance, error) {
-	if strings.HasPrefix(s.Controller, subject.ImagePrefix) {
-		return nil, fmt.Errorf("%w: controller %s is an image, and here processes run: use --driver container", driver.ErrNotHere, s.Controller)
-	}
-	if !s.Resources.IsZero() {
-		return nil, fmt.Errorf("%w: processes have no limits of CPU and memory: use --driver container", driver.ErrNotHere)
+	if err := driver.Takes(d, s); err != nil {
+		return nil, err
 	}
 	cluster, err := simulated.Prepare(s, in, d.PortBase)
 	if err != nil {
