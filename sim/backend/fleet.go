@@ -40,10 +40,10 @@ type Pod interface {
 	// does whose preStop hook or own shutdown waits, and is gone then. Terminate
 	// returns at once. A pod that terminates already, or is gone, goes on as it was.
 	Terminate(drain time.Duration)
-	// Gone ends the pod now: it closes the listener, the idle connections and
-	// those over which nothing ever came, and
-	// returns when the answers that were under way are finished, or cut because
-	// they took longer than five seconds. Calling it again does nothing.
+	// Gone ends the pod now: it closes the listener, the idle connections and those
+	// over which nothing ever came, and returns when the answers that were under
+	// way are finished, or cut because they took longer than five seconds. Calling
+	// it again does nothing.
 	Gone()
 	// Done is closed when the pod is gone and its last connection closed.
 	Done() <-chan struct{}

@@ -155,7 +155,7 @@ func (p *pod) leave() bool {
 		p.drain.Stop()
 	}
 	if p.listener != nil {
-		p.listener.close()
+		p.listener.deafen()
 	}
 	p.stream.close()
 	p.enterLocked(Gone)

@@ -224,10 +224,16 @@ func TestGoneClosesSilentConnections(t *testing.T) {
 	}
 	<-p.Done()
 
+	noTrouble(t, log, &out)
+}
+
+// noTrouble fails the test when the log that was written to out tells of trouble.
+func noTrouble(t *testing.T, log *event.Log, out *bytes.Buffer) {
+	t.Helper()
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for e, err := range event.Read(&out) {
+	for e, err := range event.Read(out) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +263,10 @@ func TestGoneAnswersWhatHasArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer accepted.Close()
-	e.close()
+	e.deafen()
+	if err := e.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
 	if n, err := accepted.Read(make([]byte, 2)); n != 1 || err != nil {
 		t.Errorf("read %d, %v", n, err)
 	}
@@ -331,9 +340,11 @@ func TestReadyWhereSomebodyListens(t *testing.T) {
 	}
 }
 
-// Ends from all sides at once agree on one.
+// Ends from all sides at once agree on one, however short the pod's life was.
 func TestManyEnds(t *testing.T) {
-	f := newFleet(t, nil)
+	var out bytes.Buffer
+	log := event.NewLog(&out, time.Now())
+	f := newFleet(t, log)
 	for i := range 50 {
 		p := ready(t, f, fmt.Sprintf("demo/web-%d", i))
 		var ends sync.WaitGroup
@@ -343,6 +354,7 @@ func TestManyEnds(t *testing.T) {
 		ends.Wait()
 		<-p.Done()
 	}
+	noTrouble(t, log, &out)
 }
 
 func FuzzParseIdentity(f *testing.F) {

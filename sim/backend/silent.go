@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"net"
 	"sync"
 
@@ -36,9 +37,18 @@ func (e *ear) Accept() (net.Conn, error) {
 	return h, nil
 }
 
-// close closes the listener and the silent connections, now.
-func (e *ear) close() {
-	e.Listener.Close()
+// Close may be called again: net/http's Shutdown does where Serve has not noticed yet
+// that nobody listens, and would fail, and have answers under way be cut.
+func (e *ear) Close() error {
+	if err := e.Listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// deafen closes the listener and the silent connections, now.
+func (e *ear) deafen() {
+	e.Close()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.deaf = true
