@@ -62,8 +62,9 @@ var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFai
 
 func runScenario(ctx context.Context, file string) (code int, said string) {
 	GinkgoHelper()
-	// The progress is for a terminal.
-	command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=kind", "--kind-image="+os.Getenv("KIND_IMAGE"), "--keep="+kept, "--out="+GinkgoT().TempDir(), file)
+	out := filepath.Join("../runs/e2e", strings.TrimSuffix(filepath.Base(file), ".yaml")) // stays, to look into
+	Expect(os.RemoveAll(out)).To(Succeed())
+	command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=kind", "--kind-image="+os.Getenv("KIND_IMAGE"), "--keep="+kept, "--out="+out, file)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = time.Minute
 	var stdout, stderr bytes.Buffer
@@ -74,7 +75,7 @@ func runScenario(ctx context.Context, file string) (code int, said string) {
 	}
 	said = stdout.String()
 	for line := range strings.Lines(stderr.String()) {
-		if strings.Contains(line, "windtunnel: ") {
+		if strings.Contains(line, "windtunnel: ") { // the rest is progress
 			said += line
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -98,6 +99,8 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	container.Image = i.image
 	container.ImagePullPolicy = corev1.PullNever
 	container.Args = append(container.Args, i.args()...)
+	limit(&container.Resources, corev1.ResourceCPU, i.subject.Resources.CPU.Quantity)
+	limit(&container.Resources, corev1.ResourceMemory, i.subject.Resources.Memory.Quantity)
 	for n, port := range container.Ports {
 		switch port.Name {
 		case "http":
@@ -105,6 +108,20 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 		case "https":
 			container.Ports[n].ContainerPort = httpsPort
 		}
+	}
+}
+
+// limit lets a container use so much, and asks for no more; zero is no limit.
+func limit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resource.Quantity) {
+	if to.IsZero() {
+		return
+	}
+	if of.Limits == nil {
+		of.Limits = corev1.ResourceList{}
+	}
+	of.Limits[what] = to
+	if request := of.Requests[what]; request.Cmp(to) > 0 {
+		of.Requests[what] = to
 	}
 }
 

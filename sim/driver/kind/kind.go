@@ -42,28 +42,20 @@ const PodPort = 8080
 // Name is "kind".
 func (Driver) Name() string { return "kind" }
 
-// Lacks names the faults that need the API server, or nginx's files, in our hands.
+// Lacks names the faults that need the API server, or nginx's disk or network, in our hands.
 func (Driver) Lacks(fault string) string { return lacks[fault] }
-
-// Refuses limits.
-func (Driver) Refuses(s subject.Subject) string {
-	if !s.Resources.IsZero() {
-		return "the pod of the controller has no limits here: use --driver container"
-	}
-	return ""
-}
 
 const (
 	realAPI  = "the API server is a real one"
 	hostOnly = "nginx's network is its node's"
-	inPod    = "nginx's files are in its pod"
+	inPod    = "nginx's files are on its node's disk"
 )
 
 var lacks = map[string]string{
 	"api-watch-closed": realAPI, "api-half-open": realAPI, "api-delayed-events": realAPI, "api-429": realAPI, "api-5xx": realAPI,
 	"api-slow-list": realAPI, "api-empty-list": realAPI, "api-410": realAPI, "api-restart": realAPI, "api-crash": realAPI,
 	"posts-refused": hostOnly,
-	"config-tests":  inPod, "config-torn": inPod, "disk-full": inPod,
+	"disk-full":     inPod,
 }
 
 // Prepare makes a cluster, and room for pods on this machine.
