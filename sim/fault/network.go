@@ -22,7 +22,8 @@ var ofNetwork = []Fault{
 		}},
 }
 
-// refuse rejects all TCP to a port of the loopback device. The kernel forgets the
+// refuse rejects all TCP to a port of 127.0.0.1: the same port of another loopback
+// address may be a pod's. The kernel forgets the
 // port when the time is over, so it is not refused for ever should we be killed.
 func refuse(port uint16, lasts time.Duration) (heal func(), err error) {
 	if os.Geteuid() != 0 {
@@ -44,6 +45,8 @@ func refuse(port uint16, lasts time.Duration) (heal func(), err error) {
 	conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: append([]byte("lo"), make([]byte, unix.IFNAMSIZ-2)...)},
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: 16, Len: 4}, // the destination address
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{127, 0, 0, 1}},
 		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.IPPROTO_TCP}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2}, // the destination port
