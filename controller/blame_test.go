@@ -187,7 +187,9 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 // what keeps clients out, so nothing is served without it until it is mended.
 func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
 	t.Parallel()
-	rules := func(denied string) map[string]string { return map[string]string{"server-snippet": "deny 127.0.0.1; deny " + denied + ";"} }
+	rules := func(denied string) map[string]string {
+		return map[string]string{"server-snippet": "deny 127.0.0.1; deny " + denied + ";"}
+	}
 	r := launch(t, true, func(r *running) {
 		r.configure(rules("192.0.2.0/240"), r.client.CoreV1().ConfigMaps("default").Update) // a slip of the hand
 		r.service(pod(t, "127.88.0.1", "one"))
@@ -195,7 +197,9 @@ func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx stays as it is") {
 		t.Errorf("%+v", event)
 	}
-	failed := r.awaitSync(func(line record) bool { return strings.Contains(line.Error, "no configuration without a key that nginx refuses") })
+	failed := r.awaitSync(func(line record) bool {
+		return strings.Contains(line.Error, "no configuration without a key that nginx refuses")
+	})
 	if !strings.Contains(failed.Error, "ConfigMap default/controller") || !strings.Contains(failed.Error, "server-snippet") {
 		t.Errorf("%+v", failed)
 	}
@@ -234,7 +238,9 @@ func TestAKeyWhoseFileBreaksNginx(t *testing.T) {
 	r.awaitHost("web.example", "403")
 	write("deny all")
 	r.addIngress(withSnippet("beside", ""))
-	r.awaitSync(func(line record) bool { return strings.Contains(line.Error, "no configuration without a key that nginx refuses") })
+	r.awaitSync(func(line record) bool {
+		return strings.Contains(line.Error, "no configuration without a key that nginx refuses")
+	})
 	r.awaitHost("web.example", "403")
 	write("allow 127.0.0.1; deny all;")
 	r.addIngress(withSnippet("after", ""))

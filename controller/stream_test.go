@@ -17,6 +17,7 @@ import (
 
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/tcptest"
 )
 
 // needsStream skips where nginx cannot serve TCP and UDP.
@@ -30,26 +31,11 @@ func needsStream(t *testing.T) {
 // tcpPod greets with its name, and repeats each line that it gets.
 func tcpPod(t *testing.T, address, name string) net.Addr {
 	t.Helper()
-	listener, err := net.Listen("tcp", address+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				for lines := bufio.NewScanner(conn); lines.Scan(); {
-					fmt.Fprintf(conn, "%s %s\n", name, lines.Text())
-				}
-			}()
+	return tcptest.Serve(t, address+":0", func(conn net.Conn) {
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			fmt.Fprintf(conn, "%s %s\n", name, lines.Text())
 		}
-	}()
-	return listener.Addr()
+	})
 }
 
 // udpPod answers each datagram with its name and what was in it.

@@ -20,6 +20,7 @@ import (
 	"windtunnel.dev/controller/passthrough"
 	"windtunnel.dev/internal/pki"
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/internal/tcptest"
 )
 
 // world is a proxy with a pod that speaks TLS and an nginx that tells what it
@@ -64,24 +65,7 @@ func (w *world) set() {
 
 func (w *world) listen(answer func(net.Conn)) string {
 	w.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				answer(conn)
-			}()
-		}
-	}()
-	return listener.Addr().String()
+	return tcptest.Serve(w, "127.0.0.1:0", answer).String()
 }
 
 // pod speaks TLS itself: it answers with its name and what it read until the

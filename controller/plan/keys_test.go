@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"strconv"
@@ -231,7 +232,7 @@ func stateWith(t *testing.T, data map[string]string) plan.State {
 	return state
 }
 
-const everything = `
+var everything = `
 apiVersion: v1
 kind: Service
 metadata: {namespace: demo, name: web}
@@ -304,51 +305,26 @@ spec:
       paths:
       - {path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}
       - {path: /another, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}
----
+` + annotated("grpc", `backend-protocol: GRPC`) +
+	annotated("snippet", `configuration-snippet: "# of the user"`) +
+	annotated("users", `auth-type: basic`, `auth-secret: other/users`) +
+	annotated("passed", `ssl-passthrough: "true"`)
+
+// annotated is an ingress with annotations for a host of its own.
+func annotated(name string, annotations ...string) string {
+	return fmt.Sprintf(`---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata:
   namespace: demo
-  name: grpc
-  annotations: {nginx.ingress.kubernetes.io/backend-protocol: GRPC}
+  name: %s
+  annotations: {nginx.ingress.kubernetes.io/%s}
 spec:
   rules:
-  - host: grpc.example
+  - host: %[1]s.example
     http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
----
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata:
-  namespace: demo
-  name: snippet
-  annotations: {nginx.ingress.kubernetes.io/configuration-snippet: "# of the user"}
-spec:
-  rules:
-  - host: snippet.example
-    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
----
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata:
-  namespace: demo
-  name: users
-  annotations: {nginx.ingress.kubernetes.io/auth-type: basic, nginx.ingress.kubernetes.io/auth-secret: other/users}
-spec:
-  rules:
-  - host: users.example
-    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
----
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata:
-  namespace: demo
-  name: passed
-  annotations: {nginx.ingress.kubernetes.io/ssl-passthrough: "true"}
-spec:
-  rules:
-  - host: passed.example
-    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
-`
+`, name, strings.Join(annotations, ", nginx.ingress.kubernetes.io/"))
+}
 
 // nginx takes all of these values together.
 func TestNginxTakesEveryKey(t *testing.T) {
