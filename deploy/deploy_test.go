@@ -121,26 +121,33 @@ func TestRolesAreBound(t *testing.T) {
 func TestRestricted(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		spec := pod(t, objects).Spec
-		own, container := spec.SecurityContext, spec.Containers[0].SecurityContext
-		for rule, kept := range map[string]bool{
-			"runAsNonRoot":             *own.RunAsNonRoot && *own.RunAsUser != 0,
-			"seccomp":                  own.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
-			"allowPrivilegeEscalation": !*container.AllowPrivilegeEscalation,
-			"capabilities":             slices.Equal(container.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(container.Capabilities.Add) == 0,
-			"host namespaces":          !spec.HostNetwork && !spec.HostPID && !spec.HostIPC,
-			"sysctls":                  len(own.Sysctls) == 1 && own.Sysctls[0].Name == "net.ipv4.ip_unprivileged_port_start",
-			"readOnlyRootFilesystem":   *container.ReadOnlyRootFilesystem,
-		} {
-			if !kept {
-				t.Errorf("%s is not as the standard has it", rule)
-			}
+		if sysctls := spec.SecurityContext.Sysctls; len(sysctls) != 1 || sysctls[0].Name != "net.ipv4.ip_unprivileged_port_start" {
+			t.Errorf("sysctls %v are not as the standard has it", sysctls)
 		}
-		for _, volume := range spec.Volumes {
-			if volume.EmptyDir == nil && volume.Secret == nil {
-				t.Errorf("volume %s is neither an emptyDir nor a Secret", volume.Name)
-			}
-		}
+		mustBeRestricted(t, spec)
 	})
+}
+
+func mustBeRestricted(t *testing.T, spec corev1.PodSpec) {
+	t.Helper()
+	own, container := spec.SecurityContext, spec.Containers[0].SecurityContext
+	for rule, kept := range map[string]bool{
+		"runAsNonRoot":             *own.RunAsNonRoot && *own.RunAsUser != 0,
+		"seccomp":                  own.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
+		"allowPrivilegeEscalation": !*container.AllowPrivilegeEscalation,
+		"capabilities":             slices.Equal(container.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(container.Capabilities.Add) == 0,
+		"host namespaces":          !spec.HostNetwork && !spec.HostPID && !spec.HostIPC,
+		"readOnlyRootFilesystem":   *container.ReadOnlyRootFilesystem,
+	} {
+		if !kept {
+			t.Errorf("%s is not as the standard has it", rule)
+		}
+	}
+	for _, volume := range spec.Volumes {
+		if volume.EmptyDir == nil && volume.Secret == nil {
+			t.Errorf("volume %s is neither an emptyDir nor a Secret", volume.Name)
+		}
+	}
 }
 
 func TestServicesReachThePods(t *testing.T) {
@@ -192,14 +199,20 @@ func TestKubectlBuildsTheSame(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+	for _, folder := range []string{".", "churn"} {
+		t.Run(folder, func(t *testing.T) { mustBuildTheSame(t, kubectl, folder) })
+	}
+}
+
+func mustBuildTheSame(t *testing.T, kubectl, folder string) {
 	var stderr strings.Builder
-	command := exec.Command(kubectl, "kustomize", ".")
+	command := exec.Command(kubectl, "kustomize", folder)
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
-	objects, err := deploy.Build(".", nil)
+	objects, err := deploy.Build(folder, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/deploy"
+	"windtunnel.dev/deploy/deploytest"
 	"windtunnel.dev/internal/pki"
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/fault"
@@ -106,8 +107,8 @@ func TestRoles(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
 	defer cancel()
 	describeDeployed(t, api, objects)
-	roles := newAuthorizer(objects)
-	stop, err := api.Inject(roles.fault(), fault.Scope{UserAgent: "nginx-ingress-controller/"})
+	roles := deploytest.NewAuthorizer(objects)
+	stop, err := api.Inject(roles.Fault(), fault.Scope{UserAgent: "nginx-ingress-controller/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestRoles(t *testing.T) {
 	if err := command.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	refused, needless := roles.verdict()
+	refused, needless := roles.Verdict()
 	for _, request := range refused {
 		t.Errorf("no role allows what the controller asks for: %+v", request)
 	}

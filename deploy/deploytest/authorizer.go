@@ -1,4 +1,7 @@
-package main
+// Package deploytest holds a command to the roles of its manifests. It stands
+// between the simulated API server and a command under test. Its one rule: it
+// allows what the roles do, and says what of them was not needed.
+package deploytest
 
 import (
 	"cmp"
@@ -16,23 +19,23 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// permission is one thing that a role allows.
-type permission struct {
-	verb, resource  string // resource as in fault.Request: ingresses.networking.k8s.io/status
-	namespace, name string // empty: any
+// Permission is one thing that a role allows.
+type Permission struct {
+	Verb, Resource  string // resource as in fault.Request: ingresses.networking.k8s.io/status
+	Namespace, Name string // empty: any
 }
 
-// authorizer allows what roles do, and remembers what was asked for.
-type authorizer struct {
+// Authorizer allows what roles do, and remembers what was asked for.
+type Authorizer struct {
 	mu      sync.Mutex
-	granted map[permission]bool // to whether it was needed
+	granted map[Permission]bool // to whether it was needed
 	refused map[fault.Request]bool
 }
 
-// newAuthorizer has the rules of all roles among the objects. Whom they are
+// NewAuthorizer has the rules of all roles among the objects. Whom they are
 // bound to is for another test.
-func newAuthorizer(objects []runtime.Object) *authorizer {
-	a := &authorizer{granted: make(map[permission]bool), refused: make(map[fault.Request]bool)}
+func NewAuthorizer(objects []runtime.Object) *Authorizer {
+	a := &Authorizer{granted: make(map[Permission]bool), refused: make(map[fault.Request]bool)}
 	for _, object := range objects {
 		switch role := object.(type) {
 		case *rbacv1.ClusterRole:
@@ -44,7 +47,7 @@ func newAuthorizer(objects []runtime.Object) *authorizer {
 	return a
 }
 
-func (a *authorizer) grant(namespace string, rules []rbacv1.PolicyRule) {
+func (a *Authorizer) grant(namespace string, rules []rbacv1.PolicyRule) {
 	for _, rule := range rules {
 		names := rule.ResourceNames
 		if len(names) == 0 {
@@ -54,7 +57,7 @@ func (a *authorizer) grant(namespace string, rules []rbacv1.PolicyRule) {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
 					for _, name := range names {
-						a.granted[permission{verb, inGroup(resource, group), namespace, name}] = false
+						a.granted[Permission{verb, inGroup(resource, group), namespace, name}] = false
 					}
 				}
 			}
@@ -74,8 +77,8 @@ func inGroup(resource, group string) string {
 	return name
 }
 
-// fault refuses what no role allows.
-func (a *authorizer) fault() fault.Fault {
+// Fault refuses what no role allows.
+func (a *Authorizer) Fault() fault.Fault {
 	return fault.Fault{Name: "authorizer", Serve: func(c *fault.Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error {
 		if !a.allows(c.Request) {
 			return apierrors.NewForbidden(c.GroupResource(), c.Name, errors.New("no role allows to "+c.Verb))
@@ -85,12 +88,17 @@ func (a *authorizer) fault() fault.Fault {
 	}}
 }
 
-func (a *authorizer) allows(r fault.Request) bool {
+func (a *Authorizer) allows(r fault.Request) bool {
 	if r.Resource == "" { // discovery, which is open to all
 		return true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if r.Resource == "namespaces" {
+		// To Kubernetes, a request for a namespace is in it, where a Role may allow it
+		// (k8s.io/apiserver/pkg/endpoints/request, NewRequestInfo).
+		r.Namespace = r.Name
+	}
 	if r.Verb == "watchlist" {
 		// The authorizer of Kubernetes sees a watch. Where a server has no
 		// streaming lists, an informer lists first.
@@ -102,11 +110,11 @@ func (a *authorizer) allows(r fault.Request) bool {
 }
 
 // has needs a.mu.
-func (a *authorizer) has(r fault.Request) bool {
+func (a *Authorizer) has(r fault.Request) bool {
 	allowed := false
 	for _, namespace := range []string{"", r.Namespace} {
 		for _, name := range []string{"", r.Name} {
-			p := permission{r.Verb, r.Resource, namespace, name}
+			p := Permission{r.Verb, r.Resource, namespace, name}
 			if _, granted := a.granted[p]; granted {
 				a.granted[p], allowed = true, true
 			}
@@ -118,9 +126,9 @@ func (a *authorizer) has(r fault.Request) bool {
 	return allowed
 }
 
-// verdict is what no role allowed although it was asked for, and what a role
+// Verdict is what no role allowed although it was asked for, and what a role
 // allows although it was not.
-func (a *authorizer) verdict() (refused []fault.Request, needless []permission) {
+func (a *Authorizer) Verdict() (refused []fault.Request, needless []Permission) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for p, needed := range a.granted {
@@ -128,8 +136,8 @@ func (a *authorizer) verdict() (refused []fault.Request, needless []permission) 
 			needless = append(needless, p)
 		}
 	}
-	slices.SortFunc(needless, func(p, q permission) int {
-		return cmp.Or(cmp.Compare(p.resource, q.resource), cmp.Compare(p.verb, q.verb))
+	slices.SortFunc(needless, func(p, q Permission) int {
+		return cmp.Or(cmp.Compare(p.Resource, q.Resource), cmp.Compare(p.Verb, q.Verb))
 	})
 	return slices.Collect(maps.Keys(a.refused)), needless
 }
