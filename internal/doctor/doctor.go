@@ -32,13 +32,12 @@ type Finding struct {
 func Examine(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	findings := examineNginx()
+	findings := append(examineNginx(), examineEngine(ctx)...)
 	return append(findings,
 		examineProc(),
 		examineFiles(),
 		examineLoopback(),
 		examineProcessors(),
-		examineTool(ctx, "docker engine", "the drivers container and kind, and make e2e", "docker", "version", "--format", "{{.Server.Version}}"),
 		examineTool(ctx, "kubectl", "looking into the simulated cluster by hand, and the tests that use it", "kubectl", "version", "--client"),
 	)
 }

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/container"
 	"windtunnel.dev/sim/driver/kind"
 	"windtunnel.dev/sim/driver/local"
 	"windtunnel.dev/sim/fault"
@@ -27,5 +30,29 @@ func TestFits(t *testing.T) {
 	err := driver.Fits(kind.Driver{}, with("api-429"))
 	if !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), "a.yaml:7: fault api-429, driver kind: ") || !strings.HasSuffix(err.Error(), "the API server is a real one") {
 		t.Errorf("kind and a fault of the API: %v", err)
+	}
+}
+
+// Who cannot run a subject says why, and what can.
+func TestTakes(t *testing.T) {
+	limited := scenario.Resources{CPU: scenario.Quantity{Quantity: resource.MustParse("500m")}}
+	for _, test := range []struct {
+		driver  driver.Driver
+		subject scenario.Subject
+		why     string // empty: it can
+	}{
+		{local.Driver{}, scenario.Subject{Controller: "bundled"}, ""},
+		{local.Driver{}, scenario.Subject{Controller: "/bin/fork"}, ""},
+		{local.Driver{}, scenario.Subject{Controller: "image:fork"}, "--driver container"},
+		{local.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, "no limits"},
+		{container.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, ""},
+		{container.Driver{}, scenario.Subject{Controller: "image:fork"}, ""},
+		{container.Driver{}, scenario.Subject{Controller: "/bin/fork"}, "image:NAME"},
+		{kind.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, "--driver container"},
+	} {
+		err := driver.Fits(test.driver, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Subjects: []scenario.Subject{test.subject}}})
+		if (err == nil) != (test.why == "") || err != nil && (!errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), test.why)) {
+			t.Errorf("%s and %+v: %v", test.driver.Name(), test.subject, err)
+		}
 	}
 }
