@@ -210,7 +210,7 @@ func TestGoneClosesSilentConnections(t *testing.T) {
 	reader.ReadString('\n')
 
 	go p.Gone()
-	if n, err := silent.Read(make([]byte, 1)); err != io.EOF {
+	if n, err := silent.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Fatalf("the silent connection ended with %v after %d bytes, want a FIN", err, n)
 	}
 	select {
