@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +71,7 @@ func runScenario(ctx context.Context, file string) (code int, said string) {
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err := command.Run()
-	if _, ended := err.(*exec.ExitError); err != nil && !ended {
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		Fail(err.Error())
 	}
 	said = stdout.String()
