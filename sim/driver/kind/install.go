@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -153,57 +150,4 @@ func (i *instance) streamPorts() map[string]string {
 		data[strconv.Itoa(streamBase+n)] = service
 	}
 	return data
-}
-
-// empty removes from a cluster that was kept what runs have put there.
-func (i *instance) empty(ctx context.Context) error {
-	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
-	if err := i.client.NetworkingV1().IngressClasses().DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
-		return err
-	}
-	namespaces := i.client.CoreV1().Namespaces()
-	foreign := func() ([]string, error) {
-		list, err := namespaces.List(ctx, metav1.ListOptions{})
-		var names []string
-		if err == nil {
-			for _, n := range list.Items {
-				if n.Name != "default" && n.Name != "local-path-storage" && !strings.HasPrefix(n.Name, "kube-") {
-					names = append(names, n.Name)
-				}
-			}
-		}
-		return names, err
-	}
-	names, err := foreign()
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		if err := namespaces.Delete(ctx, n, now); err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-		if err := i.client.CoreV1().Pods(n).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil { // without their time to drain
-			return err
-		}
-	}
-	return poll(ctx, 200*time.Millisecond, func() (bool, error) {
-		left, err := foreign()
-		return len(left) == 0, err
-	})
-}
-
-// poll asks until it is done, fails, or ctx is.
-func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		if is, err := done(); is || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-ticker.C:
-		}
-	}
 }

@@ -53,7 +53,7 @@ func (i *instance) newLife(ctx context.Context) (*life, error) {
 				return false, err
 			}
 		}
-		id := status.ContainerID[strings.LastIndexByte(status.ContainerID, '/')+1:]
+		id := idOf(status.ContainerID)
 		if status.State.Running == nil || id == "" || before != nil && before.id == id {
 			return false, nil
 		}

@@ -1,0 +1,100 @@
+package kind
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kindcluster"
+)
+
+// empty removes from a cluster that was kept what runs have put there. The pods are
+// not given their time to drain; as the API forgets such pods before their processes
+// have ended, which have the node's ports, those are waited for.
+func (i *instance) empty(ctx context.Context) error {
+	names, err := i.foreign(ctx)
+	if err != nil {
+		return err
+	}
+	running, err := i.containers(ctx, names)
+	if err != nil {
+		return err
+	}
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
+	if err := i.client.NetworkingV1().IngressClasses().DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := i.client.CoreV1().Namespaces().Delete(ctx, name, now); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		if err := i.client.CoreV1().Pods(name).DeleteCollection(ctx, now, metav1.ListOptions{}); err != nil {
+			return err
+		}
+	}
+	return poll(ctx, 200*time.Millisecond, func() (bool, error) {
+		for _, id := range running {
+			if len(kindcluster.Processes(id)) > 0 {
+				return false, nil
+			}
+		}
+		left, err := i.foreign(ctx)
+		return len(left) == 0, err
+	})
+}
+
+// foreign are the namespaces that a cluster does not begin with.
+func (i *instance) foreign(ctx context.Context) ([]string, error) {
+	list, err := i.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, n := range list.Items {
+		if n.Name != "default" && n.Name != "local-path-storage" && !strings.HasPrefix(n.Name, "kube-") {
+			names = append(names, n.Name)
+		}
+	}
+	return names, nil
+}
+
+// containers are those that run in namespaces.
+func (i *instance) containers(ctx context.Context, namespaces []string) ([]string, error) {
+	var ids []string
+	for _, namespace := range namespaces {
+		list, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for _, pod := range list.Items {
+			for _, status := range pod.Status.ContainerStatuses {
+				if id := idOf(status.ContainerID); id != "" {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	return ids, nil
+}
+
+// idOf is a container's without the name of what runs it: containerd://ID.
+func idOf(container string) string { return container[strings.LastIndexByte(container, '/')+1:] }
+
+// poll asks until it is done, fails, or ctx is.
+func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		if is, err := done(); is || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
