@@ -55,6 +55,7 @@ var lacks = map[string]string{
 	"api-watch-closed": realAPI, "api-half-open": realAPI, "api-delayed-events": realAPI, "api-429": realAPI, "api-5xx": realAPI,
 	"api-slow-list": realAPI, "api-empty-list": realAPI, "api-410": realAPI, "api-restart": realAPI, "api-crash": realAPI,
 	"posts-refused": hostOnly,
+	"config-tests":  "nginx -t is tried from outside its pod, where the configuration is not valid",
 	"disk-full":     inPod,
 }
 
