@@ -56,14 +56,22 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 		}
 	}
 	for _, ingress := range p.Ingresses {
-		object := ingress.Object(p.Namespace)
 		if p.TLS {
 			objects = append(objects, p.Secret(ingress, 1))
-			ingress.secure(object)
 		}
-		objects = append(objects, object)
+		objects = append(objects, p.Ingress(ingress))
 	}
 	return objects
+}
+
+// Ingress is one of the population's ingresses as a Kubernetes object, with its
+// certificate if they have any.
+func (p Population) Ingress(i Ingress) *networkingv1.Ingress {
+	object := i.Object(p.Namespace)
+	if p.TLS {
+		i.secure(object)
+	}
+	return object
 }
 
 // StreamBackend is how ingress-nginx's ConfigMaps of TCP and UDP services name

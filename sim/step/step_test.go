@@ -253,11 +253,11 @@ apiVersion: windtunnel.dev/v1
 kind: Scenario
 metadata: {name: others}
 spec:
-  population: {services: 2, pods: 2}
+  population: {services: 2, pods: 2, tls: true, annotations: {nginx.ingress.kubernetes.io/proxy-body-size: 8m}}
   timeline:
   - {at: 0s, churn: scale-out, rate: 2/s, for: 2s}
   - {at: 0s, churn: new-hosts, rate: 1/s, for: 2s}
-  - {at: 0s, churn: touch, rate: 3/s, for: 2s}
+  - {at: 0s, churn: touch, rate: 9/s, for: 2s}
   - {at: 3s, apply: shop, see: {host: shop.example, service: svc-001}}
 ---
 apiVersion: v1
@@ -308,7 +308,7 @@ func TestOtherChurns(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"scale-out": 4, "new-hosts": 2, "touch": 6, "apply": 2}, count); diff != "" {
+	if diff := cmp.Diff(map[string]int{"scale-out": 4, "new-hosts": 2, "touch": 18, "apply": 2}, count); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 	for _, service := range []string{"svc-000", "svc-001"} {
@@ -319,5 +319,18 @@ func TestOtherChurns(t *testing.T) {
 	ingresses, err := s.look.NetworkingV1().Ingresses("demo").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(ingresses.Items) != 2+2+1 {
 		t.Errorf("%d ingresses, %v", len(ingresses.Items), err)
+	}
+	touched := 0
+	for _, i := range ingresses.Items {
+		if i.Annotations["windtunnel.dev/touched"] == "" {
+			continue
+		}
+		touched++
+		if len(i.Spec.TLS) != 1 || i.Annotations["nginx.ingress.kubernetes.io/proxy-body-size"] != "8m" {
+			t.Errorf("touching has changed what matters: %+v, %v", i.Spec, i.Annotations)
+		}
+	}
+	if touched == 0 {
+		t.Error("no ingress was touched")
 	}
 }

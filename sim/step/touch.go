@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"windtunnel.dev/sim/churn"
@@ -35,11 +36,9 @@ func (c *Cluster) retouched(what churn.Touched, of *service, mark string) (*unst
 		}
 		return object, err
 	case churn.Ingress:
-		object, err := cluster.Object(c.ingressOf(of).Object(of.Namespace))
-		if err == nil {
-			object.SetAnnotations(map[string]string{touched: mark})
-		}
-		return object, err
+		ingress := c.population.Ingress(c.ingressOf(of))
+		metav1.SetMetaDataAnnotation(&ingress.ObjectMeta, touched, mark)
+		return cluster.Object(ingress)
 	}
 	slice := c.slices(of)[0]
 	slices.Reverse(slice.Endpoints)
