@@ -79,7 +79,8 @@ func newStageOf(t *testing.T, story, prefix string) *stage {
 	s.pods = backend.New(backend.Options{Prefix: netip.MustParsePrefix(prefix), Port: 8080})
 	t.Cleanup(s.pods.Stop)
 
-	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 2, Seed: 1})
+	asked := s.scenario.Population
+	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 2, TLS: asked.TLS, Annotations: asked.Annotations, Seed: 1})
 	if s.beats, err = step.Beats(s.scenario, churn.Recording{Population: population}, 1); err != nil {
 		t.Fatal(err)
 	}
