@@ -2,6 +2,7 @@ package windtunnel_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,5 +33,14 @@ func TestExamplesAreListed(t *testing.T) {
 	slices.Sort(there)
 	if !slices.Equal(listed, there) {
 		t.Errorf("docs/packages.md lists %q, there are %q", listed, there)
+	}
+}
+
+// The oracle is a module of its own, which must follow this one's dependencies.
+func TestOracleModuleFollows(t *testing.T) {
+	list := exec.Command("go", "list", "-mod=readonly", "-m", "all")
+	list.Dir = "oracle"
+	if out, err := list.CombinedOutput(); err != nil {
+		t.Errorf("%v: cd oracle && go mod tidy\n%s", err, out)
 	}
 }
