@@ -45,6 +45,7 @@ type Run struct {
 	Start       time.Time         `json:"start"`                 // the zero of every time
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
+	Granularity time.Duration     `json:"granularity,omitempty"` // how far apart looks at a worker may be; 0: as the measurements say
 }
 
 // Phase marks a stretch of a subject's life. Rounds are the stretches that are

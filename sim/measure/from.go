@@ -104,7 +104,6 @@ func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.E
 				return event.Run{}, nil, fmt.Errorf("event log, event %d: a second run begins; a log holds one", n)
 			}
 			run = e.Run
-			continue
 		}
 		bySubject[e.Subject] = append(bySubject[e.Subject], e)
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -18,7 +19,7 @@ const (
 	// per cent is a twentieth of every figure of time.
 	MaxStolen = 0.05
 	// MaxGranularity bounds the gap between two looks of a probe at the 99th
-	// percentile: a quarter of the second in which ingress-nginx's workers read
+	// percentile, unless the scenario has another bound: a quarter of the second in which ingress-nginx's workers read
 	// their backends anew, the slowest step of a dynamic update.
 	MaxGranularity = 250 * time.Millisecond
 )
@@ -33,12 +34,15 @@ type validity struct {
 	stolen  float64
 	samples int
 	workers int
+	gap     time.Duration // the bound of gaps
 }
 
-func newValidity(r rounds) measurement { return &validity{rounds: r} }
+func newValidity(r rounds) measurement { return &validity{rounds: r, gap: MaxGranularity} }
 
 func (m *validity) Add(e event.Event, in bool) {
 	switch {
+	case e.Run != nil:
+		m.gap = cmp.Or(e.Run.Granularity, m.gap)
 	case e.Phase != nil && e.Phase.Name == event.Cut:
 		m.cut = true
 	case e.Host != nil && in:
@@ -70,7 +74,7 @@ func (m *validity) Result(s *Subject, _ *Timeline) {
 	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is sound", 100*stolen, 100*MaxStolen)
 	void(m.workers == 0, "no nginx worker was seen")
 	void(s.Changes.Failed > 0, "the API refused %s", plural(s.Changes.Failed, "change"))
-	void(c.Granularity.P99 > MaxGranularity, "the probes looked too seldom: gaps of p99 %v, at most %v is sound", c.Granularity.P99, MaxGranularity)
+	void(c.Granularity.P99 > m.gap, "the probes looked too seldom: gaps of p99 %v, at most %v is sound", c.Granularity.P99, m.gap)
 	void(c.Last.N > 0 && c.Granularity.P99 > c.Last.P50,
 		"the probes are coarser than what they measure: gaps of p99 %v, last convergence of p50 %v", c.Granularity.P99, c.Last.P50)
 	s.Valid = len(s.Invalid) == 0

@@ -135,6 +135,7 @@ func header(o Options) *event.Run {
 		Driver:      o.Driver.Name(),
 		Start:       o.Start,
 		Environment: o.Environment,
+		Granularity: o.Scenario.Granularity,
 	}
 	for _, s := range o.Scenario.Subjects {
 		run.Subjects = append(run.Subjects, s.Name)

@@ -59,6 +59,7 @@ func (c *checker) numbers() {
 		c.wrong(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
 	}
 	c.notNegative(c.Settle, "spec", "settle")
+	c.notNegative(c.Granularity, "spec", "granularity")
 }
 
 func (c *checker) notNegative(d time.Duration, path ...any) {

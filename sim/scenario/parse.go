@@ -95,7 +95,7 @@ func readSpec(s *Scenario, data []byte, at place, known Known, found *problems) 
 		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, apiVersion %q", kind, version), "start it with "+heading)
 		return
 	}
-	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second}}
+	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond}}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&d); err != nil {

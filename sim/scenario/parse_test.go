@@ -115,8 +115,8 @@ func TestParse(t *testing.T) {
 			{Name: "reload", Controller: "bundled", Flags: map[string]string{"dynamic-configuration": "false"},
 				Config: map[string]string{"worker-processes": "4"}, Line: 10},
 		},
-		Rounds:     2,
-		Settle:     20 * time.Second,
+		Rounds: 2,
+		Settle: 20 * time.Second, Granularity: 250 * time.Millisecond,
 		Config:     map[string]string{"worker-processes": "2"},
 		Population: scenario.Population{Namespace: "demo", Services: 3, Pods: 1, Ingresses: 3},
 		Traffic: []scenario.Traffic{
@@ -173,7 +173,7 @@ func TestMinimal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := scenario.Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Subjects: []scenario.Subject{{Name: "bundled", Controller: "bundled"}}}
+	want := scenario.Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond, Subjects: []scenario.Subject{{Name: "bundled", Controller: "bundled"}}}
 	if diff := cmp.Diff(want, s.Spec, ignoreLines); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

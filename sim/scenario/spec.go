@@ -18,6 +18,8 @@ type Spec struct {
 	Rounds int `yaml:"rounds" jsonschema:"default=1,minimum=1"`
 	// How long a round may take to converge after its last change.
 	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
+	// How far apart two looks at a worker may be (99th percentile) before the run is void. A worker is asked about one open change after the other: a thousand at once take two seconds.
+	Granularity time.Duration `yaml:"granularity" jsonschema:"default=250ms"`
 	// Keys of the controller's ConfigMap, for every subject.
 	Config map[string]string `yaml:"config,omitempty"`
 	// Services, pods and ingresses that are there before the timeline begins.
