@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			"exits":        exits,
 			"measures":     measures,
 			"appears":      appears,
+			"prints":       prints,
 			"oneline":      oneline,
 			"occupied":     occupied,
 			"nothing-left": nothingLeft,

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,17 +86,28 @@ func firstOf(path string) string { return filepath.SplitList(path)[0] }
 
 // appears waits for a file: appears FILE
 func appears(ts *testscript.TestScript, neg bool, args []string) {
+	await(ts, "no "+args[0], func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	})
+}
+
+// prints waits until a command prints a text: prints TEXT COMMAND…
+func prints(ts *testscript.TestScript, neg bool, args []string) {
+	await(ts, fmt.Sprintf("%q does not print %q", args[1:], args[0]), func() bool {
+		return ts.Exec(args[1], args[2:]...) == nil && strings.TrimSpace(ts.ReadFile("stdout")) == args[0]
+	})
+}
+
+func await(ts *testscript.TestScript, otherwise string, done func() bool) {
 	patience := time.After(interruptPatience)
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	for {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
+	for !done() {
 		select {
 		case <-look.C:
 		case <-patience:
-			ts.Fatalf("no %s within %v", args[0], interruptPatience)
+			ts.Fatalf("%s within %v", otherwise, interruptPatience)
 		}
 	}
 }
