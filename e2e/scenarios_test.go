@@ -56,7 +56,7 @@ var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFai
 			case void:
 				Skip("void, twice: the machine was too slow\n" + said)
 			}
-			Expect(code).To(BeZero(), said)
+			Expect(code).To(BeZero(), "%s", said)
 		}, NodeTimeout(10*time.Minute))
 	}
 })
