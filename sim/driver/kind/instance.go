@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -103,24 +102,9 @@ func (i *instance) begin(ctx context.Context) error {
 	return nil
 }
 
-// Healthy asks once, and waits a second at most.
+// Healthy asks once.
 func (i *instance) Healthy(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	url := "http://" + i.at(healthPort).String() + "/healthz"
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", url, response.Status)
-	}
-	return nil
+	return driver.AskHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz")
 }
 
 // Stop removes the cluster, with all that runs in it, unless it is to be kept,

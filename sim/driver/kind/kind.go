@@ -14,18 +14,16 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
+	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/subject"
 )
 
-// Image is that of the bundled controller.
-const Image = "localhost/windtunnel-controller:dev"
-
 // Driver runs subjects in kind clusters.
 type Driver struct {
-	// Controller is the image of the bundled controller; empty: Image.
+	// Controller is the image of the bundled controller; empty: engine.Image.
 	Controller string
 	// Cluster is what the clusters are made of; one that is kept is emptied
 	// before it is used again.
@@ -127,5 +125,5 @@ func (d Driver) image(s subject.Subject) (string, error) {
 	case d.Controller != "":
 		return d.Controller, nil
 	}
-	return Image, nil
+	return engine.Image, nil
 }

@@ -3,8 +3,9 @@ package simulated
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
+
+	"windtunnel.dev/sim/driver"
 )
 
 // waitHealthy returns when the controller calls itself healthy, has ended, or
@@ -30,21 +31,5 @@ func (i *Instance) healthURL() string {
 	return "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
 }
 
-// Healthy asks once, and waits a second at most.
-func (i *Instance) Healthy(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.healthURL(), nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", i.healthURL(), response.Status)
-	}
-	return nil
-}
+// Healthy asks once.
+func (i *Instance) Healthy(ctx context.Context) error { return driver.AskHealth(ctx, i.healthURL()) }
