@@ -8,15 +8,22 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
+	"time"
 )
 
 // streamListener is where a pod answers over TCP and UDP themselves, at one
 // port of both: each line of a connection, and each datagram, with the identity
-// as JSON, the checksum of what was sent in it.
+// as JSON, the checksum of what was sent in it. A datagram that begins with
+// AnswerAfter is answered that much later.
 type streamListener struct {
 	tcp net.Listener
 	udp net.PacketConn
 }
+
+// AnswerAfter, a duration and a space, such as "answer after 200ms ", go before
+// what a datagram says where its answer is to take so long.
+const AnswerAfter = "answer after "
 
 // mostDatagram is the longest datagram that is read; nginx's proxy has the same bound.
 const mostDatagram = 1 << 16
@@ -81,8 +88,28 @@ func (p *pod) answerDatagrams(c net.PacketConn) {
 			p.streamEnded(err)
 			return
 		}
-		c.WriteTo(p.answerTo(buffer[:n]), from) // an error is the client's, which went away
+		answer := p.answerTo(buffer[:n])
+		send := func() { c.WriteTo(answer, from) } // an error is of a client that went away, or of a pod that did
+		if wait := answerAfter(string(buffer[:n])); wait > 0 {
+			time.AfterFunc(wait, send)
+		} else {
+			send()
+		}
 	}
+}
+
+// answerAfter is how long a datagram asks for; what is no time asks for none.
+func answerAfter(datagram string) time.Duration {
+	rest, asks := strings.CutPrefix(datagram, AnswerAfter)
+	if !asks {
+		return 0
+	}
+	text, _, _ := strings.Cut(rest, " ")
+	wait, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return min(wait, mostTime)
 }
 
 func (p *pod) answerTo(message []byte) []byte {

@@ -107,6 +107,9 @@ func (f *finder) found(e ast.Expr, root string) {
 		if over == "" {
 			return // of a nested macro: its values have no short name
 		}
+		if e.Kind() == ast.IdentKind {
+			return // what filter keeps, whole
+		}
 		path = fmt.Sprintf("%s.map(%s, %s)", over, root, path)
 	}
 	if path != "" && !slices.Contains(f.paths, path) {

@@ -38,6 +38,7 @@ func TestCheck(t *testing.T) {
 		{`lanes.exists(l, l.name == "post" && l.failed == 3)`, true, `lanes.map(l, l.name) = ["http", "post"], lanes.map(l, l.failed) = [0, 3]`},
 		{`lanes.all(l, l.causes["timeout"] == 0 && reloads == 7)`, true, `lanes.map(l, l.causes["timeout"]) = [0, 0], reloads = 7`},
 		{`lanes.all(l, lanes.exists(m, m.sent > l.failed))`, true, `lanes.map(m, m.sent) = [50, 50], lanes.map(l, l.failed) = [0, 3]`},
+		{`lanes.filter(l, l.failed > 0).all(l, l.name == "http")`, false, `lanes.map(l, l.failed) = [0, 3]`},
 		{`lanes[1].failed == 0`, false, "lanes[1].failed = 3"},
 		{`name in ["reload", "dynamic"]`, true, `name = "reload"`},
 		{`converge.first.p99 < duration("2s")`, false, "converge.first.p99 = nothing to measure"},

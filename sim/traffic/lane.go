@@ -80,6 +80,7 @@ var lanes = []lane{
 	watching,
 	lineByLine,
 	datagrams,
+	waiting,
 }
 
 // Lanes are the names of all lanes.

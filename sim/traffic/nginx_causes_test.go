@@ -3,10 +3,14 @@ package traffic
 import (
 	"fmt"
 	"io"
+	"net"
+	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/event"
 )
 
@@ -67,5 +71,61 @@ func TestStreamsCutByNginx(t *testing.T) {
 	<-reloaded
 	if want := fmt.Sprintf("after %v and 1 messages: ", r.Took.Round(time.Millisecond)); r.Cause != event.StreamCut || !strings.HasPrefix(r.Detail, want) {
 		t.Errorf("cause %q (%s), want one that begins with %q", r.Cause, r.Detail, want)
+	}
+}
+
+// A worker that is told to finish passes no answer on to who has sent a
+// datagram, whatever worker_shutdown_timeout says.
+func TestAnswersToDatagramsAreLostWithTheirWorker(t *testing.T) {
+	const module = "/usr/lib/nginx/modules/ngx_stream_module.so"
+	if _, err := os.Stat(module); err != nil {
+		t.Skip("nginx has no stream module: apt-get install libnginx-mod-stream")
+	}
+	for name, test := range map[string]struct {
+		reloads bool
+		want    event.Cause
+	}{
+		"the worker stays":  {false, ""},
+		"the worker leaves": {true, event.Timeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			upstream, err := net.ListenPacket("udp4", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer upstream.Close()
+			free, err := port.Free(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			address := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(free))
+			nginx := startNginxWith(t, netip.MustParseAddrPort("127.0.0.1:1"), fmt.Sprintf(`load_module %s;
+worker_shutdown_timeout 1m;
+stream { server { listen %s udp; proxy_pass %s; proxy_responses 1; } }`, module, address, upstream.LocalAddr()), "")
+
+			answered := make(chan error, 1)
+			go func() {
+				defer close(answered)
+				buffer := make([]byte, 1500)
+				n, from, err := upstream.ReadFrom(buffer)
+				if test.reloads {
+					nginx.reload()
+					nginx.waitForOldWorkers()
+				}
+				if err == nil {
+					answer := fmt.Sprintf(`{"pod":"demo/web-1","service":"demo/web","body":"%s"}`, sumOf(string(buffer[:n])))
+					_, err = upstream.WriteTo([]byte(answer), from)
+				}
+				answered <- err
+			}()
+			c := newClient(t, "udp-slow", address)
+			c.recorder.attack.Last = time.Second
+			if r := c.fire(); r.Cause != test.want {
+				t.Errorf("cause %q (%s), want %q", r.Cause, r.Detail, test.want)
+			}
+			if err := <-answered; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -113,6 +113,32 @@ func (p *proxy) reload() {
 // waitForWorkers waits for as many unseen workers as nginx shall have.
 func (p *proxy) waitForWorkers() {
 	p.t.Helper()
+	p.waitUntil("new workers", func(children []string) bool {
+		fresh := slices.DeleteFunc(children, func(pid string) bool { return p.seen[pid] })
+		if len(fresh) < workers {
+			return false
+		}
+		for _, pid := range fresh {
+			p.seen[pid] = true
+		}
+		return true
+	})
+}
+
+// waitForOldWorkers waits until every worker but the last ones started has gone, or
+// says in its title that it is told to.
+func (p *proxy) waitForOldWorkers() {
+	p.t.Helper()
+	p.waitUntil("end of the old workers", func(children []string) bool {
+		return workers == len(slices.DeleteFunc(children, func(pid string) bool {
+			title, err := os.ReadFile("/proc/" + pid + "/cmdline")
+			return err != nil || strings.Contains(string(title), "shutting down")
+		}))
+	})
+}
+
+func (p *proxy) waitUntil(what string, isSo func(children []string) bool) {
+	p.t.Helper()
 	pid := p.command.Process.Pid
 	deadline := time.After(20 * time.Second)
 	look := time.NewTicker(2 * time.Millisecond)
@@ -122,17 +148,13 @@ func (p *proxy) waitForWorkers() {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		fresh := slices.DeleteFunc(strings.Fields(string(text)), func(pid string) bool { return p.seen[pid] })
-		if len(fresh) >= workers {
-			for _, pid := range fresh {
-				p.seen[pid] = true
-			}
+		if isSo(strings.Fields(string(text))) {
 			return
 		}
 		select {
 		case <-look.C:
 		case <-deadline:
-			p.t.Fatal("no new workers in 20 s")
+			p.t.Fatalf("no %s in 20 s", what)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"windtunnel.dev/sim/backend"
 )
 
 // datagrams is the client of a UDP service: one datagram from a socket of its
@@ -14,19 +16,29 @@ import (
 var datagrams = lane{
 	name: "udp",
 	door: UDP,
-	talk: exchangeDatagram,
+	talk: func(_ context.Context, c net.Conn, _ Attack) content { return exchangeDatagram(c, "message 1", 0) },
 }
 
-// lost is when a datagram counts as lost: on loopback an answer comes within
-// milliseconds or never.
+// waiting is the same with a pod that takes Attack.Last to answer, as a
+// resolver that has to ask elsewhere does. Whatever no longer passes the answer
+// on, as a worker of nginx that was told to finish meanwhile, shows here.
+var waiting = lane{
+	name: "udp-slow",
+	door: UDP,
+	talk: func(_ context.Context, c net.Conn, a Attack) content {
+		return exchangeDatagram(c, fmt.Sprintf("%s%v message 1", backend.AnswerAfter, a.Last), a.Last)
+	},
+}
+
+// lost is when a datagram whose answer is due counts as lost: on loopback an
+// answer comes within milliseconds or never.
 const lost = time.Second
 
-func exchangeDatagram(ctx context.Context, c net.Conn, _ Attack) (got content) {
-	said := []byte("message 1")
-	if _, got.err = c.Write(said); got.err != nil {
+func exchangeDatagram(c net.Conn, said string, due time.Duration) (got content) {
+	if _, got.err = io.WriteString(c, said); got.err != nil {
 		return got
 	}
-	patience := time.AfterFunc(lost, func() { c.SetReadDeadline(time.Unix(1, 0)) })
+	patience := time.AfterFunc(due+lost, func() { c.SetReadDeadline(time.Unix(1, 0)) })
 	defer patience.Stop()
 	buffer := make([]byte, 1<<16)
 	n, err := c.Read(buffer)
@@ -41,6 +53,6 @@ func exchangeDatagram(ctx context.Context, c net.Conn, _ Attack) (got content) {
 	}
 	got.identity = buffer[:n]
 	got.messages = 1
-	got.flaw = echoes(got.identity, said, nil)
+	got.flaw = echoes(got.identity, []byte(said), nil)
 	return got
 }
