@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 GO ?= go
 SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
+DRIVER ?= local
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
@@ -14,10 +15,10 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: setup build ## measure what an endpoint change costs: reload against dynamic
-	bin/windtunnel run $(SCENARIO)
+	bin/windtunnel run --driver $(DRIVER) $(SCENARIO)
 
-results: setup build ## run the demo and keep its results under docs/results
-	hack/results $(SCENARIO)
+results: setup build ## run the demo, or SCENARIO on DRIVER, and keep its results under docs/results
+	hack/results $(SCENARIO) $(DRIVER)
 
 test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests

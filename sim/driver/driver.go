@@ -67,11 +67,8 @@ type Instance interface {
 	// returns as Launch does; Died is another channel then.
 	Revive(ctx context.Context) error
 	// StatusPort is the port of nginx's internal server, where the controller
-	// posts to; 0 where it cannot be reached from here.
+	// posts to, in nginx's network.
 	StatusPort() int
-	// FillDisk leaves no room where nginx's configuration is written;
-	// fault.ErrNotHere where the driver cannot.
-	FillDisk() (heal func(), err error)
 	// Inject breaks the API server, for the controller where the fault is one of
 	// single requests; fault.ErrNotHere where the driver cannot.
 	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)

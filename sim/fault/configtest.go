@@ -1,16 +1,15 @@
 package fault
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -23,48 +22,62 @@ func testAgain(v Victim, _ time.Duration) (heal func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := userOf(root)
+	output, err := os.CreateTemp("", "windtunnel-config-tests-")
 	if err != nil {
 		return nil, err
+	}
+	os.Remove(output.Name())
+	again := append([]string{binary}, append(args, "-t")...)
+	if root != "" {
+		if again, err = inside(v, again, output); err != nil {
+			output.Close()
+			return nil, err
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer output.Close()
 		told := false
 		for ctx.Err() == nil {
-			test := exec.CommandContext(ctx, binary, append(slices.Clone(args), "-t")...)
-			if root != "" {
-				test.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: user}
-				test.Dir = "/"
-			}
-			output, err := test.CombinedOutput()
-			if err != nil && ctx.Err() == nil && !told {
+			output.Truncate(0)
+			output.Seek(0, io.SeekStart)
+			test := exec.CommandContext(ctx, again[0], again[1:]...)
+			test.Stdout, test.Stderr = output, output
+			if err := test.Run(); err != nil && ctx.Err() == nil && !told {
 				told = true // once says it all
-				v.Trouble("nginx -t refuses the configuration in place", lastLine(output))
+				v.Trouble("nginx -t refuses the configuration in place", reason(output, err))
 			}
 		}
 	}()
 	return func() { cancel(); <-done }, nil
 }
 
-func lastLine(text []byte) string {
-	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	return string(lines[len(lines)-1])
+// reason is why nginx refused: its last line only says that it did.
+func reason(output *os.File, err error) string {
+	text, unread := io.ReadAll(io.NewSectionReader(output, 0, 1<<20))
+	said := strings.TrimSpace(string(text))
+	if unread != nil || said == "" {
+		return err.Error()
+	}
+	lines := strings.Split(said, "\n")
+	for _, line := range slices.Backward(lines) {
+		if strings.Contains(line, "[emerg]") {
+			return line
+		}
+	}
+	return lines[len(lines)-1]
 }
 
 // tear cuts nginx.conf in half, in place, and puts the other half back, unless
 // somebody has replaced the file meanwhile.
 func tear(v Victim, _ time.Duration) (heal func(), err error) {
-	_, args, root, err := commandOf(v)
+	conf, root, err := configuration(v)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.Index(args, "-c") + 1
-	if at == 0 || at == len(args) {
-		return nil, errors.New("nginx was started without -c: where its configuration lies is not known")
-	}
-	file, err := os.OpenFile(filepath.Join(root, args[at]), os.O_RDWR, 0)
+	file, err := os.OpenFile(filepath.Join(root, conf), os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +100,20 @@ func tear(v Victim, _ time.Duration) (heal func(), err error) {
 		defer file.Close() // of the file as it was found: a new one of that name is left alone
 		file.WriteAt(rest, half)
 	}, nil
+}
+
+// configuration is the path of nginx.conf as nginx has it, and the root that it
+// is below, as commandOf.
+func configuration(v Victim) (path, root string, err error) {
+	_, args, root, err := commandOf(v)
+	if err != nil {
+		return "", "", err
+	}
+	at := slices.Index(args, "-c") + 1
+	if at == 0 || at == len(args) {
+		return "", "", errors.New("nginx was started without -c: where its configuration lies is not known")
+	}
+	return args[at], root, nil
 }
 
 // commandOf is the binary of nginx's master and its arguments. nginx writes them
@@ -115,29 +142,4 @@ func commandOf(v Victim) (binary string, args []string, root string, err error) 
 		return "", nil, "", fmt.Errorf("finding out how nginx was started: %w", err)
 	}
 	return binary, words[after+1:], rootOf(pid), nil
-}
-
-// rootOf is empty where a process has the same root as we.
-func rootOf(pid int) string {
-	root := fmt.Sprintf("/proc/%d/root", pid)
-	theirs, err := os.Stat(root + "/.")
-	ours, ourErr := os.Stat("/")
-	if err != nil || ourErr != nil || os.SameFile(ours, theirs) {
-		return ""
-	}
-	return root
-}
-
-// userOf is as whom a process runs whose root that is; nil of our own. As anybody
-// else, nginx would give its folders to another user.
-func userOf(root string) (*syscall.Credential, error) {
-	if root == "" {
-		return nil, nil
-	}
-	info, err := os.Stat(filepath.Dir(root))
-	if err != nil {
-		return nil, err
-	}
-	owner := info.Sys().(*syscall.Stat_t) // as on any Unix
-	return &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}, nil
 }

@@ -44,8 +44,6 @@ type Victim interface {
 	// Late makes pods that start from now on listen so long after they are in their
 	// service; 0 ends that.
 	Late(by time.Duration)
-	// FillDisk leaves no room where nginx's configuration is written.
-	FillDisk() (heal func(), err error)
 	// Trouble notes something that the reader of the report should know.
 	Trouble(what, detail string)
 }

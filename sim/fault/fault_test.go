@@ -41,10 +41,9 @@ func (p *patient) Master() (int, error) {
 	}
 	return p.master, nil
 }
-func (p *patient) Controller() int                    { return p.controller }
-func (p *patient) StatusPort() int                    { return p.port }
-func (p *patient) Late(by time.Duration)              { p.late = by }
-func (p *patient) FillDisk() (heal func(), err error) { return nil, ErrNotHere }
+func (p *patient) Controller() int       { return p.controller }
+func (p *patient) StatusPort() int       { return p.port }
+func (p *patient) Late(by time.Duration) { p.late = by }
 func (p *patient) Trouble(what, detail string) {
 	p.troubles = append(p.troubles, what+": "+detail)
 }

@@ -18,24 +18,34 @@ var ofNetwork = []Fault{
 			if v.StatusPort() == 0 {
 				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)
 			}
-			return refuse(uint16(v.StatusPort()), lasts)
+			master, err := v.Master()
+			if err != nil {
+				return nil, err
+			}
+			return refuse(master, uint16(v.StatusPort()), lasts)
 		}},
 }
 
-// refuse rejects all TCP to a port of 127.0.0.1: the same port of another loopback
-// address may be a pod's. The kernel forgets the
-// port when the time is over, so it is not refused for ever should we be killed.
-func refuse(port uint16, lasts time.Duration) (heal func(), err error) {
+// refuse rejects all TCP to a port of 127.0.0.1 in the network of a process: the same
+// port of another loopback address may be a pod's. The kernel forgets the port when
+// the time is over, so it is not refused for ever should we be killed.
+func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: it needs root", ErrNotHere)
 	}
-	conn, err := nftables.New()
+	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
+		return nil, fmt.Errorf("%w: the network of nginx: %w", ErrNotHere, err)
+	}
+	conn, err := nftables.New(nftables.WithNetNSFd(int(network.Fd())))
+	if err != nil {
+		network.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNotHere, err)
 	}
 	table := conn.AddTable(&nftables.Table{Name: fmt.Sprintf("windtunnel-%d-%d", os.Getpid(), port), Family: nftables.TableFamilyIPv4})
 	ports := &nftables.Set{Table: table, Name: "refused", KeyType: nftables.TypeInetService, HasTimeout: true}
 	if err := conn.AddSet(ports, []nftables.SetElement{{Key: binaryutil.BigEndian.PutUint16(port), Timeout: lasts}}); err != nil {
+		network.Close()
 		return nil, fmt.Errorf("refusing port %d: %w", port, err)
 	}
 	chain := conn.AddChain(&nftables.Chain{
@@ -54,9 +64,11 @@ func refuse(port uint16, lasts time.Duration) (heal func(), err error) {
 		&expr.Reject{Type: unix.NFT_REJECT_TCP_RST},
 	}})
 	if err := conn.Flush(); err != nil {
+		network.Close()
 		return nil, fmt.Errorf("%w: refusing port %d: %w", ErrNotHere, port, err)
 	}
 	return func() {
+		defer network.Close()
 		conn.DelTable(table)
 		conn.Flush() // a table that stays does nothing when the time is over
 	}, nil

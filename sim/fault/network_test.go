@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"net"
+	"os"
 	"strconv"
 	"syscall"
 	"testing"
@@ -35,7 +36,7 @@ func TestPostsRefused(t *testing.T) {
 		return err
 	}
 	f, _ := Find("posts-refused")
-	heal, err := f.Strike(t.Context(), &patient{port: free}, time.Hour, func() {})
+	heal, err := f.Strike(t.Context(), &patient{port: free, master: os.Getpid()}, time.Hour, func() {})
 	if errors.Is(err, ErrNotHere) {
 		t.Skip(err)
 	}

@@ -166,9 +166,8 @@ func (a *actor) StatusPort() int           { return 0 }
 func (a *actor) Address() netip.AddrPort {
 	return netip.MustParseAddrPort(a.web.Listener.Addr().String())
 }
-func (a *actor) Master() (int, error)               { return 0, os.ErrNotExist } // no nginx has started
-func (a *actor) Healthy(context.Context) error      { return nil }
-func (a *actor) FillDisk() (heal func(), err error) { return nil, fault.ErrNotHere }
+func (a *actor) Master() (int, error)          { return 0, os.ErrNotExist } // no nginx has started
+func (a *actor) Healthy(context.Context) error { return nil }
 func (a *actor) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
 	return nil, fault.ErrNotHere
 }

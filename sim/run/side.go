@@ -107,8 +107,6 @@ func (v victim) StatusPort() int { return v.instance.StatusPort() }
 
 func (v victim) Late(by time.Duration) { v.cluster.Late(by) }
 
-func (v victim) FillDisk() (heal func(), err error) { return v.instance.FillDisk() }
-
 func (v victim) Trouble(what, detail string) {
 	v.log.Write(event.Event{At: v.log.Now(), Subject: v.name, Trouble: &event.Trouble{What: what, Detail: detail}})
 }

@@ -121,33 +121,6 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// A disk that is full is so for the container alone, and has room again when healed.
-func TestFillDisk(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("filling a disk needs root")
-	}
-	instance, _ := launched(t, subject.Subject{Name: "full", Controller: subject.Bundled})
-	heal, err := instance.FillDisk()
-	if err != nil {
-		t.Fatal(err)
-	}
-	master, err := instance.Master()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inside := "/proc/" + itoa(master) + "/root/etc/nginx/"
-	if err := os.WriteFile(inside+"more", []byte("more than nothing"), 0o644); err == nil {
-		t.Error("there is room in a full disk")
-	}
-	if _, err := os.Stat(inside + "nginx.conf"); err != nil {
-		t.Error("what was there is not: ", err)
-	}
-	heal()
-	if err := os.WriteFile(inside+"more", []byte("more than nothing"), 0o644); err != nil {
-		t.Error("no room after the disk was healed: ", err)
-	}
-}
-
 // orphaned makes this test binary a harness that starts a subject and waits to be killed.
 const orphaned = "WINDTUNNEL_TEST_ORPHAN"
 

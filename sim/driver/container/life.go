@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
@@ -23,7 +22,6 @@ type life struct {
 	api       client.APIClient
 	init      int           // the container's first process, as the host counts; 0: not started
 	logged    chan struct{} // closed when its log has ended
-	small     atomic.Bool   // a small file system, over where the configuration lies
 
 	mu      sync.Mutex
 	pid     int // the controller, as last seen; 0 before that

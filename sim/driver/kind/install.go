@@ -32,6 +32,7 @@ const (
 	httpPort   = 10080
 	httpsPort  = 10443
 	healthPort = 10254
+	statusPort = 10246
 	streamBase = 11000 // the first of the services of TCP and UDP
 )
 
@@ -128,6 +129,7 @@ func (i *instance) args() []string {
 		"http-port":                  strconv.Itoa(httpPort),
 		"https-port":                 strconv.Itoa(httpsPort),
 		"healthz-port":               strconv.Itoa(healthPort),
+		"status-port":                strconv.Itoa(statusPort),
 		"profiling":                  "false",
 		"shutdown-grace-period":      "0",
 		"post-shutdown-grace-period": "0",

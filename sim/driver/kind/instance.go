@@ -44,7 +44,7 @@ func (i *instance) Controller() int       { return i.life.Load().controller }
 func (i *instance) Died() <-chan struct{} { return i.life.Load().died }
 func (i *instance) Err() error            { return i.life.Load().err }
 func (i *instance) Master() (int, error)  { return i.life.Load().master() }
-func (i *instance) StatusPort() int       { return 0 }
+func (i *instance) StatusPort() int       { return statusPort }
 
 func (i *instance) Address() netip.AddrPort { return i.at(httpPort) }
 func (i *instance) TLS() netip.AddrPort     { return i.at(httpsPort) }
@@ -62,8 +62,6 @@ func (i *instance) Streams() []netip.AddrPort {
 func (i *instance) at(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr(i.cluster.Nodes[0].Address), port)
 }
-
-func (i *instance) FillDisk() (heal func(), err error) { return nil, fault.ErrNotHere }
 
 func (i *instance) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
 	return nil, fault.ErrNotHere

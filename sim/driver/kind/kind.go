@@ -40,21 +40,14 @@ const PodPort = 8080
 // Name is "kind".
 func (Driver) Name() string { return "kind" }
 
-// Lacks names the faults that need the API server, or nginx's disk or network, in our hands.
+// Lacks names the faults that need the API server in our hands.
 func (Driver) Lacks(fault string) string { return lacks[fault] }
 
-const (
-	realAPI  = "the API server is a real one"
-	hostOnly = "nginx's network is its node's"
-	inPod    = "nginx's files are on its node's disk"
-)
+const realAPI = "the API server is a real one"
 
 var lacks = map[string]string{
 	"api-watch-closed": realAPI, "api-half-open": realAPI, "api-delayed-events": realAPI, "api-429": realAPI, "api-5xx": realAPI,
 	"api-slow-list": realAPI, "api-empty-list": realAPI, "api-410": realAPI, "api-restart": realAPI, "api-crash": realAPI,
-	"posts-refused": hostOnly,
-	"config-tests":  "nginx -t is tried from outside its pod, where the configuration is not valid",
-	"disk-full":     inPod,
 }
 
 // Prepare makes a cluster, and room for pods on this machine.

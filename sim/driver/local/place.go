@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"windtunnel.dev/sim/driver/simulated"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -22,8 +22,7 @@ import (
 type place struct {
 	cluster *simulated.Instance
 	bundled string
-	mounted atomic.Bool // a small file system, over where the configuration lies
-	master  int         // the nginx master when its controller was asked to end; 0: none
+	master  int // the nginx master when its controller was asked to end; 0: none
 }
 
 // Start kills the nginx that an earlier controller left behind, as the end of
@@ -76,11 +75,12 @@ func (p *place) Read(_ context.Context, name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(p.cluster.Root, name))
 }
 
-// Close sees to it that nginx has ended with its controller.
+// Close sees to it that nginx has ended with its controller, and takes away the
+// small file system of a full disk, if there was one.
 func (p *place) Close() error {
 	var err error
 	if p.master != 0 {
 		err = endMaster(p.master)
 	}
-	return errors.Join(err, p.unmount())
+	return errors.Join(err, fault.UnmountDisk(filepath.Join(p.cluster.Root, "etc/nginx")))
 }

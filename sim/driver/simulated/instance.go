@@ -56,8 +56,6 @@ func (i *Instance) Master() (int, error) { return i.place.Master() }
 // Kubeconfig is the path of the kubeconfig that leads to the API server.
 func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
 
-func (i *Instance) FillDisk() (heal func(), err error) { return i.place.FillDisk() }
-
 // Inject spares the harness, which asks the same server, by the name under
 // which the controller asks.
 func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func(), err error) {

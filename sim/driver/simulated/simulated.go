@@ -27,8 +27,6 @@ type Place interface {
 	Start(ctx context.Context, out io.Writer) (Controller, error)
 	// Master is the PID of the nginx master process.
 	Master() (int, error)
-	// FillDisk is that of driver.Instance.
-	FillDisk() (heal func(), err error)
 	// Read reads one of the files that are kept of a run, by its path as the
 	// controller has it from nginx's root: etc/nginx/nginx.conf.
 	Read(ctx context.Context, name string) ([]byte, error)

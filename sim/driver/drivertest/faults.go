@@ -1,0 +1,168 @@
+package drivertest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/fault"
+)
+
+// victim is an instance as faults see it.
+type victim struct {
+	driver.Instance
+	mu       sync.Mutex
+	troubles []string
+}
+
+func (v *victim) Workers() []int     { return nil }
+func (v *victim) Late(time.Duration) {}
+
+func (v *victim) Trouble(what, detail string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.troubles = append(v.troubles, what+": "+detail)
+}
+
+func (v *victim) trouble() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.troubles
+}
+
+// ofNginx are the faults that come to nginx's files and network where they are:
+// what they break is broken there, and whole again afterwards.
+func ofNginx(t *testing.T, d driver.Driver) {
+	if os.Geteuid() != 0 {
+		t.Skip("filling disks and refusing connections needs root")
+	}
+	v := &victim{Instance: prepare(t, d, 0, nil)}
+	launch(t, v)
+	master, err := v.Master()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("disk-full", func(t *testing.T) { fullDisk(t, v, master) })
+	t.Run("posts-refused", func(t *testing.T) { refusedPosts(t, v, master) })
+	t.Run("config-tests", func(t *testing.T) { configTests(t, v) })
+	stop(t, v)
+}
+
+func strike(t *testing.T, v *victim, name string) (heal func()) {
+	t.Helper()
+	f, known := fault.Find(name)
+	if !known {
+		t.Fatal("there is no fault ", name)
+	}
+	heal, err := f.Strike(t.Context(), v, time.Hour, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return heal
+}
+
+func fullDisk(t *testing.T, v *victim, master int) {
+	conf := confOf(t, master)
+	more := filepath.Join(filepath.Dir(conf), "more")
+	for range 2 { // the second time, it has its small disk already
+		heal := strike(t, v, "disk-full")
+		if err := os.WriteFile(more, []byte("more than nothing"), 0o644); err == nil {
+			t.Error("there is room in a full disk")
+		}
+		if _, err := os.Stat(conf); err != nil {
+			t.Error("what was there is not: ", err)
+		}
+		heal()
+		if err := os.WriteFile(more, []byte("more than nothing"), 0o644); err != nil {
+			t.Error("no room after the disk was healed: ", err)
+		}
+		os.Remove(more)
+	}
+}
+
+// confOf is where we find nginx.conf, by the title of nginx's master.
+func confOf(t *testing.T, master int) string {
+	t.Helper()
+	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", master))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, arguments, found := strings.Cut(string(title), " -c ")
+	if !found {
+		t.Fatalf("nginx was started without -c: %s", title)
+	}
+	path, _, _ := strings.Cut(strings.TrimRight(arguments, "\x00"), " ")
+	return fmt.Sprintf("/proc/%d/root%s", master, path)
+}
+
+func refusedPosts(t *testing.T, v *victim, master int) {
+	dial := func() error {
+		return exec.Command("nsenter", "--target", strconv.Itoa(master), "--net",
+			"bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", v.StatusPort())).Run()
+	}
+	if err := dial(); err != nil {
+		t.Fatal("before anything is broken: ", err)
+	}
+	heal := strike(t, v, "posts-refused")
+	if dial() == nil {
+		t.Error("a connection to the internal port came about")
+	}
+	heal()
+	if err := dial(); err != nil {
+		t.Error("after it was healed: ", err)
+	}
+}
+
+// configTests needs something to find fault with: that it finds nothing may be
+// because it does not look.
+func configTests(t *testing.T, v *victim) {
+	defer strike(t, v, "config-tests")()
+	seen := map[string]bool{}
+	await(t, "a test of the whole configuration to be over", func() bool {
+		for _, pid := range tests(t) {
+			seen[pid] = true
+		}
+		return len(seen) > 1
+	})
+	if troubles := v.trouble(); len(troubles) != 0 {
+		t.Errorf("nginx -t refuses what is whole: %v", troubles)
+	}
+	defer strike(t, v, "config-torn")()
+	await(t, "nginx -t to find fault with half a configuration", func() bool { return len(v.trouble()) > 0 })
+}
+
+// tests are the PIDs of our children that test a configuration: one, or none.
+func tests(t *testing.T) (pids []string) {
+	t.Helper()
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range lists {
+		children, _ := os.ReadFile(list) // a thread may have ended
+		for _, pid := range strings.Fields(string(children)) {
+			line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // so may a child
+			if bytes.HasSuffix(line, []byte("\x00-t\x00")) {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+func await(t *testing.T, what string, isSo func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !isSo(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain for ", what)
+		}
+	}
+}
