@@ -25,15 +25,28 @@ const Bundled = "dev.windtunnel.controller"
 // context, or at the usual sockets.
 func Open(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	quiet()
-	// Our containers have the host's network. Where that is called the default one,
-	// testcontainers makes no bridge, which an engine may be unable to.
-	provider, err := testcontainers.NewDockerProvider(
-		testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork("host"))
-	if err == nil {
-		_, err = provider.Client().Ping(ctx, client.PingOptions{})
+	provider, err := reach(ctx, "host")
+	if errdefs.IsNotFound(err) {
+		provider, err = reach(ctx, "podman")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("no container engine answers: install one and start it (apt-get install docker.io), or say in DOCKER_HOST where it listens (Podman: systemctl start podman.socket; DOCKER_HOST=unix:///run/podman/podman.sock): %w", err)
+	}
+	return provider, nil
+}
+
+// reach calls a network the default one, which must be there: then testcontainers
+// makes no bridge, which an engine may be unable to. Our containers have the host's
+// network, which Docker lists, and Podman does not.
+func reach(ctx context.Context, network string) (*testcontainers.DockerProvider, error) {
+	provider, err := testcontainers.NewDockerProvider(
+		testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(network))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := provider.Client().NetworkInspect(ctx, network, client.NetworkInspectOptions{}); err != nil {
+		provider.Close()
+		return nil, err
 	}
 	return provider, nil
 }

@@ -86,9 +86,15 @@ func (l *life) Terminate() error { return l.signal("SIGTERM") }
 func (l *life) Kill() error      { return l.signal("SIGKILL") }
 
 func (l *life) signal(name string) error {
-	_, err := l.api.ContainerKill(context.Background(), l.container.GetContainerID(), client.ContainerKillOptions{Signal: name})
-	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
-		return nil // it has ended
+	ctx, id := context.Background(), l.container.GetContainerID()
+	_, err := l.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: name})
+	if err == nil {
+		return nil
+	}
+	// Engines tell in different ways that there is nothing to kill.
+	state, unknown := l.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if errdefs.IsNotFound(unknown) || unknown == nil && !state.Container.State.Running {
+		return nil
 	}
 	return err
 }
