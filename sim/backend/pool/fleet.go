@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -30,6 +31,10 @@ const (
 // Options say otherwise: longer than a controller takes to forget the first.
 const Rest = 10 * time.Second
 
+// Lease is how long a simulated pod outlives its fleet if that dies, unless Options
+// say otherwise. A fleet that lives renews it four times as often.
+const Lease = time.Minute
+
 // Options say where a fleet's pool is.
 type Options struct {
 	Config    *rest.Config // of its cluster
@@ -45,6 +50,8 @@ type Options struct {
 	Port, StreamPort int
 	// Rest is how long an address rests; 0: Rest.
 	Rest time.Duration
+	// Lease is how long a pod outlives the fleet; 0: Lease.
+	Lease time.Duration
 
 	Log     *event.Log // takes an event for each state of each pod; nil: none
 	Subject string     // of those events
@@ -61,6 +68,7 @@ type Fleet struct {
 	members map[string]*member // by the real pods' names
 	pods    map[string]*pod    // those that are not gone, by name
 	stopped bool
+	end     context.CancelFunc // of renewing leases
 }
 
 var _ backend.Fleet = (*Fleet)(nil)
@@ -86,6 +94,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Port = cmp.Or(o.Port, Port)
 	o.StreamPort = cmp.Or(o.StreamPort, StreamPort)
 	o.Rest = cmp.Or(o.Rest, Rest)
+	o.Lease = cmp.Or(o.Lease, Lease)
 	client, err := kubernetes.NewForConfig(o.Config)
 	if err != nil {
 		return nil, err
@@ -102,8 +111,36 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 		return nil, fmt.Errorf("the pool %s/%s has no pod that is ready; see kubectl -n %s get pods -l %s=%s",
 			o.Namespace, o.Name, o.Namespace, PoolLabel, o.Name)
 	}
+	living, end := context.WithCancel(context.Background())
+	f.end = end
+	go f.keepAll(living)
 	return f, nil
 }
+
+// keepAll renews the leases for as long as the fleet lives.
+func (f *Fleet) keepAll(ctx context.Context) {
+	ticker := time.NewTicker(f.options.Lease / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		f.mu.Lock()
+		living := slices.Collect(maps.Values(f.pods))
+		f.mu.Unlock()
+		var orders errgroup.Group
+		orders.SetLimit(keepers)
+		for _, p := range living {
+			orders.Go(func() error { p.keep(); return nil })
+		}
+		orders.Wait()
+	}
+}
+
+// keepers is how many leases are renewed at once.
+const keepers = 8
 
 // Start makes the real pod that has been none of the fleet's for the longest
 // time the one of that name.
@@ -142,7 +179,7 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 			}
 			continue
 		}
-		err := f.reach.tell(m, "claim", order{Name: name, Service: service})
+		err := f.reach.tell(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease})
 		if err == nil {
 			m.busy = true
 			return m, nil
@@ -194,6 +231,7 @@ func (f *Fleet) Get(name string) (backend.Pod, bool) {
 // Stop ends every pod and returns when all sockets are closed. Answers under
 // way have five seconds; the pool stays.
 func (f *Fleet) Stop() {
+	f.end()
 	f.mu.Lock()
 	f.stopped = true
 	living := slices.Collect(maps.Values(f.pods))

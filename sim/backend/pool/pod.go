@@ -88,6 +88,14 @@ func (p *pod) Gone() {
 	close(p.done)
 }
 
+// keep has the pod live on. A pod that has meanwhile gone needs none.
+func (p *pod) keep() {
+	err := p.fleet.reach.tell(p.member, "keep", order{Name: p.name, Lease: p.fleet.options.Lease})
+	if err != nil && p.State() != backend.Gone {
+		p.trouble(err)
+	}
+}
+
 func (p *pod) tell(verb string, drain time.Duration) error {
 	return p.fleet.reach.tell(p.member, verb, order{Name: p.name, Drain: drain})
 }

@@ -351,12 +351,13 @@ func TestSize(t *testing.T) {
 // Whatever comes, nothing but an order of its owner's changes what a process is.
 func FuzzOrders(f *testing.F) {
 	f.Add("claim", `{"owner":"me","name":"demo/b","service":"demo/web"}`)
+	f.Add("keep", `{"owner":"me","name":"demo/a","lease":1000000000}`)
 	f.Add("gone", `{"owner":"it","name":"demo/b"}`)
 	f.Add("terminate", `{"owner":"me","name":"demo/a","drain":-1}`)
 	f.Add("ready", `[`)
 	f.Fuzz(func(t *testing.T, verb, body string) {
 		s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:1"), Tell: func(event.Event) {}}
-		if _, err := s.claim(order{Owner: "it\x00", Name: "demo/a"}); err != nil {
+		if _, err := s.claim(order{Owner: "it\x00", Name: "demo/a", Lease: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		q := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
@@ -367,4 +368,72 @@ func FuzzOrders(f *testing.F) {
 			t.Errorf("%s %s: %d, and it is %+v", verb, body, w.Code, s.of)
 		}
 	})
+}
+
+// A pod whose fleet has died is gone when its lease is over, and the process free again.
+func TestPodsOfADeadFleetGo(t *testing.T) {
+	r := newRig(t, 1)
+	r.options.Rest = time.Millisecond
+	heirs := r.open(t)
+	r.options.Lease = 50 * time.Millisecond
+	dead := r.open(t)
+	dead.end() // as by a SIGKILL: nothing more is heard of it
+	orphan, err := dead.Start("demo/orphan", "demo/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err = heirs.Start("demo/heir", "demo/web"); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the process of a dead fleet is not free: ", err)
+		}
+	}
+	if err := orphan.Ready(); err == nil {
+		t.Error("a pod became ready whose process is another's")
+	}
+}
+
+// A fleet that lives says so of each of its pods, again and again.
+func TestLeasesAreRenewed(t *testing.T) {
+	r := newRig(t, 2)
+	renewed := make(chan string)
+	for n, process := range r.processes {
+		orders := process.Config.Handler
+		process.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			orders.ServeHTTP(w, q)
+			if strings.HasSuffix(q.URL.Path, "/keep") {
+				select {
+				case renewed <- fmt.Sprint(n):
+				case <-t.Context().Done():
+				}
+			}
+		})
+	}
+	r.options.Lease = time.Second
+	f := r.open(t)
+	for _, name := range []string{"demo/a", "demo/b"} {
+		if _, err := f.Start(name, "demo/web"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for times := map[string]int{}; times["0"] < 2 || times["1"] < 2; {
+		times[<-renewed]++
+	}
+}
+
+// A lease that is over cannot be renewed: the pod has gone.
+func TestLeasesThatAreOver(t *testing.T) {
+	s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
+	if _, err := s.claim(order{Owner: "me", Name: "demo/a"}); err == nil {
+		t.Error("a claim without a lease")
+	}
+	if _, err := s.claim(order{Owner: "me", Name: "demo/a", Lease: time.Nanosecond}); err != nil {
+		t.Fatal(err)
+	}
+	<-s.pod.Done()
+	if _, err := s.keep(order{Owner: "me", Name: "demo/a", Lease: time.Hour}); err == nil {
+		t.Error("the lease of a pod that is gone was renewed")
+	}
 }

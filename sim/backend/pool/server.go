@@ -28,6 +28,9 @@ type order struct {
 	Name    string        `json:"name"`  // namespace/name
 	Service string        `json:"service,omitempty"`
 	Drain   time.Duration `json:"drain,omitempty"` // nanoseconds
+	// Lease, of claim and keep, is how long the pod lives on if nothing more is
+	// heard of it, in nanoseconds: its owner may have died.
+	Lease time.Duration `json:"lease,omitempty"`
 }
 
 // Server is the control API of a process that is one simulated pod after
@@ -42,15 +45,17 @@ type Server struct {
 	// Tell is called with each state of each pod, and with what goes wrong.
 	Tell func(event.Event)
 
-	mu  sync.Mutex
-	of  order       // that made the pod
-	pod backend.Pod // nil before the first
+	mu     sync.Mutex
+	of     order       // that made the pod
+	pod    backend.Pod // nil before the first
+	expiry *time.Timer // of its lease
 }
 
 // verbs are the orders that there are: each begins with the lock held, and
 // may return what is to be waited for without it.
 var verbs = map[string]func(*Server, order) (func(), error){
 	"claim":     (*Server).claim,
+	"keep":      (*Server).keep,
 	"ready":     (*Server).ready,
 	"terminate": (*Server).terminate,
 	"gone":      (*Server).gone,
@@ -98,7 +103,26 @@ func (s *Server) claim(o order) (func(), error) {
 	if s.lives() {
 		return nil, fmt.Errorf("cannot be %s: is pod %s of %s", o.Name, s.of.Name, s.of.Owner)
 	}
+	if o.Lease <= 0 {
+		return nil, fmt.Errorf("cannot be %s: the order has no lease", o.Name)
+	}
 	s.of, s.pod = o, backend.Single(o.Name, o.Service, s.Address, s.StreamPort, s.Tell)
+	s.expiry = time.AfterFunc(o.Lease, s.pod.Gone)
+	return atOnce, nil
+}
+
+// keep makes the lease of a pod a new one.
+func (s *Server) keep(o order) (func(), error) {
+	if err := s.is(o); err != nil {
+		return nil, err
+	}
+	if o.Lease <= 0 {
+		return nil, fmt.Errorf("cannot keep %s: the order has no lease", o.Name)
+	}
+	if !s.expiry.Stop() {
+		return nil, fmt.Errorf("is pod %s no longer: nothing was heard of it for %v", o.Name, s.of.Lease)
+	}
+	s.expiry.Reset(o.Lease)
 	return atOnce, nil
 }
 
@@ -123,6 +147,7 @@ func (s *Server) gone(o order) (func(), error) {
 		return nil, err
 	}
 	p := s.pod
+	s.expiry.Stop()
 	return func() { p.Gone(); <-p.Done() }, nil
 }
 
