@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -170,7 +169,10 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 	for looked := false; ; {
 		m := f.next()
 		if m == nil && looked {
-			return nil, errors.Join(f.shortage(), failed)
+			if failed != nil {
+				return nil, fmt.Errorf("%w; the last to be asked: %w", f.shortage(), failed)
+			}
+			return nil, f.shortage()
 		}
 		if m == nil {
 			looked = true
@@ -184,9 +186,7 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 			m.busy = true
 			return m, nil
 		}
-		if !errors.Is(err, errRefused) { // it is another fleet's, else
-			failed = err
-		}
+		failed = err
 		m.left = time.Now() // others may be free by then, and this one later
 	}
 }

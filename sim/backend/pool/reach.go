@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,9 +16,6 @@ import (
 
 	"k8s.io/client-go/rest"
 )
-
-// errRefused is a process's: it is another pod, or cannot do what it is told.
-var errRefused = errors.New("it refuses")
 
 // patience is for one order. A pod's last answers may take five seconds.
 const patience = 15 * time.Second
@@ -78,7 +74,7 @@ func (r reach) tell(m *member, verb string, o order) error {
 	case http.StatusNoContent:
 		return nil
 	case http.StatusConflict:
-		return fmt.Errorf("telling pod %s of the pool: %s: %w: %s", m.name, verb, errRefused, bytes.TrimSpace(text))
+		return fmt.Errorf("telling pod %s of the pool: %s: it refuses: %s", m.name, verb, bytes.TrimSpace(text))
 	}
 	return fmt.Errorf("telling pod %s of the pool: %s: %s: %s", m.name, verb, answer.Status, bytes.TrimSpace(text))
 }
