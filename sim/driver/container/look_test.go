@@ -2,7 +2,6 @@ package container
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,8 +15,6 @@ import (
 func quantity(text string) scenario.Quantity {
 	return scenario.Quantity{Quantity: resource.MustParse(text)}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // containersOf counts the containers of a harness.
 func containersOf(t *testing.T, pid int) int {
