@@ -29,12 +29,13 @@ type Loopback struct {
 
 	mu      sync.Mutex
 	pods    map[string]*pod // those that are not gone, by name
+	ending  map[*pod]bool   // those that are gone, and finish their last answers
 	stopped bool
 }
 
 // New returns a fleet without pods.
 func New(o Options) *Loopback {
-	return &Loopback{options: o, addresses: newAddresses(o.Prefix), pods: map[string]*pod{}}
+	return &Loopback{options: o, addresses: newAddresses(o.Prefix), pods: map[string]*pod{}, ending: map[*pod]bool{}}
 }
 
 // Start makes a pod with an address that no other pod of the fleet ever had or
@@ -72,10 +73,10 @@ func (f *Loopback) Get(name string) (Pod, bool) {
 func (f *Loopback) Stop() {
 	f.mu.Lock()
 	f.stopped = true
-	living := slices.Collect(maps.Values(f.pods))
+	left := slices.AppendSeq(slices.Collect(maps.Values(f.pods)), maps.Keys(f.ending))
 	f.mu.Unlock()
 
-	for _, p := range living {
+	for _, p := range left {
 		p.cut()
 	}
 }
@@ -88,6 +89,13 @@ func (f *Loopback) forget(p *pod) {
 	if f.pods[p.name] == p {
 		delete(f.pods, p.name)
 	}
+	f.ending[p] = true
+	go func() {
+		<-p.done
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.ending, p)
+	}()
 }
 
 func (f *Loopback) log(e event.Event) {

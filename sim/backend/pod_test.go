@@ -368,3 +368,29 @@ func FuzzParseIdentity(f *testing.F) {
 		}
 	})
 }
+
+// Stop cuts the last answers of pods that were just going, too.
+func TestStopWaitsForPodsThatGo(t *testing.T) {
+	f := newFleet(t, nil)
+	p := ready(t, f, "demo/web-1")
+	slow, err := http.NewRequest(http.MethodGet, "http://"+p.Addr().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Header.Set(TakeHeader, "1m")
+	response, err := http.DefaultClient.Do(slow) // its head is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	go p.Gone()
+	for p.State() != Gone {
+		time.Sleep(time.Millisecond)
+	}
+	f.Stop()
+	select {
+	case <-p.Done():
+	default:
+		t.Error("Stop has returned before a pod that was going was done")
+	}
+}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"strings"
 
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/scenario"
@@ -18,6 +19,14 @@ type Limited interface {
 type Choosy interface {
 	// Refuses says why it cannot run a subject; empty: it can.
 	Refuses(s subject.Subject) string
+}
+
+// RefusesBinaries is Refuses of drivers whose controllers are images.
+func RefusesBinaries(s subject.Subject) string {
+	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
+		return "its controller is a binary, and in containers images run: write " + subject.ImagePrefix + "NAME, or use --driver local"
+	}
+	return ""
 }
 
 // Fits is nil where a driver can run a scenario. Else the error is

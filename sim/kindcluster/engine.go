@@ -52,13 +52,14 @@ func (c *Cluster) node(ctx context.Context, of nodes.Node) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	out, err := exec.CommandContext(ctx, c.engine, "inspect", "--format", "{{.State.Pid}}", of.String()).Output()
+	out, err := exec.CommandContext(ctx, c.engine, "inspect", "--format", "{{.State.Pid}} {{.Config.Image}}", of.String()).Output()
 	if err != nil {
 		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	number, image, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	pid, err := strconv.Atoi(number)
 	if err != nil {
 		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
 	}
-	return Node{Name: of.String(), Address: address, Init: pid, node: of}, nil
+	return Node{Name: of.String(), Address: address, Image: image, Init: pid, node: of}, nil
 }

@@ -2,31 +2,57 @@ package kindcluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 )
 
-// Load gives an image of the engine's to all nodes that do not have it.
-func (c *Cluster) Load(ctx context.Context, image string) error {
-	out, err := exec.CommandContext(ctx, c.engine, "image", "inspect", "--format", "{{.Id}}", image).Output()
+// Image is one that the engine has.
+type Image struct {
+	Name   string
+	ID     string
+	Cmd    []string
+	Labels map[string]string
+}
+
+// Image looks at one.
+func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
+	out, err := exec.CommandContext(ctx, c.engine, "image", "inspect", name).Output()
 	if err != nil {
-		return fmt.Errorf("%s has no image %s: `make image` makes those of this repository", c.engine, image)
+		return Image{}, fmt.Errorf("%s has no image %s: `make image` makes those of this repository", c.engine, name)
 	}
-	id := strings.TrimSpace(string(out))
+	var found []struct {
+		ID     string `json:"Id"`
+		Config struct {
+			Cmd    []string
+			Labels map[string]string
+		}
+	}
+	if err := json.Unmarshal(out, &found); err != nil || len(found) != 1 {
+		return Image{}, fmt.Errorf("looking at image %s: %d found: %w", name, len(found), err)
+	}
+	return Image{name, found[0].ID, found[0].Config.Cmd, found[0].Config.Labels}, nil
+}
+
+// Load gives an image of the engine's to all nodes that do not have it.
+func (c *Cluster) Load(ctx context.Context, name string) error {
+	image, err := c.Image(ctx, name)
+	if err != nil {
+		return err
+	}
 	var group errgroup.Group
 	for _, node := range c.Nodes {
 		group.Go(func() error {
-			if has, err := nodeutils.ImageID(node.node, image); err == nil && has == id {
+			if has, err := nodeutils.ImageID(node.node, name); err == nil && has == image.ID {
 				return nil
 			}
-			if err := c.load(ctx, node, image); err != nil {
-				return fmt.Errorf("loading %s into node %s: %w", image, node.Name, err)
+			if err := c.load(ctx, node, name); err != nil {
+				return fmt.Errorf("loading %s into node %s: %w", name, node.Name, err)
 			}
 			return nil
 		})

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
@@ -43,8 +44,9 @@ type Cluster struct {
 	Reused bool   // it was there, from a run before
 
 	keep     string
-	config   string // as kubectl reads it
-	folder   string // of the copy of config that kind wants
+	claim    *os.File // locked while the process has a cluster that is kept
+	config   string   // as kubectl reads it
+	folder   string   // of the copy of config that kind wants
 	engine   string
 	provider *cluster.Provider
 }
@@ -70,10 +72,31 @@ func Create(ctx context.Context, n int, s Settings) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{Name: name(n, s.Keep), keep: s.Keep, engine: engine, provider: provider, folder: folder}
+	if err := c.claimName(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
 	if err := c.begin(ctx, s); err != nil {
 		return nil, fmt.Errorf("the kind cluster %s: %w", c.Name, c.abandon(err))
 	}
 	return c, nil
+}
+
+// claimName keeps other processes from a cluster that is kept, until this one is
+// through with it or ends.
+func (c *Cluster) claimName() error {
+	if c.keep == "" {
+		return nil // its name has our PID
+	}
+	claim, err := os.OpenFile(filepath.Join(os.TempDir(), c.Name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		claim.Close()
+		return fmt.Errorf("the kind cluster %s is another run's now: wait for its end, or keep one by another name", c.Name)
+	}
+	c.claim = claim
+	return nil
 }
 
 func (c *Cluster) begin(ctx context.Context, s Settings) error {
@@ -103,8 +126,32 @@ func (c *Cluster) begin(ctx context.Context, s Settings) error {
 		}
 		c.Nodes = append(c.Nodes, found)
 	}
+	if err := c.fits(s); err != nil {
+		return err
+	}
 	slices.SortFunc(c.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) // …-control-plane, …-worker
 	return nil
+}
+
+// fits says why a cluster that was kept is not what is asked for. What kubeadm was
+// told cannot be seen.
+func (c *Cluster) fits(s Settings) error {
+	if !c.Reused {
+		return nil
+	}
+	what := ""
+	if n := s.Workers + 1; len(c.Nodes) != n {
+		what = fmt.Sprintf("%d nodes, and is to have %d", len(c.Nodes), n)
+	}
+	for _, node := range c.Nodes {
+		if s.Image != "" && node.Image != s.Image {
+			what = fmt.Sprintf("nodes of %s, and is to have those of %s", node.Image, s.Image)
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("it was kept with %s: keep this one by another name, or remove that one (%s rm -f -v $(%[2]s ps -aq --filter label=io.x-k8s.kind.cluster=%s))", what, c.engine, c.Name)
 }
 
 // abandon takes away what there is of a cluster that did not come about. One that
@@ -173,6 +220,9 @@ func (c *Cluster) REST() (*rest.Config, error) {
 // Delete removes the cluster, unless it is to be kept.
 func (c *Cluster) Delete() error {
 	defer os.RemoveAll(c.folder)
+	if c.claim != nil {
+		defer c.claim.Close()
+	}
 	if c.keep != "" {
 		return nil
 	}
@@ -201,6 +251,7 @@ func Forget(ctx context.Context, keep string) error {
 type Node struct {
 	Name    string
 	Address string // in the network of the containers, which this machine reaches
-	Init    int    // the PID of its first process, on this machine
+	Image   string
+	Init    int // the PID of its first process, on this machine
 	node    nodes.Node
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/netip"
 	"slices"
 	"sync"
@@ -63,11 +65,16 @@ type Fleet struct {
 	client  kubernetes.Interface
 	reach   reach
 
+	end     context.CancelFunc // of renewing leases
+	keeping chan struct{}      // closed when none is renewed any more
+
+	starting sync.Mutex // held, before mu, while a pod is started: orders may take long
+
 	mu      sync.Mutex
 	members map[string]*member // by the real pods' names
 	pods    map[string]*pod    // those that are not gone, by name
+	ending  map[*pod]bool      // those that are gone, and of which their processes are told so
 	stopped bool
-	end     context.CancelFunc // of renewing leases
 }
 
 var _ backend.Fleet = (*Fleet)(nil)
@@ -76,14 +83,21 @@ var _ backend.Fleet = (*Fleet)(nil)
 type member struct {
 	name    string
 	address netip.Addr
+	ready   bool
 	busy    bool      // it is a pod of this fleet
 	left    time.Time // when it was last that, or was found to be another's
 }
 
+// slack is how much longer than its drain and its rest a process may be taken: by
+// its last answers, by orders, and by changes that come early in their slot of time
+// after others that came late.
+const slack = 10 * time.Second
+
 // Size is how large a pool must be for so many pods, so many of which are
 // replaced a second, each serving on for drain.
 func Size(pods int, rate float64, drain, rest time.Duration) int {
-	return pods + int(rate*(drain+cmp.Or(rest, Rest)).Seconds()) + 1
+	taken := drain + cmp.Or(rest, Rest) + slack
+	return pods + int(math.Ceil(rate*taken.Seconds())) + 2
 }
 
 // Open returns a fleet without pods. It is an error when the pool has no pod
@@ -102,11 +116,11 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, client: client, reach: reach, members: map[string]*member{}, pods: map[string]*pod{}}
+	f := &Fleet{options: o, client: client, reach: reach, members: map[string]*member{}, pods: map[string]*pod{}, ending: map[*pod]bool{}, keeping: make(chan struct{})}
 	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
-	if len(f.members) == 0 {
+	if f.ready() == 0 {
 		return nil, fmt.Errorf("the pool %s/%s has no pod that is ready; see kubectl -n %s get pods -l %s=%s",
 			o.Namespace, o.Name, o.Namespace, PoolLabel, o.Name)
 	}
@@ -118,6 +132,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 
 // keepAll renews the leases for as long as the fleet lives.
 func (f *Fleet) keepAll(ctx context.Context) {
+	defer close(f.keeping)
 	ticker := time.NewTicker(f.options.Lease / 4)
 	defer ticker.Stop()
 	for {
@@ -144,22 +159,40 @@ const keepers = 8
 // Start makes the real pod that has been none of the fleet's for the longest
 // time the one of that name.
 func (f *Fleet) Start(name, service string) (backend.Pod, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.stopped {
-		return nil, fmt.Errorf("pod %s: cannot start: its fleet has been stopped", name)
-	}
-	if _, lives := f.pods[name]; lives {
-		return nil, fmt.Errorf("pod %s: cannot start: a pod of that name lives", name)
+	f.starting.Lock()
+	defer f.starting.Unlock()
+	if err := f.mayStart(name); err != nil {
+		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
 	m, err := f.claim(name, service)
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
 	p := &pod{fleet: f, member: m, name: name, service: service, done: make(chan struct{})}
-	f.pods[name] = p
 	p.enter(backend.Starting)
+	f.mu.Lock()
+	f.pods[name] = p
+	stopped := f.stopped
+	f.mu.Unlock()
+	if stopped {
+		p.Gone()
+		return nil, fmt.Errorf("pod %s: cannot start: %w", name, errStopped)
+	}
 	return p, nil
+}
+
+var errStopped = errors.New("its fleet has been stopped")
+
+func (f *Fleet) mayStart(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return errStopped
+	}
+	if _, lives := f.pods[name]; lives {
+		return errors.New("a pod of that name lives")
+	}
+	return nil
 }
 
 // claim finds a process that takes the name. The pool is looked at again when
@@ -167,7 +200,7 @@ func (f *Fleet) Start(name, service string) (backend.Pod, error) {
 func (f *Fleet) claim(name, service string) (*member, error) {
 	var failed error
 	for looked := false; ; {
-		m := f.next()
+		m := f.take()
 		if m == nil && looked {
 			if failed != nil {
 				return nil, fmt.Errorf("%w; the last to be asked: %w", f.shortage(), failed)
@@ -176,46 +209,68 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 		}
 		if m == nil {
 			looked = true
-			if err := f.find(context.Background()); err != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			err := f.find(ctx)
+			cancel()
+			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		err := f.reach.tell(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease})
-		if err == nil {
-			m.busy = true
+		failed = f.reach.tell(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease, Rest: f.options.Rest})
+		if failed == nil {
 			return m, nil
 		}
-		failed = err
-		m.left = time.Now() // others may be free by then, and this one later
+		f.release(m) // others may be free by then, and this one later
 	}
 }
 
-// next is the member that has rested longest, if it has rested enough.
-func (f *Fleet) next() *member {
+// take makes the member busy that has rested longest, if it has rested enough.
+func (f *Fleet) take() *member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var found *member
 	for _, m := range f.members {
-		if !m.busy && (found == nil || m.left.Before(found.left) || m.left.Equal(found.left) && m.name < found.name) {
+		if m.ready && !m.busy && (found == nil || m.left.Before(found.left) || m.left.Equal(found.left) && m.name < found.name) {
 			found = m
 		}
 	}
 	if found == nil || time.Since(found.left) < f.options.Rest {
 		return nil
 	}
+	found.busy = true
 	return found
+}
+
+// ready is how many members there are that can be asked.
+func (f *Fleet) ready() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, m := range f.members {
+		if m.ready {
+			n++
+		}
+	}
+	return n
 }
 
 // shortage says how large the pool must be.
 func (f *Fleet) shortage() error {
-	busy := 0
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	busy, ready := 0, 0
 	for _, m := range f.members {
 		if m.busy {
 			busy++
 		}
+		if m.ready {
+			ready++
+		}
 	}
 	o, enough := f.options, len(f.members)+1
 	return fmt.Errorf("the pool %s/%s is too small: of its %d pods that are ready, %d are in use and the others rest for %v after their last, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
-		o.Namespace, o.Name, len(f.members), busy, o.Rest, enough, o.Namespace, o.Name, enough)
+		o.Namespace, o.Name, ready, busy, o.Rest, enough, o.Namespace, o.Name, enough)
 }
 
 // Get is as backend.Fleet says.
@@ -231,16 +286,17 @@ func (f *Fleet) Get(name string) (backend.Pod, bool) {
 // Stop ends every pod and returns when all sockets are closed. Answers under
 // way have five seconds; the pool stays.
 func (f *Fleet) Stop() {
-	f.end()
 	f.mu.Lock()
 	f.stopped = true
-	living := slices.Collect(maps.Values(f.pods))
+	left := slices.AppendSeq(slices.Collect(maps.Values(f.pods)), maps.Keys(f.ending))
 	f.mu.Unlock()
 	var ends sync.WaitGroup
-	for _, p := range living {
+	for _, p := range left {
 		ends.Go(func() { p.Gone(); <-p.done })
 	}
 	ends.Wait()
+	f.end()
+	<-f.keeping
 }
 
 // forget drops a pod that is gone from those that live; its member is still busy.
@@ -250,6 +306,15 @@ func (f *Fleet) forget(p *pod) {
 	if f.pods[p.name] == p {
 		delete(f.pods, p.name)
 	}
+	f.ending[p] = true
+}
+
+// ended lets the member of a pod rest that is gone to its last answer.
+func (f *Fleet) ended(p *pod) {
+	f.release(p.member)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.ending, p)
 }
 
 // release lets a member rest.

@@ -9,24 +9,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// find looks which pods the pool has that are ready. Those that it knows keep
-// what is known of them; those that have ended are forgotten.
+// find looks which pods the pool has. Those that it knows keep what is known of
+// them, also while they are not ready; those that have ended are forgotten.
 func (f *Fleet) find(ctx context.Context) error {
 	list, err := f.client.CoreV1().Pods(f.options.Namespace).List(ctx, metav1.ListOptions{LabelSelector: PoolLabel + "=" + f.options.Name})
 	if err != nil {
 		return fmt.Errorf("looking for the pods of the pool %s/%s: %w", f.options.Namespace, f.options.Name, err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	found := map[string]*member{}
 	for _, p := range list.Items {
 		address, err := netip.ParseAddr(p.Status.PodIP)
-		if err != nil || p.DeletionTimestamp != nil || !isReady(p) {
+		if err != nil || p.DeletionTimestamp != nil {
 			continue
 		}
-		if known := f.members[p.Name]; known != nil && known.address == address {
-			found[p.Name] = known
-			continue
+		m := f.members[p.Name]
+		if m == nil || m.address != address {
+			m = &member{name: p.Name, address: address}
 		}
-		found[p.Name] = &member{name: p.Name, address: address}
+		m.ready = isReady(p)
+		found[p.Name] = m
 	}
 	f.members = found
 	return nil

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -84,15 +85,21 @@ func (p *pod) Gone() {
 	if err := p.tell("gone", 0); err != nil {
 		p.trouble(err)
 	}
-	p.fleet.release(p.member)
 	close(p.done)
+	p.fleet.ended(p)
 }
 
-// keep has the pod live on. A pod that has meanwhile gone needs none.
+// keep has the pod live on. One that is no more, as its process has heard nothing for
+// too long or has been started again, is gone for us, too; one that is meanwhile gone
+// needs no keeping.
 func (p *pod) keep() {
 	err := p.fleet.reach.tell(p.member, "keep", order{Name: p.name, Lease: p.fleet.options.Lease})
-	if err != nil && p.State() != backend.Gone {
-		p.trouble(err)
+	if err == nil || p.State() == backend.Gone {
+		return
+	}
+	p.trouble(err)
+	if errors.Is(err, errRefused) {
+		p.Gone()
 	}
 }
 

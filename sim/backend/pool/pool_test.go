@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,8 @@ import (
 
 	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/kubeapi"
 )
@@ -342,9 +345,28 @@ func TestARealPodEnds(t *testing.T) {
 	}
 }
 
+// A pool of that size does for rolling updates of any rate: changes lie at random
+// moments, and a process is taken by its drain, five seconds of last answers and its rest.
 func TestSize(t *testing.T) {
-	if got := Size(40, 2, 5*time.Second, 10*time.Second); got != 40+30+1 {
-		t.Errorf("got %d", got)
+	const drain, rest = 5 * time.Second, 10 * time.Second
+	for _, rate := range []float64{0.3, 0.5, 1, 5, 20} {
+		for seed := range uint64(20) {
+			p := corpus.Generate(corpus.Shape{Seed: seed, Namespace: "demo", Services: 10, Pods: 4})
+			changes := churn.RollingUpdate(p, churn.Options{Seed: seed, Rate: rate, For: time.Minute}).Changes
+			most := 0
+			for n, now := range changes {
+				taken := 40 + 1
+				for _, before := range changes[:n] {
+					if now.At-before.At < drain+5*time.Second+rest {
+						taken++
+					}
+				}
+				most = max(most, taken)
+			}
+			if size := Size(40, rate, drain, rest); size < most || size > 40+int(rate*30)+3 {
+				t.Errorf("rate %v, seed %d: a pool of %d, for at most %d at once", rate, seed, size, most)
+			}
+		}
 	}
 }
 
@@ -423,6 +445,40 @@ func TestLeasesAreRenewed(t *testing.T) {
 	}
 }
 
+// A lease that is renewed begins anew, and no more.
+func TestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
+		if _, err := s.claim(order{Owner: "me", Name: "demo/a", Lease: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		for _, then := range []struct {
+			after time.Duration
+			keeps bool
+			lives bool
+		}{{600 * time.Millisecond, true, true}, {700 * time.Millisecond, false, true}, {400 * time.Millisecond, false, false}} {
+			time.Sleep(then.after)
+			synctest.Wait()
+			if s.lives() != then.lives {
+				t.Fatalf("%v later the pod lives: %t", then.after, s.lives())
+			}
+			if then.keeps {
+				if _, err := s.keep(order{Owner: "me", Name: "demo/a", Lease: time.Second}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := s.claim(order{Owner: "you", Name: "demo/b", Lease: time.Second, Rest: time.Hour}); err == nil {
+			t.Error("another's pod came at once")
+		}
+		time.Sleep(time.Hour)
+		if _, err := s.claim(order{Owner: "you", Name: "demo/b", Lease: time.Second, Rest: time.Hour}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // its goroutine ends with it
+	})
+}
+
 // A lease that is over cannot be renewed: the pod has gone.
 func TestLeasesThatAreOver(t *testing.T) {
 	s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
@@ -435,5 +491,40 @@ func TestLeasesThatAreOver(t *testing.T) {
 	<-s.pod.Done()
 	if _, err := s.keep(order{Owner: "me", Name: "demo/a", Lease: time.Hour}); err == nil {
 		t.Error("the lease of a pod that is gone was renewed")
+	}
+}
+
+// Stop returns when the last answers are given, also those of pods that were just going.
+func TestStopWaitsForPodsThatGo(t *testing.T) {
+	r := newRig(t, 1)
+	f := r.open(t)
+	p, err := f.Start("demo/a", "demo/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	slow, err := http.NewRequest(http.MethodGet, "http://"+p.Addr().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Header.Set(backend.TakeHeader, "500ms")
+	response, err := http.DefaultClient.Do(slow) // its head is there, its body comes bit by bit
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	going := make(chan struct{})
+	go func() { close(going); p.Gone() }()
+	<-going
+	for p.State() != backend.Gone {
+		time.Sleep(time.Millisecond)
+	}
+	f.Stop()
+	select {
+	case <-p.Done():
+	default:
+		t.Error("Stop has returned before a pod that was going was done")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,8 +18,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// errRefused is a process's: it is another pod, or cannot do what it is told.
+var errRefused = errors.New("it refuses")
+
 // patience is for one order. A pod's last answers may take five seconds.
 const patience = 15 * time.Second
+
+// patience of an order that renews a lease is shorter: the next one comes soon.
+func (o order) patience() time.Duration {
+	if o.Lease > 0 {
+		return min(patience, o.Lease/4)
+	}
+	return patience
+}
 
 // reach gives orders to the processes of a pool: through the API server, which
 // works from wherever kubectl does, or at their own addresses.
@@ -51,7 +63,7 @@ func newReach(o Options, owner string) (reach, error) {
 
 // tell gives an order to the process of a member.
 func (r reach) tell(m *member, verb string, o order) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), o.patience())
 	defer cancel()
 	o.Owner = r.owner
 	body, err := json.Marshal(o)
@@ -74,7 +86,7 @@ func (r reach) tell(m *member, verb string, o order) error {
 	case http.StatusNoContent:
 		return nil
 	case http.StatusConflict:
-		return fmt.Errorf("telling pod %s of the pool: %s: it refuses: %s", m.name, verb, bytes.TrimSpace(text))
+		return fmt.Errorf("telling pod %s of the pool: %s: %w: %s", m.name, verb, errRefused, bytes.TrimSpace(text))
 	}
 	return fmt.Errorf("telling pod %s of the pool: %s: %s: %s", m.name, verb, answer.Status, bytes.TrimSpace(text))
 }

@@ -28,6 +28,8 @@ type order struct {
 	Name    string        `json:"name"`  // namespace/name
 	Service string        `json:"service,omitempty"`
 	Drain   time.Duration `json:"drain,omitempty"` // nanoseconds
+	// Rest, of claim, is how long the process must have been none, in nanoseconds.
+	Rest time.Duration `json:"rest,omitempty"`
 	// Lease, of claim and keep, is how long the pod lives on if nothing more is
 	// heard of it, in nanoseconds: its owner may have died.
 	Lease time.Duration `json:"lease,omitempty"`
@@ -49,6 +51,7 @@ type Server struct {
 	of     order       // that made the pod
 	pod    backend.Pod // nil before the first
 	expiry *time.Timer // of its lease
+	left   time.Time   // when the process was last a pod
 }
 
 // verbs are the orders that there are: each begins with the lock held, and
@@ -81,8 +84,12 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var o order
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&o); err != nil || o.Name == "" || o.Owner == "" || o.Drain < 0 {
-		http.Error(w, "want JSON with owner, name and a drain not below zero: "+fmt.Sprint(err), http.StatusBadRequest)
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&o); err != nil {
+		http.Error(w, "the order is no JSON of ours: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if o.Name == "" || o.Owner == "" || o.Drain < 0 {
+		http.Error(w, "an order has an owner, a name and a drain not below zero", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -106,8 +113,17 @@ func (s *Server) claim(o order) (func(), error) {
 	if o.Lease <= 0 {
 		return nil, fmt.Errorf("cannot be %s: the order has no lease", o.Name)
 	}
-	s.of, s.pod = o, backend.Single(o.Name, o.Service, s.Address, s.StreamPort, s.Tell)
-	s.expiry = time.AfterFunc(o.Lease, s.pod.Gone)
+	if rested := time.Since(s.left); rested < o.Rest {
+		return nil, fmt.Errorf("cannot be %s: was pod %s of %s %v ago, and rests for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
+	}
+	p := backend.Single(o.Name, o.Service, s.Address, s.StreamPort, s.Tell)
+	s.of, s.pod, s.expiry = o, p, time.AfterFunc(o.Lease, p.Gone)
+	go func() {
+		<-p.Done()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.left = time.Now()
+	}()
 	return atOnce, nil
 }
 

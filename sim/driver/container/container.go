@@ -54,16 +54,11 @@ func (d Driver) image(controller string) string {
 }
 
 // Refuses binaries: they are not in an image.
-func (Driver) Refuses(s subject.Subject) string {
-	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
-		return "its controller is a binary, and in containers images run: write " + subject.ImagePrefix + "NAME, or use --driver local"
-	}
-	return ""
-}
+func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
 
 // Prepare removes what dead harnesses left, starts an API server and makes room
 // for pods.
-func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (driver.Instance, error) {
+func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
 	if err := driver.Takes(d, s); err != nil {
 		return nil, err
 	}
@@ -71,6 +66,11 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			provider.Close()
+		}
+	}()
 	if err := removeOrphans(ctx, provider.Client()); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sync"
 
@@ -22,6 +23,7 @@ type life struct {
 	api       client.APIClient
 	init      int           // the container's first process, as the host counts; 0: not started
 	logged    chan struct{} // closed when its log has ended
+	conf      []byte        // nginx.conf as it was when the container was told to end; nil: not known
 
 	mu      sync.Mutex
 	pid     int // the controller, as last seen; 0 before that
@@ -82,8 +84,18 @@ func (l *life) look() (pid int, command string) {
 	return l.pid, l.command
 }
 
-func (l *life) Terminate() error { return l.signal("SIGTERM") }
-func (l *life) Kill() error      { return l.signal("SIGKILL") }
+// Terminate reads nginx.conf first: what is mounted over its folder ends with the container.
+func (l *life) Terminate() error {
+	if content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/%s", l.init, confName)); err == nil {
+		l.conf = content
+	}
+	return l.signal("SIGTERM")
+}
+
+func (l *life) Kill() error { return l.signal("SIGKILL") }
+
+// confName is nginx.conf's, as place.Read has it.
+const confName = "etc/nginx/nginx.conf"
 
 func (l *life) signal(name string) error {
 	ctx, id := context.Background(), l.container.GetContainerID()

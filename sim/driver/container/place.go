@@ -107,7 +107,11 @@ func (p *place) Master() (int, error) {
 
 // Read works on a container that has ended, too.
 func (p *place) Read(ctx context.Context, name string) ([]byte, error) {
-	file, err := p.life.Load().container.CopyFileFromContainer(ctx, "/"+name)
+	l := p.life.Load()
+	if name == confName && l.conf != nil {
+		return l.conf, nil
+	}
+	file, err := l.container.CopyFileFromContainer(ctx, "/"+name)
 	if errdefs.IsNotFound(err) {
 		return nil, fs.ErrNotExist
 	}

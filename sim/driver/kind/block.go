@@ -24,20 +24,24 @@ const blockBits = 19 // 8190 addresses, none of which is used twice
 // claimBlock takes the first block of 198.18.0.0/15 that no other run has: who
 // holds one listens on its very first address, which no pod gets.
 func claimBlock() (block, error) {
-	var last error
+	var taken error
 	for n := range 1 << (blockBits - 15) {
 		first := netip.AddrFrom4([4]byte{198, byte(18 + n>>3), byte(n << 5), 0})
 		prefix := netip.PrefixFrom(first, blockBits)
-		if err := route(prefix, netlink.RouteAdd); err != nil && !errors.Is(err, os.ErrExist) { // of a run that has died, or lives
-			return block{}, fmt.Errorf("this machine cannot take addresses for pods (it needs root): route to %v: %w", prefix, err)
+		added := route(prefix, netlink.RouteAdd)
+		if added != nil && !errors.Is(added, os.ErrExist) { // of a run that has died, or lives
+			return block{}, fmt.Errorf("this machine cannot take addresses for pods (it needs root): route to %v: %w", prefix, added)
 		}
 		claim, err := net.Listen("tcp4", netip.AddrPortFrom(first, PodPort).String())
 		if err == nil {
 			return block{prefix, claim}, nil
 		}
-		last = err
+		taken = err
+		if added == nil { // nobody had the block, so somebody has the port of all addresses
+			taken = errors.Join(err, route(prefix, netlink.RouteDel))
+		}
 	}
-	return block{}, fmt.Errorf("no block of addresses is free for pods: %w", last)
+	return block{}, fmt.Errorf("no block of addresses is free for pods; end what listens on port %d of all addresses, or other runs of the driver kind: %w", PodPort, taken)
 }
 
 func (b block) release() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"windtunnel.dev/deploy"
+	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/cluster"
 	"windtunnel.dev/sim/subject"
 )
@@ -94,9 +96,9 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
 	pod.SecurityContext.Sysctls = nil // they are the node's then
 	container := &pod.Containers[0]
-	container.Image = i.image
+	container.Image = i.image.Name
 	container.ImagePullPolicy = corev1.PullNever
-	container.Args = append(container.Args, i.args()...)
+	container.Args = slices.Concat(i.image.Cmd, container.Args, i.args())
 	limit(&container.Resources, corev1.ResourceCPU, i.subject.Resources.CPU.Quantity)
 	limit(&container.Resources, corev1.ResourceMemory, i.subject.Resources.Memory.Quantity)
 	for n, port := range container.Ports {
@@ -134,7 +136,7 @@ func (i *instance) args() []string {
 		"shutdown-grace-period":      "0",
 		"post-shutdown-grace-period": "0",
 	}
-	if i.subject.Controller == subject.Bundled {
+	if i.image.Labels[engine.Bundled] != "" {
 		flags["log-format"] = "json"
 	}
 	if len(i.room.Streams) > 0 {

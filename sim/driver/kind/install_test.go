@@ -10,6 +10,7 @@ import (
 
 	"windtunnel.dev/deploy"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
@@ -21,7 +22,7 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := &instance{
-		image: "some/image:1",
+		image: kindcluster.Image{Name: "some/image:1", Cmd: []string{"/of/the/image"}},
 		room:  driver.Room{Streams: []string{"demo/a:9000", "demo/b:9000"}},
 		subject: subject.Subject{
 			Controller: subject.Bundled,
@@ -68,6 +69,9 @@ func checkPod(t *testing.T, pod corev1.PodSpec) {
 	first, last := slices.Index(container.Args, "--shutdown-grace-period=10"), slices.Index(container.Args, "--shutdown-grace-period=0")
 	if first < 0 || last < first {
 		t.Errorf("the driver's flags are not after the manifest's: %v", container.Args)
+	}
+	if container.Args[0] != "/of/the/image" || slices.Contains(container.Args, "--log-format=json") {
+		t.Errorf("an image that is not the bundled controller's runs with %v", container.Args)
 	}
 	if slices.Contains(container.Args, "--http-port=10080") || !slices.Contains(container.Args, "--http-port=12345") {
 		t.Errorf("the scenario's flags do not win: %v", container.Args)

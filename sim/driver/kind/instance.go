@@ -25,7 +25,7 @@ import (
 type instance struct {
 	subject subject.Subject
 	room    driver.Room
-	image   string
+	image   kindcluster.Image
 	cluster *kindcluster.Cluster
 	api     *rest.Config
 	client  kubernetes.Interface

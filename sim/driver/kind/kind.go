@@ -6,6 +6,7 @@
 package kind
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,7 +24,8 @@ import (
 
 // Driver runs subjects in kind clusters.
 type Driver struct {
-	// Controller is the image of the bundled controller; empty: engine.Image.
+	// Controller is the image of the bundled controller, or of what is to run in its
+	// place; empty: engine.Image.
 	Controller string
 	// Cluster is what the clusters are made of; one that is kept is emptied
 	// before it is used again.
@@ -40,6 +42,9 @@ const PodPort = 8080
 // Name is "kind".
 func (Driver) Name() string { return "kind" }
 
+// Refuses binaries: they are not in an image.
+func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
+
 // Lacks names the faults that need the API server in our hands.
 func (Driver) Lacks(fault string) string { return lacks[fault] }
 
@@ -52,8 +57,7 @@ var lacks = map[string]string{
 
 // Prepare makes a cluster, and room for pods on this machine.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
-	image, err := d.image(s)
-	if err != nil {
+	if err := driver.Takes(d, s); err != nil {
 		return nil, err
 	}
 	cluster, err := kindcluster.Create(ctx, in.Index, d.Cluster)
@@ -65,7 +69,10 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 			cluster.Delete()
 		}
 	}()
-	i := &instance{subject: s, room: in, image: image, cluster: cluster}
+	i := &instance{subject: s, room: in, cluster: cluster}
+	if i.image, err = cluster.Image(ctx, d.image(s)); err != nil {
+		return nil, err
+	}
 	if i.api, err = cluster.REST(); err != nil {
 		return nil, err
 	}
@@ -80,7 +87,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 			return nil, fmt.Errorf("emptying the cluster %s: %w", cluster.Name, err)
 		}
 	}
-	if err = cluster.Load(ctx, image); err != nil {
+	if err = cluster.Load(ctx, i.image.Name); err != nil {
 		return nil, err
 	}
 	if d.Pool > 0 {
@@ -108,15 +115,9 @@ func (i *instance) listen() (err error) {
 }
 
 // image is that of the subject's controller.
-func (d Driver) image(s subject.Subject) (string, error) {
-	switch {
-	case s.Controller != subject.Bundled:
-		if _, err := os.Stat(s.Controller); err == nil {
-			return "", fmt.Errorf("subject %s: %s is a file, and the driver kind takes images of controllers", s.Name, s.Controller)
-		}
-		return strings.TrimPrefix(s.Controller, subject.ImagePrefix), nil
-	case d.Controller != "":
-		return d.Controller, nil
+func (d Driver) image(s subject.Subject) string {
+	if s.Controller != subject.Bundled {
+		return strings.TrimPrefix(s.Controller, subject.ImagePrefix)
 	}
-	return engine.Image, nil
+	return cmp.Or(d.Controller, engine.Image)
 }

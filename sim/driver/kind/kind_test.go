@@ -22,7 +22,7 @@ func TestDriver(t *testing.T) {
 
 func TestAFileIsNoImage(t *testing.T) {
 	_, err := kind.Driver{}.Prepare(t.Context(), subject.Subject{Name: "a", Controller: "kind_test.go"}, driver.Room{})
-	if err == nil || !strings.Contains(err.Error(), "kind_test.go is a file, and the driver kind takes images") {
+	if err == nil || !strings.Contains(err.Error(), "its controller is a binary") {
 		t.Errorf("got %v", err)
 	}
 }
