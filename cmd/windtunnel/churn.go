@@ -81,7 +81,10 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 	options := live.Options{Config: config, Plan: plan, Touch: o.touch, Image: o.image, Keep: o.keep}
 	if o.dryRun {
 		lines, err := live.DryRun(ctx, options)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return verdict(exitCut)
+		case err != nil:
 			return err
 		}
 		fmt.Fprintf(stdout, "would write to %s:\n%s\n", config.Host, strings.Join(lines, "\n"))
@@ -101,14 +104,15 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 		fmt.Fprintf(stderr, "%v/%v  changes %d  errors %d  p50 %v  p99 %v\n", at.Truncate(time.Second), o.shape.For, t.Writes, t.Errors, short(t.P50), short(t.P99))
 	}
 	result, err := live.Churn(ctx, options)
+	if result.Run != "" {
+		o.tell(stdout, result)
+	}
 	if recording != nil {
-		err = errors.Join(err, o.keepRecording(recording, result))
+		err = errors.Join(err, o.keepRecording(stdout, recording, result))
 	}
-	if err != nil {
-		return err
-	}
-	o.tell(stdout, result)
 	switch {
+	case err != nil:
+		return err
 	case ctx.Err() != nil:
 		return verdict(exitCut)
 	case result.Errors > 0:
@@ -117,13 +121,21 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 	return nil
 }
 
-// keepRecording writes what happened, or removes the file where nothing did.
-func (o churnOptions) keepRecording(file *os.File, r live.Result) error {
+// keepRecording writes what happened, and prints what it holds, or removes the file
+// where nothing did.
+func (o churnOptions) keepRecording(out io.Writer, file *os.File, r live.Result) error {
 	if r.Run == "" {
 		file.Close()
 		return os.Remove(o.out)
 	}
-	return errors.Join(churn.Write(file, r.Recording), file.Close())
+	if err := errors.Join(churn.Write(file, r.Recording), file.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %d changes\n", o.out, len(r.Recording.Changes))
+	for _, what := range slices.Sorted(maps.Keys(r.Recording.Left)) {
+		fmt.Fprintf(out, "not in it: %d %s\n", r.Recording.Left[what], what)
+	}
+	return nil
 }
 
 // tell prints the summary.
@@ -141,12 +153,6 @@ func (o churnOptions) tell(out io.Writer, r live.Result) {
 	}
 	if o.keep {
 		fmt.Fprintf(out, "kept in %s, with the label %s=%s\n", o.shape.Population.Namespace, live.RunLabel, r.Run)
-	}
-	if o.out != "" {
-		fmt.Fprintf(out, "%s: %d changes\n", o.out, len(r.Recording.Changes))
-	}
-	for _, what := range slices.Sorted(maps.Keys(r.Recording.Left)) {
-		fmt.Fprintf(out, "not in it: %d %s\n", r.Recording.Left[what], what)
 	}
 }
 

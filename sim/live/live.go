@@ -91,30 +91,36 @@ func DryRun(ctx context.Context, o Options) ([]string, error) {
 }
 
 // Churn makes the population in its namespace, makes the changes at their times,
-// and removes what it has made, also when ctx ends it before. The result is then
-// of what there was.
+// and removes what it has made, also when ctx ends it before: that is no error, and
+// the result is of what there was, without a Run if nothing was begun.
 func Churn(ctx context.Context, o Options) (Result, error) {
 	r, err := prepare(o)
 	if err != nil {
 		return Result{}, err
 	}
 	if err := r.look(ctx); err != nil {
-		return Result{}, err
+		return Result{}, unlessCut(ctx, err)
 	}
 	clean, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if err := r.ground.claim(ctx, r.client, r.name); err != nil {
-		return Result{}, errors.Join(err, r.disclaim(clean))
+		return Result{}, errors.Join(unlessCut(ctx, err), r.disclaim(clean))
 	}
 	length, err := r.churn(ctx)
-	if ctx.Err() != nil {
-		err = nil // that is how it was to end
-	}
-	err = errors.Join(err, r.clean(clean))
-	result := Result{Tally: r.counter.now(), Run: r.name, Length: length, Trouble: r.counter.lastTrouble}
+	err = errors.Join(unlessCut(ctx, err), r.clean(clean))
+	result := Result{Tally: r.counter.now(), Run: r.name, Length: length, Trouble: r.counter.trouble()}
+	made, certificates := r.counter.recorded()
 	var unrecorded error
-	result.Recording, unrecorded = o.Plan.recording(r.counter.made, r.counter.certificates, length)
+	result.Recording, unrecorded = o.Plan.recording(made, certificates, length)
 	return result, errors.Join(err, unrecorded)
+}
+
+// unlessCut is the error, but none where ctx has ended: that is how it was to end.
+func unlessCut(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 func prepare(o Options) (*run, error) {
@@ -271,9 +277,17 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 func (r *run) disclaim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleaning)
 	defer cancel()
-	g, err := survey(ctx, r.client, r.Plan.Population.Namespace, "", r.name)
-	if err != nil || g.uid == "" {
+	name := r.Plan.Population.Namespace
+	var g ground
+	err := patiently(ctx, func(ctx context.Context) (_ bool, err error) {
+		g, err = survey(ctx, r.client, name, "", r.name)
+		return true, err
+	})
+	switch {
+	case errors.Is(err, ErrNotOurs) || err == nil && g.uid == "":
 		return nil // it is another's, or not there
+	case err != nil:
+		return fmt.Errorf("namespace %s may have been made: %w; look with kubectl get namespace -l %s=%s, and if it is there: kubectl delete namespace %s", name, err, RunLabel, r.name, name)
 	}
 	return g.remove(ctx, r.client)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +23,10 @@ import (
 
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/scenario"
 )
 
 // rig is an API server and a plan for it.
@@ -344,6 +348,113 @@ func TestANamespaceMadeAgainIsNotRemoved(t *testing.T) {
 	}
 }
 
+// inject makes the API fail at a verb of namespaces.
+func (r *rig) inject(t *testing.T, f fault.Fault, verb string, skip, count int) {
+	t.Helper()
+	if _, err := r.api.Inject(f, fault.Scope{Resources: []string{"namespaces"}, Verbs: []string{verb}, Skip: skip, Count: count}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An interrupt before anything was begun is no error, and leaves nothing either.
+func TestInterruptedBeforeItBegan(t *testing.T) {
+	for _, verb := range []string{"get", "create"} {
+		r := newRig(t, nil)
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		r.inject(t, fault.Fault{Name: "interrupt", Serve: func(c *fault.Call, _ http.ResponseWriter, serve func(http.ResponseWriter)) error {
+			serve(httptest.NewRecorder())
+			interrupt()
+			c.Wait(-1) // until the client is gone
+			return nil
+		}}, verb, 0, 1)
+		if result, err := Churn(ctx, r.Options); err != nil || result.Run != "" {
+			t.Errorf("%s: %+v, %v", verb, result.Tally, err)
+		}
+		if is := r.namespace(t); is != nil {
+			t.Errorf("%s: left %+v", verb, is)
+		}
+	}
+}
+
+// The namespace was made, the answer is lost, and the next look fails: it goes all the same.
+func TestALostAnswerLeavesNothing(t *testing.T) {
+	r := newRig(t, nil)
+	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
+	r.inject(t, fault.ServerError(500, 0), "get", 1, 1)
+	if _, err := Churn(t.Context(), r.Options); err == nil || !strings.Contains(err.Error(), "making namespace gale") {
+		t.Errorf("got %v", err)
+	}
+	if is := r.namespace(t); is != nil {
+		t.Errorf("left: %+v", is)
+	}
+}
+
+// What may be left is told, and how to see it and to remove it.
+func TestSaysWhatMayBeLeft(t *testing.T) {
+	r := newRig(t, nil)
+	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
+	r.inject(t, fault.Forbidden(), "get", 1, 0)
+	_, err := Churn(t.Context(), r.Options)
+	for _, want := range []string{"namespace gale may have been made", "kubectl get namespace -l windtunnel.dev/run=", "kubectl delete namespace gale"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// One hiccup of the API leaves no namespace.
+func TestRemovesInSpiteOfAHiccup(t *testing.T) {
+	for _, f := range []fault.Fault{fault.ServerError(500, 0), fault.ServerError(503, 0), fault.BadGateway()} {
+		for _, verb := range []string{"delete", "get"} {
+			r := newRig(t, nil)
+			r.Began = func(string) { r.inject(t, f, verb, 0, 1) }
+			if _, err := Churn(t.Context(), r.Options); err != nil {
+				t.Errorf("%s at %s: %v", f.Name, verb, err)
+			}
+			if is := r.namespace(t); is != nil {
+				t.Errorf("%s at %s: left %+v", f.Name, verb, is)
+			}
+		}
+	}
+}
+
+// An API that does not come back is waited for as long as ctx says, and no longer.
+func TestPatienceEnds(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	down, tries := errors.New("connection refused"), 0
+	err := patiently(ctx, func(context.Context) (bool, error) {
+		if tries++; tries == 2 {
+			end()
+		}
+		return false, down
+	})
+	if tries != 2 || !errors.Is(err, down) || !errors.Is(err, context.Canceled) {
+		t.Errorf("after %d tries %v", tries, err)
+	}
+}
+
+// Pods go on telling what goes wrong while the result is read.
+func TestCounterIsReadWhileItIsWritten(t *testing.T) {
+	c := newCounter(1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := range 100 {
+			c.see(event.Event{Change: &event.Change{ID: 1 + i%2}})
+			c.see(event.Event{Trouble: &event.Trouble{What: "pod gale/a", Detail: "is gone"}})
+		}
+	}()
+	for range 100 {
+		c.trouble()
+		c.recorded()
+	}
+	<-ended
+	if made, certificates := c.recorded(); made != 50 || certificates != 50 || c.trouble() != "pod gale/a: is gone" {
+		t.Errorf("%d changes, %d certificates, %q", made, certificates, c.trouble())
+	}
+}
+
 func TestRefusedWritesAreCounted(t *testing.T) {
 	r := newRig(t, nil)
 	r.Began = func(string) {
@@ -371,19 +482,34 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 }
 
 func TestAPlanOfNothing(t *testing.T) {
-	whole := Shape{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
-	for name, change := range map[string]func(*Shape){
-		"kinds":     func(s *Shape) { s.Kinds = nil },
-		"rate":      func(s *Shape) { s.Rate = 0 },
-		"length":    func(s *Shape) { s.For = 0 },
-		"services":  func(s *Shape) { s.Population.Services = 0 },
-		"pods":      func(s *Shape) { s.Population.Pods = 0 },
-		"odd kinds": func(s *Shape) { s.Kinds = []string{"storm"} },
+	whole := Shape{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1, Ingresses: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
+	for want, change := range map[string]func(*Shape){
+		"--kind is []: it must name some of [rolling-update ":                          func(s *Shape) { s.Kinds = nil },
+		"--kind is [touch touch]: it must name each kind once":                         func(s *Shape) { s.Kinds = []string{"touch", "touch"} },
+		`there is no kind of churn "storm"`:                                            func(s *Shape) { s.Kinds = []string{"storm"} },
+		"--rate is 0: it must be a number above 0":                                     func(s *Shape) { s.Rate = 0 },
+		"--rate is NaN: it must be a number above 0":                                   func(s *Shape) { s.Rate = math.NaN() },
+		"--rate is +Inf: it must be a number above 0":                                  func(s *Shape) { s.Rate = math.Inf(1) },
+		"--for is 0s: it must be above 0s":                                             func(s *Shape) { s.For = 0 },
+		"--for is 1s: it must be 5s or more for a change at --rate 0.1":                func(s *Shape) { s.Rate = 0.1 },
+		"--for is 1s: it must be 1.667s or more for a change at --rate 0.3":            func(s *Shape) { s.Rate = 0.3 },
+		"--drain is -1s: it must be 0s or more":                                        func(s *Shape) { s.Drain = -time.Second },
+		"--services is 0: it must be 1 or more":                                        func(s *Shape) { s.Population.Services = 0 },
+		"--pods is 0: it must be 1 or more":                                            func(s *Shape) { s.Population.Pods = 0 },
+		"--ingresses is -1: it must be 0 or more":                                      func(s *Shape) { s.Population.Ingresses = -1 },
+		"--ingresses is 0: it must be 1 or more for a " + scenario.CertificateRotation: func(s *Shape) { s.Population.Ingresses = 0 },
 	} {
 		s := whole
 		change(&s)
-		if _, err := NewPlan(s); err == nil {
-			t.Errorf("%s: a plan all the same", name)
+		if _, err := NewPlan(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s, got %v", want, err)
+		}
+	}
+	for rate, length := range map[float64]time.Duration{0.1: 5 * time.Second, 0.3: 1667 * time.Millisecond} {
+		s := whole
+		s.Kinds, s.Rate, s.For = []string{scenario.Touch}, rate, length
+		if plan, err := NewPlan(s); err != nil || len(plan.Stream.Changes) != 1 {
+			t.Errorf("%g for %v, as it says: %v", rate, length, err)
 		}
 	}
 }

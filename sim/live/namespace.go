@@ -88,20 +88,57 @@ func labels(run string) map[string]string {
 // remove deletes the namespace that this run made, and no other of its name,
 // and returns when it is gone.
 func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
-	namespaces := client.CoreV1().Namespaces()
-	err := namespaces.Delete(ctx, g.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &g.uid}})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("removing namespace %s: %w", g.name, err)
-	}
-	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	namespaces, asked := client.CoreV1().Namespaces(), false
+	err := patiently(ctx, func(ctx context.Context) (bool, error) {
 		is, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && is.UID != g.uid {
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && asked && is.UID != g.uid:
+			return true, nil
+		case err != nil || is.DeletionTimestamp != nil:
+			return false, err
+		}
+		err = namespaces.Delete(ctx, g.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &g.uid}})
+		asked = err == nil
+		if apierrors.IsNotFound(err) {
 			return true, nil
 		}
 		return false, err
 	})
-	if err != nil {
-		return fmt.Errorf("waiting until namespace %s is gone: %w", g.name, err)
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("%w: %s was made anew by somebody else during the run: %w", ErrNotOurs, g.name, err)
+	case err != nil:
+		return fmt.Errorf("namespace %s may be left: %w; remove it with kubectl delete namespace %s", g.name, err, g.name)
 	}
 	return nil
+}
+
+// patiently repeats what is not done, or failed in passing, until ctx ends.
+func patiently(ctx context.Context, do wait.ConditionWithContextFunc) error {
+	var passed error
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		done, err := do(ctx)
+		if passed = nil; passing(err) {
+			passed = err
+			return false, nil
+		}
+		return done, err
+	})
+	if wait.Interrupted(err) && passed != nil {
+		return fmt.Errorf("%w, the last answer: %w", err, passed)
+	}
+	return err
+}
+
+// passing says that an error may not come again: the API did not answer, or not now.
+func passing(err error) bool {
+	if err == nil || errors.Is(err, ErrNotOurs) {
+		return false
+	}
+	switch apierrors.ReasonForError(err) {
+	case metav1.StatusReasonUnknown, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable,
+		metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout, metav1.StatusReasonTooManyRequests:
+		return true
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -36,10 +37,37 @@ type Plan struct {
 	beats      []step.Beat
 }
 
+// check says which value is wrong, by its flag, and what it must be.
+func (s Shape) check() error {
+	p := s.Population
+	for _, rule := range []struct {
+		flag string
+		is   any
+		ok   bool
+		must string
+	}{
+		{"kind", s.Kinds, len(s.Kinds) > 0, fmt.Sprint("name some of ", Kinds)},
+		{"kind", s.Kinds, len(slices.Compact(slices.Sorted(slices.Values(s.Kinds)))) == len(s.Kinds), "name each kind once; --rate makes more of it"},
+		{"rate", s.Rate, s.Rate > 0 && !math.IsInf(s.Rate, 1), "be a number above 0"},
+		{"for", s.For, s.For > 0, "be above 0s"},
+		{"drain", s.Drain, s.Drain >= 0, "be 0s or more"},
+		{"services", p.Services, p.Services >= 1, "be 1 or more"},
+		{"pods", p.Pods, p.Pods >= 1, "be 1 or more"},
+		{"ingresses", p.Ingresses, p.Ingresses >= 0, "be 0 or more"},
+		{"ingresses", p.Ingresses, p.Ingresses > 0 || !slices.Contains(s.Kinds, scenario.CertificateRotation), "be 1 or more for a " + scenario.CertificateRotation},
+		{"for", s.For, math.Round(s.Rate*s.For.Seconds()) >= 1, fmt.Sprintf("be %gs or more for a change at --rate %g", math.Ceil(500/s.Rate)/1000, s.Rate)},
+	} {
+		if !rule.ok {
+			return fmt.Errorf("--%s is %v: it must %s", rule.flag, rule.is, rule.must)
+		}
+	}
+	return nil
+}
+
 // NewPlan is the plan of a shape: always the same.
 func NewPlan(s Shape) (*Plan, error) {
-	if len(s.Kinds) == 0 || s.Rate <= 0 || s.For <= 0 || s.Population.Services < 1 || s.Population.Pods < 1 {
-		return nil, fmt.Errorf("churn of nothing: it takes a kind, a service with a pod, and a rate and a length above 0")
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	p := &Plan{Shape: s}
 	s.Population.TLS = s.Population.TLS || slices.Contains(s.Kinds, scenario.CertificateRotation)

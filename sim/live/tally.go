@@ -30,7 +30,6 @@ type counter struct {
 	made         int // changes of the stream
 	certificates int
 	stream       int // how many changes the stream has: further ones are of certificates
-	troubles     int
 	lastTrouble  string
 }
 
@@ -60,7 +59,6 @@ func (c *counter) see(e event.Event) {
 			c.tally.LastError = e.Written.Error
 		}
 	case e.Trouble != nil:
-		c.troubles++
 		c.lastTrouble = e.Trouble.What + ": " + e.Trouble.Detail
 	}
 }
@@ -69,6 +67,20 @@ func (c *counter) late(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tally.Behind = max(c.tally.Behind, by)
+}
+
+// recorded is how many changes were begun, of the stream and of certificates.
+func (c *counter) recorded() (made, certificates int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.made, c.certificates
+}
+
+// trouble is the last with pods; empty: there was none.
+func (c *counter) trouble() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastTrouble
 }
 
 func (c *counter) now() Tally {
