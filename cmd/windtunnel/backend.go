@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -66,6 +67,9 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	address, err := netip.ParseAddrPort(o.address)
 	if err != nil {
 		return fmt.Errorf("--address: %w", err)
+	}
+	if o.streamPort < 0 || o.streamPort > math.MaxUint16 {
+		return fmt.Errorf("--stream-port: %d is no port: name one of 1 to %d, or 0 for none", o.streamPort, math.MaxUint16)
 	}
 	tell := printEvents(out)
 	if o.control != "" {
