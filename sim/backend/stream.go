@@ -54,13 +54,32 @@ func (p *pod) StreamAddr() netip.AddrPort {
 
 func (p *pod) serveStream(s *streamListener) {
 	go p.answerDatagrams(s.udp)
-	for {
+	p.untilClosed(func() error {
 		c, err := s.tcp.Accept()
-		if err != nil {
-			p.streamEnded(err)
-			return
+		if err == nil {
+			go p.answerLines(c)
 		}
-		go p.answerLines(c)
+		return err
+	})
+}
+
+// untilClosed repeats what a listener does until it is closed. After any other
+// error, such as one file too many, it pauses, longer and longer, as net/http does:
+// clients could connect all the same, and would wait for ever.
+func (p *pod) untilClosed(do func() error) {
+	const least, most = 5 * time.Millisecond, time.Second
+	pause := least
+	for {
+		switch err := do(); {
+		case err == nil:
+			pause = least
+		case errors.Is(err, net.ErrClosed):
+			return
+		default:
+			p.trouble(fmt.Errorf("port %d of TCP and UDP: %w%s", p.home.streamPort, err, remedy(err)))
+			time.Sleep(pause)
+			pause = min(2*pause, most)
+		}
 	}
 }
 
@@ -82,11 +101,10 @@ func (p *pod) answerLines(c net.Conn) {
 
 func (p *pod) answerDatagrams(c net.PacketConn) {
 	buffer := make([]byte, mostDatagram)
-	for {
+	p.untilClosed(func() error {
 		n, from, err := c.ReadFrom(buffer)
 		if err != nil {
-			p.streamEnded(err)
-			return
+			return err
 		}
 		answer := p.answerTo(buffer[:n])
 		send := func() { c.WriteTo(answer, from) } // an error is of a client that went away, or of a pod that did
@@ -95,7 +113,8 @@ func (p *pod) answerDatagrams(c net.PacketConn) {
 		} else {
 			send()
 		}
-	}
+		return nil
+	})
 }
 
 // answerAfter is how long a datagram asks for; what is no time asks for none.
@@ -115,10 +134,4 @@ func answerAfter(datagram string) time.Duration {
 func (p *pod) answerTo(message []byte) []byte {
 	sum := sha256.Sum256(message)
 	return encoded(p.identity(hex.EncodeToString(sum[:])))
-}
-
-func (p *pod) streamEnded(err error) {
-	if !errors.Is(err, net.ErrClosed) {
-		p.trouble(fmt.Errorf("port %d of TCP and UDP: %w", p.home.streamPort, err))
-	}
 }

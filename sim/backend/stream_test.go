@@ -1,12 +1,16 @@
 package backend
 
 import (
+	"bufio"
 	"net"
 	"net/netip"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"windtunnel.dev/internal/port"
+	"windtunnel.dev/sim/event"
 )
 
 // A datagram may ask for time; what is no time is answered at once, as all others.
@@ -36,5 +40,53 @@ func TestDatagramsThatAreAnsweredLater(t *testing.T) {
 		if _, err := conn.Read(answer); err != nil || time.Since(asked) < least {
 			t.Errorf("%q: answered %v after %v", said, err, time.Since(asked))
 		}
+	}
+}
+
+// failsOnce is a listener when there is one file too many, for a moment.
+type failsOnce struct {
+	net.Listener
+	failed bool
+}
+
+func (l *failsOnce) Accept() (net.Conn, error) {
+	if !l.failed {
+		l.failed = true
+		return nil, syscall.EMFILE
+	}
+	return l.Listener.Accept()
+}
+
+// A listener that failed once is asked again: who connects is answered.
+func TestAcceptIsTriedAgain(t *testing.T) {
+	s, err := listenStream(netip.MustParseAddrPort("127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := s.tcp.Addr().String()
+	s.tcp = &failsOnce{Listener: s.tcp}
+	told := make(chan event.Event, 10)
+	p := newPod(home{streamPort: 1, tell: func(e event.Event) { told <- e }}, "demo/web-1", "demo/web", netip.AddrPort{})
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.serveStream(s) }()
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := conn.Write([]byte("hello\n")); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(answer, "demo/web-1") {
+		t.Errorf("answered %q, %v", answer, err)
+	}
+	if e := <-told; e.Trouble == nil || !strings.Contains(e.Trouble.Detail, "raise the limit") {
+		t.Errorf("told %+v", e)
+	}
+	s.close()
+	<-ended // and it ends with its listener
+	if len(told) > 0 {
+		t.Errorf("told %+v", <-told)
 	}
 }
