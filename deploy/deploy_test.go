@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 
 	"windtunnel.dev/deploy"
 	"windtunnel.dev/internal/pki"
@@ -130,22 +131,54 @@ func TestRestricted(t *testing.T) {
 
 func mustBeRestricted(t *testing.T, spec corev1.PodSpec) {
 	t.Helper()
-	own, container := spec.SecurityContext, spec.Containers[0].SecurityContext
-	for rule, kept := range map[string]bool{
-		"runAsNonRoot":             *own.RunAsNonRoot && *own.RunAsUser != 0,
-		"seccomp":                  own.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
-		"allowPrivilegeEscalation": !*container.AllowPrivilegeEscalation,
-		"capabilities":             slices.Equal(container.Capabilities.Drop, []corev1.Capability{"ALL"}) && len(container.Capabilities.Add) == 0,
-		"host namespaces":          !spec.HostNetwork && !spec.HostPID && !spec.HostIPC,
-		"readOnlyRootFilesystem":   *container.ReadOnlyRootFilesystem,
-	} {
+	for _, rule := range unrestricted(spec) {
+		t.Errorf("%s is not as the standard has it", rule)
+	}
+}
+
+// unrestricted are the rules that a pod breaks.
+func unrestricted(spec corev1.PodSpec) (broken []string) {
+	rule := func(name string, kept bool) {
 		if !kept {
-			t.Errorf("%s is not as the standard has it", rule)
+			broken = append(broken, name)
 		}
 	}
+	own := spec.SecurityContext
+	rule("runAsNonRoot", *own.RunAsNonRoot && *own.RunAsUser != 0)
+	rule("seccomp", own.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault)
+	rule("host namespaces", !spec.HostNetwork && !spec.HostPID && !spec.HostIPC)
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		is := ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
+		rule(c.Name+": privileged", !ptr.Deref(is.Privileged, false))
+		rule(c.Name+": runAsNonRoot", ptr.Deref(is.RunAsNonRoot, true) && ptr.Deref(is.RunAsUser, 1) != 0)
+		rule(c.Name+": seccomp", is.SeccompProfile == nil || is.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault)
+		rule(c.Name+": allowPrivilegeEscalation", !ptr.Deref(is.AllowPrivilegeEscalation, true))
+		rule(c.Name+": readOnlyRootFilesystem", ptr.Deref(is.ReadOnlyRootFilesystem, false))
+		caps := ptr.Deref(is.Capabilities, corev1.Capabilities{})
+		rule(c.Name+": capabilities", slices.Equal(caps.Drop, []corev1.Capability{"ALL"}) && len(caps.Add) == 0)
+	}
 	for _, volume := range spec.Volumes {
-		if volume.EmptyDir == nil && volume.Secret == nil {
-			t.Errorf("volume %s is neither an emptyDir nor a Secret", volume.Name)
+		rule("volume "+volume.Name, volume.EmptyDir != nil || volume.Secret != nil)
+	}
+	return broken
+}
+
+// A container that is not the first is looked at as well.
+func TestRestrictedIsOfEveryContainer(t *testing.T) {
+	objects, err := deploy.Build(".", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, add := range map[string]func(*corev1.PodSpec, corev1.Container){
+		"second": func(s *corev1.PodSpec, c corev1.Container) { s.Containers = append(s.Containers, c) },
+		"init":   func(s *corev1.PodSpec, c corev1.Container) { s.InitContainers = append(s.InitContainers, c) },
+	} {
+		template := pod(t, objects)
+		spec := template.Spec.DeepCopy()
+		add(spec, corev1.Container{Name: name, SecurityContext: &corev1.SecurityContext{Privileged: new(true), RunAsUser: new(int64(0))}})
+		want := []string{name + ": privileged", name + ": runAsNonRoot", name + ": allowPrivilegeEscalation", name + ": readOnlyRootFilesystem", name + ": capabilities"}
+		if got := unrestricted(*spec); !slices.Equal(got, want) {
+			t.Errorf("broken are %q, want %q", got, want)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func idleClosesAlone(lost map[string]tally) {
 }
 
 // explained expects that each lost request has a cause that the loss of a server's
-// process or network has, and that requests are served again.
+// process or network has.
 func explained(lost map[string]tally) {
 	GinkgoHelper()
 	for lane, t := range lost {
