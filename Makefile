@@ -12,7 +12,7 @@ export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 .PHONY: help demo results test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: setup build ## measure what an endpoint change costs: reload against dynamic
 	bin/windtunnel run --driver $(DRIVER) $(SCENARIO)
@@ -67,7 +67,7 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 	  done; done
 
 golden: setup ## rewrite the golden files with what the tests get
-	$(GO) test ./controller/... ./sim/... -update
+	$(GO) test $$(grep -rl --include='*_test.go' --exclude-dir=oracle 'windtunnel.dev/internal/golden' . | xargs -n1 dirname | sort -u) -update
 
 oracle: bin/real/kube-apiserver ## compare the simulated API server with a real one, answer by answer
 	cd oracle && $(GO) run . -bin ../bin/real -report ../docs/results/oracle.md
