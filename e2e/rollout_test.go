@@ -44,12 +44,14 @@ func idleClosesAlone(lost map[string]tally) {
 }
 
 // explained expects that each lost request has a cause that the loss of a server's
-// process or network has.
+// process or network has. An nginx that is started again answers 503 until it has
+// been told its backends, to whom the network still sends it: kubelets start it
+// sooner than kube-proxy, which looks once a second, hears that it was gone.
 func explained(lost map[string]tally) {
 	GinkgoHelper()
 	for lane, t := range lost {
 		for cause := range t.Lost {
-			Expect(cause).To(BeElementOf(event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.Timeout), "%s: %s", lane, t)
+			Expect(cause).To(BeElementOf(event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.Timeout, event.NginxError), "%s: %s", lane, t)
 		}
 	}
 }
