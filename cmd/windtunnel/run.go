@@ -84,14 +84,16 @@ func runLoaded(ctx context.Context, s *scenario.Scenario, o runOptions, stdout, 
 		return err
 	}
 	if err := driver.Fits(where, s); err != nil {
-		fmt.Fprintln(stderr, "windtunnel: skipped:", err)
-		return verdict(exitSkipped)
+		return skipped(stderr, err)
 	}
 	dir, err := makeRunDir(o.out, s, o.rewritten)
 	if err != nil {
 		return err
 	}
 	ran := conduct(ctx, dir, s, o, where, stderr)
+	if errors.Is(ran, fault.ErrNotHere) {
+		return skipped(stderr, ran)
+	}
 	if ran != nil && ctx.Err() == nil && !started(dir) {
 		return ran // nothing was measured
 	}
@@ -109,6 +111,11 @@ func runLoaded(ctx context.Context, s *scenario.Scenario, o runOptions, stdout, 
 		return verdict(exitFailed)
 	}
 	return err
+}
+
+func skipped(stderr io.Writer, why error) error {
+	fmt.Fprintln(stderr, "windtunnel: skipped:", why)
+	return verdict(exitSkipped)
 }
 
 func loadScenario(path string) (*scenario.Scenario, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
 	"windtunnel.dev/sim/scenario"
@@ -161,17 +162,20 @@ func (t *trial) name() string {
 // run runs the scenario and says what came of it, and why.
 func (t *trial) run(ctx context.Context, where driver.Driver, stderr io.Writer) (code int, note string) {
 	s := t.scenario
-	if err := driver.Fits(where, s); err != nil {
-		return exitSkipped, err.Error()
-	}
 	if t.control {
 		s = s.Mutated()
+	}
+	if err := driver.Fits(where, s); err != nil {
+		return exitSkipped, err.Error()
 	}
 	dir, err := makeRunDir(t.dir, s, t.control || t.stretched)
 	if err != nil {
 		return exitBadInput, err.Error()
 	}
 	ran := conduct(ctx, dir, s, runOptions{seed: s.Seed}, where, stderr)
+	if errors.Is(ran, fault.ErrNotHere) {
+		return exitSkipped, ran.Error()
+	}
 	if ran != nil && !started(dir) {
 		return exitBadInput, ran.Error()
 	}
@@ -183,7 +187,11 @@ func (t *trial) run(ctx context.Context, where driver.Driver, stderr io.Writer) 
 		return exitBadInput, err.Error()
 	}
 	if t.control {
-		return judgeControl(t.scenario.Control, outcomes)
+		code, note := judgeControl(t.scenario.Control, outcomes)
+		if ran != nil {
+			note += "; the run was cut short: " + ran.Error()
+		}
+		return code, note
 	}
 	if ran != nil {
 		return exitFailed, ran.Error()

@@ -37,16 +37,24 @@ func Fits(d Driver, s *scenario.Scenario) error {
 			return fmt.Errorf("%s: %w", s.File, err)
 		}
 	}
-	limited, ok := d.(Limited)
-	if !ok {
-		return nil
-	}
 	for _, step := range s.Timeline {
-		if step.Fault == "" {
-			continue
+		if err := makes(d, step.Fault); err != nil {
+			return fmt.Errorf("%s:%d: fault %s, driver %s: %w", s.File, step.Line, step.Fault, d.Name(), err)
 		}
-		if why := limited.Lacks(step.Fault); why != "" {
-			return fmt.Errorf("%s:%d: fault %s, driver %s: %w: %s", s.File, step.Line, step.Fault, d.Name(), fault.ErrNotHere, why)
+	}
+	return nil
+}
+
+// makes is nil where a driver, and we, can make a fault.
+func makes(d Driver, name string) error {
+	if f, known := fault.Find(name); known {
+		if err := f.Allowed(); err != nil {
+			return err
+		}
+	}
+	if limited, ok := d.(Limited); ok {
+		if why := limited.Lacks(name); why != "" {
+			return fmt.Errorf("%w: %s", fault.ErrNotHere, why)
 		}
 	}
 	return nil

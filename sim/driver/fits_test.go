@@ -2,9 +2,12 @@ package driver_test
 
 import (
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"windtunnel.dev/sim/driver"
@@ -20,6 +23,9 @@ func TestFits(t *testing.T) {
 		return &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Timeline: []scenario.Step{{Line: 7, Fault: name}}}}
 	}
 	for _, f := range fault.All() {
+		if f.Allowed() != nil {
+			continue
+		}
 		if err := driver.Fits(local.Driver{}, with(f.Name)); err != nil {
 			t.Errorf("local cannot run %s: %v", f.Name, err)
 		}
@@ -30,6 +36,25 @@ func TestFits(t *testing.T) {
 	err := driver.Fits(kind.Driver{}, with("api-429"))
 	if !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), "a.yaml:7: fault api-429, driver kind: ") || !strings.HasSuffix(err.Error(), "the API server is a real one") {
 		t.Errorf("kind and a fault of the API: %v", err)
+	}
+}
+
+// What only root can break is not for others to run, wherever.
+func TestFitsNeedsRoot(t *testing.T) {
+	runtime.LockOSThread() // and never unlocked: the thread, which stays another user's, ends with the test
+	if _, _, failed := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), 65534, ^uintptr(0)); failed != 0 && os.Geteuid() == 0 {
+		t.Skip(failed)
+	}
+	for _, f := range fault.All() {
+		if f.Root != strings.Contains(f.Doc, "needs root") {
+			t.Errorf("%s: Root is %t, but: %s", f.Name, f.Root, f.Doc)
+		}
+		for _, d := range []driver.Driver{local.Driver{}, container.Driver{}, kind.Driver{}} {
+			err := driver.Fits(d, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Timeline: []scenario.Step{{Line: 7, Fault: f.Name}}}})
+			if f.Root && (!errors.Is(err, fault.ErrNotHere) || !strings.HasSuffix(err.Error(), "it needs root")) {
+				t.Errorf("%s, driver %s: %v", f.Name, d.Name(), err)
+			}
+		}
 	}
 }
 

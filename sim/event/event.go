@@ -309,8 +309,9 @@ type Probe struct {
 }
 
 // Fault is something that a step broke on purpose, when it struck and when it
-// was healed.
+// was healed. One that failed did not strike after all.
 type Fault struct {
 	Name   string `json:"name"`
 	Healed bool   `json:"healed"`
+	Failed bool   `json:"failed,omitempty"`
 }

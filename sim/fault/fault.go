@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -23,6 +24,8 @@ type Fault struct {
 	Lasts bool
 	// Kills says that the controller may end of it, and is to be started again then.
 	Kills bool
+	// Root says that only root can make it.
+	Root bool
 
 	strike func(Victim, time.Duration) (heal func(), err error)
 }
@@ -75,9 +78,21 @@ func Find(name string) (Fault, bool) {
 	return faults[i], true
 }
 
+// Allowed is nil unless only root can make the fault, which we are not: then it is
+// ErrNotHere.
+func (f Fault) Allowed() error {
+	if f.Root && os.Geteuid() != 0 {
+		return fmt.Errorf("%w: it needs root", ErrNotHere)
+	}
+	return nil
+}
+
 // Strike breaks the victim. A fault that lasts is healed after that time, when
 // ctx is done, or by calling heal; healed is called once, when it is.
 func (f Fault) Strike(ctx context.Context, v Victim, lasts time.Duration, healed func()) (heal func(), err error) {
+	if err := f.Allowed(); err != nil {
+		return nil, fmt.Errorf("fault %s: %w", f.Name, err)
+	}
 	undo, err := f.strike(v, lasts)
 	if err != nil {
 		return nil, fmt.Errorf("fault %s: %w", f.Name, err)

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
 )
@@ -105,6 +108,122 @@ func TestWorkerKill(t *testing.T) {
 	p.workers = nil
 	if _, err := f.Strike(t.Context(), p, 0, func() {}); err == nil || !strings.Contains(err.Error(), "no workers") {
 		t.Errorf("with no worker: %v", err)
+	}
+}
+
+// sayer is a process that says what it is told, unless it is stopped.
+type sayer struct {
+	*exec.Cmd
+	in, out *os.File
+}
+
+func newSayer(t *testing.T) *sayer {
+	t.Helper()
+	s := &sayer{Cmd: exec.Command("cat")}
+	var err error
+	if s.Stdin, s.in, err = pipe(t); err != nil {
+		t.Fatal(err)
+	}
+	if s.out, s.Stdout, err = pipe(t); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { s.Process.Kill(); s.Wait() })
+	return s
+}
+
+func pipe(t *testing.T) (r, w *os.File, err error) {
+	r, w, err = os.Pipe()
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w, err
+}
+
+// says is nil when it speaks before patience ends.
+func (s *sayer) says() error {
+	if _, err := s.in.WriteString("on\n"); err != nil {
+		return err
+	}
+	s.out.SetReadDeadline(time.Now().Add(patience))
+	_, err := io.ReadFull(s.out, make([]byte, len("on\n")))
+	return err
+}
+
+const patience = 30 * time.Second
+
+// await waits until something is so.
+func await(t *testing.T, what string, isSo func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !isSo(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain for ", what)
+		}
+	}
+}
+
+// isStopped says whether a process is.
+func isStopped(pid int) bool {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return false
+	}
+	stat, err := process.Stat()
+	return err == nil && stat.State == "T"
+}
+
+// dead is the PID of a process that has ended.
+func dead(t *testing.T) int {
+	t.Helper()
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Skip(err)
+	}
+	return ended.Process.Pid
+}
+
+// One worker has just ended: the others are stopped, and go on afterwards.
+func TestWorkersStopped(t *testing.T) {
+	worker := newSayer(t)
+	f, _ := Find("workers-stopped")
+	heal, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, dead(t)}}, time.Hour, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the worker to be stopped", func() bool { return isStopped(worker.Process.Pid) })
+	heal()
+	if err := worker.says(); err != nil {
+		t.Error("it does not go on: ", err)
+	}
+}
+
+// Not all can be stopped: then none stays so.
+func TestWorkersThatCannotBeStopped(t *testing.T) {
+	worker := newSayer(t)
+	f, _ := Find("workers-stopped")
+	if _, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, 0}}, time.Hour, func() {}); err == nil {
+		t.Error("process 0 was stopped")
+	}
+	if err := worker.says(); err != nil {
+		t.Error("it does not go on: ", err)
+	}
+}
+
+func TestNoWorkers(t *testing.T) {
+	for _, name := range []string{"worker-kill", "workers-kill", "workers-stopped"} {
+		f, _ := Find(name)
+		if _, err := f.Strike(t.Context(), &patient{}, time.Hour, func() {}); err == nil || !strings.Contains(err.Error(), "no workers") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A PID that is not known must not become that of a group, such as ours.
+func TestNoSignalToGroups(t *testing.T) {
+	for _, pid := range []int{0, -os.Getpid()} {
+		if err := signal(pid, 0); err == nil || !strings.Contains(err.Error(), "not there") {
+			t.Errorf("%d: %v", pid, err)
+		}
 	}
 }
 

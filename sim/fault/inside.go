@@ -12,25 +12,27 @@ import (
 
 // rootOf is where we find the files of a process; empty where it has the same root
 // as we.
-func rootOf(pid int) string {
+func rootOf(pid int) (string, error) {
 	root := fmt.Sprintf("/proc/%d/root", pid)
 	theirs, err := os.Stat(root + "/.")
-	ours, ourErr := os.Stat("/")
-	if err != nil || ourErr != nil || os.SameFile(ours, theirs) {
-		return ""
+	if err != nil {
+		return "", err
 	}
-	return root
+	ours, err := os.Stat("/")
+	if err != nil {
+		return "", err
+	}
+	if os.SameFile(ours, theirs) {
+		return "", nil
+	}
+	return root, nil
 }
 
 // inside is a command as nginx's master would run it: with its files and network,
 // and as its user. As anybody else, nginx would give its folders to another user.
 // What it writes to becomes that user's, too: a log of nginx's that is /dev/stderr is
 // opened once more.
-func inside(v Victim, command []string, output *os.File) ([]string, error) {
-	pid, err := v.Master()
-	if err != nil {
-		return nil, err
-	}
+func inside(pid int, command []string, output *os.File) ([]string, error) {
 	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/google/nftables"
@@ -13,7 +15,7 @@ import (
 
 // ofNetwork are the faults of what lies between the controller and nginx.
 var ofNetwork = []Fault{
-	{Name: "posts-refused", Doc: "Connections to nginx's internal port, where the controller posts to, are refused (RST). It needs root and nf_tables.", Lasts: true,
+	{Name: "posts-refused", Doc: "Connections to nginx's internal port, where the controller posts to, are refused (RST). It needs root and nf_tables.", Lasts: true, Root: true,
 		strike: func(v Victim, lasts time.Duration) (func(), error) {
 			if v.StatusPort() == 0 {
 				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)
@@ -30,10 +32,10 @@ var ofNetwork = []Fault{
 // port of another loopback address may be a pod's. The kernel forgets the port when
 // the time is over, so it is not refused for ever should we be killed.
 func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) {
-	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("%w: it needs root", ErrNotHere)
-	}
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if errors.Is(err, os.ErrNotExist) { // it has ended: that is no lack of the driver's
+		return nil, fmt.Errorf("the network of nginx: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: the network of nginx: %w", ErrNotHere, err)
 	}
@@ -42,7 +44,8 @@ func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) 
 		network.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNotHere, err)
 	}
-	table := conn.AddTable(&nftables.Table{Name: fmt.Sprintf("windtunnel-%d-%d", os.Getpid(), port), Family: nftables.TableFamilyIPv4})
+	sweep(conn)
+	table := conn.AddTable(&nftables.Table{Name: fmt.Sprintf(tableName, os.Getpid(), port), Family: nftables.TableFamilyIPv4})
 	ports := &nftables.Set{Table: table, Name: "refused", KeyType: nftables.TypeInetService, HasTimeout: true}
 	if err := conn.AddSet(ports, []nftables.SetElement{{Key: binaryutil.BigEndian.PutUint16(port), Timeout: lasts}}); err != nil {
 		network.Close()
@@ -72,4 +75,20 @@ func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) 
 		conn.DelTable(table)
 		conn.Flush() // a table that stays does nothing when the time is over
 	}, nil
+}
+
+// tableName has the PID of whose table it is, and the port.
+const tableName = "windtunnel-%d-%d"
+
+// sweep deletes the tables that killed harnesses have left. What it cannot delete
+// does nothing any more.
+func sweep(conn *nftables.Conn) {
+	tables, _ := conn.ListTablesOfFamily(nftables.TableFamilyIPv4)
+	for _, table := range tables {
+		var pid, port int
+		if n, _ := fmt.Sscanf(table.Name, tableName, &pid, &port); n == 2 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			conn.DelTable(table)
+		}
+	}
+	conn.Flush()
 }

@@ -2,12 +2,16 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/nftables"
 
 	"windtunnel.dev/internal/port"
 )
@@ -55,6 +59,53 @@ func TestPostsRefused(t *testing.T) {
 	heal()
 	if err := dial(status); err != nil {
 		t.Errorf("after it healed: %v", err)
+	}
+}
+
+// That a master has ended is nothing that the driver lacks.
+func TestPostsRefusedWithoutAMaster(t *testing.T) {
+	f, _ := Find("posts-refused")
+	if f.Allowed() != nil {
+		t.Skip(f.Allowed())
+	}
+	if _, err := f.Strike(t.Context(), &patient{port: 1, master: dead(t)}, time.Hour, func() {}); err == nil || errors.Is(err, ErrNotHere) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What a killed harness has left goes, what a living one has stays.
+func TestPostsRefusedSweeps(t *testing.T) {
+	conn, err := nftables.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	table := func(pid int) *nftables.Table {
+		table := conn.AddTable(&nftables.Table{Name: fmt.Sprintf(tableName, pid, 1), Family: nftables.TableFamilyIPv4})
+		if err := conn.Flush(); err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { conn.DelTable(table); conn.Flush() })
+		return table
+	}
+	left, living := table(dead(t)), table(os.Getppid())
+	f, _ := Find("posts-refused")
+	heal, err := f.Strike(t.Context(), &patient{port: 1, master: os.Getpid()}, time.Hour, func() {})
+	if errors.Is(err, ErrNotHere) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heal()
+	tables, err := conn.ListTables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := func(name string) bool {
+		return slices.ContainsFunc(tables, func(t *nftables.Table) bool { return t.Name == name })
+	}
+	if there(left.Name) || !there(living.Name) {
+		t.Errorf("that of a dead harness is there: %t; that of a living one: %t", there(left.Name), there(living.Name))
 	}
 }
 

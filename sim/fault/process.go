@@ -14,31 +14,28 @@ var ofProcesses = []Fault{
 		strike: func(v Victim, _ time.Duration) (func(), error) {
 			workers := v.Workers()
 			if len(workers) == 0 {
-				return nil, errors.New("nginx has no workers to kill")
+				return nil, errNoWorkers
 			}
 			return nil, signal(slices.Min(workers), syscall.SIGKILL)
 		}},
 	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.",
 		strike: func(v Victim, _ time.Duration) (func(), error) {
-			var errs []error
-			for _, pid := range v.Workers() {
-				errs = append(errs, signal(pid, syscall.SIGKILL))
-			}
-			return nil, errors.Join(errs...)
+			_, err := signalAll(v.Workers(), syscall.SIGKILL)
+			return nil, err
 		}},
 	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as by a starved CPU, and go on after this time.", Lasts: true,
 		strike: func(v Victim, _ time.Duration) (func(), error) {
-			stopped := v.Workers()
-			for _, pid := range stopped {
-				if err := signal(pid, syscall.SIGSTOP); err != nil {
-					return nil, err
-				}
-			}
-			return func() {
+			stopped, err := signalAll(v.Workers(), syscall.SIGSTOP)
+			goOn := func() {
 				for _, pid := range stopped {
 					signal(pid, syscall.SIGCONT) // one that has ended since needs none
 				}
-			}, nil
+			}
+			if err != nil {
+				goOn()
+				return nil, err
+			}
+			return goOn, nil
 		}},
 	{Name: "controller-kill", Doc: "The controller is killed (SIGKILL), and nginx with it, as when their container ends; it is started again at once.", Kills: true,
 		strike: func(v Victim, _ time.Duration) (func(), error) {
@@ -58,7 +55,29 @@ var ofProcesses = []Fault{
 		}},
 }
 
+var errNoWorkers = errors.New("nginx has no workers")
+
+// signalAll sends to all workers, but to those that have just ended, and returns
+// whom it has reached, also with an error.
+func signalAll(workers []int, s syscall.Signal) (reached []int, err error) {
+	for _, pid := range workers {
+		switch err := signal(pid, s); {
+		case err == nil:
+			reached = append(reached, pid)
+		case !errors.Is(err, syscall.ESRCH):
+			return reached, err
+		}
+	}
+	if len(reached) == 0 {
+		return nil, errNoWorkers
+	}
+	return reached, nil
+}
+
 func signal(pid int, s syscall.Signal) error {
+	if pid <= 0 { // to kill(2), a group of processes: 0 is our own
+		return fmt.Errorf("sending %v: the process is not there", s)
+	}
 	if err := syscall.Kill(pid, s); err != nil {
 		return fmt.Errorf("sending %v to process %d: %w", s, pid, err)
 	}

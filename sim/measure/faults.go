@@ -1,6 +1,10 @@
 package measure
 
-import "windtunnel.dev/sim/event"
+import (
+	"slices"
+
+	"windtunnel.dev/sim/event"
+)
 
 // faults are the times in which something was broken on purpose.
 type faults struct {
@@ -11,17 +15,18 @@ type faults struct {
 func newFaults(r rounds) measurement { return &faults{rounds: r} }
 
 func (m *faults) Add(e event.Event, in bool) {
-	switch {
-	case e.Fault == nil:
-	case !e.Fault.Healed && in:
+	if e.Fault == nil {
+		return
+	}
+	open := slices.IndexFunc(m.spans, func(s Broken) bool { return s.Name == e.Fault.Name && !s.healed && e.At >= s.From })
+	switch ends := e.Fault.Healed || e.Fault.Failed; {
+	case !ends && in:
 		m.spans = append(m.spans, Broken{Name: e.Fault.Name, From: e.At, Until: m.rounds[m.rounds.at(e.At)].End})
-	case e.Fault.Healed:
-		for i := range m.spans {
-			if s := &m.spans[i]; s.Name == e.Fault.Name && !s.healed && e.At >= s.From {
-				s.Until, s.healed = min(s.Until, e.At), true
-				return
-			}
-		}
+	case !ends || open < 0:
+	case e.Fault.Failed:
+		m.spans = slices.Delete(m.spans, open, open+1)
+	default:
+		m.spans[open].Until, m.spans[open].healed = min(m.spans[open].Until, e.At), true
 	}
 }
 

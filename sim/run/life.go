@@ -77,7 +77,9 @@ func (s *side) awaitEnd(ctx context.Context) {
 		if s.instance.Healthy(ctx) == nil {
 			failures = 0
 		} else if failures++; failures == livenessThreshold {
-			syscall.Kill(s.instance.Controller(), syscall.SIGTERM) // it may have ended by now
+			if pid := s.instance.Controller(); pid > 0 { // 0, a controller not found, would be our own process group
+				syscall.Kill(pid, syscall.SIGTERM) // it may have ended by now
+			}
 		}
 	}
 }

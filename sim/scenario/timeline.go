@@ -33,6 +33,32 @@ func (c *checker) timeline() {
 	}
 	c.deletions()
 	c.oneChurn()
+	c.oneFault()
+}
+
+// oneFault refuses a fault that begins while the same one lasts, also when one of
+// them is the control's: healing either would heal both.
+func (c *checker) oneFault() {
+	steps := slices.Clone(c.Timeline)
+	if c.Control != nil {
+		steps = append(steps, c.Control.Timeline...)
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
+	lasting := map[string]Step{} // the one that lasts longest
+	for _, step := range steps {
+		if step.Fault == "" || step.For <= 0 || c.broken[step.Line] {
+			continue
+		}
+		before := lasting[step.Fault]
+		end := before.At + before.For
+		if step.At < end {
+			c.problems.add(step.Line, fmt.Sprintf("fault %s at %v, while that of line %d lasts", step.Fault, step.At, before.Line),
+				fmt.Sprintf("let it begin at %v or later, or the other be over by %v", end, step.At))
+		}
+		if step.At+step.For > end {
+			lasting[step.Fault] = step
+		}
+	}
 }
 
 // oneChurn refuses a second churn of a kind: each begins with the population,

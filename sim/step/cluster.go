@@ -32,6 +32,7 @@ type Cluster struct {
 	log        *event.Log
 	services   map[string]*service // by namespace/name
 	late       atomic.Int64        // nanoseconds, see Late
+	struck     map[string]func()   // heals the fault of that name, if it lasts still
 }
 
 // service is a service of the population with its pods as last written.
@@ -43,7 +44,7 @@ type service struct {
 
 // NewCluster is a cluster that holds a population, or will soon.
 func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, population corpus.Population, log *event.Log) *Cluster {
-	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}}
+	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}, struck: map[string]func(){}}
 	for _, s := range population.Services {
 		c.services[s.Key()] = &service{Service: s, members: slices.Clone(s.Pods)}
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"windtunnel.dev/sim/kindcluster"
+	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -169,27 +169,19 @@ func (l *life) end() {
 func (l *life) master() (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.nginx != 0 && isMaster(l.nginx) {
+	if l.nginx != 0 && probe.IsMaster(l.nginx) {
 		return l.nginx, nil
 	}
 	l.nginx = 0
 	if time.Since(l.looked) < 100*time.Millisecond {
-		return 0, errNoMaster
+		return 0, probe.ErrNoMaster
 	}
 	l.looked = time.Now()
 	for _, pid := range kindcluster.Processes(l.id) {
-		if isMaster(pid) {
+		if probe.IsMaster(pid) {
 			l.nginx = pid
 			return pid, nil
 		}
 	}
-	return 0, errNoMaster
-}
-
-var errNoMaster = errors.New("finding the nginx master: the controller's container has none")
-
-// isMaster says whether a process is nginx's master, by its title.
-func isMaster(pid int) bool {
-	title, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.HasPrefix(string(title), "nginx: master process")
+	return 0, probe.ErrNoMaster
 }

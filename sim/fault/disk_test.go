@@ -1,0 +1,73 @@
+package fault
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// However much there is already, a disk that was healed has room for it once more;
+// what nobody has mounted is not taken away.
+func TestDiskFull(t *testing.T) {
+	f, _ := Find("disk-full")
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "nginx.conf")
+	content := make([]byte, smallest/3)
+	if err := os.WriteFile(conf, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := &patient{master: startMaster(t, "", "-c", conf).Process.Pid}
+	heal, err := f.Strike(t.Context(), p, time.Hour, func() {})
+	if errors.Is(err, ErrNotHere) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) // an error: it is gone
+	next := filepath.Join(dir, "nginx.conf.next")
+	if err := os.WriteFile(next, content, 0o644); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("writing to a full disk: %v", err)
+	}
+	heal()
+	for range 2 {
+		if err := os.WriteFile(next, content, 0o644); err != nil {
+			t.Error("after it healed: ", err)
+		}
+		next += ".next"
+	}
+	if got, _ := os.ReadFile(conf); len(got) != len(content) || len(p.troubles) != 0 {
+		t.Errorf("%d bytes of %d are there, %q", len(got), len(content), p.troubles)
+	}
+	for range 2 { // the second time, there is none
+		if err := UnmountDisk(dir); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(next); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is mounted still: %v", err)
+	}
+}
+
+// A file system of the same size that is not ours stays.
+func TestUnmountDiskSparesOthers(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=67108864"); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	kept := filepath.Join(dir, "kept")
+	if err := os.WriteFile(kept, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := UnmountDisk(dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}

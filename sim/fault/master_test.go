@@ -1,0 +1,182 @@
+package fault
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startMaster starts a process that calls itself nginx's master, run by sh with such
+// arguments: a script that waits, unless -t is the last of them, and then does as
+// the test says.
+func startMaster(t *testing.T, test string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	script := filepath.Join(t.TempDir(), "nginx")
+	text := `for last; do :; done
+if [ "$last" = -t ]; then
+` + test + `
+exit
+fi
+read wait`
+	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	waits, _, err := pipe(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &exec.Cmd{Path: shell, Args: append([]string{"nginx: master process sh", script}, arguments...), Stdin: waits}
+	if err := m.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Process.Kill(); m.Wait() })
+	await(t, "the master to have its name", func() bool { _, err := readMaster(m.Process.Pid); return err == nil })
+	return m
+}
+
+// revived is a victim whose master may be another later on.
+type revived struct {
+	patient
+	mu sync.Mutex
+}
+
+func (r *revived) Master() (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.patient.Master()
+}
+
+func (r *revived) become(master int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.master = master
+}
+
+func (r *revived) Trouble(what, detail string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.patient.Trouble(what, detail)
+}
+
+func (r *revived) told() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.troubles
+}
+
+func testConfig(t *testing.T, v Victim) (heal func()) {
+	t.Helper()
+	f, _ := Find("config-tests")
+	heal, err := f.Strike(t.Context(), v, time.Hour, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(heal)
+	return heal
+}
+
+// That nginx has ended is nothing against its configuration; the next nginx is tested
+// as the first was.
+func TestConfigTestsOutliveTheMaster(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	first := startMaster(t, "touch "+ran)
+	v := &revived{patient: patient{master: first.Process.Pid}}
+	testConfig(t, v)
+	await(t, "the first test", func() bool { _, err := os.Stat(ran); return err == nil })
+	first.Process.Kill()
+	first.Wait()
+	v.become(startMaster(t, "echo 'nginx: [emerg] no' >&2; echo 'nginx: test failed' >&2; exit 1").Process.Pid)
+	await(t, "a trouble", func() bool { return len(v.told()) > 0 })
+	if got := v.told(); len(got) != 1 || got[0] != "nginx -t refuses the configuration in place: nginx: [emerg] no" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A test that comes to no verdict is told as what it is.
+func TestConfigTestsThatCannotRun(t *testing.T) {
+	v := &revived{patient: patient{master: startMaster(t, "echo no way in >&2; exit 1").Process.Pid}}
+	testConfig(t, v)
+	await(t, "a trouble", func() bool { return len(v.told()) > 0 })
+	if got := v.told(); len(got) != 1 || got[0] != "nginx -t cannot be run: no way in" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Healed, it leaves nothing behind that a test has begun.
+func TestConfigTestsEndWithTheirChildren(t *testing.T) {
+	child := filepath.Join(t.TempDir(), "child")
+	v := &revived{patient: patient{master: startMaster(t, "sleep 600 & echo $! > "+child+".new; mv "+child+".new "+child+"; wait").Process.Pid}}
+	heal := testConfig(t, v)
+	var pid int
+	await(t, "the test's child", func() bool {
+		text, _ := os.ReadFile(child)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid != 0
+	})
+	heal()
+	await(t, "the child to end", func() bool {
+		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		return err != nil || len(line) == 0 // it may be a zombie
+	})
+	if got := v.told(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+// Half a configuration is made whole, but not one that somebody has written over.
+func TestConfigTorn(t *testing.T) {
+	const whole, other = "events {} http {}", "written over, in place"
+	for name, test := range map[string]struct {
+		meanwhile func(conf string) error
+		want      string
+	}{
+		"left alone": {func(string) error { return nil }, whole},
+		"rewritten":  {func(conf string) error { return os.WriteFile(conf, []byte(other), 0o644) }, other},
+		"replaced": {func(conf string) error {
+			if err := os.WriteFile(conf+".next", []byte(other), 0o644); err != nil {
+				return err
+			}
+			return os.Rename(conf+".next", conf)
+		}, other},
+	} {
+		conf := filepath.Join(t.TempDir(), "nginx.conf")
+		if err := os.WriteFile(conf, []byte(whole), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, _ := Find("config-torn")
+		p := &patient{master: startMaster(t, "", "-c", conf).Process.Pid}
+		heal, err := f.Strike(t.Context(), p, time.Hour, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := os.ReadFile(conf); string(got) != whole[:len(whole)/2] {
+			t.Errorf("%s: torn: %q", name, got)
+		}
+		if err := test.meanwhile(conf); err != nil {
+			t.Fatal(err)
+		}
+		heal()
+		if got, _ := os.ReadFile(conf); string(got) != test.want || len(p.troubles) != 0 {
+			t.Errorf("%s: healed: %q, %q", name, got, p.troubles)
+		}
+	}
+}
+
+// Of a process that has ended nobody can say that its root is ours.
+func TestRootOf(t *testing.T) {
+	if root, err := rootOf(os.Getpid()); root != "" || err != nil {
+		t.Errorf("ours: %q, %v", root, err)
+	}
+	if root, err := rootOf(dead(t)); err == nil {
+		t.Errorf("nobody's: %q", root)
+	}
+}

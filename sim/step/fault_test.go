@@ -1,0 +1,71 @@
+package step_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/fault"
+	kubefault "windtunnel.dev/sim/kubeapi/fault"
+)
+
+// victim has no processes to kill, and notes by how much its pods are late.
+type victim struct{ late []time.Duration }
+
+func (v *victim) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
+	return nil, fault.ErrNotHere
+}
+func (v *victim) Workers() []int         { return nil }
+func (v *victim) Master() (int, error)   { return 0, errors.New("no master") }
+func (v *victim) Controller() int        { return 0 }
+func (v *victim) StatusPort() int        { return 0 }
+func (v *victim) Late(by time.Duration)  { v.late = append(v.late, by) }
+func (v *victim) Trouble(string, string) {}
+
+const faults = `
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: faults}
+spec:
+  population: {services: 2, pods: 2}
+  timeline:
+  - {at: 0s, fault: workers-kill}
+  - {at: 1s, fault: readiness-late, for: 1h}
+  - {at: 3601s, fault: readiness-late, for: 1h}
+`
+
+// What fails is told as that, and the timeline goes on; what strikes again has been
+// healed by then.
+func TestFaults(t *testing.T) {
+	s := newStageOf(t, faults, "127.63.0.0/16")
+	v := &victim{}
+	s.cluster.Victim = v
+	for _, beat := range s.beats {
+		if err := beat.Do(t.Context(), s.cluster); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]time.Duration{2 * time.Second, 0, 2 * time.Second}, v.late); diff != "" {
+		t.Errorf("late (-want +got):\n%s", diff)
+	}
+	var told []event.Fault
+	troubles := 0
+	for _, e := range s.events(t) {
+		if e.Fault != nil {
+			told = append(told, *e.Fault)
+		}
+		if e.Trouble != nil {
+			troubles++
+		}
+	}
+	want := []event.Fault{
+		{Name: "workers-kill"}, {Name: "workers-kill", Failed: true},
+		{Name: "readiness-late"}, {Name: "readiness-late", Healed: true}, {Name: "readiness-late"},
+	}
+	if diff := cmp.Diff(want, told); diff != "" || troubles != 1 {
+		t.Errorf("%d troubles; faults (-want +got):\n%s", troubles, diff)
+	}
+}
