@@ -134,13 +134,19 @@ func TestConfigTestsEndWithTheirChildren(t *testing.T) {
 
 // Half a configuration is made whole, but not one that somebody has written over.
 func TestConfigTorn(t *testing.T) {
-	const whole, other = "events {} http {}", "written over, in place"
+	const whole, other, short = "events {} http {}", "written over, in place", "events{}"
 	for name, test := range map[string]struct {
 		meanwhile func(conf string) error
 		want      string
 	}{
 		"left alone": {func(string) error { return nil }, whole},
 		"rewritten":  {func(conf string) error { return os.WriteFile(conf, []byte(other), 0o644) }, other},
+		"rewritten, as long as the half": {func(conf string) error {
+			if err := os.WriteFile(conf, []byte(short), 0o644); err != nil {
+				return err
+			}
+			return os.Chtimes(conf, time.Time{}, time.Now().Add(time.Second)) // later by more than a file's clock ticks
+		}, short},
 		"replaced": {func(conf string) error {
 			if err := os.WriteFile(conf+".next", []byte(other), 0o644); err != nil {
 				return err
