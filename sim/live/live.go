@@ -117,10 +117,10 @@ func Churn(ctx context.Context, o Options) (Result, error) {
 
 // unlessCut is the error, but none where ctx has ended: that is how it was to end.
 func unlessCut(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 func prepare(o Options) (*run, error) {
