@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/sim/probe"
 )
 
 // ofNetwork are the faults of what lies between the controller and nginx.
@@ -39,16 +40,19 @@ func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: the network of nginx: %w", ErrNotHere, err)
 	}
+	defer func() {
+		if err != nil {
+			network.Close()
+		}
+	}()
 	conn, err := nftables.New(nftables.WithNetNSFd(int(network.Fd())))
 	if err != nil {
-		network.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNotHere, err)
 	}
 	sweep(conn)
 	table := conn.AddTable(&nftables.Table{Name: fmt.Sprintf(tableName, os.Getpid(), port), Family: nftables.TableFamilyIPv4})
 	ports := &nftables.Set{Table: table, Name: "refused", KeyType: nftables.TypeInetService, HasTimeout: true}
 	if err := conn.AddSet(ports, []nftables.SetElement{{Key: binaryutil.BigEndian.PutUint16(port), Timeout: lasts}}); err != nil {
-		network.Close()
 		return nil, fmt.Errorf("refusing port %d: %w", port, err)
 	}
 	chain := conn.AddChain(&nftables.Chain{
@@ -67,7 +71,6 @@ func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) 
 		&expr.Reject{Type: unix.NFT_REJECT_TCP_RST},
 	}})
 	if err := conn.Flush(); err != nil {
-		network.Close()
 		return nil, fmt.Errorf("%w: refusing port %d: %w", ErrNotHere, port, err)
 	}
 	return func() {
@@ -86,7 +89,7 @@ func sweep(conn *nftables.Conn) {
 	tables, _ := conn.ListTablesOfFamily(nftables.TableFamilyIPv4)
 	for _, table := range tables {
 		var pid, port int
-		if n, _ := fmt.Sscanf(table.Name, tableName, &pid, &port); n == 2 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if n, _ := fmt.Sscanf(table.Name, tableName, &pid, &port); n == 2 && !probe.Exists(pid) {
 			conn.DelTable(table)
 		}
 	}

@@ -1,13 +1,13 @@
 package kindcluster
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"sigs.k8s.io/kind/pkg/cluster"
+
+	"windtunnel.dev/sim/probe"
 )
 
 // sweep removes the clusters of processes that live no more.
@@ -17,7 +17,7 @@ func sweep(provider *cluster.Provider) error {
 		return fmt.Errorf("looking for clusters that were left behind: %w", err)
 	}
 	for _, name := range names {
-		if pid, ours := maker(name); ours && !Lives(pid) {
+		if pid, ours := maker(name); ours && !probe.Exists(pid) {
 			if err := provider.Delete(name, "/dev/null"); err != nil {
 				return fmt.Errorf("removing %s, which a process left behind that lives no more: %w", name, err)
 			}
@@ -35,9 +35,4 @@ func maker(name string) (pid int, ours bool) {
 	number, _, _ := strings.Cut(rest, "-")
 	pid, err := strconv.Atoi(number)
 	return pid, err == nil && pid > 0
-}
-
-// Lives says whether a process does.
-func Lives(pid int) bool {
-	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

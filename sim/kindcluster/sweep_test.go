@@ -2,7 +2,6 @@ package kindcluster
 
 import (
 	"os"
-	"os/exec"
 	"testing"
 )
 
@@ -21,18 +20,5 @@ func TestWhoseAClusterIs(t *testing.T) {
 	}
 	if pid, ours := maker(name(3, "")); !ours || pid != os.Getpid() {
 		t.Errorf("ours is said to be of %d, %t", pid, ours)
-	}
-}
-
-func TestWhoLives(t *testing.T) {
-	if !Lives(os.Getpid()) {
-		t.Error("we live")
-	}
-	child := exec.Command("true")
-	if err := child.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if Lives(child.Process.Pid) {
-		t.Error("a process that has been waited for lives on")
 	}
 }

@@ -37,7 +37,7 @@ func descriptorsOf(pid int) (int, error) {
 		return 0, nil //nolint:nilerr // it has ended
 	}
 	n, err := proc.FileDescriptorsLen()
-	if err != nil && processExists(pid) && !gone(err) {
+	if err != nil && Exists(pid) && !gone(err) {
 		return 0, err
 	}
 	return n, nil

@@ -81,7 +81,7 @@ func pssOf(pid int) (int64, error) {
 		return 0, nil //nolint:nilerr // it has ended
 	}
 	rollup, err := proc.ProcSMapsRollup()
-	if err != nil && processExists(pid) && !gone(err) {
+	if err != nil && Exists(pid) && !gone(err) {
 		return 0, err
 	}
 	return int64(rollup.Pss), nil

@@ -89,8 +89,8 @@ func sinceBoot() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// processExists says whether a process runs, whosever it is.
-func processExists(pid int) bool {
+// Exists says whether a process runs, whosever it is.
+func Exists(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || err == unix.EPERM
 }

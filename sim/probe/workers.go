@@ -147,7 +147,7 @@ func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 	}
 	pids, err := children(line.master)
 	if err != nil {
-		if processExists(line.master) {
+		if Exists(line.master) {
 			w.trouble.report("workers are not watched: the master's children cannot be listed", err)
 		}
 		return found

@@ -158,7 +158,7 @@ func awaitEnd(pidfd int) {
 // and is no longer followed.
 func (l *life) end() {
 	defer l.endLog()
-	if kindcluster.Lives(l.controller) {
+	if probe.Exists(l.controller) {
 		return
 	}
 	<-l.died

@@ -1,0 +1,20 @@
+package probe
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+func TestExists(t *testing.T) {
+	if !Exists(os.Getpid()) {
+		t.Error("we live")
+	}
+	child := exec.Command("true")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if Exists(child.Process.Pid) {
+		t.Error("a process that has been waited for lives on")
+	}
+}
