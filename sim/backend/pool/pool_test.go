@@ -433,7 +433,7 @@ func TestLeasesAreRenewed(t *testing.T) {
 			}
 		})
 	}
-	r.options.Lease = time.Second
+	r.options.Lease = 4 * time.Second // one that is over would be renewed no more
 	f := r.open(t)
 	for _, name := range []string{"demo/a", "demo/b"} {
 		if _, err := f.Start(name, "demo/web"); err != nil {

@@ -24,9 +24,9 @@ var errRefused = errors.New("it refuses")
 // patience is for one order. A pod's last answers may take five seconds.
 const patience = 15 * time.Second
 
-// patience of an order that renews a lease is shorter: the next one comes soon.
-func (o order) patience() time.Duration {
-	if o.Lease > 0 {
+// patienceFor is shorter where a lease is renewed: the next such order comes soon.
+func (o order) patienceFor(verb string) time.Duration {
+	if verb == "keep" {
 		return min(patience, o.Lease/4)
 	}
 	return patience
@@ -63,7 +63,7 @@ func newReach(o Options, owner string) (reach, error) {
 
 // tell gives an order to the process of a member.
 func (r reach) tell(m *member, verb string, o order) error {
-	ctx, cancel := context.WithTimeout(context.Background(), o.patience())
+	ctx, cancel := context.WithTimeout(context.Background(), o.patienceFor(verb))
 	defer cancel()
 	o.Owner = r.owner
 	body, err := json.Marshal(o)
