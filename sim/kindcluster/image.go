@@ -33,8 +33,11 @@ func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
 			Labels map[string]string
 		}
 	}
-	if err := json.Unmarshal(out, &found); err != nil || len(found) != 1 {
-		return Image{}, fmt.Errorf("looking at image %s: %d found: %w", name, len(found), err)
+	if err := json.Unmarshal(out, &found); err != nil {
+		return Image{}, fmt.Errorf("looking at image %s: %w", name, err)
+	}
+	if len(found) != 1 {
+		return Image{}, fmt.Errorf("looking at image %s: %s tells of %d", name, c.engine, len(found))
 	}
 	return Image{name, found[0].ID, found[0].Config.Cmd, found[0].Config.Labels}, nil
 }

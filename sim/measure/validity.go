@@ -19,8 +19,9 @@ const (
 	// per cent is a twentieth of every figure of time.
 	MaxStolen = 0.05
 	// MaxGranularity bounds the gap between two looks of a probe at the 99th
-	// percentile, unless the scenario has another bound: a quarter of the second in which ingress-nginx's workers read
-	// their backends anew, the slowest step of a dynamic update.
+	// percentile, unless the scenario has another bound: a quarter of the second in
+	// which ingress-nginx's workers read their backends anew, the slowest step of a
+	// dynamic update.
 	MaxGranularity = 250 * time.Millisecond
 )
 
