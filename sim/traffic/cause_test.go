@@ -112,6 +112,9 @@ func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
 	}}
 }
 
+// aim has the client go elsewhere from now on.
+func (c *client) aim(to netip.AddrPort) { c.recorder.attack.To, c.recorder.sockets.to = to, to }
+
 // fire sends one request for demo/web and returns what was logged of it.
 func (c *client) fire() event.Request {
 	c.t.Helper()

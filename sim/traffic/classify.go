@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/textproto"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +24,7 @@ import (
 // outcome is all that is known of a request that is over.
 type outcome struct {
 	err    error // of sending, or of reading the answer to its end
+	by     ender // who ended it, when that was we
 	reused bool  // the connection had served before
 	idled  bool  // … or had at least waited in the pool
 	began  bool  // at least one byte of an answer came
@@ -46,6 +49,27 @@ type outcome struct {
 	wantHost    string
 }
 
+// ender says which of our own clocks was up when a request was over. A library
+// words the error of a connection that we closed as it likes; the clocks do not.
+type ender int
+
+const (
+	byNobody  ender = iota // of us
+	byRun                  // the run is over, and so is its grace
+	byTimeout              // the request's own time is over
+)
+
+// whoEnded tells from the contexts of the run and, within it, of the request.
+func whoEnded(run, request context.Context) ender {
+	switch {
+	case run.Err() != nil:
+		return byRun
+	case request.Err() != nil:
+		return byTimeout
+	}
+	return byNobody
+}
+
 // classify names the one cause of a failed request and says in a few words
 // what was seen; both are empty when the request did not fail.
 func classify(o outcome) (event.Cause, string) {
@@ -53,7 +77,7 @@ func classify(o outcome) (event.Cause, string) {
 		return classifyAnswer(o)
 	}
 	cause := classifyError(o)
-	if o.stream && o.began && cause != event.OurCancel && cause != event.Timeout && (o.over || isClosed(o.err) || isCut(o.err)) {
+	if o.stream && cause == event.Truncated {
 		return event.StreamCut, fmt.Sprintf("after %v and %d messages: %v", o.took.Round(time.Millisecond), o.messages, o.err)
 	}
 	return cause, o.err.Error()
@@ -122,24 +146,28 @@ func flaw(o outcome) string {
 	return ""
 }
 
-// classifyError judges a request without a whole answer.
+// classifyError judges a request without a whole answer. What we ended ourselves
+// comes first, whatever the error says. Each cause of the subject's takes evidence:
+// an error that is not known is Unknown, a defect of ours.
 func classifyError(o outcome) event.Cause {
 	switch {
-	case errors.Is(o.err, errEnded), errors.Is(o.err, context.Canceled):
+	case o.by == byRun:
 		return event.OurCancel
-	case isTimeout(o.err):
+	case o.by == byTimeout, isTimeout(o.err):
 		return event.Timeout
 	case isDialing(o.err):
 		return classifyDial(o.err)
 	case errors.Is(o.err, syscall.ECONNREFUSED): // of a datagram
 		return event.Refused
-	case o.began && (o.over || isCut(o.err) || errors.Is(o.err, io.ErrUnexpectedEOF)): // whatever the parser made of a half line
+	case o.began && (o.over || isReset(o.err) || isClosed(o.err)): // whatever the parser made of a half line
 		return event.Truncated
-	case o.began: // what came is not HTTP
+	case isGarbled(o.err):
 		return event.Corrupted
-	case errors.Is(o.err, syscall.ECONNRESET), isCut(o.err):
+	case o.began:
+		return event.Unknown
+	case isReset(o.err):
 		return event.Reset
-	case o.handshake != nil && !isClosed(o.err):
+	case o.handshake != nil && isOfTLS(o.handshake) && !isClosed(o.err):
 		return event.Handshake
 	case (o.over || isClosed(o.err)) && o.idled:
 		return event.IdleClose
@@ -158,8 +186,43 @@ func classifyDial(err error) event.Cause {
 	return event.OurDialing
 }
 
-// isCut says that one stream of an HTTP/2 connection was ended by RST_STREAM.
-func isCut(err error) bool { return errors.As(err, &http2.StreamError{}) }
+// isReset says that the server ended a connection by an RST, or a stream of one by
+// RST_STREAM or GOAWAY (RFC 9113, sections 6.4 and 6.8). net/http's HTTP/2 has no
+// exported names for what comes from a peer.
+func isReset(err error) bool {
+	var stream http2.StreamError
+	return errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "GOAWAY") ||
+		errors.As(err, &stream) && stream.Cause != nil && stream.Cause.Error() == "received from peer"
+}
+
+// isGarbled says that what came is not the protocol that was spoken. The parsers of
+// net/http, of its HTTP/2 and of websockets have words for it in place of types.
+func isGarbled(err error) bool {
+	if errors.As(err, new(*net.OpError)) || errors.As(err, new(syscall.Errno)) || errors.Is(err, net.ErrClosed) {
+		return false // of a connection, not of what came over it
+	}
+	if errors.Is(err, errNoFrame) || errors.As(err, new(textproto.ProtocolError)) || errors.As(err, new(http2.ConnectionError)) {
+		return true
+	}
+	var stream http2.StreamError
+	if errors.As(err, &stream) {
+		return stream.Code == http2.ErrCodeProtocol || stream.Code == http2.ErrCodeFlowControl || stream.Code == http2.ErrCodeFrameSize
+	}
+	return slices.ContainsFunc(garbled, func(words string) bool { return strings.Contains(err.Error(), words) })
+}
+
+// garbled are the words of parsers.
+var garbled = []string{
+	"malformed ", "invalid ", "bad Content-Length", "bad trailer key", "multiple Content-Length", "unsupported transfer encoding",
+	"too large", "too long", "suspiciously long", "headers exceeded", "too much non-data", "bare LF", "empty hex number", // of HTTP
+	"pseudo header", "more than declared Content-Length", // of HTTP/2
+	"protocol violation", "received header with", "received unknown opcode", "received control frame", "received fragmented",
+	"received continuation frame", "received new data message", "received negative payload", "message too big", // of websockets
+}
+
+// isOfTLS says that an error is one of the handshake itself: an alert, a record that
+// is none, a certificate that cannot be read.
+func isOfTLS(err error) bool { return strings.Contains(err.Error(), "tls: ") }
 
 func isDialing(err error) bool {
 	var op *net.OpError

@@ -64,6 +64,7 @@ func (r *recorder) send(s shot, request *http.Request) outcome {
 	sent := time.Now()
 	o := r.exchange(request)
 	took := time.Since(sent)
+	o.by = whoEnded(r.inFlight, ctx)
 
 	o.wantBody, o.wantService, o.wantHost = wantBody(), s.target.Service, s.target.Host
 	o.stream, o.took = r.lane.stream, took
