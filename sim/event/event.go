@@ -32,6 +32,7 @@ type Event struct {
 	Fault   *Fault   `json:"fault,omitempty"`
 	Start   *Start   `json:"start,omitempty"`
 	Probe   *Probe   `json:"probe,omitempty"`
+	Load    *Load    `json:"load,omitempty"`
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
@@ -306,6 +307,13 @@ type Start struct {
 type Probe struct {
 	Connections int `json:"connections"` // opened
 	Workers     int `json:"workers"`     // that one of them reached
+}
+
+// Load is what a traffic lane had to send in a round, written at its end.
+type Load struct {
+	Lane   string `json:"lane"`
+	Due    int    `json:"due"`    // requests that were meant to be sent by then
+	Missed int    `json:"missed"` // of those, never sent: the generator fell behind
 }
 
 // Fault is something that a step broke on purpose, when it struck and when it

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
@@ -43,7 +42,8 @@ type schedule struct {
 	start  time.Time
 	due    time.Duration // of the last shot, since start
 	made   uint64        // shots
-	ended  atomic.Int64  // nanoseconds since start when ctx was done
+	ended  time.Duration // since start, when ctx was done; known when over is closed
+	over   chan struct{}
 
 	mu      sync.Mutex
 	waiting []uint64        // shots whose request has not been made, in order
@@ -59,9 +59,13 @@ func newSchedule(ctx context.Context, a Attack, l lane) *schedule {
 		lane:   l,
 		random: rand.New(rand.NewPCG(a.Seed, stream.Sum64())),
 		start:  time.Now(),
+		over:   make(chan struct{}),
 		shots:  map[uint64]shot{},
 	}
-	context.AfterFunc(ctx, func() { s.ended.Store(int64(time.Since(s.start))) })
+	context.AfterFunc(ctx, func() {
+		s.ended = time.Since(s.start)
+		close(s.over)
+	})
 	return s
 }
 
@@ -149,22 +153,29 @@ func (s *schedule) take(r *http.Request) (shot, error) {
 	return made, nil
 }
 
-// account logs, when all is over, what was due and never sent.
+// account logs, when all is over, what was due, and what of it was never sent.
 func (s *schedule) account() {
-	missed := len(s.shots)
-	for due, made := s.due, s.made; ; made++ {
-		wait, stop := s.attack.Rate.Pace(due, made)
-		due += max(wait, 0)
-		if stop || due > time.Duration(s.ended.Load())-allowance {
+	due, missed := int(s.made), len(s.shots)
+	for at, made := s.due, s.made; ; made++ {
+		wait, stop := s.attack.Rate.Pace(at, made)
+		at += max(wait, 0)
+		if stop || at > s.end()-allowance {
 			break
 		}
+		due++
 		missed++
 	}
-	if missed == 0 {
-		return
-	}
-	s.attack.Log.Write(event.Event{At: s.attack.Log.Now(), Subject: s.attack.Subject, Trouble: &event.Trouble{
-		What:   "traffic of lane " + s.lane.name,
-		Detail: fmt.Sprintf("%d requests were due and never sent: the generator fell behind", missed),
+	s.attack.Log.Write(event.Event{At: s.attack.Log.Now(), Subject: s.attack.Subject, Load: &event.Load{
+		Lane: s.lane.name, Due: due, Missed: missed,
 	}})
+}
+
+// end is when the run ended. An attack is over as soon as it sees that, which may be
+// before the moment has been noted: then it waits for it.
+func (s *schedule) end() time.Duration {
+	if s.ctx.Err() == nil {
+		return time.Since(s.start)
+	}
+	<-s.over
+	return s.ended
 }

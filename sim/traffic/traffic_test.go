@@ -84,15 +84,19 @@ func (e *events) opened(t testing.TB) int {
 	return opened
 }
 
-func (e *events) troubles(t testing.TB) []string {
+// load is what the only attack of the log had to send.
+func (e *events) load(t testing.TB) event.Load {
 	t.Helper()
-	var troubles []string
+	var loads []event.Load
 	for _, one := range e.all(t) {
-		if one.Trouble != nil {
-			troubles = append(troubles, one.Trouble.What+": "+one.Trouble.Detail)
+		if one.Load != nil {
+			loads = append(loads, *one.Load)
 		}
 	}
-	return troubles
+	if len(loads) != 1 {
+		t.Fatalf("an attack says once what it had to send: %+v", loads)
+	}
+	return loads[0]
 }
 
 // first is a pacer that stops after n shots.
@@ -140,8 +144,8 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if troubles := log.troubles(t); troubles != nil {
-				t.Errorf("%s: %v", lane, troubles)
+			if diff := cmp.Diff(event.Load{Lane: lane, Due: 100}, log.load(t)); diff != "" {
+				t.Errorf("%s: load (-want +got):\n%s", lane, diff)
 			}
 			return log.all(t)
 		}
@@ -225,9 +229,25 @@ func TestStarvedGeneratorShows(t *testing.T) {
 	if late < 200*time.Millisecond {
 		t.Errorf("two requests hung for 270 ms and more, yet no other was more than %v late", late)
 	}
-	troubles := log.troubles(t)
-	if len(troubles) != 1 || !strings.Contains(troubles[0], "never sent") {
-		t.Errorf("of about 30 requests due %d were sent; troubles: %q", len(requests), troubles)
+	if load := log.load(t); load.Missed == 0 || load.Missed != load.Due-len(requests) {
+		t.Errorf("of about 30 requests due %d were sent; %+v", len(requests), load)
+	}
+}
+
+// What was never sent is told, however soon after the end of the run the attack sees
+// that it is over: before the moment of the end has been noted.
+func TestWhatWasNeverSentIsTold(t *testing.T) {
+	for range 1000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		log := newEvents()
+		l, _ := find("http")
+		s := newSchedule(ctx, Attack{Rate: vegeta.Rate{Freq: 100, Per: time.Second}, Log: log.Log}, l)
+		s.start = s.start.Add(-time.Second)
+		cancel()
+		s.account()
+		if load := log.load(t); load.Missed < 90 || load.Missed != load.Due {
+			t.Fatalf("none of about 100 requests was sent; %+v", load)
+		}
 	}
 }
 
@@ -266,8 +286,8 @@ func TestSlowRateEndsAtOnce(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if all := log.all(t); len(all) != 0 {
-		t.Errorf("%+v", all)
+	if load, requests := log.load(t), log.requests(t); load.Due != 0 || len(requests) != 0 {
+		t.Errorf("%+v, %+v", load, requests)
 	}
 }
 
