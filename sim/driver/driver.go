@@ -69,9 +69,10 @@ type Instance interface {
 	// StatusPort is the port of nginx's internal server, where the controller
 	// posts to, in nginx's network.
 	StatusPort() int
-	// Inject breaks the API server, for the controller where the fault is one of
-	// single requests; fault.ErrNotHere where the driver cannot.
-	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)
+	// Inject breaks the API server, but not for who comes by API where the fault is
+	// one of single requests; fault.ErrNotHere where the driver cannot. Heal returns
+	// what it has struck, as kubeapi.Server.Inject says.
+	Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error)
 	// Died is closed when the controller ended by itself; Err says how.
 	Died() <-chan struct{}
 	Err() error

@@ -322,4 +322,15 @@ type Fault struct {
 	Name   string `json:"name"`
 	Healed bool   `json:"healed"`
 	Failed bool   `json:"failed,omitempty"`
+	// Struck is what it struck until it was healed; nil: that is not told.
+	Struck *Struck `json:"struck,omitempty"`
+	// Absent says that the subject was not there when it struck nothing: neither
+	// when that began nor at its end did its controller and nginx both run.
+	Absent bool `json:"absent,omitempty"`
+}
+
+// Struck is what a fault has struck.
+type Struck struct {
+	Count int    `json:"count"`
+	Of    string `json:"of"` // requests, workers, files …
 }

@@ -8,55 +8,56 @@ import (
 
 // ofAPI are the faults of the API server, as the controller meets them.
 var ofAPI = []Fault{
-	{Name: "api-watch-closed", Doc: "All watches end cleanly, as an idle timeout of a load balancer ends them; they may come back at once.",
-		strike: func(v Victim, _ time.Duration) (func(), error) { return nil, endWatches(v) }},
-	lasting("api-half-open", "Open watches send nothing more and stay open, as a connection whose peer has gone; what happened meanwhile comes late.",
+	{Name: "api-watch-closed", Doc: "All watches end cleanly, as an idle timeout of a load balancer ends them; they may come back at once.", Strikes: "watches",
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			return v.Inject(kubefault.EndedWatches(), kubefault.Scope{})
+		}},
+	lasting("api-half-open", "Open watches send nothing more and stay open, as a connection whose peer has gone; what happened meanwhile comes late.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.StalledWatch() })),
-	lasting("api-delayed-events", "Each event reaches the watches half of this time late.",
+	lasting("api-delayed-events", "Each event reaches the watches half of this time late.", "batches of events",
 		during(func(d time.Duration) kubefault.Fault { return kubefault.DelayedEvents(d / 2) })),
-	lasting("api-429", "Every request is answered with 429 and Retry-After: 1.",
+	lasting("api-429", "Every request is answered with 429 and Retry-After: 1.", "requests",
 		during(func(time.Duration) kubefault.Fault { return kubefault.TooManyRequests(time.Second) }), endWatches),
-	lasting("api-5xx", "Every request is answered with 503.",
+	lasting("api-5xx", "Every request is answered with 503.", "requests",
 		during(func(time.Duration) kubefault.Fault { return kubefault.ServerError(503, 0) }), endWatches),
-	lasting("api-slow-list", "Watches end and may not resume; the lists they begin again with take half of this time.",
+	lasting("api-slow-list", "Watches end and may not resume; the lists they begin again with take half of this time.", "lists",
 		during(func(d time.Duration) kubefault.Fault { return kubefault.Delay(d / 2) }, "list", "watchlist"), forget, endWatches),
-	lasting("api-empty-list", "Watches end and may not resume; the lists they begin again with are well-formed and empty.",
+	lasting("api-empty-list", "Watches end and may not resume; the lists they begin again with are well-formed and empty.", "lists",
 		during(func(time.Duration) kubefault.Fault { return kubefault.EmptyList() }), forget, endWatches),
-	lasting("api-410", "Watches end, and every resume is told 410 Gone: everything is listed again.",
+	lasting("api-410", "Watches end, and every resume is told 410 Gone: everything is listed again.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.ResumeExpired() }), endWatches),
-	lasting("api-restart", "The API server stops cleanly and comes back after this time, without its history.",
+	lasting("api-restart", "The API server stops cleanly and comes back after this time, without its history.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.Restart(0, false) })),
-	lasting("api-crash", "The API server is gone at once, connections reset, and comes back after this time.",
+	lasting("api-crash", "The API server is gone at once, connections reset, and comes back after this time.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.Crash(0) })),
 }
 
 // lasting is a fault of the API server that holds for a time; what comes after
 // it has clients meet it.
-func lasting(name, doc string, begin func(Victim, time.Duration) (func(), error), then ...func(Victim) error) Fault {
-	return Fault{Name: name, Doc: doc, Lasts: true, strike: func(v Victim, d time.Duration) (func(), error) {
-		heal, err := begin(v, d)
+func lasting(name, doc, strikes string, begin func(Victim, time.Duration) (over, error), then ...func(Victim) error) Fault {
+	return Fault{Name: name, Doc: doc, Strikes: strikes, Lasts: true, strike: func(v Victim, d time.Duration) (over, error) {
+		end, err := begin(v, d)
 		if err != nil {
 			return nil, err
 		}
 		for _, next := range then {
 			if err := next(v); err != nil {
-				heal()
+				end()
 				return nil, err
 			}
 		}
-		return heal, nil
+		return end, nil
 	}}
 }
 
 // during injects a fault, for requests of these verbs if any are named.
-func during(of func(time.Duration) kubefault.Fault, verbs ...string) func(Victim, time.Duration) (func(), error) {
-	return func(v Victim, d time.Duration) (func(), error) { return v.Inject(of(d), kubefault.Scope{Verbs: verbs}) }
+func during(of func(time.Duration) kubefault.Fault, verbs ...string) func(Victim, time.Duration) (over, error) {
+	return func(v Victim, d time.Duration) (over, error) { return v.Inject(of(d), kubefault.Scope{Verbs: verbs}) }
 }
 
 // endWatches closes all open watches, once.
 func endWatches(v Victim) error {
-	// As long as it takes for all open watches to meet it.
-	_, err := v.Inject(kubefault.ClosedWatch(), kubefault.Scope{For: 50 * time.Millisecond})
+	_, err := v.Inject(kubefault.EndedWatches(), kubefault.Scope{})
 	return err
 }
 

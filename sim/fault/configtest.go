@@ -18,8 +18,8 @@ import (
 const testPause = 100 * time.Millisecond
 
 // testAgain runs the master's own binary, with its own arguments and -t, until it
-// is healed, one run after another.
-func testAgain(v Victim, _ time.Duration) (heal func(), err error) {
+// is healed, one run after another. It counts the runs that came to a verdict.
+func testAgain(v Victim, _ time.Duration) (over, error) {
 	if _, err := masterOf(v); err != nil {
 		return nil, err
 	}
@@ -29,19 +29,19 @@ func testAgain(v Victim, _ time.Duration) (heal func(), err error) {
 	}
 	os.Remove(output.Name())
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
+	ran := make(chan int, 1)
 	go func() {
-		defer close(done)
 		defer output.Close()
-		testUntil(ctx, v, output)
+		ran <- testUntil(ctx, v, output)
 	}()
-	return func() { cancel(); <-done }, nil
+	return func() int { cancel(); return <-ran }, nil
 }
 
 // testUntil tests whatever nginx there is. While there is none, which is the work of
 // other faults, it waits; so it does when nginx -t cannot be run, which is told if the
-// same master is there at the next attempt: the first may have met its end.
-func testUntil(ctx context.Context, v Victim, output *os.File) {
+// same master is there at the next attempt: the first may have met its end. It
+// returns how many tests came to a verdict.
+func testUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
 	var refuses, fails sync.Once // once says it all
 	failed := 0                  // the master of the last test, if it could not be run
 	for ctx.Err() == nil {
@@ -51,7 +51,10 @@ func testUntil(ctx context.Context, v Victim, output *os.File) {
 			refusal, err = m.test(ctx, output)
 			switch {
 			case ctx.Err() != nil: // it was ended half-way
+			case err == nil && refusal == "":
+				verdicts++
 			case refusal != "":
+				verdicts++
 				refuses.Do(func() { v.Trouble("nginx -t refuses the configuration in place", refusal) })
 			case err != nil && failed == m.pid:
 				fails.Do(func() { v.Trouble("nginx -t cannot be run", err.Error()) })
@@ -66,6 +69,7 @@ func testUntil(ctx context.Context, v Victim, output *os.File) {
 			}
 		}
 	}
+	return verdicts
 }
 
 // test runs nginx -t once, and says what nginx has against its configuration. An

@@ -16,7 +16,7 @@ import (
 
 // ofDisk are the faults of where the controller writes.
 var ofDisk = []Fault{
-	{Name: "disk-full", Doc: "There is no room left where nginx's configuration is written. It needs root.", Lasts: true, Root: true,
+	{Name: "disk-full", Doc: "There is no room left where nginx's configuration is written. It needs root.", Strikes: "writes", Lasts: true, Root: true,
 		strike: fillDisk},
 }
 
@@ -30,8 +30,9 @@ const smallest = 64 << 20
 // fillDisk puts a small file system of its own where nginx.conf lies, with all that
 // is there, and fills it to the brim; where nginx is in a container, only there is
 // it seen. It stays when it is healed, with room again: what the controller has
-// written by then must not be lost.
-func fillDisk(v Victim, _ time.Duration) (heal func(), err error) {
+// written by then must not be lost. It counts the files there that somebody opened
+// to write to while there was no room.
+func fillDisk(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
 		return nil, err
@@ -53,10 +54,19 @@ func fillDisk(v Victim, _ time.Duration) (heal func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() {
+	writes, err := watchWrites(filepath.Join(m.root, dir))
+	if err != nil {
+		return nil, errors.Join(err, filler.Close())
+	}
+	return func() int {
+		struck, err := writes.count()
+		if err != nil {
+			v.Trouble("who wrote to a full disk is not known", err.Error())
+		}
 		if err := filler.Close(); err != nil {
 			v.Trouble("a full disk was not healed", err.Error())
 		}
+		return struck
 	}, nil
 }
 

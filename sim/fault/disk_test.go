@@ -21,7 +21,8 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &patient{master: startMaster(t, "", "-c", conf).Process.Pid}
-	heal, err := f.Strike(t.Context(), p, time.Hour, func() {})
+	struck := -1
+	heal, err := f.Strike(t.Context(), p, time.Hour, func(n int) { struck = n })
 	if errors.Is(err, ErrNotHere) {
 		t.Skip(err)
 	}
@@ -34,6 +35,9 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("writing to a full disk: %v", err)
 	}
 	heal()
+	if struck != 1 {
+		t.Errorf("struck %d writes, not the one that there was", struck)
+	}
 	for range 2 {
 		if err := os.WriteFile(next, content, 0o644); err != nil {
 			t.Error("after it healed: ", err)

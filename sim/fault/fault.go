@@ -1,7 +1,7 @@
 // Package fault is what a scenario can break on purpose around a subject, one
 // file a kind of victim. It stands between the timeline's fault steps and what
 // is broken: the API server, nginx's processes. Its one rule: a fault does what
-// happens in production, and says when it struck and when it was healed.
+// happens in production, and says when it struck, what, and when it was healed.
 package fault
 
 import (
@@ -13,12 +13,15 @@ import (
 	"time"
 
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/probe"
 )
 
 // Fault is one way to break something.
 type Fault struct {
 	Name string
 	Doc  string // a sentence
+	// Strikes is what it strikes, and counts: requests, workers, files.
+	Strikes string
 	// Lasts says that it holds for a time, and that the step must say how long;
 	// else it happens at once.
 	Lasts bool
@@ -27,15 +30,22 @@ type Fault struct {
 	// Root says that only root can make it.
 	Root bool
 
-	strike func(Victim, time.Duration) (heal func(), err error)
+	strike func(Victim, time.Duration) (over, error)
 }
+
+// over ends a fault and returns how much it has struck, of what Fault.Strikes says.
+type over func() (struck int)
+
+// done is over of a fault that has struck at once.
+func done(struck int) over { return func() int { return struck } }
 
 // Victim is a subject as far as it can be broken. A driver that cannot break
 // something returns ErrNotHere.
 type Victim interface {
-	// Inject breaks the subject's API server for its controller; others are spared
-	// where the fault is one of single requests.
-	Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error)
+	// Inject breaks the subject's API server for its controller, whatever that calls
+	// itself; the harness is spared where the fault is one of single requests. Heal
+	// returns what it has struck, as kubeapi.Server.Inject says.
+	Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error)
 	// Workers are the PIDs of nginx's serving workers.
 	Workers() []int
 	// Master is the PID of nginx's master process.
@@ -45,8 +55,8 @@ type Victim interface {
 	// StatusPort is the port on which nginx takes what the controller posts; 0: not known.
 	StatusPort() int
 	// Late makes pods that start from now on listen so long after they are in their
-	// service; 0 ends that.
-	Late(by time.Duration)
+	// service; 0 ends that. It returns how many were late since the call before.
+	Late(by time.Duration) (pods int)
 	// Trouble notes something that the reader of the report should know.
 	Trouble(what, detail string)
 }
@@ -88,25 +98,34 @@ func (f Fault) Allowed() error {
 }
 
 // Strike breaks the victim. A fault that lasts is healed after that time, when
-// ctx is done, or by calling heal; healed is called once, when it is.
-func (f Fault) Strike(ctx context.Context, v Victim, lasts time.Duration, healed func()) (heal func(), err error) {
+// ctx is done, or by calling heal; healed is called once, when it is, with how much
+// the fault has struck.
+func (f Fault) Strike(ctx context.Context, v Victim, lasts time.Duration, healed func(struck int)) (heal func(), err error) {
 	if err := f.Allowed(); err != nil {
 		return nil, fmt.Errorf("fault %s: %w", f.Name, err)
 	}
-	undo, err := f.strike(v, lasts)
+	end, err := f.strike(v, lasts)
 	if err != nil {
 		return nil, fmt.Errorf("fault %s: %w", f.Name, err)
 	}
 	if !f.Lasts {
-		healed()
+		healed(end())
 		return func() {}, nil
 	}
-	over, end := context.WithTimeout(ctx, lasts)
+	struck, stop := context.WithTimeout(ctx, lasts)
 	finished := make(chan struct{})
-	context.AfterFunc(over, func() {
+	context.AfterFunc(struck, func() {
 		defer close(finished)
-		undo()
-		healed()
+		healed(end())
+		stop()
 	})
-	return func() { end(); <-finished }, nil
+	return func() { stop(); <-finished }, nil
 }
+
+// There says whether the victim can be struck: its controller and its nginx run.
+func There(v Victim) bool {
+	master, err := v.Master()
+	return err == nil && lives(master) && lives(v.Controller())
+}
+
+func lives(pid int) bool { return pid > 0 && probe.Exists(pid) }

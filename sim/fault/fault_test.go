@@ -30,12 +30,12 @@ type patient struct {
 	troubles         []string
 }
 
-func (p *patient) Inject(f kubefault.Fault, _ kubefault.Scope) (func(), error) {
+func (p *patient) Inject(f kubefault.Fault, _ kubefault.Scope) (func() int, error) {
 	if p.refuses {
 		return nil, ErrNotHere
 	}
 	p.injected = append(p.injected, f.Name)
-	return func() { p.healed++ }, nil
+	return func() int { p.healed++; return 7 }, nil
 }
 func (p *patient) Workers() []int { return p.workers }
 func (p *patient) Master() (int, error) {
@@ -44,9 +44,12 @@ func (p *patient) Master() (int, error) {
 	}
 	return p.master, nil
 }
-func (p *patient) Controller() int       { return p.controller }
-func (p *patient) StatusPort() int       { return p.port }
-func (p *patient) Late(by time.Duration) { p.late = by }
+func (p *patient) Controller() int { return p.controller }
+func (p *patient) StatusPort() int { return p.port }
+func (p *patient) Late(by time.Duration) (pods int) {
+	p.late = by
+	return 5
+}
 func (p *patient) Trouble(what, detail string) {
 	p.troubles = append(p.troubles, what+": "+detail)
 }
@@ -54,9 +57,9 @@ func (p *patient) Trouble(what, detail string) {
 func TestLastingFaultsHeal(t *testing.T) {
 	for _, f := range ofAPI {
 		p := &patient{}
-		told := make(chan struct{})
+		told := make(chan int, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := f.Strike(ctx, p, time.Hour, func() { close(told) })
+		_, err := f.Strike(ctx, p, time.Hour, func(struck int) { told <- struck })
 		if err != nil {
 			t.Fatal(f.Name, err)
 		}
@@ -64,16 +67,15 @@ func TestLastingFaultsHeal(t *testing.T) {
 			t.Errorf("%s injects nothing", f.Name)
 		}
 		cancel() // the end of the round comes before the end of the fault
-		<-told
-		if f.Lasts && p.healed != 1 {
-			t.Errorf("%s: healed %d times, want once", f.Name, p.healed)
+		if struck := <-told; p.healed != 1 || struck != 7 {
+			t.Errorf("%s: healed %d times, want once; struck %d", f.Name, p.healed, struck)
 		}
 	}
 }
 
 func TestDriverThatCannot(t *testing.T) {
 	f, _ := Find("api-restart")
-	if _, err := f.Strike(t.Context(), &patient{refuses: true}, time.Second, func() { t.Error("healed what never struck") }); !errors.Is(err, ErrNotHere) {
+	if _, err := f.Strike(t.Context(), &patient{refuses: true}, time.Second, func(int) { t.Error("healed what never struck") }); !errors.Is(err, ErrNotHere) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -92,7 +94,7 @@ func TestWorkerKill(t *testing.T) {
 		p.workers = append(p.workers, sleeper.Process.Pid)
 	}
 	f, _ := Find("worker-kill")
-	if _, err := f.Strike(t.Context(), p, 0, func() {}); err != nil {
+	if _, err := f.Strike(t.Context(), p, 0, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	oldest := slices.MinFunc(workers, func(a, b *exec.Cmd) int { return a.Process.Pid - b.Process.Pid })
@@ -106,7 +108,7 @@ func TestWorkerKill(t *testing.T) {
 		}
 	}
 	p.workers = nil
-	if _, err := f.Strike(t.Context(), p, 0, func() {}); err == nil || !strings.Contains(err.Error(), "no workers") {
+	if _, err := f.Strike(t.Context(), p, 0, func(int) {}); err == nil || !strings.Contains(err.Error(), "no workers") {
 		t.Errorf("with no worker: %v", err)
 	}
 }
@@ -186,14 +188,15 @@ func dead(t *testing.T) int {
 func TestWorkersStopped(t *testing.T) {
 	worker := newSayer(t)
 	f, _ := Find("workers-stopped")
-	heal, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, dead(t)}}, time.Hour, func() {})
+	struck := -1
+	heal, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, dead(t)}}, time.Hour, func(n int) { struck = n })
 	if err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the worker to be stopped", func() bool { return isStopped(worker.Process.Pid) })
 	heal()
-	if err := worker.says(); err != nil {
-		t.Error("it does not go on: ", err)
+	if err := worker.says(); err != nil || struck != 1 {
+		t.Errorf("it goes on: %v; struck %d workers", err, struck)
 	}
 }
 
@@ -201,7 +204,7 @@ func TestWorkersStopped(t *testing.T) {
 func TestWorkersThatCannotBeStopped(t *testing.T) {
 	worker := newSayer(t)
 	f, _ := Find("workers-stopped")
-	if _, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, 0}}, time.Hour, func() {}); err == nil {
+	if _, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, 0}}, time.Hour, func(int) {}); err == nil {
 		t.Error("process 0 was stopped")
 	}
 	if err := worker.says(); err != nil {
@@ -212,7 +215,7 @@ func TestWorkersThatCannotBeStopped(t *testing.T) {
 func TestNoWorkers(t *testing.T) {
 	for _, name := range []string{"worker-kill", "workers-kill", "workers-stopped"} {
 		f, _ := Find(name)
-		if _, err := f.Strike(t.Context(), &patient{}, time.Hour, func() {}); err == nil || !strings.Contains(err.Error(), "no workers") {
+		if _, err := f.Strike(t.Context(), &patient{}, time.Hour, func(int) {}); err == nil || !strings.Contains(err.Error(), "no workers") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -223,6 +226,33 @@ func TestNoSignalToGroups(t *testing.T) {
 	for _, pid := range []int{0, -os.Getpid()} {
 		if err := signal(pid, 0); err == nil || !strings.Contains(err.Error(), "not there") {
 			t.Errorf("%d: %v", pid, err)
+		}
+	}
+}
+
+// What strikes nobody must be seen to, so each says what it counts.
+func TestAllSayWhatTheyStrike(t *testing.T) {
+	for _, f := range All() {
+		if f.Strikes == "" {
+			t.Errorf("%s does not say what it strikes", f.Name)
+		}
+	}
+}
+
+// Whoever has ended cannot be struck.
+func TestThere(t *testing.T) {
+	here := os.Getpid()
+	for name, test := range map[string]struct {
+		p    patient
+		want bool
+	}{
+		"both":           {patient{controller: here, master: here}, true},
+		"no controller":  {patient{controller: dead(t), master: here}, false},
+		"no master":      {patient{controller: here, master: dead(t)}, false},
+		"nobody started": {patient{}, false},
+	} {
+		if got := There(&test.p); got != test.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
@@ -243,12 +273,13 @@ func TestReferenceNamesAll(t *testing.T) {
 func TestReadinessLate(t *testing.T) {
 	f, _ := Find("readiness-late")
 	p := &patient{}
-	heal, err := f.Strike(t.Context(), p, time.Hour, func() {})
+	struck := -1
+	heal, err := f.Strike(t.Context(), p, time.Hour, func(n int) { struck = n })
 	if err != nil || p.late == 0 {
 		t.Fatalf("%v late, %v", p.late, err)
 	}
 	heal()
-	if p.late != 0 {
-		t.Errorf("still %v late", p.late)
+	if p.late != 0 || struck != 5 {
+		t.Errorf("still %v late; struck %d pods, want those that the victim tells of", p.late, struck)
 	}
 }

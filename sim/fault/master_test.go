@@ -76,7 +76,7 @@ func (r *revived) told() []string {
 func testConfig(t *testing.T, v Victim) (heal func()) {
 	t.Helper()
 	f, _ := Find("config-tests")
-	heal, err := f.Strike(t.Context(), v, time.Hour, func() {})
+	heal, err := f.Strike(t.Context(), v, time.Hour, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,8 @@ func TestConfigTorn(t *testing.T) {
 		}
 		f, _ := Find("config-torn")
 		p := &patient{master: startMaster(t, "", "-c", conf).Process.Pid}
-		heal, err := f.Strike(t.Context(), p, time.Hour, func() {})
+		struck := -1
+		heal, err := f.Strike(t.Context(), p, time.Hour, func(n int) { struck = n })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,8 +172,8 @@ func TestConfigTorn(t *testing.T) {
 			t.Fatal(err)
 		}
 		heal()
-		if got, _ := os.ReadFile(conf); string(got) != test.want || len(p.troubles) != 0 {
-			t.Errorf("%s: healed: %q, %q", name, got, p.troubles)
+		if got, _ := os.ReadFile(conf); string(got) != test.want || len(p.troubles) != 0 || struck != 1 {
+			t.Errorf("%s: healed: %q, %q, struck %d files", name, got, p.troubles, struck)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 // ofNetwork are the faults of what lies between the controller and nginx.
 var ofNetwork = []Fault{
-	{Name: "posts-refused", Doc: "Connections to nginx's internal port, where the controller posts to, are refused (RST). It needs root and nf_tables.", Lasts: true, Root: true,
-		strike: func(v Victim, lasts time.Duration) (func(), error) {
+	{Name: "posts-refused", Doc: "Connections to nginx's internal port, where the controller posts to, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true,
+		strike: func(v Victim, lasts time.Duration) (over, error) {
 			if v.StatusPort() == 0 {
 				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)
 			}
@@ -25,14 +25,15 @@ var ofNetwork = []Fault{
 			if err != nil {
 				return nil, err
 			}
-			return refuse(master, uint16(v.StatusPort()), lasts)
+			return refuse(v, master, uint16(v.StatusPort()), lasts)
 		}},
 }
 
 // refuse rejects all TCP to a port of 127.0.0.1 in the network of a process: the same
 // port of another loopback address may be a pod's. The kernel forgets the port when
-// the time is over, so it is not refused for ever should we be killed.
-func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) {
+// the time is over, so it is not refused for ever should we be killed. The kernel
+// counts, too: one packet of a connection is refused, and then it is gone.
+func refuse(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err error) {
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if errors.Is(err, os.ErrNotExist) { // it has ended: that is no lack of the driver's
 		return nil, fmt.Errorf("the network of nginx: %w", err)
@@ -68,16 +69,38 @@ func refuse(pid int, port uint16, lasts time.Duration) (heal func(), err error) 
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.IPPROTO_TCP}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: 2, Len: 2}, // the destination port
 		&expr.Lookup{SourceRegister: 1, SetName: ports.Name, SetID: ports.ID},
+		&expr.Counter{},
 		&expr.Reject{Type: unix.NFT_REJECT_TCP_RST},
 	}})
 	if err := conn.Flush(); err != nil {
 		return nil, fmt.Errorf("%w: refusing port %d: %w", ErrNotHere, port, err)
 	}
-	return func() {
+	return func() int {
 		defer network.Close()
+		struck, err := refused(conn, chain)
+		if err != nil {
+			v.Trouble("how many connections were refused is not known", err.Error())
+		}
 		conn.DelTable(table)
 		conn.Flush() // a table that stays does nothing when the time is over
+		return struck
 	}, nil
+}
+
+// refused is how many packets the rule of a chain has counted.
+func refused(conn *nftables.Conn, chain *nftables.Chain) (int, error) {
+	rules, err := conn.GetRules(chain.Table, chain)
+	if err != nil {
+		return 0, err
+	}
+	for _, rule := range rules {
+		for _, part := range rule.Exprs {
+			if counter, ok := part.(*expr.Counter); ok {
+				return int(counter.Packets), nil
+			}
+		}
+	}
+	return 0, errors.New("the rule that refuses them is gone")
 }
 
 // tableName has the PID of whose table it is, and the port.

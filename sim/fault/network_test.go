@@ -40,7 +40,8 @@ func TestPostsRefused(t *testing.T) {
 		return err
 	}
 	f, _ := Find("posts-refused")
-	heal, err := f.Strike(t.Context(), &patient{port: free, master: os.Getpid()}, time.Hour, func() {})
+	struck := -1
+	heal, err := f.Strike(t.Context(), &patient{port: free, master: os.Getpid()}, time.Hour, func(n int) { struck = n })
 	if errors.Is(err, ErrNotHere) {
 		t.Skip(err)
 	}
@@ -57,6 +58,9 @@ func TestPostsRefused(t *testing.T) {
 		t.Errorf("the same port of another address: %v", err)
 	}
 	heal()
+	if struck != 1 {
+		t.Errorf("struck %d connections, not the one that was refused", struck)
+	}
 	if err := dial(status); err != nil {
 		t.Errorf("after it healed: %v", err)
 	}
@@ -68,7 +72,7 @@ func TestPostsRefusedWithoutAMaster(t *testing.T) {
 	if f.Allowed() != nil {
 		t.Skip(f.Allowed())
 	}
-	if _, err := f.Strike(t.Context(), &patient{port: 1, master: dead(t)}, time.Hour, func() {}); err == nil || errors.Is(err, ErrNotHere) {
+	if _, err := f.Strike(t.Context(), &patient{port: 1, master: dead(t)}, time.Hour, func(int) {}); err == nil || errors.Is(err, ErrNotHere) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -89,7 +93,7 @@ func TestPostsRefusedSweeps(t *testing.T) {
 	}
 	left, living := table(dead(t)), table(os.Getppid())
 	f, _ := Find("posts-refused")
-	heal, err := f.Strike(t.Context(), &patient{port: 1, master: os.Getpid()}, time.Hour, func() {})
+	heal, err := f.Strike(t.Context(), &patient{port: 1, master: os.Getpid()}, time.Hour, func(int) {})
 	if errors.Is(err, ErrNotHere) {
 		t.Skip(err)
 	}
@@ -111,7 +115,7 @@ func TestPostsRefusedSweeps(t *testing.T) {
 
 func TestPostsRefusedNeedsAPort(t *testing.T) {
 	f, _ := Find("posts-refused")
-	if _, err := f.Strike(t.Context(), &patient{}, time.Hour, func() {}); !errors.Is(err, ErrNotHere) {
+	if _, err := f.Strike(t.Context(), &patient{}, time.Hour, func(int) {}); !errors.Is(err, ErrNotHere) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,26 +10,27 @@ import (
 
 // ofProcesses are the faults of nginx's processes.
 var ofProcesses = []Fault{
-	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): what it served is lost, and the master starts another.",
-		strike: func(v Victim, _ time.Duration) (func(), error) {
+	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): what it served is lost, and the master starts another.", Strikes: "workers",
+		strike: func(v Victim, _ time.Duration) (over, error) {
 			workers := v.Workers()
 			if len(workers) == 0 {
 				return nil, errNoWorkers
 			}
-			return nil, signal(slices.Min(workers), syscall.SIGKILL)
+			return done(1), signal(slices.Min(workers), syscall.SIGKILL)
 		}},
-	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.",
-		strike: func(v Victim, _ time.Duration) (func(), error) {
-			_, err := signalAll(v.Workers(), syscall.SIGKILL)
-			return nil, err
+	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers",
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
+			return done(len(killed)), err
 		}},
-	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as by a starved CPU, and go on after this time.", Lasts: true,
-		strike: func(v Victim, _ time.Duration) (func(), error) {
+	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as by a starved CPU, and go on after this time.", Strikes: "workers", Lasts: true,
+		strike: func(v Victim, _ time.Duration) (over, error) {
 			stopped, err := signalAll(v.Workers(), syscall.SIGSTOP)
-			goOn := func() {
+			goOn := func() int {
 				for _, pid := range stopped {
 					signal(pid, syscall.SIGCONT) // one that has ended since needs none
 				}
+				return len(stopped)
 			}
 			if err != nil {
 				goOn()
@@ -37,21 +38,21 @@ var ofProcesses = []Fault{
 			}
 			return goOn, nil
 		}},
-	{Name: "controller-kill", Doc: "The controller is killed (SIGKILL), and nginx with it, as when their container ends; it is started again at once.", Kills: true,
-		strike: func(v Victim, _ time.Duration) (func(), error) {
-			return nil, signal(v.Controller(), syscall.SIGKILL)
+	{Name: "controller-kill", Doc: "The controller is killed (SIGKILL), and nginx with it, as when their container ends; it is started again at once.", Strikes: "controllers", Kills: true,
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			return done(1), signal(v.Controller(), syscall.SIGKILL)
 		}},
-	{Name: "config-tests", Doc: "nginx -t runs on the configuration again and again, as an admission webhook has it run. Runs that refuse what is in place are troubles.", Lasts: true,
+	{Name: "config-tests", Doc: "nginx -t runs on the configuration again and again, as an admission webhook has it run. Runs that refuse what is in place are troubles.", Strikes: "tests", Lasts: true,
 		strike: testAgain},
-	{Name: "config-torn", Doc: "nginx.conf is cut in half where it lies, as by a writer that does not write at once, and whole again after this time.", Lasts: true,
+	{Name: "config-torn", Doc: "nginx.conf is cut in half where it lies, as by a writer that does not write at once, and whole again after this time.", Strikes: "files", Lasts: true,
 		strike: tear},
-	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it, or does not answer its health check for five seconds, is started again, as a kubelet would (which waits for 50, by ingress-nginx's own manifests).", Kills: true,
-		strike: func(v Victim, _ time.Duration) (func(), error) {
+	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it, or does not answer its health check for five seconds, is started again, as a kubelet would (which waits for 50, by ingress-nginx's own manifests).", Strikes: "masters", Kills: true,
+		strike: func(v Victim, _ time.Duration) (over, error) {
 			pid, err := v.Master()
 			if err != nil {
 				return nil, err
 			}
-			return nil, signal(pid, syscall.SIGKILL)
+			return done(1), signal(pid, syscall.SIGKILL)
 		}},
 }
 

@@ -8,7 +8,7 @@ import (
 
 // tear cuts nginx.conf in half, in place, and puts the other half back, unless
 // somebody has replaced the file meanwhile or written to it.
-func tear(v Victim, _ time.Duration) (heal func(), err error) {
+func tear(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func tear(v Victim, _ time.Duration) (heal func(), err error) {
 		file.Close()
 		return nil, err
 	}
-	return func() {
+	return func() int {
 		defer file.Close() // of the file as it was found: a new one of that name is left alone
 		now, err := file.Stat()
 		if err == nil && now.Size() == torn.Size() && now.ModTime().Equal(torn.ModTime()) {
@@ -31,6 +31,7 @@ func tear(v Victim, _ time.Duration) (heal func(), err error) {
 		if err != nil {
 			v.Trouble("half a configuration was not made whole", err.Error())
 		}
+		return min(1, len(rest)) // of an empty file there is nothing to take
 	}, nil
 }
 

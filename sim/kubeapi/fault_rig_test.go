@@ -122,7 +122,7 @@ func (r *rig) sees(name string) {
 }
 
 // inject hits the subject only.
-func (r *rig) inject(f fault.Fault, scope fault.Scope) (stop func()) {
+func (r *rig) inject(f fault.Fault, scope fault.Scope) (stop func() (struck int)) {
 	r.Helper()
 	if f.Happen == nil {
 		scope.UserAgent = subjectAgent
@@ -131,7 +131,7 @@ func (r *rig) inject(f fault.Fault, scope fault.Scope) (stop func()) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.Cleanup(stop)
+	r.Cleanup(func() { stop() })
 	return stop
 }
 

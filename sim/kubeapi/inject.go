@@ -50,8 +50,11 @@ func (f *faults) edit(change func([]*injection) []*injection) {
 }
 
 // Inject lets the server fail, where the scope says. It returns once the fault is
-// in force, unless the scope puts it off. Stop heals it; a second call does nothing.
-func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func(), err error) {
+// in force, unless the scope puts it off. Stop heals it, unless it is healed
+// already, and returns what it has struck: how many requests, or how often it came
+// between an open watch and its events; of a fault of the server as a whole, how
+// many watches that ended.
+func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck int), err error) {
 	if err := scope.Check(); err != nil {
 		return nil, err
 	}
@@ -61,23 +64,24 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func(), err erro
 	in := &injection{Fault: f, scope: scope, healed: make(chan struct{})}
 	o := &outbreak{s: s, in: in}
 	if scope.After == 0 {
-		return o.end, o.begin()
+		return o.stop, o.begin()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.timer = time.AfterFunc(scope.After, func() { o.begin() }) // an error is in the log
-	return o.end, nil
+	return o.stop, nil
 }
 
 // outbreak is the life of an injection: it begins at most once, and ends at most once.
 type outbreak struct {
-	s     *Server
-	in    *injection
-	timer *time.Timer // to the beginning, then to the end
-	mu    sync.Mutex
-	heal  func()
-	begun bool
-	ended bool
+	s       *Server
+	in      *injection
+	timer   *time.Timer // to the beginning, then to the end
+	mu      sync.Mutex
+	heal    func()
+	begun   bool
+	ended   bool
+	watches int // that the fault has ended, if it is one of the server as a whole
 }
 
 func (o *outbreak) begin() error {
@@ -90,7 +94,9 @@ func (o *outbreak) begin() error {
 	o.in.version = o.s.revision.Load()
 	var err error
 	if o.in.Happen != nil {
-		o.heal, err = o.in.Happen(target{o.s}, o.in.scope)
+		t := &target{s: o.s, scope: o.in.scope}
+		o.heal, err = o.in.Happen(t, o.in.scope)
+		o.watches = t.watches
 		o.s.faults.log(o.in, fault.Request{}, o.in.version, err)
 	} else {
 		o.s.faults.edit(func(all []*injection) []*injection { return append(all, o.in) })
@@ -99,6 +105,17 @@ func (o *outbreak) begin() error {
 		o.timer = time.AfterFunc(o.in.scope.For, o.end)
 	}
 	return err
+}
+
+// stop ends the injection and says what it has struck.
+func (o *outbreak) stop() int {
+	o.end()
+	if o.in.Happen != nil {
+		return o.watches
+	}
+	o.s.faults.mu.Lock()
+	defer o.s.faults.mu.Unlock()
+	return o.in.hits
 }
 
 func (o *outbreak) end() {

@@ -11,12 +11,16 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// target is what faults may do to the server as a whole.
-type target struct{ s *Server }
+// target is what a fault may do to the server as a whole.
+type target struct {
+	s       *Server
+	scope   fault.Scope
+	watches int // in scope, that it has ended
+}
 
 // Stop ends one life of the server. The sockets close before the watches end: a
 // client that comes back at once must be refused.
-func (t target) Stop(reset bool) {
+func (t *target) Stop(reset bool) {
 	s := t.s
 	s.outages.Lock()
 	defer s.outages.Unlock()
@@ -31,6 +35,7 @@ func (t target) Stop(reset bool) {
 		}
 		e.release = release
 	}
+	t.watches += len(s.streams.covered(t.scope))
 	if reset {
 		s.connections.reset()
 	}
@@ -63,7 +68,7 @@ func (s *Server) whileUp(next http.Handler) http.Handler {
 }
 
 // Start begins another life, unless the server was closed for good. A failure is logged.
-func (t target) Start() error {
+func (t *target) Start() error {
 	s := t.s
 	s.outages.Lock()
 	defer s.outages.Unlock()
@@ -87,8 +92,16 @@ func (t target) Start() error {
 	return err
 }
 
+// EndWatches ends those that are open and in scope.
+func (t *target) EndWatches(scope fault.Scope) {
+	for _, st := range t.s.streams.covered(scope) {
+		st.end()
+		t.watches++
+	}
+}
+
 // Forget gives up the history of the scope's resources.
-func (t target) Forget(scope fault.Scope) {
+func (t *target) Forget(scope fault.Scope) {
 	for c := range t.s.everyCollection() {
 		if scope.CoversResource(c.res.groupResource().String()) {
 			c.forget()
@@ -109,7 +122,7 @@ func (c *collection) forget() {
 }
 
 // RotateCertificate replaces the serving certificate; restore brings the old CA's back.
-func (t target) RotateCertificate(newCA bool) (restore func(), err error) {
+func (t *target) RotateCertificate(newCA bool) (restore func(), err error) {
 	return t.s.identity.rotate(newCA)
 }
 

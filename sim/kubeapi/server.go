@@ -85,6 +85,7 @@ type Server struct {
 	kubeconfig  string
 	connections connections
 	faults      *faults
+	streams     streams
 	broken      bool
 
 	stopping atomic.Value // chan struct{}, closed when watches are to end

@@ -31,11 +31,13 @@ type stream struct {
 	opts     watchOptions
 	server   *Server
 	stopping <-chan struct{}
-	chunked  *chunked // nil: only net/http may write
-	parts    [][]byte // of what is to be written, some shared with other streams
-	size     int      // of them all
-	buf      []byte   // holds those that are not
-	err      error    // of the connection: the client has gone
+	ended    chan struct{} // closed by end
+	end      func()        // has the stream end cleanly, once it has sent what is on its way
+	chunked  *chunked      // nil: only net/http may write
+	parts    [][]byte      // of what is to be written, some shared with other streams
+	size     int           // of them all
+	buf      []byte        // holds those that are not
+	err      error         // of the connection: the client has gone
 }
 
 // open sends the response's header, also when there is no event yet.
@@ -75,7 +77,7 @@ func (st *stream) follow(cur *cursor) error {
 	ends := time.Now().Add(st.opts.timeout)
 	events := make([]event, 0, readEvents)
 	var flushed time.Time
-	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping); begins = false {
+	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping) && !closed(st.ended); begins = false {
 		faults := st.server.faults.now.Load()
 		b := cur.read(events[:0], readEvents)
 		if b.lost {
@@ -106,6 +108,8 @@ func (st *stream) follow(cur *cursor) error {
 			bookmark.Reset(nextBookmark(time.Until(ends)))
 		case <-deadline.C:
 		case <-st.stopping:
+		case <-st.ended:
+			return nil
 		case <-st.r.Context().Done():
 			return nil
 		}

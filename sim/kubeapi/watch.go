@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -60,8 +61,11 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 		return errStreamType()
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending(),
-		chunked: chunkedOf(w, r.Request)}
+		ended: make(chan struct{}), chunked: chunkedOf(w, r.Request)}
+	st.end = sync.OnceFunc(func() { close(st.ended) })
 	st.open()
+	s.streams.add(st)
+	defer s.streams.remove(st)
 	r.objects.watchers.Add(1)
 	defer r.objects.watchers.Add(-1)
 	cur, err := s.begin(st)

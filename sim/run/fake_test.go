@@ -168,7 +168,7 @@ func (a *actor) Address() netip.AddrPort {
 }
 func (a *actor) Master() (int, error)          { return 0, os.ErrNotExist } // no nginx has started
 func (a *actor) Healthy(context.Context) error { return nil }
-func (a *actor) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
+func (a *actor) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
 	return nil, fault.ErrNotHere
 }
 

@@ -50,6 +50,7 @@ func (s *side) round(ctx context.Context, o Options, number int, length time.Dur
 	s.phase(event.RoundEnd, number)
 	s.usage.Sample()
 	stopActing()
+	s.cluster.Heal()
 	running.Wait()
 	<-converge.Done()
 	close(failures)

@@ -95,7 +95,7 @@ func (s *side) stop(ctx context.Context) error {
 // victim is the subject as its faults see it.
 type victim struct{ *side }
 
-func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func(), err error) {
+func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func() (struck int), err error) {
 	return v.instance.Inject(f, scope)
 }
 
@@ -105,7 +105,7 @@ func (v victim) Controller() int { return v.instance.Controller() }
 
 func (v victim) StatusPort() int { return v.instance.StatusPort() }
 
-func (v victim) Late(by time.Duration) { v.cluster.Late(by) }
+func (v victim) Late(by time.Duration) (pods int) { return v.cluster.Late(by) }
 
 func (v victim) Trouble(what, detail string) {
 	v.log.Write(event.Event{At: v.log.Now(), Subject: v.name, Trouble: &event.Trouble{What: what, Detail: detail}})

@@ -32,6 +32,7 @@ type Cluster struct {
 	log        *event.Log
 	services   map[string]*service // by namespace/name
 	late       atomic.Int64        // nanoseconds, see Late
+	delayed    atomic.Int64        // pods that started late
 	struck     map[string]func()   // heals the fault of that name, if it lasts still
 }
 
@@ -74,6 +75,7 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 		return fmt.Errorf("starting pod %s: %w", name, err)
 	}
 	if late := time.Duration(c.late.Load()); late > 0 {
+		c.delayed.Add(1)
 		time.AfterFunc(late, func() {
 			if err := pod.Ready(); err != nil && pod.State() == backend.Starting {
 				c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Trouble: &event.Trouble{What: "a pod could not listen", Detail: err.Error()}})
@@ -89,7 +91,11 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 
 // Late makes pods that start from now on listen so long after they are in their
 // service, as where readiness is told by a clock and not by the pod; 0 ends that.
-func (c *Cluster) Late(by time.Duration) { c.late.Store(int64(by)) }
+// It returns how many were late since the call before.
+func (c *Cluster) Late(by time.Duration) (pods int) {
+	c.late.Store(int64(by))
+	return int(c.delayed.Swap(0))
+}
 
 // slices are the EndpointSlices of a service with its pods of the moment.
 func (c *Cluster) slices(s *service) []*discoveryv1.EndpointSlice {

@@ -15,14 +15,17 @@ import (
 // victim has no processes to kill, and notes by how much its pods are late.
 type victim struct{ late []time.Duration }
 
-func (v *victim) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
+func (v *victim) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
 	return nil, fault.ErrNotHere
 }
-func (v *victim) Workers() []int         { return nil }
-func (v *victim) Master() (int, error)   { return 0, errors.New("no master") }
-func (v *victim) Controller() int        { return 0 }
-func (v *victim) StatusPort() int        { return 0 }
-func (v *victim) Late(by time.Duration)  { v.late = append(v.late, by) }
+func (v *victim) Workers() []int       { return nil }
+func (v *victim) Master() (int, error) { return 0, errors.New("no master") }
+func (v *victim) Controller() int      { return 0 }
+func (v *victim) StatusPort() int      { return 0 }
+func (v *victim) Late(by time.Duration) (pods int) {
+	v.late = append(v.late, by)
+	return len(v.late)
+}
 func (v *victim) Trouble(string, string) {}
 
 const faults = `
@@ -38,7 +41,7 @@ spec:
 `
 
 // What fails is told as that, and the timeline goes on; what strikes again has been
-// healed by then.
+// healed by then, and so has what lasts when the round ends.
 func TestFaults(t *testing.T) {
 	s := newStageOf(t, faults, "127.63.0.0/16")
 	v := &victim{}
@@ -48,7 +51,8 @@ func TestFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]time.Duration{2 * time.Second, 0, 2 * time.Second}, v.late); diff != "" {
+	s.cluster.Heal()
+	if diff := cmp.Diff([]time.Duration{2 * time.Second, 0, 2 * time.Second, 0}, v.late); diff != "" {
 		t.Errorf("late (-want +got):\n%s", diff)
 	}
 	var told []event.Fault
@@ -62,8 +66,9 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	want := []event.Fault{
-		{Name: "workers-kill"}, {Name: "workers-kill", Failed: true},
-		{Name: "readiness-late"}, {Name: "readiness-late", Healed: true}, {Name: "readiness-late"},
+		{Name: "workers-kill"}, {Name: "workers-kill", Failed: true, Absent: true},
+		{Name: "readiness-late"}, {Name: "readiness-late", Healed: true, Struck: &event.Struck{Count: 2, Of: "pods"}},
+		{Name: "readiness-late"}, {Name: "readiness-late", Healed: true, Struck: &event.Struck{Count: 4, Of: "pods"}},
 	}
 	if diff := cmp.Diff(want, told); diff != "" || troubles != 1 {
 		t.Errorf("%d troubles; faults (-want +got):\n%s", troubles, diff)

@@ -30,6 +30,7 @@ func Run(t *testing.T, d driver.Driver) {
 	t.Run("life", func(t *testing.T) { life(t, d) })
 	t.Run("two at once", func(t *testing.T) { twoAtOnce(t, d) })
 	t.Run("a subject that cannot start", func(t *testing.T) { cannotStart(t, d) })
+	t.Run("faults of the API server", func(t *testing.T) { ofAPI(t, d) })
 	t.Run("faults of nginx's files and network", func(t *testing.T) { ofNginx(t, d) })
 	t.Run("stop before launch", func(t *testing.T) {
 		if err := prepare(t, d, 0, nil).Stop(t.Context()); err != nil {

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
@@ -23,8 +27,8 @@ type victim struct {
 	troubles []string
 }
 
-func (v *victim) Workers() []int     { return nil }
-func (v *victim) Late(time.Duration) {}
+func (v *victim) Workers() []int         { return nil }
+func (v *victim) Late(time.Duration) int { return 0 }
 
 func (v *victim) Trouble(what, detail string) {
 	v.mu.Lock()
@@ -56,13 +60,40 @@ func ofNginx(t *testing.T, d driver.Driver) {
 	stop(t, v)
 }
 
+// ofAPI are those that meet the subject's requests, whatever it calls itself, and
+// not the harness's.
+func ofAPI(t *testing.T, d driver.Driver) {
+	v := &victim{Instance: prepare(t, d, 0, nil)}
+	launch(t, v)
+	defer stop(t, v)
+	f, _ := fault.Find("api-5xx")
+	struck := make(chan int, 1)
+	_, err := f.Strike(t.Context(), v, 2*time.Second, func(n int) { struck <- n })
+	if errors.Is(err, fault.ErrNotHere) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(v.API())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Error("the harness is struck: ", err)
+	}
+	if n := <-struck; n == 0 {
+		t.Error("the subject, whose watches have ended, met nothing when it came back")
+	}
+}
+
 func strike(t *testing.T, v *victim, name string) (heal func()) {
 	t.Helper()
 	f, known := fault.Find(name)
 	if !known {
 		t.Fatal("there is no fault ", name)
 	}
-	heal, err := f.Strike(t.Context(), v, time.Hour, func() {})
+	heal, err := f.Strike(t.Context(), v, time.Hour, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

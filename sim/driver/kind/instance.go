@@ -63,7 +63,7 @@ func (i *instance) at(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr(i.cluster.Nodes[0].Address), port)
 }
 
-func (i *instance) Inject(kubefault.Fault, kubefault.Scope) (heal func(), err error) {
+func (i *instance) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
 	return nil, fault.ErrNotHere
 }
 

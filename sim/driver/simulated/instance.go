@@ -48,18 +48,27 @@ func (i *Instance) At(place Place) driver.Instance {
 	return i
 }
 
-func (i *Instance) API() *rest.Config    { return i.api.Config() }
 func (i *Instance) Pods() backend.Fleet  { return i.pods }
 func (i *Instance) Controller() int      { return i.life.Load().controller.PID() }
 func (i *Instance) Master() (int, error) { return i.place.Master() }
 
+// harness is how the harness calls itself to the API server, and nobody else does.
+const harness = "windtunnel-harness/"
+
+// API is the harness's own client.
+func (i *Instance) API() *rest.Config {
+	config := i.api.Config()
+	config.UserAgent = harness + "1"
+	return config
+}
+
 // Kubeconfig is the path of the kubeconfig that leads to the API server.
 func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
 
-// Inject spares the harness, which asks the same server, by the name under
-// which the controller asks.
-func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func(), err error) {
-	scope.UserAgent = filepath.Base(i.life.Load().controller.Command()) + "/"
+// Inject spares the harness, which asks the same server. Whoever else asks is the
+// subject, whatever it calls itself.
+func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func() (struck int), err error) {
+	scope.Spare = harness
 	return i.api.Inject(f, scope)
 }
 

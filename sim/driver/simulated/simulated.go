@@ -38,8 +38,6 @@ type Place interface {
 type Controller interface {
 	// PID is its process, as this machine counts.
 	PID() int
-	// Command is the path of what runs; clients of the API are called after it.
-	Command() string
 	// Terminate asks it to end (SIGTERM), Kill does not ask. Both are nil when
 	// it has ended already.
 	Terminate() error

@@ -29,7 +29,8 @@ type Fault struct {
 	Stream func(*Call) Step
 	// Read returns the version to answer a list or a streaming list from, instead of the newest.
 	Read func(*Call) uint64
-	// Happen breaks the server as a whole and returns what heals it.
+	// Happen breaks the server as a whole and returns what heals it. What it strikes
+	// are the watches that it ends.
 	Happen func(Target, Scope) (heal func(), err error)
 }
 
@@ -81,6 +82,8 @@ type Target interface {
 	Stop(reset bool)
 	// Start listens again, on the same ports.
 	Start() error
+	// EndWatches ends the open watches that the scope covers, cleanly.
+	EndWatches(Scope)
 	// Forget gives up the history of the resources that the scope names.
 	Forget(Scope)
 	// RotateCertificate replaces the serving certificate, by one of the same CA or of a new one.

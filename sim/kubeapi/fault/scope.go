@@ -14,6 +14,7 @@ type Scope struct {
 	Namespace  string   `json:",omitempty"`
 	Name       string   `json:",omitempty"`
 	UserAgent  string   `json:",omitempty"` // how it begins
+	Spare      string   `json:",omitempty"` // whose user agent begins so is spared
 	Connection uint64   `json:",omitempty"` // its number
 
 	After time.Duration `json:",omitempty"` // begins this long after it was injected
@@ -44,6 +45,7 @@ func (s *Scope) Covers(r *Request) bool {
 		(s.Namespace == "" || s.Namespace == r.Namespace) &&
 		(s.Name == "" || s.Name == r.Name) &&
 		strings.HasPrefix(r.UserAgent, s.UserAgent) &&
+		(s.Spare == "" || !strings.HasPrefix(r.UserAgent, s.Spare)) &&
 		(s.Connection == 0 || s.Connection == r.Connection)
 }
 

@@ -19,6 +19,8 @@ func TestScopeCovers(t *testing.T) {
 		"another name":                {Scope{Name: "api"}, false},
 		"its agent":                   {Scope{UserAgent: "nginx/"}, true},
 		"another agent":               {Scope{UserAgent: "kubectl"}, false},
+		"its agent, spared":           {Scope{Spare: "nginx/"}, false},
+		"another agent, spared":       {Scope{Spare: "kubectl"}, true},
 		"its connection":              {Scope{Connection: 7}, true},
 		"another connection":          {Scope{Connection: 8}, false},
 	} {
