@@ -263,7 +263,7 @@ func TestReferenceNamesAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range All() {
-		if row := "| `" + f.Name + "` | " + f.Doc + " |"; !strings.Contains(string(text), row) {
+		if row := "| `" + f.Name + "` | " + f.Doc + " | " + f.Strikes + " |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/scenarios.md has no row\n%s", row)
 		}
 	}

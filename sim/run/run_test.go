@@ -200,3 +200,28 @@ func TestNoRun(t *testing.T) {
 		}
 	}
 }
+
+// A fault ends with its round at the latest, and the log says what it has struck
+// before the next begins.
+func TestFaultsEndWithTheirRound(t *testing.T) {
+	s := &stage{t: t}
+	events, err := s.play(two+`
+  settle: 50ms
+  timeline:
+  - {at: 0s, fault: readiness-late, for: 1h}
+  - {at: 0s, churn: rolling-update, rate: 20/s, for: 200ms}
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range events {
+		if e.Fault != nil {
+			told = append(told, fmt.Sprintf("%s healed=%t %+v", e.Subject, e.Fault.Healed, e.Fault.Struck))
+		}
+	}
+	want := []string{"a healed=false <nil>", "a healed=true &{Count:4 Of:pods}", "b healed=false <nil>", "b healed=true &{Count:4 Of:pods}"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}

@@ -23,8 +23,9 @@ type process struct {
 	command *exec.Cmd
 }
 
-func (c *process) PID() int    { return c.command.Process.Pid }
-func (c *process) Wait() error { return c.command.Wait() }
+func (c *process) PID() int        { return c.command.Process.Pid }
+func (c *process) Command() string { return c.command.Path }
+func (c *process) Wait() error     { return c.command.Wait() }
 
 // Terminate notes which nginx must be gone with the controller: its PID file
 // may go before it does.
