@@ -133,6 +133,9 @@ type Request struct {
 	Reused  bool          `json:"reused,omitempty"`  // went out on a connection that had served before
 	Cause   Cause         `json:"cause,omitempty"`   // why it failed; empty: it did not
 	Detail  string        `json:"detail,omitempty"`  // the error, in its own words
+	// Lasts is how long the client meant it to last: a stream, a slow answer, a body
+	// that takes its time; 0: until the answer is there.
+	Lasts time.Duration `json:"lasts,omitempty"`
 	// Messages counts what came over a stream: server-sent events, messages of a websocket.
 	Messages int `json:"messages,omitempty"`
 	// Serial is that of the certificate which the client was shown, in lower-case hexadecimal.
@@ -307,6 +310,10 @@ type Start struct {
 type Probe struct {
 	Connections int `json:"connections"` // opened
 	Workers     int `json:"workers"`     // that one of them reached
+	// Unreached counts the workers that took connections when the round ended, and
+	// of which none could be had.
+	Unreached int    `json:"unreached,omitempty"`
+	Off       string `json:"off,omitempty"` // why no worker was asked any more; empty: they were asked to the end
 }
 
 // Load is what a traffic lane had to send in a round, written at its end.

@@ -74,7 +74,7 @@ func (m *bins) Add(e event.Event, in bool) {
 func (m *bins) request(i int, r *event.Request) {
 	bin := &m.bins[i]
 	bin.Requests++
-	if r.Status != 0 {
+	if r.Status != 0 && r.Lasts == 0 {
 		m.latencies[i] = append(m.latencies[i], max(0, r.Lag+r.Took))
 	}
 	if r.Cause == "" {

@@ -203,6 +203,9 @@ func (w *watched) times(lives lives) (first, last time.Duration, all bool) {
 	return first, max(first, last), all
 }
 
+// watched is of how many the probes were to see what became of them.
+func (c *Changes) watched() int { return c.Made - c.Failed - c.Unwatched }
+
 func (c *Changes) count(fate Fate) {
 	c.Made++
 	switch fate {

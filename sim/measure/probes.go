@@ -13,6 +13,7 @@ func (m *probes) Add(e event.Event, in bool) {
 	}
 	m.Connections += e.Probe.Connections
 	m.Workers += e.Probe.Workers
+	m.Unreached += e.Probe.Unreached
 }
 
 func (m *probes) Result(s *Subject, _ *Timeline) { s.Probe = m.Probe }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,11 +28,14 @@ type requests struct {
 // tally counts one set of requests.
 type tally struct {
 	Requests
-	latency, lag, stale *durations
+	latency, lasted, lag, stale *durations
 }
 
 func newTally() *tally {
-	return &tally{Requests: Requests{Causes: map[string]int{}}, latency: newDurations(), lag: newDurations(), stale: newDurations()}
+	return &tally{
+		Requests: Requests{Causes: map[string]int{}},
+		latency:  newDurations(), lasted: newDurations(), lag: newDurations(), stale: newDurations(),
+	}
 }
 
 func newRequests(rounds) measurement {
@@ -42,8 +46,16 @@ func (m *requests) Add(e event.Event, in bool) {
 	switch {
 	case e.Change != nil:
 		m.change(e.Change, e.At)
+	case e.Load != nil: // of the round that has just ended
+		m.all.load(*e.Load)
+		m.lane(e.Load.Lane).load(*e.Load)
 	case !in:
-	case e.Request != nil && e.Request.Cause != event.OurCancel:
+	case e.Request != nil && e.Request.Cause == event.OurCancel:
+		if e.Request.Lasts == 0 {
+			m.all.Unanswered++
+			m.lane(e.Request.Lane).Unanswered++
+		}
+	case e.Request != nil:
 		stale := m.stale(e.Request, e.At)
 		m.all.request(e.Request, stale)
 		m.lane(e.Request.Lane).request(e.Request, stale)
@@ -80,12 +92,20 @@ func (m *requests) stale(r *event.Request, due time.Duration) time.Duration {
 	return none
 }
 
+func (t *tally) load(l event.Load) {
+	t.Due += l.Due
+	t.Missed += l.Missed
+}
+
 func (t *tally) request(r *event.Request, stale time.Duration) {
 	t.Sent++
 	t.Retries += r.Retries
 	t.lag.add(r.Lag)
-	if r.Status != 0 || r.Pod != "" {
+	switch answered := r.Status != 0 || r.Pod != ""; {
+	case answered && r.Lasts == 0:
 		t.latency.add(r.Lag + r.Took)
+	case r.Lasts != 0 && r.Cause == "":
+		t.lasted.add(r.Lag + r.Took)
 	}
 	if stale != none {
 		t.stale.add(stale)
@@ -103,7 +123,7 @@ func (t *tally) request(r *event.Request, stale time.Duration) {
 func (m *requests) Result(s *Subject, _ *Timeline) {
 	s.Requests = m.all.result()
 	for name, t := range m.byLane {
-		s.Lanes = append(s.Lanes, Lane{Name: name, Requests: t.result()})
+		s.Lanes = append(s.Lanes, Lane{Name: name, Requests: t.result(), Lasted: t.lasted.result()})
 	}
 	slices.SortFunc(s.Lanes, func(a, b Lane) int {
 		if a.Name < b.Name {
@@ -111,6 +131,11 @@ func (m *requests) Result(s *Subject, _ *Timeline) {
 		}
 		return 1
 	})
+	for _, lane := range s.Lanes {
+		if lane.Missed > 0 {
+			s.Trouble = append(s.Trouble, fmt.Sprintf("traffic of lane %s: %d of %s due never sent: the generator fell behind", lane.Name, lane.Missed, plural(lane.Due, "request")))
+		}
+	}
 }
 
 func (t *tally) result() Requests {

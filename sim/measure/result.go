@@ -32,8 +32,9 @@ type Subject struct {
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
 	Changes  Changes  `json:"changes"`
-	Faults   int      `json:"faults"`  // struck on purpose
-	Reloads  int      `json:"reloads"` // seen from outside: new generations of workers
+	Faults   int      `json:"faults"`           // struck on purpose
+	Struck   []Struck `json:"struck,omitempty"` // what they struck, by name
+	Reloads  int      `json:"reloads"`          // seen from outside: new generations of workers
 	Posts    Posts    `json:"posts"`
 	Syncs    Syncs    `json:"syncs"`
 	Start    Start    `json:"start"`
@@ -63,6 +64,19 @@ type Changes struct {
 	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or of a service without a host, and do not say what is to be seen
 }
 
+// Struck is what the faults of one name have struck. A fault that strikes nothing
+// although the subject is there tests nothing: the run is void.
+type Struck struct {
+	Name   string `json:"name"`
+	Count  int    `json:"count"`  // what they struck, in all
+	Of     string `json:"of"`     // what that is: requests, workers, files …
+	Times  int    `json:"times"`  // that one began
+	Missed int    `json:"missed"` // of those, struck nothing
+	Failed int    `json:"failed"` // of those, could not be made
+	Absent int    `json:"absent"` // of those, the subject was not there: its controller or nginx had ended; neither missed nor failed
+	Untold int    `json:"untold"` // of those, the log does not tell how they ended
+}
+
 // Balance is how evenly the pods of services were asked, of services whose pods
 // stayed the same and were asked often enough.
 type Balance struct {
@@ -87,6 +101,7 @@ type Start struct {
 type Probe struct {
 	Connections int `json:"connections"` // opened, those that reached a worker which had one already included
 	Workers     int `json:"workers"`     // that were reached
+	Unreached   int `json:"unreached"`   // that took connections at the end of a round, and of which none could be had
 }
 
 // Posts counts dynamic updates. Visible is false for a controller that does
@@ -130,16 +145,22 @@ type Durations struct {
 
 // Requests counts requests by what became of them.
 type Requests struct {
-	Sent   int            `json:"sent"`
-	Failed int            `json:"failed"`
-	Causes map[string]int `json:"causes"` // failed, by cause
+	Due    int `json:"due"`    // meant to be sent; what the end of a round cut off included
+	Missed int `json:"missed"` // of those, never sent: the generator fell behind
+	Sent   int `json:"sent"`   // and over by the end of their round
+	// Unanswered are those without an answer when we ended them, a second after the
+	// end of their round: neither good nor failed. Requests that last by intent are
+	// not among them.
+	Unanswered int            `json:"unanswered"`
+	Failed     int            `json:"failed"`
+	Causes     map[string]int `json:"causes"` // failed, by cause
 	// Bound is the upper bound of the failure rate, 0 to 1, at 95 % confidence
 	// when none failed: the rule of three, 3/Sent. It is the observed rate otherwise.
 	Bound       float64   `json:"bound"`
 	Unexplained int       `json:"unexplained"` // failed without a known cause
 	Retries     int       `json:"retries"`     // hidden by the HTTP client
 	Sockets     int       `json:"sockets"`     // opened
-	Latency     Durations `json:"latency"`     // from the intended send time, of answered requests
+	Latency     Durations `json:"latency"`     // from the intended send time, of answered requests but those that last, see Lane.Lasted
 	Lag         Durations `json:"lag"`         // the generator's own
 	// Stale is of the answers of pods that a change had taken out of their
 	// service: how long before the request was sent that was meant.
@@ -150,6 +171,10 @@ type Requests struct {
 type Lane struct {
 	Name string `json:"name"`
 	Requests
+	// Lasted is how long requests took whose length the client chooses, from the
+	// intended send time: streams, slow answers, uploads and downloads that did not
+	// fail. It is no latency, so such a lane has none.
+	Lasted Durations `json:"lasted"`
 }
 
 // Certificates is when clients of the lanes that speak TLS were shown what

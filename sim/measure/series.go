@@ -28,7 +28,7 @@ type Bin struct {
 	At          time.Duration  `json:"at"`
 	Requests    int            `json:"requests"`           // meant to be sent in it
 	Failures    map[string]int `json:"failures,omitempty"` // of those, by cause
-	P50         time.Duration  `json:"p50"`                // latency from the intended send time of those that were answered
+	P50         time.Duration  `json:"p50"`                // latency from the intended send time of those that were answered and were not meant to last
 	P99         time.Duration  `json:"p99"`
 	Max         time.Duration  `json:"max"`
 	Changes     int            `json:"changes"`
@@ -39,7 +39,8 @@ type Bin struct {
 	Layers []int64 `json:"layers,omitempty"`
 }
 
-// Heat is how the latencies of a lane's answered requests spread over time.
+// Heat is how the latencies of a lane's answered requests spread over time, of a
+// lane whose requests last by intent how long they took.
 type Heat struct {
 	Lane    string        `json:"lane"`
 	Width   time.Duration `json:"width"`   // of a column

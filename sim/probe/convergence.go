@@ -93,11 +93,16 @@ func (c *Convergence) Pending() int {
 }
 
 // Effort is what it took so far: the connections opened, those included that
-// turned out to be another worker's, and the workers reached.
+// turned out to be another worker's, the workers reached and those that are not,
+// and why nobody is asked any more, if that is so before the end.
 func (c *Convergence) Effort() event.Probe {
-	c.pool.mu.Lock()
-	defer c.pool.mu.Unlock()
-	return event.Probe{Connections: int(c.pool.opened.Load()), Workers: len(c.pool.reached)}
+	effort := c.pool.effort()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.off != nil {
+		effort.Off = c.off.Error()
+	}
+	return effort
 }
 
 // Done is closed when nobody is asked any more and all connections are closed.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func TestConvergenceOfAReload(t *testing.T) {
 			t.Errorf("worker %d of the new configuration answered %q, want demo/fresh twice and no more", worker.PID, got)
 		}
 	}
-	if effort := c.Effort(); effort.Connections < 4 || effort.Workers != 4 {
+	if effort := c.Effort(); effort.Connections < 4 || effort.Workers != 4 || effort.Unreached != 0 {
 		t.Errorf("%+v for four workers", effort)
 	}
 }
@@ -245,4 +246,34 @@ func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A worker that takes no connection is told, until it does.
+func TestWorkerThatIsNotReached(t *testing.T) {
+	pod := startPod(t, "demo/a")
+	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")
+	r := newRun(t)
+	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
+	workers := r.await(w, 0, 2)
+	stopped := workers[0].PID
+	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	goOn := func() { syscall.Kill(stopped, syscall.SIGCONT) }
+	t.Cleanup(goOn)
+	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	unreached := func(want int) {
+		t.Helper()
+		for c.Effort().Unreached != want {
+			select {
+			case <-r.ctx.Done():
+				t.Fatalf("%+v, want %d not reached", c.Effort(), want)
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	unreached(1)
+	goOn()
+	unreached(0)
+	r.end(w, c)
 }

@@ -47,6 +47,9 @@ func convergenceWithoutRights(t *testing.T, address string) {
 	if err := c.Settled(r.ctx); err == nil || r.ctx.Err() != nil {
 		t.Errorf("settled: %v, want an error at once", err)
 	}
+	if off := c.Effort().Off; off == "" {
+		t.Error("nobody is asked any more, and the effort does not say why")
+	}
 	troubles := map[string]int{}
 	samples := 0
 	for _, e := range r.end(w, u, c) {

@@ -42,14 +42,28 @@ type pool struct {
 	mu      sync.Mutex
 	spares  map[int][]*connection
 	reached map[int]bool // workers that a connection was had of
+	sought  map[int]bool // workers of which none could be had for so long that it counts as trouble
 }
 
 func newPool(ctx context.Context, address string, workers *Workers) *pool {
 	return &pool{
 		ctx: ctx, address: address, workers: workers,
 		vain:   &trouble{log: workers.log, subject: workers.subject},
-		spares: map[int][]*connection{}, reached: map[int]bool{},
+		spares: map[int][]*connection{}, reached: map[int]bool{}, sought: map[int]bool{},
 	}
+}
+
+// effort is what it took so far.
+func (p *pool) effort() event.Probe {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	effort := event.Probe{Connections: int(p.opened.Load()), Workers: len(p.reached)}
+	for _, w := range p.workers.Alive() {
+		if w.State == event.Active && p.sought[w.PID] && !p.reached[w.PID] {
+			effort.Unreached++
+		}
+	}
+	return effort
 }
 
 // take returns a connection of that worker's. It goes on trying until it has one
@@ -62,6 +76,9 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 			return conn, err
 		}
 		if round == roundsInVain {
+			p.mu.Lock()
+			p.sought[pid] = true
+			p.mu.Unlock()
 			p.vain.report("a worker is not asked: no connection to "+p.address+" reaches it", fmt.Errorf("worker %d, %d connections tried", pid, round*dialsAtOnce))
 		}
 		select {

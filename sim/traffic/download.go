@@ -24,6 +24,7 @@ var downloading = lane{
 	},
 	read:      readPayload,
 	transport: keepAlive,
+	lasts:     true,
 }
 
 // readPayload reads the identity, a line, and checks what follows it.

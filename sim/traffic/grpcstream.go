@@ -30,4 +30,5 @@ var watching = lane{
 	},
 	stream:    true,
 	transport: call(backend.WatchMethod),
+	lasts:     true,
 }

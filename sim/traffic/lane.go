@@ -26,6 +26,8 @@ type lane struct {
 	// read takes in the body of an answer; nil: readAll. What it returns is the
 	// identity that stands in the body.
 	read func(response *http.Response, a Attack) content
+	// lasts says that a request takes Attack.Last, because the client wants it to.
+	lasts bool
 	// stream says that an answer is a stream: what ends it early cuts it.
 	stream bool
 	// transport makes the client; it keeps at most Attack.MaxInFlight

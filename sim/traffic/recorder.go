@@ -43,8 +43,10 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 // send performs a request, to the answer's last byte, and logs it.
 func (r *recorder) send(s shot, request *http.Request) outcome {
 	timeout := r.attack.Timeout
-	if r.lane.ask != nil || r.lane.grow != nil || r.lane.stream {
-		timeout += r.attack.Last
+	var lasts time.Duration
+	if r.lane.lasts {
+		lasts = r.attack.Last
+		timeout += lasts
 	}
 	ctx, cancel := context.WithTimeout(r.inFlight, timeout)
 	defer cancel()
@@ -92,6 +94,7 @@ func (r *recorder) send(s shot, request *http.Request) outcome {
 			Reused:   o.reused,
 			Cause:    cause,
 			Detail:   detail,
+			Lasts:    lasts,
 			Messages: o.messages,
 			Serial:   serial,
 		},

@@ -14,4 +14,5 @@ var slow = lane{
 	method:    http.MethodGet,
 	ask:       func(a Attack) http.Header { return http.Header{backend.TakeHeader: {a.Last.String()}} },
 	transport: keepAlive,
+	lasts:     true,
 }

@@ -28,6 +28,7 @@ var serverSent = lane{
 	read:      readEvents,
 	stream:    true,
 	transport: keepAlive,
+	lasts:     true,
 }
 
 // beat is how often something comes over a stream.

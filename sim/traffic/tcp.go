@@ -20,6 +20,7 @@ var lineByLine = lane{
 	door:   TCP,
 	stream: true,
 	talk:   exchangeLines,
+	lasts:  true,
 }
 
 func exchangeLines(ctx context.Context, c net.Conn, a Attack) (got content) {

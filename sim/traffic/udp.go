@@ -28,6 +28,7 @@ var waiting = lane{
 	talk: func(_ context.Context, c net.Conn, a Attack) content {
 		return exchangeDatagram(c, fmt.Sprintf("%s%v message 1", backend.AnswerAfter, a.Last), a.Last)
 	},
+	lasts: true,
 }
 
 // lost is when a datagram whose answer is due counts as lost: on loopback an

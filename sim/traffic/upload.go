@@ -34,6 +34,7 @@ var uploading = lane{
 		}
 	},
 	transport: keepAlive,
+	lasts:     true,
 }
 
 // uploadPieces is how many parts a body is sent in.

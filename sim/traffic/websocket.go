@@ -23,6 +23,7 @@ var websockets = lane{
 	transport: func(d *dialer, a Attack) transport {
 		return &upgrader{Transport: http.Transport{DialContext: d.dial, DisableCompression: true}, last: a.Last}
 	},
+	lasts: true,
 }
 
 // upgrader makes a websocket of each request. The answer it returns is that of
