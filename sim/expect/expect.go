@@ -23,6 +23,8 @@ type Expectation struct {
 	text    string
 	program cel.Program
 	uses    []use
+	subsets []subset
+	lanes   []string // that it names
 }
 
 // Verdict is what became of an expectation for one subject.
@@ -36,6 +38,7 @@ type Verdict struct {
 var env = func() *cel.Env {
 	options := []cel.EnvOption{
 		cel.CrossTypeNumericComparisons(true),
+		cel.EnableMacroCallTracking(), // for the text of lists that are made by macros
 		ext.NativeTypes(ext.ParseStructTag("json"), reflect.TypeFor[measure.Subject]()),
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[measure.Subject]()) {
@@ -63,7 +66,11 @@ func Compile(text string) (Expectation, error) {
 	if err != nil {
 		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
 	}
-	return Expectation{text: strings.TrimSpace(text), program: program, uses: uses}, nil
+	subsets, err := subsetsOf(parsed)
+	if err != nil {
+		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
+	}
+	return Expectation{text: strings.TrimSpace(text), program: program, uses: uses, subsets: subsets, lanes: lanesOf(parsed)}, nil
 }
 
 func compile(text string) (parsed, checked *cel.Ast, err error) {
@@ -90,8 +97,9 @@ func compile(text string) (parsed, checked *cel.Ast, err error) {
 func (e Expectation) String() string { return e.text }
 
 // Check holds a subject against the expectation. It is not met where it rests
-// on a quantile of nothing: no change converged, no request was answered (but a
-// lane's quantile of nothing is zero; lanes.all(l, l.latency.n > 0) tells). An
+// on nothing: on a quantile of nothing, as no change converged, on a figure that
+// nobody could see, on all of an empty list, on a lane that there is not. (But a
+// lane's quantile of nothing is zero; lanes.all(l, l.latency.n > 0) tells.) An
 // error says that it could not be evaluated: a division by zero, an index
 // beyond the end.
 func (e Expectation) Check(s measure.Subject) (Verdict, error) {
@@ -103,5 +111,12 @@ func (e Expectation) Check(s measure.Subject) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
 	}
-	return Verdict{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}, nil
+	verdict := Verdict{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}
+	for _, nothing := range []string{empty(e.subsets, vars), noLane(e.lanes, s.Lanes)} {
+		if nothing != "" {
+			verdict.OK = false
+			verdict.Actual = strings.TrimPrefix(verdict.Actual+"; "+nothing, "; ")
+		}
+	}
+	return verdict, nil
 }

@@ -16,7 +16,8 @@ func programOf(checked *cel.Ast) (cel.Program, error) {
 }
 
 // variables are the subject's fields by json name. A cause that did not occur
-// is zero, not missing. A quantile of nothing is unknown, not zero.
+// is zero, not missing. A quantile of nothing is unknown, not zero, and so is a
+// figure that nobody could see.
 func variables(s measure.Subject) (cel.PartialActivation, error) {
 	s.Requests.Causes = everyCause(s.Requests.Causes)
 	s.Lanes = slices.Clone(s.Lanes)
@@ -31,7 +32,7 @@ func variables(s measure.Subject) (cel.PartialActivation, error) {
 		vars[name] = v.Field(i).Interface()
 		unknown = append(unknown, quantilesOfNothing(v.Field(i), name)...)
 	}
-	return cel.PartialVars(vars, unknown...)
+	return cel.PartialVars(vars, append(unknown, patterns(unseen(s))...)...)
 }
 
 // quantilesOfNothing are the paths, from the name of a variable, of quantiles

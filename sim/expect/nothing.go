@@ -1,0 +1,169 @@
+package expect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/parser"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// unseen are the paths of the figures that say nothing of a subject, because there
+// was nothing to count or nobody counted: their zeros would meet what nobody has
+// looked at. (Quantiles and trends of nothing are found by their N.)
+func unseen(s measure.Subject) (paths []string) {
+	none := func(when bool, those ...string) {
+		if when {
+			paths = append(paths, those...)
+		}
+	}
+	c := s.Converge
+	none(s.Changes.Converged+s.Changes.Unconverged == 0, "changes.unconverged")
+	none(c.First.N+c.Last.N+c.Granularity.N == 0, "converge.flaps")
+	none(!s.Posts.Visible, "posts.count", "posts.bytes", "syncs.count", "syncs.failed")
+	none(s.Start.Asked == 0, "start.unserved")
+	none(s.Balance.Services == 0, "balance.hottest", "balance.idle")
+	none(s.Certificates.Changed == 0, "certificates.unseen")
+	none(s.Workers.Exited > 0 && s.Workers.Untold == s.Workers.Exited, "workers.crashed")
+	none(s.Memory.PeakRSS == 0, "memory.peakRSS", "memory.startRSS", "memory.endRSS", "memory.growth")
+	none(s.Memory.PeakPSS == 0, "memory.peakPSS", "memory.startPSS", "memory.endPSS")
+	none(s.CPU.Nginx+s.CPU.Controller == 0, "cpu.nginx", "cpu.controller")
+	none(len(s.Lanes) == 0, "lanes")
+	none(len(s.Struck) == 0, "struck")
+	none(len(s.Workers.History) == 0, "workers.history")
+	return paths
+}
+
+// patterns are the paths as CEL takes them.
+func patterns(paths []string) (all []*cel.AttributePatternType) {
+	for _, path := range paths {
+		steps := strings.Split(path, ".")
+		all = append(all, pattern(steps[0], steps[1:]))
+	}
+	return all
+}
+
+// subset is a list that an all of an expectation goes over, with the program that
+// gets it.
+type subset struct {
+	text    string
+	program cel.Program
+}
+
+// mayBeEmpty are the lists in which nothing is what one hopes for.
+var mayBeEmpty = []string{"trouble", "invalid"}
+
+// subsetsOf finds the lists of an expectation's alls, but those within another
+// macro, which are no lists of their own.
+func subsetsOf(parsed *cel.Ast) ([]subset, error) {
+	var subsets []subset
+	var failed error
+	native := parsed.NativeRep()
+	visit(native.Expr(), func(e ast.Expr) {
+		if !isAll(e) || failed != nil {
+			return
+		}
+		over := e.AsComprehension().IterRange()
+		if root, ok := rootOf(over); ok && slices.Contains(mayBeEmpty, root) {
+			return
+		}
+		text, err := parser.Unparse(over, native.SourceInfo())
+		if err != nil {
+			return // it has no text of its own
+		}
+		compiled, issues := env.Compile(text)
+		if issues.Err() != nil {
+			return // of a variable of another macro
+		}
+		program, err := programOf(compiled)
+		if err != nil {
+			failed = err
+			return
+		}
+		subsets = append(subsets, subset{text, program})
+	})
+	return subsets, failed
+}
+
+func visit(e ast.Expr, see func(ast.Expr)) { ast.PreOrderVisit(e, ast.NewExprVisitor(see)) }
+
+// isAll says whether an expression is what the macro all expands to: it begins with
+// true.
+func isAll(e ast.Expr) bool {
+	if e.Kind() != ast.ComprehensionKind {
+		return false
+	}
+	from := e.AsComprehension().AccuInit()
+	return from.Kind() == ast.LiteralKind && from.AsLiteral() == types.True
+}
+
+// empty says which list an all of the expectation goes over in vain.
+func empty(subsets []subset, vars cel.PartialActivation) string {
+	for _, s := range subsets {
+		out, _, err := s.program.Eval(vars)
+		if list, ok := out.(traits.Lister); ok && err == nil && list.Size() == types.IntZero {
+			return s.text + " is empty: nothing to measure"
+		}
+	}
+	return ""
+}
+
+// lanesOf are the names that an expectation compares those of lanes with.
+func lanesOf(parsed *cel.Ast) (names []string) {
+	visit(parsed.NativeRep().Expr(), func(e ast.Expr) {
+		if e.Kind() != ast.ComprehensionKind || !isOfLanes(e.AsComprehension().IterRange()) {
+			return
+		}
+		lane := e.AsComprehension().IterVar()
+		visit(e.AsComprehension().LoopStep(), func(e ast.Expr) {
+			if name, ok := comparedName(e, lane); ok && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		})
+	})
+	return names
+}
+
+// isOfLanes says whether a list is the lanes, or what a macro leaves of them.
+func isOfLanes(list ast.Expr) bool {
+	for list.Kind() == ast.ComprehensionKind {
+		list = list.AsComprehension().IterRange()
+	}
+	root, ok := rootOf(list)
+	return ok && root == "lanes"
+}
+
+// comparedName is the text with which lane.name is compared, by == or !=.
+func comparedName(e ast.Expr, lane string) (string, bool) {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "_==_" && e.AsCall().FunctionName() != "_!=_" {
+		return "", false
+	}
+	args := e.AsCall().Args()
+	for i, arg := range args {
+		if arg.Kind() != ast.SelectKind || arg.AsSelect().FieldName() != "name" {
+			continue
+		}
+		of, other := arg.AsSelect().Operand(), args[1-i]
+		if of.Kind() == ast.IdentKind && of.AsIdent() == lane && other.Kind() == ast.LiteralKind {
+			name, ok := other.AsLiteral().Value().(string)
+			return name, ok
+		}
+	}
+	return "", false
+}
+
+// noLane says which of the names no lane has.
+func noLane(names []string, lanes []measure.Lane) string {
+	for _, name := range names {
+		if !slices.ContainsFunc(lanes, func(l measure.Lane) bool { return l.Name == name }) {
+			return fmt.Sprintf("there is no lane %q", name)
+		}
+	}
+	return ""
+}
