@@ -106,7 +106,7 @@ func verdictOf(result measure.Result, outcomes []report.Outcome) error {
 			return verdict(exitVoid)
 		}
 	}
-	for _, outcome := range outcomes {
+	for _, outcome := range report.Judged(result, outcomes) {
 		if !outcome.OK {
 			return verdict(exitFailed)
 		}

@@ -187,6 +187,14 @@ func (t *trial) run(ctx context.Context, where driver.Driver, stderr io.Writer) 
 		return exitBadInput, err.Error()
 	}
 	if t.control {
+		if why := unapplied(result); why != "" {
+			return exitVoid, "the control was not applied: " + why
+		}
+		// A mutation may be of the kind that makes the run void, as when all workers
+		// are stopped; what must turn red must do so all the same, by its values.
+		if outcomes, err = judge(s, result); err != nil {
+			return exitBadInput, err.Error()
+		}
 		code, note := judgeControl(t.scenario.Control, outcomes)
 		if ran != nil {
 			note += "; the run was cut short: " + ran.Error()
@@ -206,6 +214,19 @@ func readResult(dir string) (measure.Result, []report.Outcome, error) {
 	}
 	defer file.Close()
 	return report.ReadJSON(file)
+}
+
+// unapplied says which fault of a run struck nothing, or could not be made; empty:
+// none. Without a fault an expectation that fails proves nothing about it.
+func unapplied(result measure.Result) string {
+	for _, s := range result.Subjects {
+		for _, f := range s.Struck {
+			if f.Of != "" && f.Count == 0 || f.Failed == f.Times {
+				return fmt.Sprintf("the fault %s struck nothing of %s", f.Name, s.Name)
+			}
+		}
+	}
+	return ""
 }
 
 func judgePlain(result measure.Result, outcomes []report.Outcome) (code int, note string) {

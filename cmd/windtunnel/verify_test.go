@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -58,6 +59,27 @@ spec:
 		one := trial{scenario: s, control: control, dir: filepath.Join(t.TempDir(), "run")}
 		if code, note := one.run(t.Context(), nowhere{}, io.Discard); code != exitSkipped || !strings.HasSuffix(note, why) {
 			t.Errorf("control %t: code %d, %s", control, code, note)
+		}
+	}
+}
+
+// A control whose fault struck nothing, or could not be made, proves nothing,
+// whatever turned red.
+func TestControlMustStrike(t *testing.T) {
+	for name, test := range map[string]struct {
+		struck []measure.Struck
+		want   string
+	}{
+		"no fault":                    {nil, ""},
+		"it struck":                   {[]measure.Struck{{Name: "api-5xx", Count: 3, Of: "requests", Times: 2, Missed: 1}}, ""},
+		"it struck nothing":           {[]measure.Struck{{Name: "worker-kill", Count: 1, Of: "workers", Times: 1}, {Name: "api-5xx", Of: "requests", Times: 1, Missed: 1}}, "api-5xx"},
+		"its subject was never there": {[]measure.Struck{{Name: "api-5xx", Of: "requests", Times: 1, Absent: 1}}, "api-5xx"},
+		"it could not be made":        {[]measure.Struck{{Name: "config-torn", Times: 1, Failed: 1}}, "config-torn"},
+		"a log from before":           {[]measure.Struck{{Name: "api-5xx", Times: 1, Untold: 1}}, ""},
+	} {
+		got := unapplied(measure.Result{Subjects: []measure.Subject{{Name: "bundled", Struck: test.struck}}})
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -85,3 +85,49 @@ func TestJUnitCounts(t *testing.T) {
 		t.Errorf("%d tests, %d failures, %d errors; want %d, %d (at least one), 0", read.Tests, read.Failures, read.Errors, want, failed)
 	}
 }
+
+// A void run is told as void, and nothing in it as met, wherever somebody looks.
+func TestVoidIsUnmistakable(t *testing.T) {
+	result, series, outcomes := measured(t, void...)
+	for format, test := range map[string]struct {
+		write func(io.Writer) error
+		says  []string
+		not   []string
+	}{
+		"table":    {func(w io.Writer) error { return report.Table(w, result, outcomes) }, []string{"VOID", "not judged"}, []string{"pass", "FAIL"}},
+		"markdown": {func(w io.Writer) error { return report.Markdown(w, result, outcomes) }, []string{"VOID", "not judged"}, []string{"pass", "fail*"}},
+		"page":     {func(w io.Writer) error { return report.HTML(w, result, series, outcomes) }, []string{"<title>VOID", "void run", "6 expectations not judged"}, []string{`badge good"`, "expectations met", ">met<", ">not met<"}},
+		"junit":    {func(w io.Writer) error { return report.JUnit(w, result, outcomes) }, []string{`<error message="the run is void: `, "not judged"}, []string{"<failure"}},
+		"json":     {func(w io.Writer) error { return report.JSON(w, result, outcomes) }, []string{`"void": true`, `"ok": false`}, []string{`"ok": true`}},
+	} {
+		var out bytes.Buffer
+		if err := test.write(&out); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.says {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s does not say %q", format, want)
+			}
+		}
+		for _, wrong := range test.not {
+			if strings.Contains(out.String(), wrong) {
+				t.Errorf("%s says %q", format, wrong)
+			}
+		}
+	}
+}
+
+// Only the subject whose run is void goes unjudged.
+func TestVoidOfOneSubject(t *testing.T) {
+	result, _, outcomes := measured(t)
+	result.Subjects[0].Valid, result.Subjects[0].Invalid = false, []string{"it was starved"}
+	judged := report.Judged(result, outcomes)
+	for i, o := range judged {
+		if o.Subject == result.Subjects[0].Name && (!o.Void || o.OK) || o.Subject != result.Subjects[0].Name && o != outcomes[i] {
+			t.Errorf("%+v was %+v", o, outcomes[i])
+		}
+	}
+	if outcomes[0].Void {
+		t.Error("the outcomes that were given have changed")
+	}
+}

@@ -25,6 +25,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"plots":    plots,
 	"style":    func(name string) template.CSS { return template.CSS(asset(name)) },
 	"cells":    cells,
+	"word":     Outcome.word,
 	"lives":    lives,
 	"leg":      leg,
 	"clock":    clock,
@@ -52,12 +53,17 @@ func plots() template.JS {
 
 // HTML writes one page that needs nothing else: no network, no other file.
 func HTML(w io.Writer, result measure.Result, series measure.Series, outcomes []Outcome) error {
+	outcomes = Judged(result, outcomes)
+	met, _, void := tally(outcomes)
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
 		"Drawn":       map[string]any{"subjects": draw(series)},
 		"Outcomes":    outcomes,
-		"Passed":      passed(outcomes),
+		"Met":         met,
+		"Judged":      len(outcomes) - void,
+		"NotJudged":   void,
+		"Void":        voids(result),
 		"Rows":        rowsOf(result),
 		"Worst":       worst(series),
 		"Environment": environment(result.Run.Environment),
@@ -74,16 +80,6 @@ func cells(r row, subjects []measure.Subject) [][]string {
 		all = append(all, r.cell(s))
 	}
 	return all
-}
-
-func passed(outcomes []Outcome) int {
-	n := 0
-	for _, o := range outcomes {
-		if o.OK {
-			n++
-		}
-	}
-	return n
 }
 
 // listed is how many of the worst changes a page lists for each subject.

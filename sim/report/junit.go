@@ -41,7 +41,7 @@ func validity(result measure.Result, s measure.Subject) junit.Testcase {
 	c := junit.Testcase{Classname: result.Run.Scenario + "." + s.Name, Name: "the run is valid"}
 	if !s.Valid {
 		reasons := strings.Join(s.Invalid, "\n")
-		c.Error = &junit.Result{Message: "the run is void", Type: "void", Data: reasons}
+		c.Error = &junit.Result{Message: "the run is void: " + s.Invalid[0], Type: "void", Data: reasons}
 	}
 	return c
 }
@@ -50,7 +50,7 @@ func verdictCase(result measure.Result, s measure.Subject, o Outcome) junit.Test
 	c := junit.Testcase{Classname: result.Run.Scenario + "." + s.Name, Name: o.Text}
 	switch {
 	case !s.Valid:
-		c.Skipped = &junit.Result{Message: "the run is void"}
+		c.Skipped = &junit.Result{Message: "not judged: the run is void"}
 	case !o.OK:
 		c.Failure = &junit.Result{Message: o.Actual, Type: "expectation", Data: o.Text + "\n" + o.Actual}
 	}

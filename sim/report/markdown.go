@@ -13,9 +13,13 @@ import (
 // Markdown writes the result for a pull request: the verdict in a line, the
 // expectations that do not hold, the summary, and the rest folded.
 func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
+	outcomes = Judged(result, outcomes)
 	parts := []string{fmt.Sprintf("### %s: %s", result.Run.Scenario, headline(result, outcomes))}
 	if result.Run.Summary != "" {
 		parts = append(parts, strings.TrimSpace(result.Run.Summary))
+	}
+	if len(voids(result)) > 0 {
+		parts = append(parts, "> **VOID**: "+verdictLine(result, outcomes)+".")
 	}
 	if failed := brokenOutcomes(outcomes); len(failed) > 0 {
 		parts = append(parts, markdownOutcomes(failed))
@@ -36,10 +40,8 @@ func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
 
 // headline is the verdict: void before failed, for a void run fails nothing.
 func headline(result measure.Result, outcomes []Outcome) string {
-	for _, s := range result.Subjects {
-		if !s.Valid {
-			return "void"
-		}
+	if len(voids(result)) > 0 {
+		return "VOID"
 	}
 	if failed := len(brokenOutcomes(outcomes)); failed > 0 {
 		return fmt.Sprintf("%d of %d expectations fail", failed, len(outcomes))
@@ -52,7 +54,7 @@ func headline(result measure.Result, outcomes []Outcome) string {
 
 func brokenOutcomes(outcomes []Outcome) (failed []Outcome) {
 	for _, o := range outcomes {
-		if !o.OK {
+		if !o.OK && !o.Void {
 			failed = append(failed, o)
 		}
 	}
@@ -81,7 +83,10 @@ func markdownOutcomes(outcomes []Outcome) string {
 	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
 	for _, o := range outcomes {
 		mark := "pass"
-		if !o.OK {
+		switch {
+		case o.Void:
+			mark = notJudged
+		case !o.OK:
 			mark = "**fail**"
 		}
 		t.AppendRow(table.Row{mark, o.Subject, "`" + o.Text + "`", o.Actual})

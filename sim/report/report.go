@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"windtunnel.dev/sim/expect"
 	"windtunnel.dev/sim/measure"
@@ -16,7 +17,63 @@ import (
 // Outcome is what became of one expectation of one subject.
 type Outcome struct {
 	Subject string `json:"subject"`
+	// Void says that the run of the subject is void: whatever the values, the
+	// expectation was not judged, and is not met.
+	Void bool `json:"void"`
 	expect.Verdict
+}
+
+// Judged are the outcomes as a run lets them stand: where it is void, nothing is met.
+func Judged(result measure.Result, outcomes []Outcome) []Outcome {
+	void := map[string]bool{}
+	for _, s := range result.Subjects {
+		void[s.Name] = !s.Valid
+	}
+	judged := slices.Clone(outcomes)
+	for i := range judged {
+		if void[judged[i].Subject] {
+			judged[i].Void, judged[i].OK = true, false
+		}
+	}
+	return judged
+}
+
+// word is the verdict in words.
+func (o Outcome) word() string {
+	switch {
+	case o.Void:
+		return notJudged
+	case o.OK:
+		return "met"
+	}
+	return "not met"
+}
+
+const notJudged = "not judged"
+
+// voids are the subjects whose run is void.
+func voids(result measure.Result) (names []string) {
+	for _, s := range result.Subjects {
+		if !s.Valid {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// tally counts the outcomes: met, not met, not judged.
+func tally(outcomes []Outcome) (met, failed, void int) {
+	for _, o := range outcomes {
+		switch {
+		case o.Void:
+			void++
+		case o.OK:
+			met++
+		default:
+			failed++
+		}
+	}
+	return met, failed, void
 }
 
 // Document is result.json: the result, and the outcomes beside its fields. Its
@@ -28,7 +85,7 @@ type Document struct {
 
 // JSON writes result.json. Durations are nanoseconds.
 func JSON(w io.Writer, result measure.Result, outcomes []Outcome) error {
-	if outcomes == nil {
+	if outcomes = Judged(result, outcomes); outcomes == nil {
 		outcomes = []Outcome{}
 	}
 	out := json.NewEncoder(w)

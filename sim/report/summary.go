@@ -28,6 +28,7 @@ var rows = []row{
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that never got there are not in it.",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes.Made) }},
 	{"of it wait / sync / spread p50", "Where the median time of a change went: from the API's having taken it until the sync that brought it began, that sync, and from the first worker to the last.", way},
+	{"faults and what they struck", "What was broken on purpose, and how much of the subject met it.", struck},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
 	{"requests failed, by cause", "Where none failed, the rate below which the true one lies at 95 % confidence (the rule of three).", failures},
@@ -35,7 +36,8 @@ var rows = []row{
 		func(s measure.Subject) []string { return []string{count(s.Requests.Retries)} }},
 	{"sockets opened", "Connections that the lanes opened: many, where nginx closes them.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sockets)} }},
-	{"request latency p50 / p99", "From the moment a request was meant to be sent until its answer's last byte.", latency},
+	{"request latency p50 / p99", "From the moment a request was meant to be sent until its answer's last byte; of more than one lane, of each as well. Lanes whose requests last by intent have none.", latency},
+	{"streams and long requests p50 / max", "How long requests took whose length the client chooses, such as streams: no latency.", lasted},
 	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
 	{"stale answers: number, latest", "Answers of pods that a change had taken out of their service, and how long after its intent the last one was asked for.", stale},
 	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
@@ -148,11 +150,46 @@ func failures(s measure.Subject) []string {
 	return lines
 }
 
+// latency is of all lanes that have one, and where these are several, of each.
 func latency(s measure.Subject) []string {
+	quantiles := func(d measure.Durations) string { return duration(d.P50) + " / " + duration(d.P99) }
 	if s.Requests.Latency.N == 0 {
+		if lasted(s) != nil {
+			return []string{"no lane has one"}
+		}
 		return []string{"none answered"}
 	}
-	return []string{duration(s.Requests.Latency.P50) + " / " + duration(s.Requests.Latency.P99)}
+	lines := []string{quantiles(s.Requests.Latency)}
+	var each []string
+	for _, lane := range s.Lanes {
+		if lane.Latency.N > 0 {
+			each = append(each, lane.Name+" "+quantiles(lane.Latency))
+		}
+	}
+	if len(each) > 1 {
+		lines = append(lines, each...)
+	}
+	return lines
+}
+
+// lasted is nil where no lane's requests last.
+func lasted(s measure.Subject) (lines []string) {
+	for _, lane := range s.Lanes {
+		if lane.Lasted.N > 0 {
+			lines = append(lines, lane.Name+" "+duration(lane.Lasted.P50)+" / "+duration(lane.Lasted.Max))
+		}
+	}
+	return lines
+}
+
+// struck is nil where nothing was broken, or the log does not tell.
+func struck(s measure.Subject) (lines []string) {
+	for _, f := range s.Struck {
+		if f.Of != "" {
+			lines = append(lines, fmt.Sprintf("%s: %s %s", f.Name, count(f.Count), f.Of))
+		}
+	}
+	return lines
 }
 
 func memory(s measure.Subject) []string {

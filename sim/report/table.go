@@ -13,17 +13,27 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Table writes the result for a terminal of 100 columns: the summary with the
-// subjects as columns, why a run is not valid, and the expectations. It has
+// Table writes the result for a terminal of 100 columns: that the run is void, where
+// it is, the summary with the subjects as columns, why a run is not valid, and the
+// expectations. It has
 // colours only where w is a terminal and NO_COLOR (https://no-color.org) is not set.
 func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	paint := painter(w)
-	parts := []string{summaryTable(result, paint)}
+	outcomes = Judged(result, outcomes)
+	var parts []string
+	void := voids(result)
+	if len(void) > 0 {
+		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. Why is told below.", strings.Join(void, ", "))))
+	}
+	parts = append(parts, summaryTable(result, paint))
 	if notes := remarks(result); notes != "" {
 		parts = append(parts, notes)
 	}
 	if len(outcomes) > 0 {
 		parts = append(parts, outcomeTable(outcomes, paint))
+	}
+	if len(void) > 0 {
+		parts = append(parts, paint(text.FgRed, "VOID: "+verdictLine(result, outcomes)))
 	}
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
@@ -84,12 +94,28 @@ func outcomeTable(outcomes []Outcome, paint func(text.Color, string) string) str
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 14}, {Number: 3, WidthMax: 38, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 34, WidthMaxEnforcer: text.WrapSoft}})
 	for _, o := range outcomes {
 		mark := paint(text.FgGreen, "pass")
-		if !o.OK {
+		switch {
+		case o.Void:
+			mark = paint(text.FgHiBlack, notJudged)
+		case !o.OK:
 			mark = paint(text.FgRed, "FAIL")
 		}
 		t.AppendRow(table.Row{mark, o.Subject, o.Text, o.Actual})
 	}
 	return t.Render()
+}
+
+// verdictLine is why nothing is judged, or not everything.
+func verdictLine(result measure.Result, outcomes []Outcome) string {
+	met, failed, void := tally(outcomes)
+	if void == 0 {
+		return fmt.Sprintf("the run of %s says nothing", strings.Join(voids(result), ", "))
+	}
+	line := fmt.Sprintf("%d expectations not judged, as the run of %s is void", void, strings.Join(voids(result), ", "))
+	if met+failed > 0 {
+		line += fmt.Sprintf("; of the others %d of %d are met", met, met+failed)
+	}
+	return line
 }
 
 func newTable() table.Writer {
