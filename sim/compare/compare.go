@@ -16,44 +16,39 @@ type Verdict string
 
 // The verdicts.
 const (
-	Same   Verdict = "same"   // counts: no worse than the budget allows
-	Unsure Verdict = "~"      // times: chance explains it, or it is too small to matter
-	Better Verdict = "better" // less than before
-	Worse  Verdict = "WORSE"  // more than before: fails the comparison
-	TooFew Verdict = "too few runs"
-	NoData Verdict = "no data" // one side has no value
+	Same   Verdict = "same"         // counts: no worse than the budget allows; else: one value in all runs
+	Unsure Verdict = "~"            // what varies: chance explains it, or it is too small to matter
+	Better Verdict = "better"       // less than before
+	Worse  Verdict = "WORSE"        // more than before: fails the comparison
+	TooFew Verdict = "too few runs" // no difference, however large, could have been told from chance
+	NoData Verdict = "no data"      // one side has no value
 )
 
-// Options say when a difference matters. The zero value is the defaults.
+// Outcome is what all rows come to.
+type Outcome string
+
+// The outcomes.
+const (
+	SomeWorse Outcome = "worse"        // a figure is
+	Void      Outcome = "void"         // base differs from itself
+	CannotSay Outcome = "too few runs" // nothing is seen to be worse, and of some figure nothing could have been seen
+	NoneWorse Outcome = "none worse"   // and a difference would have had a chance to show
+)
+
+// Options say what is compared, and when a difference matters. The zero value
+// is the defaults.
 type Options struct {
-	Alpha    float64 // chance of a false alarm over all times together; default 0.05
-	Relative float64 // least change of a time that matters, 0 to 1; default 0.10
-	// Absolute is the least change of a time that matters, in seconds; default
-	// 0.005.
+	// Figures are the names of the figures to compare, of measure.Figures; none: all.
+	Figures []string
+	Alpha   float64 // chance of a false alarm over all figures that vary together; default 0.05
+	// Relative is the least rise that matters of a figure that varies, 0 to 1, and
+	// Absolute that of a time, in seconds; both must be exceeded. 0: the figure's
+	// default budget.
+	Relative float64
 	Absolute float64
-	// Budgets are by how much counts may rise, by the figure's name; what is
-	// not named has the default: see DefaultBudgets.
+	// Budgets are by how much figures may rise, by name; what is not named has
+	// its default: see DefaultBudget.
 	Budgets map[string]Budget
-}
-
-// Budget is by how much the worst count of a side may rise: by More, or by the
-// share Rel of the worst base, whichever is larger.
-type Budget struct {
-	More float64
-	Rel  float64 // 0 to 1
-}
-
-// DefaultBudgets are what a count may rise by without being called worse. The
-// sync rate limit can put one reload, and one POST, more into a run by chance;
-// lost requests and retries are rare events, so a few more are no news.
-var DefaultBudgets = map[string]Budget{
-	"reloads":          {More: 1, Rel: 0.10},
-	"posts.count":      {More: 1, Rel: 0.10},
-	"posts.bytes":      {Rel: 0.10},
-	"requests.failed":  {More: 3, Rel: 0.50},
-	"requests.retries": {More: 10, Rel: 0.50},
-	"converge.flaps":   {More: 3, Rel: 0.50},
-	"workers.alive":    {More: 1},
 }
 
 // Row compares one figure of one subject.
@@ -61,8 +56,8 @@ type Row struct {
 	Subject string       `json:"subject"`
 	Figure  string       `json:"figure"`
 	Kind    measure.Kind `json:"kind"`
-	// Base and Head are the medians of times and the worst of counts; times in
-	// seconds, memory in bytes.
+	// Base and Head are the worst of counts and the medians of what varies; times
+	// in seconds, memory in bytes.
 	Base float64 `json:"base"`
 	Head float64 `json:"head"`
 	// Change is (Head-Base)/Base; 0 when Base is 0.
@@ -70,34 +65,62 @@ type Row struct {
 	// P is the chance of a difference this large if there were none, corrected
 	// for the number of rows (Holm); 0 for counts.
 	P float64 `json:"p,omitempty"`
-	// Detectable is the least relative change of a time that these runs could
-	// have shown; 0 for counts, and if no change could.
+	// Detectable is the least rise of a figure that varies that these runs could
+	// have shown, in its unit; 0 for counts, and if no rise could.
 	Detectable float64 `json:"detectable,omitempty"`
 	BaseRuns   int     `json:"baseRuns"`
 	HeadRuns   int     `json:"headRuns"`
 	Verdict    Verdict `json:"verdict"`
-	Budget     float64 `json:"budget,omitempty"` // by how much a count might have risen
+	Budget     float64 `json:"budget,omitempty"` // by how much it might have risen, in its unit
 }
 
 // Comparison is the rows of all subjects, and whether they can be believed.
 type Comparison struct {
-	Scenario string `json:"scenario"`
-	Seed     uint64 `json:"seed"`
-	Rows     []Row  `json:"rows"`
-	// Control are the times in which base differs from itself, its odd runs
-	// from its even ones (A/A). With one there, the times say nothing.
+	Scenario string  `json:"scenario"`
+	Seed     uint64  `json:"seed"`
+	Outcome  Outcome `json:"outcome"`
+	Rows     []Row   `json:"rows"`
+	// Needed is how many runs of each side it takes to tell differences of so many
+	// figures that vary from chance; 0 where no figure does.
+	Needed int `json:"needed"`
+	// Control are the figures that vary in which base differs from itself, its odd
+	// runs from its even ones (A/A). With one there, such figures say nothing.
 	Control []Row `json:"control,omitempty"`
-	// Controlled is whether there were runs enough for the control.
+	// Controlled is whether base had runs enough for the control to find a
+	// difference: twice Needed.
 	Controlled bool `json:"controlled"`
 }
 
-// Void tells whether the times cannot be believed: base differs from itself.
+// Void tells whether what varies cannot be believed: base differs from itself.
 func (c Comparison) Void() bool { return len(c.Control) > 0 }
 
 // Worse are the rows that fail the comparison.
-func (c Comparison) Worse() []Row {
-	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Verdict != Worse })
+func (c Comparison) Worse() []Row { return c.with(Worse) }
+
+// with are the rows of a verdict.
+func (c Comparison) with(v Verdict) []Row {
+	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Verdict != v })
 }
+
+// outcome weighs the rows: a count that is worse is so on any machine; what
+// varies is not to be believed where base differs from itself.
+func (c Comparison) outcome() Outcome {
+	worse := c.Worse()
+	switch {
+	case slices.ContainsFunc(worse, func(r Row) bool { return !r.Kind.Varies() }):
+		return SomeWorse
+	case c.Void():
+		return Void
+	case len(worse) > 0:
+		return SomeWorse
+	case len(c.with(TooFew)) > 0 || !slices.ContainsFunc(c.Rows, Row.judged):
+		return CannotSay
+	}
+	return NoneWorse
+}
+
+// judged tells whether the row has a verdict that says something.
+func (r Row) judged() bool { return r.Verdict != TooFew && r.Verdict != NoData }
 
 // VoidError says that a run cannot be compared because it is void.
 type VoidError struct {
@@ -113,62 +136,49 @@ func (e VoidError) Error() string {
 
 // Runs compares runs of one scenario and seed, subject by subject. The order of
 // the runs is that in which they were made. A void run is an error, a VoidError: it
-// says nothing, and leaving it out would choose among the runs.
+// says nothing, and leaving it out would choose among the runs. So is a figure, of
+// Figures or Budgets, that there is not.
 func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	if err := comparable(base, head); err != nil {
 		return Comparison{}, err
 	}
-	o = o.withDefaults()
-	c := Comparison{Scenario: base[0].Run.Scenario, Seed: base[0].Run.Seed, Controlled: len(base) >= 2*fewest}
-	for i, s := range base[0].Subjects {
-		c.Rows = append(c.Rows, rows(s.Name, subjects(base, i), subjects(head, i), o)...)
+	figures, err := o.figures()
+	if err != nil {
+		return Comparison{}, err
 	}
-	judgeTimes(c.Rows, o)
-	if c.Controlled {
-		c.Control = control(base, o)
-	}
-	return c, nil
-}
-
-// control compares base with itself, every second run with the others, and
-// returns the times that differ.
-func control(base []measure.Result, o Options) []Row {
-	var odd, even []measure.Result
-	for i, run := range base {
-		if i%2 == 0 {
-			odd = append(odd, run)
-		} else {
-			even = append(even, run)
-		}
-	}
-	var all []Row
-	for i, s := range base[0].Subjects {
-		all = append(all, rows(s.Name, subjects(odd, i), subjects(even, i), o)...)
-	}
-	judgeTimes(all, o)
-	return slices.DeleteFunc(all, func(r Row) bool {
-		return r.Kind == measure.Count || r.Verdict != Worse && r.Verdict != Better
-	})
-}
-
-func (o Options) withDefaults() Options {
 	if o.Alpha == 0 {
 		o.Alpha = 0.05
 	}
-	if o.Relative == 0 {
-		o.Relative = 0.10
+	c := Comparison{Scenario: base[0].Run.Scenario, Seed: base[0].Run.Seed}
+	c.Rows, c.Needed = compared(base, head, figures, o)
+	if c.Controlled = c.Needed > 0 && len(base) >= 2*c.Needed; c.Controlled {
+		c.Control = control(base, figures, o)
 	}
-	if o.Absolute == 0 {
-		o.Absolute = 0.005
-	}
-	return o
+	c.Outcome = c.outcome()
+	return c, nil
 }
 
-func (o Options) budget(figure string) Budget {
-	if b, given := o.Budgets[figure]; given {
-		return b
+// compared are the rows of all subjects, judged, and how many runs of each side
+// it takes to judge those that vary.
+func compared(base, head []measure.Result, figures []measure.Figure, o Options) (all []Row, needed int) {
+	var samples []sample
+	for i, s := range base[0].Subjects {
+		samples = append(samples, sampled(s.Name, subjects(base, i), subjects(head, i), figures)...)
 	}
-	return DefaultBudgets[figure]
+	return judge(samples, o)
+}
+
+// control compares base with itself, every second run with the others, and
+// returns the rows that differ.
+func control(base []measure.Result, figures []measure.Figure, o Options) []Row {
+	var halves [2][]measure.Result
+	for i, run := range base {
+		halves[i%2] = append(halves[i%2], run)
+	}
+	all, _ := compared(halves[0], halves[1], figures, o)
+	return slices.DeleteFunc(all, func(r Row) bool {
+		return !r.Kind.Varies() || r.Verdict != Worse && r.Verdict != Better
+	})
 }
 
 // comparable says why runs cannot be compared.

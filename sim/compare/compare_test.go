@@ -59,8 +59,8 @@ func TestNothingChanged(t *testing.T) {
 			t.Errorf("%s is %s: %+v", r.Figure, r.Verdict, r)
 		}
 	}
-	if c.Void() || !c.Controlled {
-		t.Errorf("void %v, controlled %v", c.Void(), c.Controlled)
+	if c.Void() || !c.Controlled || c.Outcome != compare.NoneWorse {
+		t.Errorf("%s: void %v, controlled %v", c.Outcome, c.Void(), c.Controlled)
 	}
 }
 
@@ -78,17 +78,69 @@ func TestSlowerIsWorse(t *testing.T) {
 	}
 }
 
-// What is significant can still be too small to matter: less than a tenth, or
-// less than 5 ms.
+// What is significant can still be too small to matter: under a tenth, or under
+// what the figure can be measured to.
 func TestFloors(t *testing.T) {
-	for what, means := range map[string][2]time.Duration{
-		"under a tenth": {100 * time.Millisecond, 107 * time.Millisecond},
-		"under 5 ms":    {2 * time.Millisecond, 4 * time.Millisecond},
+	for _, test := range []struct {
+		what       string
+		base, head time.Duration
+		want       compare.Verdict
+	}{
+		{"under a tenth", 100 * time.Millisecond, 107 * time.Millisecond, compare.Unsure},
+		{"under 0.1 ms", 200 * time.Microsecond, 280 * time.Microsecond, compare.Unsure},
+		{"a small latency, doubled", 2 * time.Millisecond, 4 * time.Millisecond, compare.Worse},
+		{"2 ms and 42 %", 2 * time.Millisecond, 2840 * time.Microsecond, compare.Worse},
 	} {
-		c := compared(t, runs(1, 20, means[0], 0), runs(2, 20, means[1], 0), compare.Options{})
-		if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Unsure || r.P >= 0.05 {
-			t.Errorf("%s: %+v", what, r)
+		c := compared(t, runs(1, 20, test.base, 0), runs(2, 20, test.head, 0), compare.Options{})
+		if r := row(t, c, "requests.latency.p50"); r.Verdict != test.want || r.P >= 0.05 {
+			t.Errorf("%s: %+v", test.what, r)
 		}
+	}
+}
+
+// The budgets of the options win over the defaults, also those of what varies.
+func TestTimesHaveBudgets(t *testing.T) {
+	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
+	for _, test := range []struct {
+		name string
+		o    compare.Options
+		want compare.Verdict
+	}{
+		{"default", compare.Options{}, compare.Worse},
+		{"a larger share", compare.Options{Relative: 0.6}, compare.Unsure},
+		{"a larger least time", compare.Options{Absolute: 0.05}, compare.Unsure},
+		{"its own share", compare.Options{Budgets: map[string]compare.Budget{"requests.latency.p50": {Rel: 0.6}}}, compare.Unsure},
+		{"its own time", compare.Options{Relative: 0.6, Budgets: map[string]compare.Budget{"requests.latency.p50": {More: 0.01}}}, compare.Worse},
+	} {
+		if r := row(t, compared(t, base, head, test.o), "requests.latency.p50"); r.Verdict != test.want {
+			t.Errorf("%s: %+v", test.name, r)
+		}
+	}
+}
+
+// From nothing to something is a rise, although it has no share.
+func TestFromZero(t *testing.T) {
+	base, head := runs(1, 10, time.Millisecond, 0), runs(2, 10, time.Millisecond, 0)
+	for i := range head {
+		head[i].Subjects[0].Outage = time.Second + time.Duration(i)
+		head[i].Subjects[0].Requests.Stale = measure.Durations{N: 100 + i, Max: time.Second}
+	}
+	c := compared(t, base, head, compare.Options{})
+	for _, figure := range []string{"outage", "requests.stale.n", "requests.stale.max"} {
+		if r := row(t, c, figure); r.Verdict != compare.Worse {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A template that keeps no client's connection open.
+func TestSockets(t *testing.T) {
+	base, head := runs(1, 2, time.Millisecond, 0), runs(2, 2, time.Millisecond, 0)
+	for i := range head {
+		base[i].Subjects[0].Requests.Sockets, head[i].Subjects[0].Requests.Sockets = 2, 210
+	}
+	if c := compared(t, base, head, compare.Options{}); row(t, c, "requests.sockets").Verdict != compare.Worse || c.Outcome != compare.SomeWorse {
+		t.Errorf("%s: %+v", c.Outcome, c.Rows)
 	}
 }
 
@@ -121,6 +173,8 @@ func TestWorstRunCounts(t *testing.T) {
 	}
 }
 
+// Where no difference could be told from chance, that is the outcome, unless a
+// count is worse or only counts are asked for.
 func TestTooFewRuns(t *testing.T) {
 	c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 0), compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.TooFew {
@@ -128,6 +182,41 @@ func TestTooFewRuns(t *testing.T) {
 	}
 	if c.Controlled {
 		t.Error("three runs cannot be compared with themselves")
+	}
+	if c.Outcome != compare.CannotSay || c.Needed != 5 {
+		t.Errorf("%s, %d runs are needed", c.Outcome, c.Needed)
+	}
+	if c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 9), compare.Options{}); c.Outcome != compare.SomeWorse {
+		t.Error(c.Outcome)
+	}
+	c = compared(t, runs(1, 1, time.Millisecond, 0), runs(2, 1, time.Second, 0), compare.Options{Figures: []string{"reloads", "requests.f*"}})
+	if c.Outcome != compare.NoneWorse || len(c.Rows) != 2 {
+		t.Errorf("%s: %+v", c.Outcome, c.Rows)
+	}
+}
+
+// So many runs as a comparison asks for are enough, and one less is not.
+func TestNeededRuns(t *testing.T) {
+	for n := 3; n < 12; n++ {
+		c := compared(t, runs(1, n, time.Millisecond, 0), runs(2, n, time.Second, 0), compare.Options{})
+		told := row(t, c, "requests.latency.p50").Verdict == compare.Worse
+		if told != (n >= c.Needed) {
+			t.Errorf("with %d runs, of %d needed, it is %s", n, c.Needed, row(t, c, "requests.latency.p50").Verdict)
+		}
+	}
+}
+
+// A figure that few runs have costs the others nothing.
+func TestAFigureOfFewRuns(t *testing.T) {
+	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
+	base[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.1}
+	head[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.2}
+	c := compared(t, base, head, compare.Options{})
+	if r := row(t, c, "balance.hottest"); r.Verdict != compare.TooFew {
+		t.Errorf("%+v", r)
+	}
+	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Worse {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -157,6 +246,11 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		spoil(&head[1])
 		if _, err := compare.Runs(good, head, compare.Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "head run 2") {
 			t.Errorf("want an error of head run 2 with %q, got %v", want, err)
+		}
+	}
+	for _, o := range []compare.Options{{Figures: []string{"reload"}}, {Budgets: map[string]compare.Budget{"reload": {}}}} {
+		if _, err := compare.Runs(good, good, o); err == nil || !strings.Contains(err.Error(), `no figure "reload"; the figures are reloads, `) {
+			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	if _, err := compare.Runs(nil, good, compare.Options{}); err == nil {

@@ -1,39 +1,27 @@
 package compare
 
 import (
-	"cmp"
-	"math"
 	"slices"
-
-	"golang.org/x/perf/benchmath"
 
 	"windtunnel.dev/sim/measure"
 )
 
-// fewest is how many runs a side needs for a time to be judged: with three, no
-// difference reaches 5 % in a Mann-Whitney test.
-const fewest = 4
+// sample is one figure of one subject, in all runs of both sides that have it.
+type sample struct {
+	subject    string
+	figure     measure.Figure
+	base, head []float64
+}
 
-// rows compares every figure of a subject; the verdicts of times are still
-// open, for they depend on how many there are.
-func rows(subject string, base, head []measure.Subject, o Options) []Row {
-	var all []Row
-	for _, figure := range measure.Figures() {
-		a, b := values(figure, base), values(figure, head)
-		row := Row{Subject: subject, Figure: figure.Name, Kind: figure.Kind, BaseRuns: len(a), HeadRuns: len(b)}
-		switch {
-		case len(a) == 0 && len(b) == 0:
-			continue
-		case len(a) == 0 || len(b) == 0:
-			row.Verdict = NoData
-		case figure.Kind == measure.Count:
-			row.count(a, b, o.budget(figure.Name))
-		default:
-			row.time(a, b)
+// sampled takes the figures of a subject; one that no run has is left out.
+func sampled(subject string, base, head []measure.Subject, figures []measure.Figure) []sample {
+	var all []sample
+	for _, figure := range figures {
+		s := sample{subject, figure, values(figure, base), values(figure, head)}
+		if len(s.base)+len(s.head) > 0 {
+			all = append(all, s)
 		}
-		all = append(all, row)
 	}
-	detectable(all, base, o)
 	return all
 }
 
@@ -47,110 +35,84 @@ func values(figure measure.Figure, subjects []measure.Subject) []float64 {
 	return all
 }
 
+// judge makes a row of each sample, and says how many runs of each side the
+// figures that vary take.
+func judge(samples []sample, o Options) (rows []Row, needed int) {
+	rows = make([]Row, len(samples))
+	var tests []test
+	varying := 0
+	for i, s := range samples {
+		r := &rows[i]
+		*r = Row{Subject: s.subject, Figure: s.figure.Name, Kind: s.figure.Kind, BaseRuns: len(s.base), HeadRuns: len(s.head)}
+		budget := o.budget(s.figure)
+		switch {
+		case len(s.base) == 0 || len(s.head) == 0:
+			r.Verdict = NoData
+		case !r.Kind.Varies():
+			r.count(s, budget)
+		default:
+			varying++
+			r.medians(s, budget)
+			if s.constant() {
+				r.constant()
+			} else {
+				tests = append(tests, test{s, r})
+			}
+		}
+	}
+	able := ables(tests, o.Alpha)
+	holm(able, o.Alpha)
+	for _, t := range able {
+		t.row.Detectable = t.leastShift(o.Alpha / float64(len(able)))
+	}
+	if varying == 0 {
+		return rows, 0
+	}
+	return rows, max(fewest, runsNeeded(len(tests), o.Alpha))
+}
+
 // count holds the worst of head against the worst of base: a count is nearly
 // the same in every run, so one run that differs is news.
-func (r *Row) count(base, head []float64, budget Budget) {
-	r.Base, r.Head = slices.Max(base), slices.Max(head)
-	r.Budget = max(budget.More, budget.Rel*r.Base)
-	r.change()
-	switch {
-	case r.Head > r.Base+r.Budget:
-		r.Verdict = Worse
-	case r.Head < r.Base-r.Budget:
-		r.Verdict = Better
-	default:
+func (r *Row) count(s sample, budget Budget) {
+	r.between(slices.Max(s.base), slices.Max(s.head), budget)
+	r.Verdict = r.direction()
+	if r.Verdict == Unsure {
 		r.Verdict = Same
 	}
 }
 
-// time tests whether two samples come from one distribution, without an
-// assumption of its shape (Mann-Whitney).
-func (r *Row) time(base, head []float64) {
-	a, b := sample(base), sample(head)
-	r.Base = benchmath.AssumeNothing.Summary(a, 0.95).Center
-	r.Head = benchmath.AssumeNothing.Summary(b, 0.95).Center
-	r.change()
-	r.P = 1
-	if len(base) >= fewest && len(head) >= fewest {
-		r.P = benchmath.AssumeNothing.Compare(a, b).P
-	} else {
+// medians stand for what varies.
+func (r *Row) medians(s sample, budget Budget) { r.between(median(s.base), median(s.head), budget) }
+
+// constant is a figure that is the same in every run of both sides, which no
+// test can judge: it takes as many runs as a test would.
+func (r *Row) constant() {
+	r.P, r.Verdict = 1, Same
+	if min(r.BaseRuns, r.HeadRuns) < fewest {
 		r.Verdict = TooFew
 	}
 }
 
-func (r *Row) change() {
-	if r.Base != 0 {
-		r.Change = (r.Head - r.Base) / r.Base
+func (r *Row) between(base, head float64, budget Budget) {
+	r.Base, r.Head, r.Budget = base, head, budget.allows(base)
+	if base != 0 {
+		r.Change = (head - base) / base
 	}
 }
 
-func sample(values []float64) *benchmath.Sample {
-	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-}
-
-// judgeTimes gives the times their verdicts, with Holm's correction: among many
-// tests some look significant by chance, so the smallest P must pass the
-// strictest level.
-func judgeTimes(all []Row, o Options) {
-	var tested []*Row
-	for i := range all {
-		if r := &all[i]; r.Kind != measure.Count && r.Verdict == "" {
-			tested = append(tested, r)
-		}
-	}
-	slices.SortStableFunc(tested, func(a, b *Row) int { return cmp.Compare(a.P, b.P) })
-	least := 0.0
-	for i, r := range tested {
-		least = max(least, math.Min(1, r.P*float64(len(tested)-i)))
-		r.P = least
-		r.Verdict = r.verdict(o)
-	}
-}
-
-func (r *Row) verdict(o Options) Verdict {
-	difference := math.Abs(r.Head - r.Base)
-	matters := math.Abs(r.Change) >= o.Relative && (r.Kind != measure.Time || difference >= o.Absolute)
-	switch {
-	case r.P >= o.Alpha || !matters:
-		return Unsure
-	case r.Head > r.Base:
+// direction is the verdict on a difference that is not chance's.
+func (r *Row) direction() Verdict {
+	switch difference := r.Head - r.Base; {
+	case difference > r.Budget:
 		return Worse
+	case difference < -r.Budget:
+		return Better
 	}
-	return Better
+	return Unsure
 }
 
-// detectable works out, for each time, the least change that would have been
-// seen: base's own values, raised by a share, are compared with base's own.
-func detectable(all []Row, base []measure.Subject, o Options) {
-	times := 0
-	for _, r := range all {
-		if r.Kind != measure.Count {
-			times++
-		}
-	}
-	for _, figure := range measure.Figures() {
-		i := slices.IndexFunc(all, func(r Row) bool { return r.Figure == figure.Name && r.Kind != measure.Count && r.Verdict == "" })
-		if i < 0 {
-			continue
-		}
-		all[i].Detectable = leastShift(values(figure, base), o.Alpha/float64(times), o.Relative)
-	}
-}
-
-// leastShift is the smallest of a few shares by which all values can be raised
-// so that the test tells them from what they were; 0 if even the largest cannot.
-func leastShift(values []float64, alpha, floor float64) float64 {
-	for _, share := range []float64{0.01, 0.02, 0.03, 0.05, 0.07, 0.10, 0.15, 0.20, 0.30, 0.50, 0.75, 1, 1.5, 2, 3, 5, 10} {
-		if share < floor {
-			continue
-		}
-		raised := slices.Clone(values)
-		for i := range raised {
-			raised[i] *= 1 + share
-		}
-		if benchmath.AssumeNothing.Compare(sample(values), sample(raised)).P < alpha {
-			return share
-		}
-	}
-	return 0
+// constant tells whether all runs have one value.
+func (s sample) constant() bool {
+	all := slices.Concat(s.base, s.head)
+	return slices.Min(all) == slices.Max(all)
 }

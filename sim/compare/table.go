@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
 )
@@ -37,9 +40,10 @@ func write(w io.Writer, c Comparison, render func(table.Writer) string) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
-	t.AppendHeader(table.Row{"subject", "figure", "base", "head", "change", "p", "detectable", ""})
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(table.Row{"subject", "figure", "base", "head", "change", "budget", "p", "detectable", ""})
 	for _, r := range c.Rows {
-		t.AppendRow(table.Row{r.Subject, r.Figure, r.show(r.Base), r.show(r.Head), r.showChange(), r.showP(), r.showDetectable(), r.Verdict})
+		t.AppendRow(table.Row{r.Subject, r.Figure, r.show(r.Base), r.show(r.Head), r.showChange(), r.showBudget(), r.showP(), r.showDetectable(), r.Verdict})
 	}
 	if _, err := fmt.Fprintf(w, "%s\n\n%s\n", render(t), strings.Join(c.notes(), "\n")); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
@@ -48,32 +52,44 @@ func write(w io.Writer, c Comparison, render func(table.Writer) string) error {
 }
 
 func (c Comparison) headline() string {
-	switch worse := len(c.Worse()); {
-	case c.Void():
+	worse := len(c.Worse())
+	switch c.Outcome {
+	case Void:
 		return "void, base differs from itself"
-	case worse == 1:
-		return "1 figure is worse"
-	case worse > 1:
-		return fmt.Sprintf("%d figures are worse", worse)
+	case SomeWorse:
+		return fmt.Sprintf("%s worse", plural.Of(worse, "figure is", "figures are"))
+	case CannotSay:
+		return "too few runs to tell"
 	}
-	return "no figure is worse"
+	return fmt.Sprintf("of %s of cost none is worse", plural.Of(len(c.Rows), "figure"))
 }
 
 // notes say how to read the rows, and whether to believe them.
 func (c Comparison) notes() []string {
 	notes := []string{c.headline() + "."}
+	if untold := len(c.with(TooFew)); untold > 0 {
+		notes = append(notes, fmt.Sprintf("%s could not be judged: make %d runs of each side, or choose figures (--figure): counts need one.",
+			plural.Of(untold, "figure"), c.Needed))
+	}
+	if absent := len(c.with(NoData)); absent > 0 {
+		notes = append(notes, fmt.Sprintf("%s could not be compared: one side has no value.", plural.Of(absent, "figure")))
+	}
+	notes = append(notes,
+		"Compared is what this scenario's changes and traffic cost. What answers hold (status, headers, body) is not compared:",
+		"two controllers that answer differently can come out the same.")
 	for _, r := range c.Control {
 		notes = append(notes, fmt.Sprintf("Control: %s of %s differs between base's own runs (%s and %s, p = %.3f): the machine was not the same throughout.",
 			r.Figure, r.Subject, r.show(r.Base), r.show(r.Head), r.P))
 	}
-	if !c.Controlled {
-		notes = append(notes, fmt.Sprintf("No control: to compare base with itself takes %d base runs.", 2*fewest))
+	if c.Needed > 0 && !c.Controlled {
+		notes = append(notes, fmt.Sprintf("No control: to compare base with itself takes %d base runs.", 2*c.Needed))
 	}
 	return append(notes,
-		"Counts: the worst run of each side, against a budget. Times and memory: medians, Mann-Whitney with Holm's correction and a floor;",
-		"~ is: chance explains it, or it is too small to matter. Detectable is the least change that these runs could have shown.")
+		"Counts: the worst run of each side. The others: medians, Mann-Whitney with Holm's correction. Budget: by how much a figure may rise.",
+		"~ is: chance explains it, or it is within the budget. Detectable is the least rise that these runs could have shown.")
 }
 
+// show writes a value of the row's figure.
 func (r Row) show(value float64) string {
 	switch r.Kind {
 	case measure.Time:
@@ -81,7 +97,7 @@ func (r Row) show(value float64) string {
 	case measure.Bytes:
 		return report.Bytes(value)
 	}
-	return fmt.Sprint(value)
+	return strconv.FormatFloat(math.Round(100*value)/100, 'f', -1, 64)
 }
 
 func (r Row) showChange() string {
@@ -94,11 +110,15 @@ func (r Row) showChange() string {
 	return fmt.Sprintf("%+.1f %%", 100*r.Change)
 }
 
+func (r Row) showBudget() string {
+	if r.Verdict == NoData {
+		return ""
+	}
+	return "+" + r.show(r.Budget)
+}
+
 func (r Row) showP() string {
-	switch {
-	case r.Kind == measure.Count:
-		return fmt.Sprintf("budget +%.4g", r.Budget)
-	case r.Verdict == TooFew || r.Verdict == NoData:
+	if !r.Kind.Varies() || !r.judged() || r.Verdict == Same {
 		return ""
 	}
 	p := fmt.Sprintf("%.3f", r.P)
@@ -110,10 +130,10 @@ func (r Row) showP() string {
 
 func (r Row) showDetectable() string {
 	switch {
-	case r.Kind == measure.Count || r.Verdict == TooFew || r.Verdict == NoData:
-		return ""
 	case r.Detectable == 0:
-		return "nothing"
+		return ""
+	case r.Base == 0:
+		return "+" + r.show(r.Detectable)
 	}
-	return fmt.Sprintf("%.0f %%", 100*r.Detectable)
+	return fmt.Sprintf("+%.0f %%", 100*r.Detectable/r.Base)
 }

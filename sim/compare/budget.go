@@ -1,0 +1,87 @@
+package compare
+
+import (
+	"math"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// Budget is by how much a figure may rise without being called worse: by the
+// largest of its fields.
+type Budget struct {
+	More float64 // in the figure's unit
+	Rel  float64 // of base, 0 to 1
+	// Chance is for counts of chance events: so many of their standard deviations,
+	// the square root of the count (Poisson).
+	Chance float64
+}
+
+// allows is by how much a figure may rise from a value.
+func (b Budget) allows(base float64) float64 {
+	base = math.Abs(base)
+	return max(b.More, b.Rel*base, b.Chance*math.Sqrt(base))
+}
+
+// relative is the share by which a figure that varies may rise.
+const relative = 0.10
+
+const (
+	millisecond = 1e-3
+	mebibyte    = 1 << 20
+)
+
+// defaults are the budgets of figures by name; a figure without one may not
+// rise at all.
+//
+// Of counts: the sync rate limit can put one reload, and one POST, more into a
+// run by chance; lost requests, retries and new connections are chance events
+// that come in heaps, so a few more are no news. Of what varies: More is about what the measurement
+// itself can be off by (a tick of CPU time is 10 ms, a look of a probe takes
+// some milliseconds, a request of hundreds is timed to a few microseconds).
+var defaults = map[string]Budget{
+	"reloads":          {More: 1, Rel: 0.10},
+	"posts.count":      {More: 1, Rel: 0.10},
+	"posts.bytes":      {Rel: 0.10},
+	"syncs.failed":     {More: 3, Rel: 0.50, Chance: 2},
+	"converge.flaps":   {More: 3, Rel: 0.50, Chance: 2},
+	"requests.failed":  {More: 3, Rel: 0.50, Chance: 2},
+	"requests.retries": {More: 10, Rel: 0.50, Chance: 2},
+	"requests.sockets": {More: 20, Rel: 0.50, Chance: 2},
+	"workers.alive":    {More: 1},
+
+	"start.served":          {More: 50 * millisecond, Rel: relative},
+	"converge.first.p50":    {More: 5 * millisecond, Rel: relative},
+	"converge.last.p50":     {More: 5 * millisecond, Rel: relative},
+	"converge.last.p99":     {More: 5 * millisecond, Rel: relative},
+	"converge.between.p99":  {More: 5 * millisecond, Rel: relative},
+	"requests.latency.p50":  {More: 0.1 * millisecond, Rel: relative},
+	"requests.latency.p99":  {More: 0.5 * millisecond, Rel: relative},
+	"requests.stale.n":      {More: 5, Rel: relative},
+	"requests.stale.max":    {More: 20 * millisecond, Rel: relative},
+	"outage":                {More: 20 * millisecond, Rel: relative},
+	"certificates.last.p50": {More: 20 * millisecond, Rel: relative},
+	"balance.hottest":       {More: 0.05, Rel: relative},
+	"cpu.controller":        {More: 50 * millisecond, Rel: relative},
+	"cpu.nginx":             {More: 50 * millisecond, Rel: relative},
+	"memory.peakRSS":        {More: mebibyte, Rel: relative},
+	"memory.peakPSS":        {More: mebibyte, Rel: relative},
+}
+
+// DefaultBudget is the budget of a figure for which the options name none.
+func DefaultBudget(figure measure.Figure) Budget { return defaults[figure.Name] }
+
+// budget is the one that holds for a figure: its own, or the default with the
+// floors of the options.
+func (o Options) budget(figure measure.Figure) Budget {
+	if b, given := o.Budgets[figure.Name]; given {
+		return b
+	}
+	b := DefaultBudget(figure)
+	if figure.Kind.Varies() && o.Relative != 0 {
+		b.Rel = o.Relative
+	}
+	if figure.Kind == measure.Time && o.Absolute != 0 {
+		b.More = o.Absolute
+	}
+	return b
+}

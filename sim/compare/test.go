@@ -1,0 +1,112 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// test is a row whose verdict takes a test, with its sample.
+type test struct {
+	sample
+	row *Row
+}
+
+// fewest is how many runs a side needs for a lone figure that varies to be
+// judged: with three, no difference reaches 5 % in a Mann-Whitney test.
+const fewest = 4
+
+// p is the chance that two samples of one distribution, whatever its shape,
+// differ as much as these do (Mann-Whitney, two-sided).
+func p(base, head []float64) float64 {
+	return benchmath.AssumeNothing.Compare(benchSample(base), benchSample(head)).P
+}
+
+func median(values []float64) float64 {
+	return benchmath.AssumeNothing.Summary(benchSample(values), 0.95).Center
+}
+
+func benchSample(values []float64) *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+}
+
+// leastP is the smallest p that any difference of so many runs can have: that
+// of samples that do not overlap, two of all ways to deal out the runs.
+func leastP(base, head int) float64 {
+	ways := 1.0
+	for i := 1; i <= head; i++ {
+		ways *= float64(base+i) / float64(i)
+	}
+	return min(1, 2/ways)
+}
+
+// ables are the tests that can find a difference when all of them are made
+// together. The others have too few runs, which depends on the numbers of runs
+// alone, never on what was measured; they cost the others no power.
+func ables(tests []test, alpha float64) []test {
+	slices.SortStableFunc(tests, func(a, b test) int {
+		return cmp.Compare(leastP(len(a.base), len(a.head)), leastP(len(b.base), len(b.head)))
+	})
+	n := len(tests)
+	for n > 0 && leastP(len(tests[n-1].base), len(tests[n-1].head))*float64(n) >= alpha {
+		n--
+	}
+	for _, t := range tests[n:] {
+		t.row.Verdict = TooFew
+	}
+	return tests[:n]
+}
+
+// runsNeeded is how many runs of each side it takes for so many tests to be able
+// to find a difference.
+func runsNeeded(tests int, alpha float64) int {
+	n := 1
+	for leastP(n, n)*float64(tests) >= alpha {
+		n++
+	}
+	return n
+}
+
+// holm gives the tests their verdicts with Holm's correction: among many tests
+// some look significant by chance, so the smallest p must pass the strictest
+// level. The chance of any false alarm is alpha at most, however the figures
+// depend on one another.
+func holm(tests []test, alpha float64) {
+	for _, t := range tests {
+		t.row.P = p(t.base, t.head)
+	}
+	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.row.P, b.row.P) })
+	least := 0.0
+	for i, t := range tests {
+		least = max(least, math.Min(1, t.row.P*float64(len(tests)-i)))
+		t.row.P = least
+		t.row.Verdict = Unsure
+		if least < alpha {
+			t.row.Verdict = t.row.direction()
+		}
+	}
+}
+
+// leastShift is the least of a few rises, of the budget and above, that would have
+// been told from chance had head's runs been base's raised by it.
+func (t test) leastShift(alpha float64) float64 {
+	apart := 1.01 * (slices.Max(t.base) - slices.Min(t.base)) // samples do not overlap
+	step := max(t.row.Budget, 0.01*math.Abs(t.row.Base))
+	for _, times := range []float64{1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50} {
+		if shift := times * step; shift < apart && p(t.base, t.raised(shift)) < alpha {
+			return shift
+		}
+	}
+	return max(step, apart)
+}
+
+// raised are as many runs as head has, base's own but for a rise.
+func (t test) raised(shift float64) []float64 {
+	raised := make([]float64, len(t.head))
+	for i := range raised {
+		raised[i] = t.base[i%len(t.base)] + shift
+	}
+	return raised
+}
