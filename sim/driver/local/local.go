@@ -40,9 +40,16 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err := driver.Takes(d, s); err != nil {
 		return nil, err
 	}
+	var takes map[string]bool
+	if s.Controller == subject.Bundled {
+		var err error
+		if takes, err = taken(ctx, d.Bundled); err != nil {
+			return nil, err
+		}
+	}
 	cluster, err := simulated.Prepare(s, in, d.PortBase)
 	if err != nil {
 		return nil, err
 	}
-	return cluster.At(&place{cluster: cluster, bundled: d.Bundled}), nil
+	return cluster.At(&place{cluster: cluster, bundled: d.Bundled, takes: takes}), nil
 }

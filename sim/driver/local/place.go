@@ -22,7 +22,8 @@ import (
 type place struct {
 	cluster *simulated.Instance
 	bundled string
-	master  int // the nginx master when its controller was asked to end; 0: none
+	takes   map[string]bool // flags of ours that the bundled controller has
+	master  int             // the nginx master when its controller was asked to end; 0: none
 }
 
 // Start kills the nginx that an earlier controller left behind, as the end of
@@ -39,15 +40,19 @@ func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, e
 }
 
 // command is the command line of the controller, with the scenario's flags last
-// so that they win.
+// so that they win. What is run in the bundled controller's place gets our own
+// flags as far as it has them, and else ingress-nginx's only.
 func (p *place) command() *exec.Cmd {
 	flags := p.cluster.Flags()
 	flags["kubeconfig"] = p.cluster.Kubeconfig()
 	binary := p.cluster.Subject.Controller
 	if binary == subject.Bundled {
 		binary = p.bundled
-		flags["nginx-root"] = p.cluster.Root
-		flags["log-format"] = "json"
+		for name, value := range map[string]string{"nginx-root": p.cluster.Root, "log-format": "json"} {
+			if p.takes[name] {
+				flags[name] = value
+			}
+		}
 	}
 	maps.Copy(flags, p.cluster.Subject.Flags)
 	command := exec.Command(binary, subject.Args(flags)...)
