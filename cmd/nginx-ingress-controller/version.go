@@ -2,25 +2,15 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/internal/version"
 )
 
-// build says which program this is, from what the Go tool wrote into it.
+// build says which program this is, in the words of the metrics.
 func build() metrics.Build {
-	b := metrics.Build{Release: "unknown", Commit: "unknown", Repository: "windtunnel.dev"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	b.Release = info.Main.Version
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			b.Commit = setting.Value
-		}
-	}
-	return b
+	b := version.Of()
+	return metrics.Build{Release: b.Version, Commit: b.Commit, Repository: "windtunnel.dev"}
 }
 
 func banner() string {

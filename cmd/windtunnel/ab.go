@@ -8,11 +8,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/run"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -68,11 +71,13 @@ func abCommand() *cobra.Command {
 		Long: `Run a scenario with two controllers by turns and compare them.
 
 Base and head take turns (A B B A A B B A …), so that what the machine does
-meanwhile troubles both alike. The runs stay in the folder OUT/base and OUT/head;
+meanwhile troubles both alike. Before that, head is started once with the scenario's
+population: where it cannot run, that is said before base has run for minutes. The runs stay in the folder OUT/base and OUT/head;
 windtunnel compare reads them again. A void run is made again, twice at most, and
 kept in OUT/void. For exit codes see windtunnel compare; 3 also says that a run
 stayed void.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := o.options()
 			if err != nil {
@@ -91,15 +96,15 @@ stayed void.`,
 			if err := alternate(cmd.Context(), s, [2]side{base, head}, n, at, out, cmd.ErrOrStderr()); err != nil {
 				return err
 			}
-			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), filepath.Join(out, base.name), filepath.Join(out, head.name), o.format, options)
+			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), filepath.Join(out, base.name), filepath.Join(out, head.name), o.form.chosen, options)
 		},
 	}
 	base.add(command)
 	head.add(command)
-	o.add(command)
-	at.flags(command.Flags())
-	command.Flags().IntVarP(&n, "runs", "n", 10, "runs of each side; times need 4, the A/A control 8")
+	at.add(command)
+	command.Flags().IntVarP(&n, "runs", "n", 10, "runs of each side; figures that vary need 6 or so, the A/A control twice as many: the table says")
 	command.Flags().StringVarP(&out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
+	o.add(command)
 	return command
 }
 
@@ -114,6 +119,12 @@ func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, 
 			return fmt.Errorf("--%s: %w", sides[i].name, err)
 		}
 		sides[i].where = where
+	}
+	if err := sides[1].try(ctx, s, filepath.Join(out, "try"), stderr); err != nil {
+		if ctx.Err() != nil {
+			return verdict(exitCut)
+		}
+		return fmt.Errorf("--%s: %w", sides[1].name, err)
 	}
 	for i := range 2 * n {
 		which := sides[[4]int{0, 1, 1, 0}[i%4]]
@@ -146,11 +157,32 @@ func (s *side) run(ctx context.Context, original *scenario.Scenario, dir string,
 	if err := conduct(ctx, dir, mine, runOptions{seed: original.Seed}, s.where, stderr); err != nil {
 		return err
 	}
-	err := writeReport(dir, mine, io.Discard)
+	err := writeReport(dir, mine, form{}, io.Discard)
 	if errors.Is(err, verdict(exitFailed)) {
 		return nil
 	}
 	return err
+}
+
+// try starts what this side changes of the scenario, if it changes anything, so that
+// what cannot run is found at once. Its logs stay in dir where it cannot.
+func (s *side) try(ctx context.Context, original *scenario.Scenario, dir string, stderr io.Writer) error {
+	if s.controller == "" && len(s.flags)+len(s.config) == 0 {
+		return nil
+	}
+	mine := s.of(original)
+	mine.Subjects = slices.DeleteFunc(mine.Subjects, func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
+	if len(mine.Subjects) == 0 {
+		return fmt.Errorf("no subject of %s has the bundled controller, so there is nothing to put it in place of", original.Name)
+	}
+	fmt.Fprintf(stderr, "trying whether %s runs\n", s.name)
+	start := time.Now()
+	log := event.NewLog(io.Discard, start)
+	defer log.Close()
+	if err := run.Try(ctx, run.Options{Scenario: mine, Seed: original.Seed, Driver: s.where, Dir: dir, Log: log, Start: start}); err != nil {
+		return fmt.Errorf("it does not run (%s has its logs): %w", dir, err)
+	}
+	return os.RemoveAll(dir)
 }
 
 // tries is how often a run is made until one is not void: a moment at which the

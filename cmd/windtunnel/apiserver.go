@@ -43,6 +43,8 @@ func apiserverCommand() *cobra.Command {
 	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "what works on the cluster: all, none, or some of "+strings.Join(controllers.Names(), ","))
 	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start to ready")
 	flags.DurationVar(&a.pods.StopAfter, "pod-stop-after", time.Second, "how long a pod takes from its deletion to its end, at most its grace period")
+	completes(command, "controllers", append([]string{"all", "none"}, controllers.Names()...)...)
+	completes(command, "auth", string(kubeapi.AuthTLS), string(kubeapi.AuthAll), string(kubeapi.AuthNone))
 	return command
 }
 

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/live"
@@ -24,6 +23,7 @@ type churnOptions struct {
 	shape               live.Shape
 	touch, image, out   string
 	keep, dryRun        bool
+	printed             form
 }
 
 func churnCommand() *cobra.Command {
@@ -66,6 +66,8 @@ Exit codes: 0, or 1 where the API refused a change, 2 for bad input, 130 when in
 	flags.BoolVar(&o.keep, "keep", false, "leave what was made")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be written, and write nothing")
 	flags.StringVarP(&o.out, "out", "o", "churn.jsonl", "the recording to write; empty: none")
+	o.printed.add(command)
+	completes(command, "kind", live.Kinds...)
 	return command
 }
 
@@ -87,6 +89,9 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 		case err != nil:
 			return err
 		}
+		if o.printed.json() {
+			return printJSON(stdout, map[string]any{"server": config.Host, "writes": lines})
+		}
 		fmt.Fprintf(stdout, "would write to %s:\n%s\n", config.Host, strings.Join(lines, "\n"))
 		return nil
 	}
@@ -98,17 +103,20 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 	}
 	p := plan.Population
 	options.Began = func(run string) {
-		fmt.Fprintf(stderr, "run %s: %d services, %d ingresses in namespace %s of %s\n", run, len(p.Services), len(p.Ingresses), p.Namespace, config.Host)
+		fmt.Fprintf(stderr, "run %s: %s, %s in namespace %s of %s\n", run, plural.Of(len(p.Services), "service"), plural.Of(len(p.Ingresses), "ingress", "ingresses"), p.Namespace, config.Host)
 	}
 	options.Progress = func(at time.Duration, t live.Tally) {
 		fmt.Fprintf(stderr, "%v/%v  changes %d  errors %d  p50 %v  p99 %v\n", at.Truncate(time.Second), o.shape.For, t.Writes, t.Errors, short(t.P50), short(t.P99))
 	}
 	result, err := live.Churn(ctx, options)
-	if result.Run != "" {
-		o.tell(stdout, result)
+	recorded := recording != nil
+	if recorded {
+		if unkept := o.keepRecording(recording, result); unkept != nil {
+			err, recorded = errors.Join(err, unkept), false
+		}
 	}
-	if recording != nil {
-		err = errors.Join(err, o.keepRecording(stdout, recording, result))
+	if result.Run != "" {
+		err = errors.Join(err, o.tell(stdout, result, recorded))
 	}
 	switch {
 	case err != nil:
@@ -121,38 +129,71 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 	return nil
 }
 
-// keepRecording writes what happened, and prints what it holds, or removes the file
-// where nothing did.
-func (o churnOptions) keepRecording(out io.Writer, file *os.File, r live.Result) error {
+// keepRecording writes what happened, or removes the file where nothing did.
+func (o churnOptions) keepRecording(file *os.File, r live.Result) error {
 	if r.Run == "" {
 		file.Close()
 		return os.Remove(o.out)
 	}
-	if err := errors.Join(churn.Write(file, r.Recording), file.Close()); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s: %d changes\n", o.out, len(r.Recording.Changes))
-	for _, what := range slices.Sorted(maps.Keys(r.Recording.Left)) {
-		fmt.Fprintf(out, "not in it: %d %s\n", r.Recording.Left[what], what)
-	}
-	return nil
+	return errors.Join(churn.Write(file, r.Recording), file.Close())
+}
+
+// churnSummary is the summary. Times are nanoseconds, from the intent of a change until
+// the API took it.
+type churnSummary struct {
+	Run       string        `json:"run"`
+	Changes   int           `json:"changes"`
+	Refused   int           `json:"refused"`
+	Length    time.Duration `json:"length"`
+	P50       time.Duration `json:"p50"`
+	P90       time.Duration `json:"p90"`
+	P99       time.Duration `json:"p99"`
+	Max       time.Duration `json:"max"`
+	Behind    time.Duration `json:"behind"` // the most that a change began after its time
+	LastError string        `json:"lastError,omitempty"`
+	Trouble   string        `json:"trouble,omitempty"`
+	KeptIn    string        `json:"keptIn,omitempty"` // the namespace, with --keep
+	Recording *kept         `json:"recording,omitempty"`
 }
 
 // tell prints the summary.
-func (o churnOptions) tell(out io.Writer, r live.Result) {
-	fmt.Fprintf(out, "run %s: %d changes in %v, %d of them refused\n", r.Run, r.Writes, r.Length.Round(time.Second), r.Errors)
-	fmt.Fprintf(out, "until the API took a change: p50 %v, p90 %v, p99 %v, max %v\n", short(r.P50), short(r.P90), short(r.P99), short(r.Max))
-	if r.Behind > time.Second {
-		fmt.Fprintf(out, "behind the plan by up to %v: the API server takes fewer than that a second from one writer\n", short(r.Behind))
-	}
-	if r.LastError != "" {
-		fmt.Fprintf(out, "the last that was refused: %s\n", r.LastError)
-	}
-	if r.Trouble != "" {
-		fmt.Fprintf(out, "trouble with pods, the last: %s\n", r.Trouble)
+func (o churnOptions) tell(out io.Writer, r live.Result, recorded bool) error {
+	c := churnSummary{
+		Run: r.Run, Changes: r.Writes, Refused: r.Errors, Length: r.Length,
+		P50: r.P50, P90: r.P90, P99: r.P99, Max: r.Max, Behind: r.Behind, LastError: r.LastError, Trouble: r.Trouble,
 	}
 	if o.keep {
-		fmt.Fprintf(out, "kept in %s, with the label %s=%s\n", o.shape.Population.Namespace, live.RunLabel, r.Run)
+		c.KeptIn = o.shape.Population.Namespace
+	}
+	if recorded {
+		recording := keptOf(o.out, r.Recording)
+		c.Recording = &recording
+	}
+	if o.printed.json() {
+		return printJSON(out, c)
+	}
+	c.print(out)
+	return nil
+}
+
+func (c churnSummary) print(out io.Writer) {
+	fmt.Fprintf(out, "run %s: %s in %v, %d of them refused\n", c.Run, plural.Of(c.Changes, "change"), c.Length.Round(time.Second), c.Refused)
+	fmt.Fprintf(out, "until the API took a change: p50 %v, p90 %v, p99 %v, max %v\n", short(c.P50), short(c.P90), short(c.P99), short(c.Max))
+	if c.Behind > time.Second {
+		fmt.Fprintf(out, "behind the plan by up to %v: the API server takes fewer than that a second from one writer\n", short(c.Behind))
+	}
+	if c.LastError != "" {
+		fmt.Fprintf(out, "the last that was refused: %s\n", c.LastError)
+	}
+	if c.Trouble != "" {
+		fmt.Fprintf(out, "trouble with pods, the last: %s\n", c.Trouble)
+	}
+	if c.KeptIn != "" {
+		fmt.Fprintf(out, "kept in %s, with the label %s=%s\n", c.KeptIn, live.RunLabel, c.Run)
+	}
+	if c.Recording != nil {
+		fmt.Fprintf(out, "%s: %s\n", c.Recording.File, plural.Of(c.Recording.Changes, "change"))
+		c.Recording.tellLeft(out)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,43 +13,51 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
 )
 
-// compareOptions say when a difference matters and how it is shown.
+// compareOptions say what is compared, when a difference matters and how it is shown.
 type compareOptions struct {
-	format  string
+	form    form
+	figures []string
 	alpha   float64
 	floor   float64 // in per cent
 	least   time.Duration
 	budgets map[string]string
 }
 
-var comparisonFormats = map[string]func(io.Writer, compare.Comparison) error{
-	"table": compare.Table, "markdown": compare.Markdown, "json": compare.JSON,
+var comparisonForms = map[string]func(io.Writer, compare.Comparison) error{
+	textForm: compare.Table, markdownForm: compare.Markdown, jsonForm: compare.JSON,
 }
 
 func (o *compareOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&o.format, "format", "table", "table, markdown or json")
-	flags.Float64Var(&o.alpha, "alpha", 0.05, "chance of a false alarm over all times together")
-	flags.Float64Var(&o.floor, "floor", 10, "least change of a time that matters, in per cent")
-	flags.DurationVar(&o.least, "floor-time", 5*time.Millisecond, "least change of a time that matters")
-	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=NUMBER or FIGURE=NUMBER%: by how much a count may rise (such as reloads=0,posts.bytes=5%)")
+	flags.StringSliceVar(&o.figures, "figure", nil, "figures to compare, such as reloads,requests.* (default: all; windtunnel list figures)")
+	flags.Float64Var(&o.alpha, "alpha", 0.05, "chance of a false alarm over all figures that vary together")
+	flags.Float64Var(&o.floor, "floor", 10, "least rise that matters of a figure that varies, in per cent")
+	flags.DurationVar(&o.least, "floor-time", 0, "least rise of a time that matters (default: each figure's own)")
+	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=AMOUNT or FIGURE=NUMBER%: by how much it may rise (such as reloads=0,posts.bytes=5%,requests.latency.p50=1ms,memory.peakRSS=10Mi)")
+	o.form.add(command, markdownForm)
+	completes(command, "figure", figureNames("")...)
+	completesAs(command, "budget", cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, figureNames("=")...)
 }
 
 func (o *compareOptions) options() (compare.Options, error) {
-	if comparisonFormats[o.format] == nil {
-		return compare.Options{}, fmt.Errorf("--format=%s: want table, markdown or json", o.format)
-	}
 	if o.alpha <= 0 || o.alpha >= 1 {
 		return compare.Options{}, fmt.Errorf("--alpha=%v: want a number between 0 and 1", o.alpha)
 	}
-	if o.floor <= 0 || o.least <= 0 {
-		return compare.Options{}, errors.New("--floor and --floor-time: want more than 0")
+	if o.floor <= 0 {
+		return compare.Options{}, fmt.Errorf("--floor=%v: want more than 0", o.floor)
+	}
+	if o.least < 0 {
+		return compare.Options{}, fmt.Errorf("--floor-time=%v: want more than 0", o.least)
+	}
+	if _, err := compare.Select(o.figures); err != nil {
+		return compare.Options{}, fmt.Errorf("--figure: %w", err)
 	}
 	budgets := map[string]compare.Budget{}
 	for name, text := range o.budgets {
@@ -58,28 +67,51 @@ func (o *compareOptions) options() (compare.Options, error) {
 		}
 		budgets[name] = budget
 	}
-	return compare.Options{Alpha: o.alpha, Relative: o.floor / 100, Absolute: o.least.Seconds(), Budgets: budgets}, nil
+	return compare.Options{Figures: o.figures, Alpha: o.alpha, Relative: o.floor / 100, Absolute: o.least.Seconds(), Budgets: budgets}, nil
 }
 
+// readBudget reads an amount in the unit of the figure, or a share of base.
 func readBudget(name, text string) (compare.Budget, error) {
-	var counts []string
-	for _, figure := range measure.Figures() {
-		if figure.Kind == measure.Count {
-			counts = append(counts, figure.Name)
+	figures := measure.Figures()
+	i := slices.IndexFunc(figures, func(f measure.Figure) bool { return f.Name == name })
+	if i < 0 {
+		return compare.Budget{}, fmt.Errorf("--budget: %w", compare.UnknownFigure(name))
+	}
+	if digits, share := strings.CutSuffix(text, "%"); share {
+		number, err := strconv.ParseFloat(digits, 64)
+		if err != nil || number < 0 {
+			return compare.Budget{}, fmt.Errorf("--budget %s=%s: want a number of 0 or more before the %%", name, text)
 		}
-	}
-	if !slices.Contains(counts, name) {
-		return compare.Budget{}, fmt.Errorf("--budget: there is no count %q; there are %s", name, strings.Join(counts, ", "))
-	}
-	digits, share := strings.CutSuffix(text, "%")
-	number, err := strconv.ParseFloat(digits, 64)
-	if err != nil || number < 0 {
-		return compare.Budget{}, fmt.Errorf("--budget %s=%s: want a number of 0 or more, or one with %%", name, text)
-	}
-	if share {
 		return compare.Budget{Rel: number / 100}, nil
 	}
-	return compare.Budget{More: number}, nil
+	more, example := readAmount(figures[i].Kind, text)
+	if example != "" {
+		return compare.Budget{}, fmt.Errorf("--budget %s=%s: want 0 or more, such as %s, or a number with %%", name, text, example)
+	}
+	return compare.Budget{More: more}, nil
+}
+
+// readAmount reads what figures of a kind are measured in: seconds, bytes or
+// plain numbers. Where it is none of 0 or more, it says what one looks like.
+func readAmount(kind measure.Kind, text string) (amount float64, example string) {
+	var err error
+	switch kind {
+	case measure.Time:
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		amount, example = d.Seconds(), "5ms"
+	case measure.Bytes:
+		var q resource.Quantity
+		q, err = resource.ParseQuantity(text)
+		amount, example = q.AsApproximateFloat64(), "10Mi"
+	default:
+		amount, err = strconv.ParseFloat(text, 64)
+		example = "3"
+	}
+	if err != nil || !(amount >= 0) || math.IsInf(amount, 1) {
+		return 0, example
+	}
+	return amount, ""
 }
 
 func compareCommand() *cobra.Command {
@@ -90,25 +122,29 @@ func compareCommand() *cobra.Command {
 		Long: `Say whether runs are worse than others.
 
 BASE and HEAD are each the folder of a run, or a folder of such folders. They
-must be of one scenario and seed. Counts (reloads, POSTs, failed requests …) are
-held against a budget, the worst run of each side; times and memory are tested
-(Mann-Whitney, Holm's correction) and must differ by a floor as well.
-Exit code: 0 nothing is worse, 1 something is, 2 the runs cannot be compared, 3
-a run is void, or base differs from itself (A/A), so that the times say nothing.`,
+must be of one scenario and seed. What is compared is what the scenario's changes
+and traffic cost (windtunnel list figures), not what answers hold. Counts
+(reloads, failed requests, sockets …) are held against a budget, the worst run of
+each side; times, memory and other figures that vary are tested (Mann-Whitney,
+Holm's correction) and must rise by more than a budget as well.
+Exit code: 0 nothing is worse, and a difference would have had a chance to show;
+1 something is worse; 2 the runs cannot be compared; 3 nothing can be said: a run
+is void, base differs from itself (A/A), or of some figure the runs are too few to
+tell any difference from chance. With --figure, only what is named counts.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := o.options()
 			if err != nil {
 				return err
 			}
-			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], o.format, options)
+			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], o.form.chosen, options)
 		},
 	}
 	o.add(command)
 	return command
 }
 
-func compareFolders(stdout, stderr io.Writer, base, head, format string, o compare.Options) error {
+func compareFolders(stdout, stderr io.Writer, base, head, form string, o compare.Options) error {
 	before, err := readRuns(base)
 	if err != nil {
 		return err
@@ -125,18 +161,16 @@ func compareFolders(stdout, stderr io.Writer, base, head, format string, o compa
 	if err != nil {
 		return err
 	}
-	if err := comparisonFormats[format](stdout, c); err != nil {
+	if err := comparisonForms[form](stdout, c); err != nil {
 		return err
 	}
-	switch {
-	case slices.ContainsFunc(c.Worse(), func(r compare.Row) bool { return r.Kind == measure.Count }):
-		return verdict(exitFailed)
-	case c.Void():
-		return verdict(exitVoid)
-	case len(c.Worse()) > 0:
+	switch c.Outcome {
+	case compare.NoneWorse:
+		return nil
+	case compare.SomeWorse:
 		return verdict(exitFailed)
 	}
-	return nil
+	return verdict(exitVoid)
 }
 
 // readRuns reads the result of a run's folder, or of all run folders in it, in

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -11,11 +13,17 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var printed form
+	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine has for Windtunnel, and what each missing thing switches off",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := doctor.Examine(cmd.Context())
+			ok := !slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Needed && !f.OK })
+			if printed.json() {
+				return errors.Join(printJSON(cmd.OutOrStdout(), examined{ok, findings}), failedUnless(ok))
+			}
 			var out table.Table
 			out.SetOutputMirror(cmd.OutOrStdout())
 			out.SetStyle(table.StyleLight)
@@ -26,21 +34,34 @@ func doctorCommand() *cobra.Command {
 				{Number: 4, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},
 			})
 			out.AppendHeader(table.Row{"", "what", "found", "its absence switches off"})
-			ok := true
-			for _, finding := range doctor.Examine(cmd.Context()) {
+			for _, finding := range findings {
 				mark := "ok"
 				if !finding.OK {
 					mark = "--"
-					ok = ok && !finding.Needed
 				}
 				out.AppendRow(table.Row{mark, finding.What, finding.Found, finding.Without})
 			}
 			out.Render()
 			if !ok {
 				fmt.Fprintln(cmd.OutOrStdout(), "A local run cannot start: mend the lines marked -- that stop it (hack/setup installs nginx).")
-				return verdict(exitFailed)
 			}
-			return nil
+			return failedUnless(ok)
 		},
 	}
+	printed.add(command)
+	return command
+}
+
+// examined is what doctor prints to be parsed.
+type examined struct {
+	OK       bool             `json:"ok"` // a local run can start
+	Findings []doctor.Finding `json:"findings"`
+}
+
+// failedUnless is the exit code of a command whose news may be bad.
+func failedUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return verdict(exitFailed)
 }

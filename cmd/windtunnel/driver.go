@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/internal/engine"
@@ -36,10 +36,11 @@ var drivers = []struct {
 	{"kind", "a cluster each", openKind},
 }
 
-func (p *place) flags(flags *pflag.FlagSet) {
-	var all []string
+func (p *place) add(command *cobra.Command) {
+	flags := command.Flags()
+	var all, names []string
 	for _, d := range drivers {
-		all = append(all, d.name+" ("+d.where+")")
+		all, names = append(all, d.name+" ("+d.where+")"), append(names, d.name)
 	}
 	flags.StringVar(&p.driver, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
 	flags.StringVar(&p.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
@@ -47,6 +48,7 @@ func (p *place) flags(flags *pflag.FlagSet) {
 	flags.IntVar(&p.kind.Pool, "pool", 0, "with --driver kind: have so many real pods be the simulated ones (default: listeners of this machine are)")
 	flags.StringVar(&p.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
 	flags.StringVar(&p.kind.Cluster.Keep, "keep", "", "with --driver kind: leave the clusters there by this name; the next run that keeps by it empties and uses them")
+	completes(command, "driver", names...)
 }
 
 // driver makes the driver that was asked for.

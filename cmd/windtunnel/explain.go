@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,17 +24,8 @@ import (
 type explainOptions struct {
 	explain.Options
 	template string
-	format   string
+	form     form
 	exitCode bool
-}
-
-var explanationFormats = map[string]func(io.Writer, explain.Explanation) error{
-	"text": func(w io.Writer, e explain.Explanation) error { return e.Write(w) },
-	"json": func(w io.Writer, e explain.Explanation) error {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(e)
-	},
 }
 
 func (o *explainOptions) add(command *cobra.Command) {
@@ -59,8 +49,8 @@ func (o *explainOptions) add(command *cobra.Command) {
 	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class that is served; ingresses that name none are, too")
 	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "tell nginx of endpoints without a reload")
 	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
-	flags.StringVarP(&o.format, "output", "o", "text", "text or json")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "end with 1 if the change takes a reload")
+	o.form.add(command)
 }
 
 func explainCommand() *cobra.Command {
@@ -89,10 +79,6 @@ manifests or the template cannot be read.`,
 }
 
 func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next string) error {
-	write := explanationFormats[o.format]
-	if write == nil {
-		return fmt.Errorf("--output=%s: want text or json", o.format)
-	}
 	if old == "-" && next == "-" {
 		return errors.New("OLD and NEW are both the standard input: give a file for one of them")
 	}
@@ -108,7 +94,11 @@ func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next st
 	if err != nil {
 		return err
 	}
-	if err := write(stdout, explanation); err != nil {
+	write := explanation.Write
+	if o.form.json() {
+		write = func(out io.Writer) error { return printJSON(out, explanation) }
+	}
+	if err := write(stdout); err != nil {
 		return err
 	}
 	if o.exitCode && explanation.Reload {

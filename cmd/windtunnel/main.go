@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/version"
 )
 
 // The exit codes, the same for every command.
@@ -62,7 +64,9 @@ func rootCommand() *cobra.Command {
 		Short:         "A wind tunnel for ingress-nginx: what does a change cost its clients?",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       version.Of().String(),
 	}
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), doctorCommand())
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), listCommand(), validateCommand(), doctorCommand(), versionCommand())
 	return root
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
 )
@@ -133,7 +134,7 @@ func (p *progress) line() string {
 	took := time.Since(p.begin).Truncate(time.Second)
 	switch p.stage {
 	case "starting":
-		return fmt.Sprintf("starting %d subjects: %d ready, %v", len(p.s.Subjects), p.ready, took)
+		return fmt.Sprintf("starting %s: %d ready, %v", plural.Of(len(p.s.Subjects), "subject"), p.ready, took)
 	case "stopping":
 		return fmt.Sprintf("stopping, %v", took)
 	}

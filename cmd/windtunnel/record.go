@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/record"
 )
@@ -26,6 +27,7 @@ type recordOptions struct {
 	length     time.Duration
 	hash       bool
 	out        string
+	printed    form
 }
 
 func recordCommand() *cobra.Command {
@@ -52,6 +54,7 @@ either. It ends after --for, or with Ctrl-C.`,
 	flags.DurationVar(&o.length, "for", 0, "how long (default: until interrupted)")
 	flags.BoolVar(&o.hash, "hash-names", false, "replace the names of services and hosts by hashes that cannot be guessed")
 	flags.StringVarP(&o.out, "out", "o", "recording.jsonl", "the file to write")
+	o.printed.add(command)
 	return command
 }
 
@@ -75,7 +78,7 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 				stop()
 				return
 			}
-			fmt.Fprintf(stderr, "recording %d services with %d pods, %d hosts, from %s\n", services, pods, hosts, config.Host)
+			fmt.Fprintf(stderr, "recording %s with %s, %s, from %s\n", plural.Of(services, "service"), plural.Of(pods, "pod"), plural.Of(hosts, "host"), config.Host)
 			if o.length > 0 {
 				time.AfterFunc(o.length, stop)
 			}
@@ -88,11 +91,31 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	if err := errors.Join(churn.Write(file, recording), file.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s: %d changes in %v\n", o.out, len(recording.Changes), recording.Length.Round(time.Second))
-	for _, what := range slices.Sorted(maps.Keys(recording.Left)) {
-		fmt.Fprintf(stdout, "not in it: %d %s\n", recording.Left[what], what)
+	kept := keptOf(o.out, recording)
+	if o.printed.json() {
+		return printJSON(stdout, kept)
 	}
+	fmt.Fprintf(stdout, "%s: %s in %v\n", kept.File, plural.Of(kept.Changes, "change"), recording.Length.Round(time.Second))
+	kept.tellLeft(stdout)
 	return nil
+}
+
+// kept is what a recording holds, and what it left out, by what it is.
+type kept struct {
+	File    string         `json:"file"`
+	Changes int            `json:"changes"`
+	Length  time.Duration  `json:"length"` // nanoseconds
+	Left    map[string]int `json:"left"`
+}
+
+func keptOf(file string, r churn.Recording) kept {
+	return kept{file, len(r.Changes), r.Length, r.Left}
+}
+
+func (k kept) tellLeft(out io.Writer) {
+	for _, what := range slices.Sorted(maps.Keys(k.Left)) {
+		fmt.Fprintf(out, "not in it: %d %s\n", k.Left[what], what)
+	}
 }
 
 // tellNow tells the number of changes, once a second at most.
@@ -101,7 +124,7 @@ func tellNow(stderr io.Writer) func(int) {
 	return func(changes int) {
 		if now := time.Now(); now.Sub(last) >= time.Second {
 			last = now
-			fmt.Fprintf(stderr, "%d changes\n", changes)
+			fmt.Fprintln(stderr, plural.Of(changes, "change"))
 		}
 	}
 }

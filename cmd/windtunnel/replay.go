@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
@@ -45,11 +46,12 @@ Exit codes: as those of windtunnel run.`,
 	}
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the results (default runs/NAME-TIME)")
 	command.Flags().IntVar(&o.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
-	o.place.flags(command.Flags())
+	o.place.add(command)
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
 	command.Flags().StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
 	command.Flags().StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")
 	command.Flags().DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod goes on serving when it has left its service")
+	o.printed.add(command, markdownForm)
 	return command
 }
 
@@ -83,7 +85,11 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 	if err := partWays(before, now); err != nil {
 		return fmt.Errorf("the replay is not of the same changes: %w", err)
 	}
-	fmt.Fprintf(stdout, "the same %d changes as in %s\n", len(now), of)
+	said := stdout
+	if o.printed.chosen != textForm {
+		said = stderr // for stdout is read by a program
+	}
+	fmt.Fprintf(said, "the same %s as in %s\n", plural.Of(len(now), "change"), of)
 	return ran
 }
 

@@ -27,7 +27,8 @@ const (
 )
 
 func reportCommand() *cobra.Command {
-	return &cobra.Command{
+	var printed form
+	command := &cobra.Command{
 		Use:   "report RUN-FOLDER",
 		Short: "Make the reports of an earlier run again from its event log",
 		Args:  cobra.ExactArgs(1),
@@ -36,14 +37,16 @@ func reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeReport(args[0], s, cmd.OutOrStdout())
+			return writeReport(args[0], s, printed, cmd.OutOrStdout())
 		},
 	}
+	printed.add(command, markdownForm)
+	return command
 }
 
 // writeReport measures the log in dir, writes the result in all forms beside it
-// and the table to stdout. The error is a verdict when the news are bad.
-func writeReport(dir string, s *scenario.Scenario, stdout io.Writer) error {
+// and prints it in one. The error is a verdict when the news are bad.
+func writeReport(dir string, s *scenario.Scenario, printed form, stdout io.Writer) error {
 	file, err := os.Open(filepath.Join(dir, eventsFile))
 	if err != nil {
 		return err
@@ -68,11 +71,25 @@ func writeReport(dir string, s *scenario.Scenario, stdout io.Writer) error {
 			return err
 		}
 	}
-	if err := report.Table(stdout, result, outcomes); err != nil {
+	if err := printResult(stdout, dir, printed, result, outcomes); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "\n%s\n", filepath.Join(dir, pageFile))
 	return verdictOf(result, outcomes)
+}
+
+// printResult prints what a run measured; as text with the place of the page.
+func printResult(out io.Writer, dir string, printed form, result measure.Result, outcomes []report.Outcome) error {
+	switch printed.chosen {
+	case jsonForm:
+		return report.JSON(out, result, outcomes)
+	case markdownForm:
+		return report.Markdown(out, result, outcomes)
+	}
+	if err := report.Table(out, result, outcomes); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", filepath.Join(dir, pageFile))
+	return err
 }
 
 // judge checks every expectation that holds for a subject against it.

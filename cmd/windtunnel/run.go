@@ -28,6 +28,7 @@ type runOptions struct {
 	portBase   int
 	controller string
 	place      place
+	printed    form
 	length     time.Duration
 	rewritten  bool // the scenario is no longer what its file says
 }
@@ -47,7 +48,8 @@ Exit code: 0 all expectations hold, 1 one does not or the subject died, 2 the
 run could not be done, 3 the run is void (the report says why), 4 skipped, as the
 driver cannot do what the scenario asks for, 130 interrupted (the report is of
 what was seen).`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seedSet = cmd.Flags().Changed("seed")
 			return runScenario(cmd.Context(), args[0], o, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -57,8 +59,9 @@ what was seen).`,
 	command.Flags().Uint64Var(&o.seed, "seed", 0, "seed of population, churn and traffic (default: the scenario's)")
 	addLength(command.Flags(), &o.length)
 	command.Flags().IntVar(&o.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
-	o.place.flags(command.Flags())
+	o.place.add(command)
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
+	o.printed.add(command, markdownForm)
 	return command
 }
 
@@ -100,7 +103,7 @@ func runLoaded(ctx context.Context, s *scenario.Scenario, o runOptions, stdout, 
 	if ran != nil && ctx.Err() == nil {
 		fmt.Fprintln(stderr, "windtunnel: the run was cut short:", ran)
 	}
-	err = writeReport(dir, s, stdout)
+	err = writeReport(dir, s, o.printed, stdout)
 	switch {
 	case err != nil && !errors.As(err, new(verdict)):
 		return err

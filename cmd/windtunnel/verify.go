@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/measure"
@@ -29,6 +30,7 @@ type verifyOptions struct {
 	place      place
 	plainOnly  bool
 	length     time.Duration
+	printed    form
 }
 
 func verifyCommand() *cobra.Command {
@@ -43,12 +45,13 @@ control, under which the expectations that the control names must not hold.
 Without arguments: all of the folder scenarios.
 Exit code: 0 all as it must be, 1 a scenario fails or a control stays green, 2
 a scenario could not be run, 3 a run was void.`,
+		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.tier != "" && !slices.Contains(scenario.Tiers, o.tier) {
 				return fmt.Errorf("--tier=%s: want one of %s", o.tier, strings.Join(scenario.Tiers, ", "))
 			}
 			if len(args) == 0 {
-				args = []string{"scenarios"}
+				args = []string{scenarioFolder}
 			}
 			return verify(cmd.Context(), args, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -57,8 +60,10 @@ a scenario could not be run, 3 a run was void.`,
 	command.Flags().StringVarP(&o.out, "out", "o", "", "folder for the runs (default runs/verify-TIME)")
 	command.Flags().StringVar(&o.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
 	addLength(command.Flags(), &o.length)
-	o.place.flags(command.Flags())
+	o.place.add(command)
 	command.Flags().BoolVar(&o.plainOnly, "skip-controls", false, "do not run the controls")
+	o.printed.add(command)
+	completes(command, "tier", scenario.Tiers...)
 	return command
 }
 
@@ -100,7 +105,9 @@ func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr
 			break
 		}
 	}
-	fmt.Fprintln(stdout, trialTable(trials))
+	if err := printTrials(stdout, o.printed, trials); err != nil {
+		return err
+	}
 	if ctx.Err() != nil {
 		return verdict(exitCut)
 	}
@@ -116,29 +123,52 @@ func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr
 	return nil
 }
 
-// scenarios reads the files, and those in the folders, of a tier.
+// scenarios reads the files, and those in the folders, of a tier. Its error holds
+// what is wrong with any of them.
 func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
+	files, err := scenarioFiles(paths)
+	if err != nil {
+		return nil, err
+	}
 	var all []*scenario.Scenario
-	for _, path := range paths {
-		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || name != path && filepath.Ext(name) != ".yaml" {
-				return err
-			}
-			s, err := loadScenario(name)
-			if err == nil && (tier == "" || s.Tier == tier) {
-				all = append(all, s)
-			}
-			return err
-		})
+	var wrong []error
+	for _, name := range files {
+		s, err := loadScenario(name)
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, err)
+		} else if tier == "" || s.Tier == tier {
+			all = append(all, s)
 		}
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no scenario of tier %q in %s", tier, strings.Join(paths, ", "))
 	}
 	return all, nil
 }
+
+// scenarioFiles are the files that paths name, and the YAML files in the folders
+// that they name.
+func scenarioFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || name != path && !isYAML(name) {
+				return err
+			}
+			files = append(files, name)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func isYAML(name string) bool { return filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml" }
 
 // plan is a run of each scenario, and one of its control.
 func plan(all []*scenario.Scenario, o verifyOptions) []trial {
@@ -179,7 +209,7 @@ func (t *trial) run(ctx context.Context, where driver.Driver, stderr io.Writer) 
 	if ran != nil && !started(dir) {
 		return exitBadInput, ran.Error()
 	}
-	if err := writeReport(dir, s, io.Discard); err != nil && !errors.As(err, new(verdict)) {
+	if err := writeReport(dir, s, form{}, io.Discard); err != nil && !errors.As(err, new(verdict)) {
 		return exitBadInput, err.Error()
 	}
 	result, outcomes, err := readResult(dir)
@@ -240,7 +270,7 @@ func judgePlain(result measure.Result, outcomes []report.Outcome) (code int, not
 			return exitFailed, fmt.Sprintf("%s: %s, but %s", o.Subject, o.Text, o.Actual)
 		}
 	}
-	return exitOK, fmt.Sprintf("%d expectations hold", len(outcomes))
+	return exitOK, plural.Of(len(outcomes), "expectation holds", "expectations hold")
 }
 
 // judgeControl wants every expectation that the control names to fail, for at
@@ -257,20 +287,45 @@ func judgeControl(control *scenario.Control, outcomes []report.Outcome) (code in
 	return exitOK, "turns red: " + strings.Join(red, ", ")
 }
 
+// trialWords say what came of a trial, by its exit code.
+var trialWords = map[int]string{exitOK: "pass", exitFailed: "FAIL", exitBadInput: "not run", exitVoid: "void", exitSkipped: "skip"}
+
+// kind is which of a scenario's runs it is.
+func (t trial) kind() string {
+	if t.control {
+		return "control"
+	}
+	return "as it is"
+}
+
+func printTrials(out io.Writer, printed form, trials []trial) error {
+	if !printed.json() {
+		_, err := fmt.Fprintln(out, trialTable(trials))
+		return err
+	}
+	type line struct {
+		Scenario string `json:"scenario"`
+		Run      string `json:"run"`
+		Outcome  string `json:"outcome"`
+		Note     string `json:"note"`
+		Dir      string `json:"dir"`
+	}
+	lines := []line{}
+	for _, t := range trials {
+		lines = append(lines, line{t.scenario.Name, t.kind(), strings.ToLower(trialWords[t.code]), t.note, t.dir})
+	}
+	return printJSON(out, lines)
+}
+
 func trialTable(trials []trial) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Format.Header = 0
-	words := map[int]string{exitOK: "pass", exitFailed: "FAIL", exitBadInput: "not run", exitVoid: "void", exitSkipped: "skip"}
 	t.AppendHeader(table.Row{"", "scenario", "run", "what came of it"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 90}})
 	for _, one := range trials {
-		run := "as it is"
-		if one.control {
-			run = "control"
-		}
-		t.AppendRow(table.Row{words[one.code], one.scenario.Name, run, one.note})
+		t.AppendRow(table.Row{trialWords[one.code], one.scenario.Name, one.kind(), one.note})
 	}
 	return t.Render()
 }

@@ -21,11 +21,11 @@ import (
 
 // Finding is one thing that was looked for.
 type Finding struct {
-	What    string
-	OK      bool
-	Needed  bool   // a local run cannot start without it
-	Found   string // what is there, or why it does not count
-	Without string // what its absence switches off
+	What    string `json:"what"`
+	OK      bool   `json:"ok"`
+	Needed  bool   `json:"needed"`  // a local run cannot start without it
+	Found   string `json:"found"`   // what is there, or why it does not count
+	Without string `json:"without"` // what its absence switches off
 }
 
 // Examine looks for everything. It takes a second or two at most.

@@ -55,14 +55,10 @@ func Do(ctx context.Context, o Options) (err error) {
 		return err
 	}
 
-	sides := make([]*side, 0, len(o.Scenario.Subjects))
+	sides, err := prepareAll(ctx, o, population)
 	defer func() { err = errors.Join(err, stop(ctx, sides, o.Log)) }()
-	for i, s := range subject.Of(o.Scenario) {
-		side, err := prepare(ctx, o, population, i, s)
-		if err != nil {
-			return err
-		}
-		sides = append(sides, side)
+	if err != nil {
+		return err
 	}
 	// Looking ends before the subjects do: their end is not part of the run.
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -81,6 +77,23 @@ func Do(ctx context.Context, o Options) (err error) {
 		o.Log.Write(event.Event{At: o.Log.Now(), Phase: &event.Phase{Name: event.Cut}})
 	}
 	return err
+}
+
+// Try starts the subjects with the scenario's population and stops them again. The
+// error says why one of them cannot be run; nothing is changed or measured.
+func Try(ctx context.Context, o Options) (err error) {
+	recording, err := populate(o)
+	if err != nil {
+		return err
+	}
+	sides, err := prepareAll(ctx, o, recording.Population)
+	defer func() { err = errors.Join(err, stop(ctx, sides, o.Log)) }()
+	if err != nil {
+		return err
+	}
+	looking, cancel := context.WithCancel(ctx) // ends before the subjects do
+	defer cancel()
+	return launch(looking, sides, recording.Population)
 }
 
 // mortal says whether a scenario kills controllers, or what they cannot live without.
@@ -141,6 +154,19 @@ func header(o Options) *event.Run {
 		run.Subjects = append(run.Subjects, s.Name)
 	}
 	return run
+}
+
+// prepareAll prepares the subjects, and returns those that were, also with an error.
+func prepareAll(ctx context.Context, o Options, population corpus.Population) ([]*side, error) {
+	var sides []*side
+	for i, s := range subject.Of(o.Scenario) {
+		side, err := prepare(ctx, o, population, i, s)
+		if err != nil {
+			return sides, err
+		}
+		sides = append(sides, side)
+	}
+	return sides, nil
 }
 
 func prepare(ctx context.Context, o Options, population corpus.Population, index int, s subject.Subject) (*side, error) {

@@ -11,6 +11,11 @@ const (
 	UDP
 )
 
+// String is http, tls, tcp or udp.
+func (d Door) String() string {
+	return [...]string{HTTP: "http", TLS: "tls", TCP: "tcp", UDP: "udp"}[d]
+}
+
 // DoorOf is the door of a lane, HTTP of one that does not exist.
 func DoorOf(lane string) Door {
 	l, _ := find(lane)

@@ -7,6 +7,7 @@ import "net/http"
 // refusal, and listeners that close with connections in their queue.
 var fresh = lane{
 	name:   "fresh",
+	doc:    "GET over a new connection each",
 	method: http.MethodGet,
 	transport: func(d *dialer, _ Attack) transport {
 		return &http.Transport{DialContext: d.dial, DisableKeepAlives: true, DisableCompression: true}

@@ -10,6 +10,7 @@ import (
 // as they do in gRPC: what ends it meets many at once.
 var calling = lane{
 	name:      "grpc",
+	doc:       "a gRPC call over HTTP/2 and TLS: one message each way; calls to a host share a connection",
 	method:    http.MethodPost,
 	door:      TLS,
 	ownPaths:  true,

@@ -9,6 +9,7 @@ import "net/http"
 // those that a retry cannot hide; what the retries hid is counted.
 var replaying = lane{
 	name:      "http",
+	doc:       "GET over kept connections; an HTTP client may send it again unasked when a connection closes under it, and does",
 	method:    http.MethodGet,
 	transport: keepAlive,
 }

@@ -13,6 +13,7 @@ import (
 // lane is a kind of client: how it makes a request and over what it sends it.
 type lane struct {
 	name   string
+	doc    string // what a request is, in the words of docs/scenarios.md
 	method string
 	door   Door // of nginx, that the client comes to
 	// ownPaths says that the paths are the protocol's: only whole hosts can be targets.
@@ -92,6 +93,12 @@ func Lanes() []string {
 		names[i] = l.name
 	}
 	return names
+}
+
+// DocOf says what a request of a lane is; empty for a lane that there is not.
+func DocOf(name string) string {
+	l, _ := find(name)
+	return l.doc
 }
 
 // StreamLanes are the names of those that come to services over TCP and UDP

@@ -11,6 +11,7 @@ import (
 // repeat a POST on its own. What a reload costs shows here.
 var nonReplaying = lane{
 	name:   "post",
+	doc:    "POST over kept connections, sent once: what a client may not repeat",
 	method: http.MethodPost,
 	body: func(r *rand.Rand) []byte {
 		body := make([]byte, 32)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/sim/measure"
+)
+
+// scenarioFolder is where scenarios are looked for when none is named.
+const scenarioFolder = "scenarios"
+
+// completes has a shell complete the value of a flag from a few words. Of a list
+// it completes the last item.
+func completes(command *cobra.Command, flag string, words ...string) {
+	completesAs(command, flag, cobra.ShellCompDirectiveNoFileComp, words...)
+}
+
+func completesAs(command *cobra.Command, flag string, directive cobra.ShellCompDirective, words ...string) {
+	err := command.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		var all []string
+		for _, word := range words {
+			all = append(all, before+word)
+		}
+		return startingWith(typed, all), directive
+	})
+	if err != nil {
+		panic(err) // the command has no such flag, or twice: a slip of ours
+	}
+}
+
+func startingWith(typed string, words []string) []string {
+	var all []string
+	for _, word := range words {
+		if strings.HasPrefix(word, typed) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// completeScenarios has a shell complete arguments that are scenarios: those of the
+// folder scenarios, and any other file.
+func completeScenarios(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	var files []string
+	_ = filepath.WalkDir(scenarioFolder, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".yaml" {
+			files = append(files, name)
+		}
+		return nil // what cannot be read is not completed
+	})
+	return startingWith(typed, files), cobra.ShellCompDirectiveDefault
+}
+
+// completeScenario is completeScenarios of a command that takes one.
+func completeScenario(command *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completeScenarios(command, args, typed)
+}
+
+// figureNames are the names of the figures, each with an ending.
+func figureNames(ending string) []string {
+	var names []string
+	for _, figure := range measure.Figures() {
+		names = append(names, figure.Name+ending)
+	}
+	return names
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/scenario"
+)
+
+// validators are the kinds of files that can be checked without running
+// anything, a line each.
+var validators = map[string]func(path string) error{
+	scenario.Kind: func(path string) error { _, err := loadScenario(path); return err },
+}
+
+// validated is one file and what is wrong with it.
+type validated struct {
+	File     string    `json:"file"`
+	Kind     string    `json:"kind"` // of its first document; empty: it has none
+	Problems []problem `json:"problems"`
+}
+
+// problem is one thing that is wrong with a file.
+type problem struct {
+	Line int    `json:"line,omitempty"` // from 1; 0: of the file as a whole
+	What string `json:"what"`
+	Mend string `json:"mend,omitempty"`
+}
+
+func validateCommand() *cobra.Command {
+	var printed form
+	command := &cobra.Command{
+		Use:   "validate FILE|FOLDER…",
+		Short: "Check scenario files, without running them",
+		Long: `Check scenario files, without running them.
+
+Tells all that is wrong with all files, a line each: FILE:LINE: what; how to mend it.
+Of a folder, all its YAML files are checked, in folders below it, too.
+Exit code: 0 all are good, 2 one is not, or there is none.`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return validate(cmd.OutOrStdout(), printed, args)
+		},
+	}
+	printed.add(command)
+	return command
+}
+
+func validate(out io.Writer, printed form, paths []string) error {
+	var all []validated
+	for _, path := range paths {
+		files, err := scenarioFiles([]string{path})
+		if err == nil && len(files) == 0 {
+			err = errors.New("the folder has no YAML file")
+		}
+		if err != nil {
+			all = append(all, validated{File: path, Problems: problemsOf(err)})
+		}
+		for _, file := range files {
+			all = append(all, check(file))
+		}
+	}
+	bad := 0
+	for _, v := range all {
+		bad += len(v.Problems)
+	}
+	if err := printValidated(out, printed, all, bad); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return verdict(exitBadInput)
+	}
+	return nil
+}
+
+// check holds a file against what is known of its kind.
+func check(path string) validated {
+	v := validated{File: path, Problems: []problem{}}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		v.Problems = problemsOf(err)
+		return v
+	}
+	var head struct{ Kind string }
+	_ = yaml.Unmarshal(text, &head) // what it is not, the validator says better
+	v.Kind = head.Kind
+	validator, known := validators[v.Kind]
+	if !known {
+		validator = validators[scenario.Kind] // which says how a file has to begin
+	}
+	v.Problems = append(v.Problems, problemsOf(validator(path))...)
+	return v
+}
+
+// problemsOf takes an error apart into the problems that it joins.
+func problemsOf(err error) []problem {
+	var several interface{ Unwrap() []error }
+	var one scenario.Problem
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &several):
+		var all []problem
+		for _, part := range several.Unwrap() {
+			all = append(all, problemsOf(part)...)
+		}
+		return all
+	case errors.As(err, &one):
+		return []problem{{one.Line, one.What, one.Mend}}
+	}
+	return []problem{{What: err.Error()}}
+}
+
+func printValidated(out io.Writer, printed form, all []validated, problems int) error {
+	if printed.json() {
+		return printJSON(out, all)
+	}
+	for _, v := range all {
+		for _, p := range v.Problems {
+			fmt.Fprintln(out, v.line(p))
+		}
+	}
+	_, err := fmt.Fprintf(out, "%s: %s\n", plural.Of(len(all), "file"), plural.Of(problems, "problem"))
+	return err
+}
+
+// line is a problem as compilers write it.
+func (v validated) line(p problem) string {
+	if p.Line == 0 {
+		return v.File + ": " + p.What
+	}
+	return scenario.Problem{File: v.File, Line: p.Line, What: p.What, Mend: p.Mend}.Error()
+}

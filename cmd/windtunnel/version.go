@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/internal/version"
+)
+
+func versionCommand() *cobra.Command {
+	var printed form
+	command := &cobra.Command{
+		Use:   "version",
+		Short: "Say which windtunnel this is: version, commit, Go",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			build := version.Of()
+			if printed.json() {
+				return printJSON(cmd.OutOrStdout(), build)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "windtunnel", build)
+			return err
+		},
+	}
+	printed.add(command)
+	return command
+}

@@ -1,0 +1,12 @@
+// Package docs holds those documents that programs read, too. It stands between
+// the reference pages and the commands that print parts of them. Its one rule: a
+// text that a page has stands nowhere else.
+package docs
+
+import _ "embed" // for ResultSchema
+
+// ResultSchema is the JSON Schema of result.json, with a description of each
+// field.
+//
+//go:embed result.schema.json
+var ResultSchema []byte

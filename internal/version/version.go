@@ -1,0 +1,55 @@
+// Package version says which program this is. It stands between what the Go
+// tool writes into a binary and those who report bugs. Its one rule: what is not
+// known is called unknown, never guessed.
+package version
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Unknown is a version or commit that the Go tool did not write, as in a test.
+const Unknown = "unknown"
+
+// Build is where a binary comes from.
+type Build struct {
+	Version  string `json:"version"`  // of the module: a tag, or (devel)
+	Commit   string `json:"commit"`   // of the source
+	Time     string `json:"time"`     // of the commit, RFC 3339; empty: not known
+	Modified bool   `json:"modified"` // the source was not as committed
+	Go       string `json:"go"`       // the compiler's version
+	Platform string `json:"platform"` // it runs on: linux/amd64
+}
+
+// Of is this binary's build.
+func Of() Build {
+	b := Build{Version: Unknown, Commit: Unknown, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			b.Commit = setting.Value
+		case "vcs.time":
+			b.Time = setting.Value
+		case "vcs.modified":
+			b.Modified = setting.Value == "true"
+		}
+	}
+	return b
+}
+
+// String is one line: the version, the commit, and what it was built with.
+func (b Build) String() string {
+	modified := ""
+	if b.Modified {
+		modified = ", modified"
+	}
+	return fmt.Sprintf("%s (commit %s%s, %s, %s)", b.Version, b.Commit, modified, b.Go, b.Platform)
+}

@@ -1,0 +1,17 @@
+package subject
+
+// Kind is a kind of controller that a scenario can name.
+type Kind struct {
+	Name string // as a scenario writes it
+	Doc  string
+}
+
+// Kinds are the kinds of controllers there are. All of them take ingress-nginx's
+// flags and run nginx.
+func Kinds() []Kind {
+	return []Kind{
+		{Bundled, "the bundled controller; --controller or --image puts another one in its place"},
+		{"PATH", "the binary of an ingress controller that takes ingress-nginx's flags; the driver local runs it"},
+		{ImagePrefix + "NAME", "the image of such a controller; the drivers container and kind run it"},
+	}
+}
