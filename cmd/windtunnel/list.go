@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -193,7 +194,7 @@ func listMeasurements() ([]listed, error) {
 	if err := json.Unmarshal(docs.ResultSchema, &schema); err != nil {
 		return nil, fmt.Errorf("docs/result.schema.json: %w", err)
 	}
-	return fieldsOf(schema.Defs, "Subject", ""), nil
+	return fieldsOf(schema.Defs, "Subject", "", ""), nil
 }
 
 // definition is as much of a JSON Schema as says what a field is.
@@ -206,18 +207,25 @@ type definition struct {
 	Properties  fields      `json:"properties"`
 }
 
-// fieldsOf are the fields of a type, and those of the types within.
-func fieldsOf(types map[string]*definition, name, prefix string) []listed {
+// fieldsOf are the fields of a type, and those of the types within. about is what
+// the whole is, for a field that says nothing of its own.
+func fieldsOf(types map[string]*definition, name, prefix, about string) []listed {
 	var all []listed
 	for _, field := range types[name].Properties {
+		what := cmp.Or(strings.Join(strings.Fields(field.Description), " "), about)
 		if inner := strings.TrimPrefix(field.Ref, "#/$defs/"); inner != "" {
-			all = append(all, fieldsOf(types, inner, prefix+field.name+".")...)
+			all = append(all, fieldsOf(types, inner, prefix+field.name+".", cmp.Or(field.Description, oneLineOf(types[inner])))...)
 			continue
 		}
-		what := strings.Join(strings.Fields(field.Description), " ")
 		all = append(all, listed{Name: prefix + field.name, Kind: field.kind(), What: what})
 	}
 	return all
+}
+
+// oneLineOf is the first sentence of what a type is.
+func oneLineOf(d *definition) string {
+	sentence, _, _ := strings.Cut(strings.Join(strings.Fields(d.Description), " "), ". ")
+	return sentence
 }
 
 func (d definition) kind() string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -103,6 +104,7 @@ func check(path string) validated {
 func problemsOf(err error) []problem {
 	var several interface{ Unwrap() []error }
 	var one scenario.Problem
+	var unread *fs.PathError
 	switch {
 	case err == nil:
 		return nil
@@ -114,6 +116,8 @@ func problemsOf(err error) []problem {
 		return all
 	case errors.As(err, &one):
 		return []problem{{one.Line, one.What, one.Mend}}
+	case errors.As(err, &unread):
+		return []problem{{What: unread.Err.Error()}}
 	}
 	return []problem{{What: err.Error()}}
 }
