@@ -9,6 +9,7 @@ import (
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/wire"
+	"windtunnel.dev/internal/plural"
 )
 
 // Schema names the form of an Explanation as JSON; another form has another
@@ -98,7 +99,7 @@ func (e Explanation) Write(w io.Writer) error {
 	for _, step := range e.Steps {
 		fmt.Fprintf(&text, "\n%s", step.Kind)
 		if step.Bytes > 0 {
-			fmt.Fprintf(&text, ", %d bytes", step.Bytes)
+			fmt.Fprintf(&text, ", %s", plural.Of(step.Bytes, "byte"))
 		}
 		fmt.Fprintln(&text)
 		for _, reason := range step.Reasons {

@@ -2,9 +2,10 @@ package plan
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // maxWhys bounds the reasons of one step: they are for people to read.
@@ -165,12 +166,12 @@ func firstDifference(old, new []byte) Why {
 			return Why{Old: strings.TrimSpace(a[i]), New: strings.TrimSpace(b[i])}
 		}
 	}
-	return Why{Old: fmt.Sprintf("%d lines", len(a)), New: fmt.Sprintf("%d lines", len(b))}
+	return Why{Old: plural.Of(len(a), "line"), New: plural.Of(len(b), "line")}
 }
 
 func bounded(whys []Why) []Why {
 	if len(whys) <= maxWhys {
 		return whys
 	}
-	return append(whys[:maxWhys:maxWhys], Why{New: fmt.Sprintf("and %d more changes", len(whys)-maxWhys)})
+	return append(whys[:maxWhys:maxWhys], Why{New: "and " + plural.Of(len(whys)-maxWhys, "more change")})
 }

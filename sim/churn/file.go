@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/corpus"
 )
 
@@ -72,8 +73,8 @@ func Read(r io.Reader) (Recording, error) {
 		return Recording{}, errors.New("read recording: line 1: the file is empty; a recording starts with a header")
 	}
 	if len(read.Changes) != read.changes {
-		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %d changes, its header says %d; record it again",
-			read.line, len(read.Changes), read.changes)
+		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %s, its header says %d; record it again",
+			read.line, plural.Of(len(read.Changes), "change"), read.changes)
 	}
 	return read.Recording, nil
 }
@@ -163,7 +164,7 @@ func (s Stream) follows(c Change) error {
 		return fmt.Errorf("change %d touches %q; there are %s, %s and %s", c.ID, c.Touch, Slice, Labels, Ingress)
 	}
 	if kinds := count(len(c.Add)+len(c.Remove) > 0, c.Host != "", c.Touch != ""); kinds != 1 {
-		return fmt.Errorf("change %d does %d things; give it pods, a host or something to touch", c.ID, kinds)
+		return fmt.Errorf("change %d does %s; give it pods, a host or something to touch", c.ID, plural.Of(kinds, "thing"))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestBadFiles(t *testing.T) {
 		{"not JSON", head + first + "no\n", "line 3: invalid character"},
 		{"unknown field", head + `{"id":1,"pod":"a"}`, `line 2: json: unknown field "pod"`},
 		{"two values", head + strings.TrimSpace(first) + first, "line 2: more than one value"},
-		{"cut short", head + first, "line 2: the file ends after 1 changes, its header says 2"},
+		{"cut short", head + first, "line 2: the file ends after 1 change, its header says 2"},
 		{"cut in a line", head + first + first[:20], "line 3: unexpected EOF"},
 		{"no ID", head + `{"at":5,"service":"demo/a","add":["a-2"],"remove":["a-1"]}`, "line 2: change 0 after change 0"},
 		{"same ID", head + first + first, "line 3: change 1 after change 1"},

@@ -21,6 +21,8 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	"sigs.k8s.io/kind/pkg/cluster"
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // Settings are what a cluster is made of.
@@ -141,7 +143,7 @@ func (c *Cluster) fits(s Settings) error {
 	}
 	what := ""
 	if n := s.Workers + 1; len(c.Nodes) != n {
-		what = fmt.Sprintf("%d nodes, and is to have %d", len(c.Nodes), n)
+		what = fmt.Sprintf("%s, and is to have %d", plural.Of(len(c.Nodes), "node"), n)
 	}
 	for _, node := range c.Nodes {
 		if s.Image != "" && node.Image != s.Image {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 )
 
@@ -109,7 +110,7 @@ func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.E
 	}
 	switch {
 	case run == nil:
-		return event.Run{}, nil, fmt.Errorf("event log: no run event among %d events; is it an event log?", n)
+		return event.Run{}, nil, fmt.Errorf("event log: no run event among %s; is it an event log?", plural.Of(n, "event"))
 	case run.Schema != event.Schema:
 		return event.Run{}, nil, fmt.Errorf("event log: its schema is %q, this version reads %q", run.Schema, event.Schema)
 	}

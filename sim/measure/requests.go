@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 )
 
@@ -133,7 +134,7 @@ func (m *requests) Result(s *Subject, _ *Timeline) {
 	})
 	for _, lane := range s.Lanes {
 		if lane.Missed > 0 {
-			s.Trouble = append(s.Trouble, fmt.Sprintf("traffic of lane %s: %d of %s due never sent: the generator fell behind", lane.Name, lane.Missed, plural(lane.Due, "request")))
+			s.Trouble = append(s.Trouble, fmt.Sprintf("traffic of lane %s: %d of %s due never sent: the generator fell behind", lane.Name, lane.Missed, plural.Of(lane.Due, "request")))
 		}
 	}
 }

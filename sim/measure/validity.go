@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 )
 
@@ -86,37 +87,30 @@ func (m *validity) Result(s *Subject, _ *Timeline) {
 	for _, lane := range s.Lanes { // each alone: one that lags hides among the many requests of another
 		void(lane.Sent == 0 && r.Sent > 0, "no request of lane %s was over by the end of its rounds", lane.Name)
 		void(float64(lane.Missed) > MaxMissed*float64(lane.Due), "the load generator never sent %d of %s due in lane %s, at most %.0f %% is sound",
-			lane.Missed, plural(lane.Due, "request"), lane.Name, 100*MaxMissed)
+			lane.Missed, plural.Of(lane.Due, "request"), lane.Name, 100*MaxMissed)
 		void(lane.Lag.P99 > MaxLag, "the load generator lagged in lane %s: p99 %v late, at most %v is sound", lane.Name, lane.Lag.P99, MaxLag)
 	}
 	for _, lane := range s.Lanes {
 		void(lane.Due > 0 && float64(lane.Unanswered) > MaxUnanswered*float64(lane.Due), "%d of %s due in lane %s had no answer when their round ended, at most %.0f %% is sound",
-			lane.Unanswered, plural(lane.Due, "request"), lane.Name, 100*MaxUnanswered)
+			lane.Unanswered, plural.Of(lane.Due, "request"), lane.Name, 100*MaxUnanswered)
 	}
-	void(dialing > 0, "the load generator could not open sockets for %s", plural(dialing, "request"))
-	void(r.Unexplained > 0, "%s failed for causes that are not known", plural(r.Unexplained, "request"))
+	void(dialing > 0, "the load generator could not open sockets for %s", plural.Of(dialing, "request"))
+	void(r.Unexplained > 0, "%s failed for causes that are not known", plural.Of(r.Unexplained, "request"))
 	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is sound", 100*stolen, 100*MaxStolen)
 	void(m.samples == 0 && s.Measured >= longEnough, "nothing tells how busy the host was")
 	void(m.workers == 0, "no nginx worker was seen")
 	for _, f := range s.Struck {
-		void(f.Missed > 0, "the fault %s struck no %s, %d of %s it was made, although the subject was there", f.Name, f.Of, f.Missed, plural(f.Times, "time"))
-		void(f.Failed > 0, "the fault %s could not be made, %d of %s", f.Name, f.Failed, plural(f.Times, "time"))
-		void(f.Untold > 0 && f.Of != "", "the log does not tell what the fault %s struck, %d of %s", f.Name, f.Untold, plural(f.Times, "time"))
+		void(f.Missed > 0, "the fault %s struck no %s, %d of %s it was made, although the subject was there", f.Name, f.Of, f.Missed, plural.Of(f.Times, "time"))
+		void(f.Failed > 0, "the fault %s could not be made, %d of %s", f.Name, f.Failed, plural.Of(f.Times, "time"))
+		void(f.Untold > 0 && f.Of != "", "the log does not tell what the fault %s struck, %d of %s", f.Name, f.Untold, plural.Of(f.Times, "time"))
 		void(f.Absent == f.Times, "the fault %s never struck: the subject was not there", f.Name)
 	}
 	void(m.off != "", "the probes ceased to look: %s", m.off)
-	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never looked, at %s", plural(s.Changes.watched(), "change"))
-	void(s.Probe.Unreached > 0, "the probes had no connection to %s that served at the end of a round", plural(s.Probe.Unreached, "worker"))
-	void(s.Changes.Failed > 0, "the API refused %s", plural(s.Changes.Failed, "change"))
+	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never looked, at %s", plural.Of(s.Changes.watched(), "change"))
+	void(s.Probe.Unreached > 0, "the probes had no connection to %s that served at the end of a round", plural.Of(s.Probe.Unreached, "worker"))
+	void(s.Changes.Failed > 0, "the API refused %s", plural.Of(s.Changes.Failed, "change"))
 	void(c.Granularity.P99 > m.gap, "the probes looked too seldom: gaps of p99 %v, at most %v is sound", c.Granularity.P99, m.gap)
 	void(c.Last.N > 0 && c.Granularity.P99 > c.Last.P50,
 		"the probes are coarser than what they measure: gaps of p99 %v, last convergence of p50 %v", c.Granularity.P99, c.Last.P50)
 	s.Valid = len(s.Invalid) == 0
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -28,6 +29,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"word":     Outcome.word,
 	"lives":    lives,
 	"leg":      leg,
+	"plural":   plural.Of,
 	"clock":    clock,
 }).ParseFS(assets, "assets/page.html"))
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -29,7 +30,7 @@ func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
 		parts = append(parts, "> "+strings.ReplaceAll(notes, "\n", "\n> "))
 	}
 	if len(outcomes) > 0 {
-		parts = append(parts, fmt.Sprintf("<details><summary>%d expectations</summary>\n\n%s\n\n</details>", len(outcomes), markdownOutcomes(outcomes)))
+		parts = append(parts, fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n\n</details>", plural.Of(len(outcomes), "expectation"), markdownOutcomes(outcomes)))
 	}
 	parts = append(parts, fmt.Sprintf("<sub>seed %d, driver %s; compare subjects within a run, not runs of different machines</sub>", result.Run.Seed, result.Run.Driver))
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
@@ -44,10 +45,13 @@ func headline(result measure.Result, outcomes []Outcome) string {
 		return "VOID"
 	}
 	if failed := len(brokenOutcomes(outcomes)); failed > 0 {
-		return fmt.Sprintf("%d of %d expectations fail", failed, len(outcomes))
+		return fmt.Sprintf("%d of %s fail%s", failed, plural.Of(len(outcomes), "expectation"), plural.Noun(failed, "s", ""))
 	}
 	if len(outcomes) == 0 {
 		return "measured"
+	}
+	if len(outcomes) == 1 {
+		return "the expectation holds"
 	}
 	return fmt.Sprintf("all %d expectations hold", len(outcomes))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -115,7 +116,7 @@ func times(d measure.Durations, of int) []string {
 	}
 	lines := []string{duration(d.P50) + " / " + duration(d.P99) + " / " + duration(d.Max)}
 	if d.N < of {
-		lines = append(lines, fmt.Sprintf("of %s of %s changes", count(d.N), count(of)))
+		lines = append(lines, fmt.Sprintf("of %s of %s %s", count(d.N), count(of), plural.Noun(of, "change")))
 	}
 	return lines
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
 )
@@ -269,8 +270,8 @@ func (f *Fleet) shortage() error {
 		}
 	}
 	o, enough := f.options, len(f.members)+1
-	return fmt.Errorf("the pool %s/%s is too small: of its %d pods that are ready, %d are in use and the others rest for %v after their last, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
-		o.Namespace, o.Name, ready, busy, o.Rest, enough, o.Namespace, o.Name, enough)
+	return fmt.Errorf("the pool %s/%s is too small: of its pods %d %s ready and %d in use; the others rest for %v after their last, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
+		o.Namespace, o.Name, ready, plural.Noun(ready, "is", "are"), busy, o.Rest, enough, o.Namespace, o.Name, enough)
 }
 
 // Get is as backend.Fleet says.

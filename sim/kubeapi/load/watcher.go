@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"syscall"
+
+	"windtunnel.dev/internal/plural"
 )
 
 // Watcher counts the events of one watch on a connection of its own. It has the kernel
@@ -43,7 +45,7 @@ func (w *Watcher) Skip(n int) error {
 			return err
 		}
 		if size == 0 {
-			return fmt.Errorf("the watch ended %d events early", n)
+			return fmt.Errorf("the watch ended %s early", plural.Of(n, "event"))
 		}
 		events, err := w.count(size)
 		if err != nil {

@@ -13,6 +13,7 @@ const seconds = (x) => x == null ? "–" : three(x) + " s";
 // decades labels a logarithmic axis of milliseconds.
 const decades = (u, vs) => vs.map((v) => v == null || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ? "" : ms(v));
 const plain = (x) => x == null ? "–" : String(x);
+const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const highest = (values) => values.reduce((a, b) => Math.max(a, b || 0), 0);
 
 // Rounds are laid one after the other: clock(t) is where t lies in measured time.

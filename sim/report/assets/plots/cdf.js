@@ -24,7 +24,7 @@ function cdf() {
     }
   }
   return {
-    name: "convergence", text: curves.map((c) => `${c.label}: ${c.count.at(-1) || 0} of ${c.of} changes`).join("; "),
+    name: "convergence", text: curves.map((c) => `${c.label}: ${c.count.at(-1) || 0} of ${plural(c.of, "change")}`).join("; "),
     data: [grid.map(Math.log10), ...curves.map(share)],
     options: {
       title: "Changes served, by time since intent", height: 320,

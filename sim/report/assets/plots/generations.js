@@ -17,7 +17,7 @@ function generations(subject) {
   const mib = (v) => v == null ? "–" : three(v) + " MiB";
   const highestRSS = highest(bins.map((b) => b.rss)) / MIB;
   return {
-    name: "memory by worker generation", text: `at most ${highest((subject.bins || []).map((b) => b.generations))} generations alive`,
+    name: "memory by worker generation", text: `at most ${plural(highest((subject.bins || []).map((b) => b.generations)), "generation")} alive`,
     data: columns(subject, [...ranks.map(sum).reverse(), carried, (bin) => bin.generations]),
     options: timeline(subject, {
       title: `Memory of each generation of workers (${subject.proportional ? "PSS" : "RSS"})`,

@@ -47,7 +47,7 @@ function heat(subject, lane) {
   });
   made.hooks.drawAxes.push(cells);
   return {
-    name: `the latencies of lane ${lane}`, text: `${map.columns.reduce((n, c) => n + requests(c), 0)} answered requests, at most ${most} in a cell`,
+    name: `the latencies of lane ${lane}`, text: `${plural(map.columns.reduce((n, c) => n + requests(c), 0), "answered request")}, at most ${most} in a cell`,
     data: [map.columns.map((c) => clock(c.at)), ...[0.5, 0.99, 1].map((share) => map.columns.map((c) => within(c, share))), map.columns.map(requests)],
     options: made,
   };

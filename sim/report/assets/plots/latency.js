@@ -4,7 +4,7 @@ function latency(subject) {
   const low = Number.isFinite(lowestLatency) ? Math.max(lowestLatency / MS, 1e-3) : 0.1;
   const range = [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(top * 1.01))];
   return {
-    name: "latency", text: `${(subject.reloads || []).length} reloads`,
+    name: "latency", text: plural((subject.reloads || []).length, "reload"),
     data: columns(subject, [measured("p50"), measured("p99"), measured("max")]),
     options: timeline(subject, {
       title: "Request latency",
