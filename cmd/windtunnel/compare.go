@@ -47,10 +47,10 @@ func (o *compareOptions) add(command *cobra.Command) {
 }
 
 func (o *compareOptions) options() (compare.Options, error) {
-	if o.alpha <= 0 || o.alpha >= 1 {
+	if !(o.alpha > 0 && o.alpha < 1) {
 		return compare.Options{}, fmt.Errorf("--alpha=%v: want a number between 0 and 1", o.alpha)
 	}
-	if o.floor <= 0 {
+	if !(o.floor > 0) {
 		return compare.Options{}, fmt.Errorf("--floor=%v: want more than 0", o.floor)
 	}
 	if o.least < 0 {
@@ -79,7 +79,7 @@ func readBudget(name, text string) (compare.Budget, error) {
 	}
 	if digits, share := strings.CutSuffix(text, "%"); share {
 		number, err := strconv.ParseFloat(digits, 64)
-		if err != nil || number < 0 {
+		if err != nil || !notNegative(number) {
 			return compare.Budget{}, fmt.Errorf("--budget %s=%s: want a number of 0 or more before the %%", name, text)
 		}
 		return compare.Budget{Rel: number / 100}, nil
@@ -108,11 +108,14 @@ func readAmount(kind measure.Kind, text string) (amount float64, example string)
 		amount, err = strconv.ParseFloat(text, 64)
 		example = "3"
 	}
-	if err != nil || !(amount >= 0) || math.IsInf(amount, 1) {
+	if err != nil || !notNegative(amount) {
 		return 0, example
 	}
 	return amount, ""
 }
+
+// notNegative is false of what is no number, too.
+func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
 
 func compareCommand() *cobra.Command {
 	var o compareOptions
