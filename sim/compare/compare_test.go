@@ -258,6 +258,22 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
+// A figure of which nothing could be seen to rise is named.
+func TestNoisyFiguresAreNamed(t *testing.T) {
+	base, head := runs(1, 10, time.Millisecond, 0), runs(2, 10, time.Millisecond, 0)
+	for i := range base {
+		base[i].Subjects[0].CPU.Nginx = time.Duration(i*i+1) * time.Second
+		head[i].Subjects[0].CPU.Nginx = time.Duration(i*i+2) * time.Second
+	}
+	var out bytes.Buffer
+	if err := compare.Table(&out, compared(t, base, head, compare.Options{})); err != nil {
+		t.Fatal(err)
+	}
+	if want := "even a doubling might not have shown: cpu.nginx of dynamic."; !strings.Contains(out.String(), want) {
+		t.Errorf("it does not say %q:\n%s", want, out.String())
+	}
+}
+
 func TestTable(t *testing.T) {
 	c := compared(t, runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 8), compare.Options{})
 	var out bytes.Buffer

@@ -74,6 +74,9 @@ func (c Comparison) notes() []string {
 	if absent := len(c.with(NoData)); absent > 0 {
 		notes = append(notes, fmt.Sprintf("%s could not be compared: one side has no value.", plural.Of(absent, "figure")))
 	}
+	if noisy := c.noisy(); len(noisy) > 0 {
+		notes = append(notes, "These vary so much that even a doubling might not have shown: "+strings.Join(noisy, ", ")+".")
+	}
 	notes = append(notes,
 		"Compared is what this scenario's changes and traffic cost. What answers hold (status, headers, body) is not compared:",
 		"two controllers that answer differently can come out the same.")
@@ -87,6 +90,18 @@ func (c Comparison) notes() []string {
 	return append(notes,
 		"Counts: the worst run of each side. The others: medians, Mann-Whitney with Holm's correction. Budget: by how much a figure may rise.",
 		"~ is: chance explains it, or it is within the budget. Detectable is the least rise that these runs could have shown.")
+}
+
+// noisy are the figures of which these runs would have shown a doubling only by
+// chance, although the budget is smaller.
+func (c Comparison) noisy() []string {
+	var names []string
+	for _, r := range c.with(Unsure) {
+		if r.Base > 0 && r.Detectable > max(r.Base, r.Budget) {
+			names = append(names, r.Figure+" of "+r.Subject)
+		}
+	}
+	return names
 }
 
 // show writes a value of the row's figure.
