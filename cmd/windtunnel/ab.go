@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,19 +43,10 @@ func (s *side) of(original *scenario.Scenario) *scenario.Scenario {
 		if subject.Controller != scenario.Bundled {
 			continue
 		}
-		mine.Subjects[i].Flags = merged(subject.Flags, s.flags)
-		mine.Subjects[i].Config = merged(subject.Config, s.config)
+		mine.Subjects[i].Flags = scenario.Over(subject.Flags, s.flags)
+		mine.Subjects[i].Config = scenario.Over(subject.Config, s.config)
 	}
 	return &mine
-}
-
-func merged(first, second map[string]string) map[string]string {
-	all := maps.Clone(first)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, second)
-	return all
 }
 
 func abCommand() *cobra.Command {
@@ -79,16 +69,16 @@ stayed void.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := o.options()
+			s, err := loadScenario(args[0])
+			if err != nil {
+				return err
+			}
+			options, err := o.options(s)
 			if err != nil {
 				return err
 			}
 			if n < 1 {
 				return fmt.Errorf("-n=%d: want at least one run of each side", n)
-			}
-			s, err := loadScenario(args[0])
-			if err != nil {
-				return err
 			}
 			if out == "" {
 				out = filepath.Join("runs", s.Name+"-ab-"+time.Now().Format("20060102-150405"))

@@ -48,7 +48,7 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 		}
 		// No run is asked for: only the flags are looked at, before that is found.
 		var stderr strings.Builder
-		Main(t.Context(), append([]string{"ab", "--runs=0", one.Scenario}, strings.Fields(one.Flags)...), io.Discard, &stderr)
+		Main(t.Context(), append([]string{"ab", "--runs=0", filepath.Join(repository, one.Scenario)}, strings.Fields(one.Flags)...), io.Discard, &stderr)
 		if !strings.Contains(stderr.String(), "want at least one run") {
 			t.Errorf("%s: flags %q: %s", one.Scenario, one.Flags, stderr.String())
 		}

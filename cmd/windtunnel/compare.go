@@ -4,20 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/scenario"
 )
 
 // compareOptions say what is compared, when a difference matters and how it is shown.
@@ -46,7 +44,8 @@ func (o *compareOptions) add(command *cobra.Command) {
 	completesAs(command, "budget", cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, figureNames("=")...)
 }
 
-func (o *compareOptions) options() (compare.Options, error) {
+// options are those of the flags, and for what they leave open those of a scenario.
+func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) {
 	if !(o.alpha > 0 && o.alpha < 1) {
 		return compare.Options{}, fmt.Errorf("--alpha=%v: want a number between 0 and 1", o.alpha)
 	}
@@ -59,63 +58,20 @@ func (o *compareOptions) options() (compare.Options, error) {
 	if _, err := compare.Select(o.figures); err != nil {
 		return compare.Options{}, fmt.Errorf("--figure: %w", err)
 	}
+	figures := o.figures
+	if len(figures) == 0 {
+		figures = s.Compare.Figures
+	}
 	budgets := map[string]compare.Budget{}
-	for name, text := range o.budgets {
+	for name, text := range scenario.Over(s.Compare.Budgets, o.budgets) {
 		budget, err := readBudget(name, text)
 		if err != nil {
-			return compare.Options{}, err
+			return compare.Options{}, fmt.Errorf("--budget: %w", err)
 		}
 		budgets[name] = budget
 	}
-	return compare.Options{Figures: o.figures, Alpha: o.alpha, Relative: o.floor / 100, Absolute: o.least.Seconds(), Budgets: budgets}, nil
+	return compare.Options{Figures: figures, Alpha: o.alpha, Relative: o.floor / 100, Absolute: o.least.Seconds(), Budgets: budgets}, nil
 }
-
-// readBudget reads an amount in the unit of the figure, or a share of base.
-func readBudget(name, text string) (compare.Budget, error) {
-	figures := measure.Figures()
-	i := slices.IndexFunc(figures, func(f measure.Figure) bool { return f.Name == name })
-	if i < 0 {
-		return compare.Budget{}, fmt.Errorf("--budget: %w", compare.UnknownFigure(name))
-	}
-	if digits, share := strings.CutSuffix(text, "%"); share {
-		number, err := strconv.ParseFloat(digits, 64)
-		if err != nil || !notNegative(number) {
-			return compare.Budget{}, fmt.Errorf("--budget %s=%s: want a number of 0 or more before the %%", name, text)
-		}
-		return compare.Budget{Rel: number / 100}, nil
-	}
-	more, example := readAmount(figures[i].Kind, text)
-	if example != "" {
-		return compare.Budget{}, fmt.Errorf("--budget %s=%s: want 0 or more, such as %s, or a number with %%", name, text, example)
-	}
-	return compare.Budget{More: more}, nil
-}
-
-// readAmount reads what figures of a kind are measured in: seconds, bytes or
-// plain numbers. Where it is none of 0 or more, it says what one looks like.
-func readAmount(kind measure.Kind, text string) (amount float64, example string) {
-	var err error
-	switch kind {
-	case measure.Time:
-		var d time.Duration
-		d, err = time.ParseDuration(text)
-		amount, example = d.Seconds(), "5ms"
-	case measure.Bytes:
-		var q resource.Quantity
-		q, err = resource.ParseQuantity(text)
-		amount, example = q.AsApproximateFloat64(), "10Mi"
-	default:
-		amount, err = strconv.ParseFloat(text, 64)
-		example = "3"
-	}
-	if err != nil || !notNegative(amount) {
-		return 0, example
-	}
-	return amount, ""
-}
-
-// notNegative is false of what is no number, too.
-func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
 
 func compareCommand() *cobra.Command {
 	var o compareOptions
@@ -133,10 +89,15 @@ Holm's correction) and must rise by more than a budget as well.
 Exit code: 0 nothing is worse, and a difference would have had a chance to show;
 1 something is worse; 2 the runs cannot be compared; 3 nothing can be said: a run
 is void, base differs from itself (A/A), or of some figure the runs are too few to
-tell any difference from chance. With --figure, only what is named counts.`,
+tell any difference from chance. With --figure, only what is named counts.
+Figures and budgets that the flags do not name are those of the scenario's compare:.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := o.options()
+			s, err := comparedScenario(args[0])
+			if err != nil {
+				return err
+			}
+			options, err := o.options(s)
 			if err != nil {
 				return err
 			}
@@ -176,9 +137,8 @@ func compareFolders(stdout, stderr io.Writer, base, head, form string, o compare
 	return verdict(exitVoid)
 }
 
-// readRuns reads the result of a run's folder, or of all run folders in it, in
-// the order in which they were made.
-func readRuns(dir string) ([]measure.Result, error) {
+// resultFiles are the result of a run's folder, or those of all run folders in it.
+func resultFiles(dir string) ([]string, error) {
 	files := []string{filepath.Join(dir, resultFile)}
 	if _, err := os.Stat(files[0]); err != nil {
 		if files, err = filepath.Glob(filepath.Join(dir, "*", resultFile)); err != nil {
@@ -187,6 +147,30 @@ func readRuns(dir string) ([]measure.Result, error) {
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s holds no %s, nor does a folder in it: is it a run's folder?", dir, resultFile)
+	}
+	return files, nil
+}
+
+// comparedScenario is the scenario of the first run in a folder; an empty one where
+// only its result was kept.
+func comparedScenario(dir string) (*scenario.Scenario, error) {
+	files, err := resultFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(filepath.Dir(files[0]), scenarioFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return &scenario.Scenario{}, nil
+	}
+	return loadScenario(path)
+}
+
+// readRuns reads the result of a run's folder, or of all run folders in it, in
+// the order in which they were made.
+func readRuns(dir string) ([]measure.Result, error) {
+	files, err := resultFiles(dir)
+	if err != nil {
+		return nil, err
 	}
 	var runs []measure.Result
 	for _, name := range files {

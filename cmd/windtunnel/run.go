@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/expect"
@@ -128,6 +129,14 @@ func loadScenario(path string) (*scenario.Scenario, error) {
 		Faults:      knownFaults(),
 		CheckExpression: func(text string) error {
 			_, err := expect.Compile(text)
+			return err
+		},
+		CheckFigure: func(pattern string) error {
+			_, err := compare.Select([]string{pattern})
+			return err
+		},
+		CheckBudget: func(figure, amount string) error {
+			_, err := readBudget(figure, amount)
 			return err
 		},
 	})

@@ -33,6 +33,7 @@ func check(s *Scenario, at place, known Known, found *problems) {
 	c.timeline()
 	c.manifests()
 	c.expectations(s.Expect)
+	c.comparison()
 	c.control()
 }
 

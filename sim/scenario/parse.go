@@ -20,6 +20,9 @@ type Known struct {
 	StreamLanes     []string           // of those, the ones that want population.streams
 	Faults          map[string]bool    // the faults there are, and whether one lasts; nil: not checked
 	CheckExpression func(string) error // says which expectation does not compile, and why
+
+	CheckFigure func(pattern string) error        // says why a pattern names no figure
+	CheckBudget func(figure, amount string) error // says why an amount is no budget of a figure
 }
 
 // heading is how a scenario starts.

@@ -216,7 +216,7 @@ func TestReferenceIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []any{scenario.Spec{}, scenario.Subject{}, scenario.Population{}, scenario.Traffic{}, scenario.Step{}} {
+	for _, part := range []any{scenario.Spec{}, scenario.Subject{}, scenario.Population{}, scenario.Traffic{}, scenario.Step{}, scenario.Comparison{}} {
 		for field := range reflect.TypeOf(part).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 			if name != "-" && !strings.Contains(string(text), "\n| `"+name+"` |") {

@@ -30,10 +30,20 @@ type Spec struct {
 	Timeline []Step `yaml:"timeline,omitempty"`
 	// What must be true of every subject: CEL over the measurements, such as reloads == 0.
 	Expect []Expectation `yaml:"expect,omitempty"`
+	// What is compared of runs, and by how much it may rise.
+	Compare Comparison `yaml:"compare,omitempty"`
 	// What must make the scenario fail: proof that it can.
 	Control *Control `yaml:"control,omitempty"`
 	// When it is run: pr, on every change; nightly; soak, for hours.
 	Tier string `yaml:"tier,omitempty" jsonschema:"enum=pr,enum=nightly,enum=soak"`
+}
+
+// Comparison says what windtunnel ab and compare look at, where their flags do not.
+type Comparison struct {
+	// The figures, such as reloads or requests.*, where a * stands for any letters. Without any: all.
+	Figures []string `yaml:"figures,omitempty"`
+	// By how much figures may rise, by name: 3, 20%, 2ms, 10Mi.
+	Budgets map[string]string `yaml:"budgets,omitempty"`
 }
 
 // Control is the negative control of a scenario: a mutation under which named

@@ -1,0 +1,25 @@
+package scenario
+
+import (
+	"maps"
+	"slices"
+)
+
+// comparison checks that what is compared is there.
+func (c *checker) comparison() {
+	if c.known.CheckBudget == nil {
+		return
+	}
+	const mend = "windtunnel list figures names all"
+	path := []any{"spec", "compare"}
+	for i, figure := range c.Compare.Figures {
+		if err := c.known.CheckFigure(figure); err != nil {
+			c.wrong(err.Error(), mend, append(path, "figures", i)...)
+		}
+	}
+	for _, figure := range slices.Sorted(maps.Keys(c.Compare.Budgets)) {
+		if err := c.known.CheckBudget(figure, c.Compare.Budgets[figure]); err != nil {
+			c.wrong(err.Error(), mend, append(path, "budgets", figure)...)
+		}
+	}
+}
