@@ -49,6 +49,14 @@ func (s *side) of(original *scenario.Scenario) *scenario.Scenario {
 	return &mine
 }
 
+// changes tells whether the side is not what the scenario says.
+func (s *side) changes() bool { return s.controller != "" || len(s.flags)+len(s.config) > 0 }
+
+// bundled are the subjects that sides are put in place of.
+func bundled(s *scenario.Scenario) []scenario.Subject {
+	return slices.DeleteFunc(slices.Clone(s.Subjects), func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
+}
+
 func abCommand() *cobra.Command {
 	base, head := side{name: "base"}, side{name: "head"}
 	var o compareOptions
@@ -100,6 +108,11 @@ windtunnel compare; 3 also says that a run stayed void.`,
 
 // alternate makes n runs of each side, in the order A B B A.
 func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, at place, out string, stderr io.Writer) error {
+	for _, side := range sides {
+		if side.changes() && len(bundled(s)) == 0 {
+			return fmt.Errorf("--%s: no subject of %s has the bundled controller, so there is nothing to put it in place of", side.name, s.Name)
+		}
+	}
 	for i := range sides {
 		where, err := runOptions{place: at}.with(sides[i].controller).driver()
 		if err == nil {
@@ -157,14 +170,11 @@ func (s *side) run(ctx context.Context, original *scenario.Scenario, dir string,
 // try starts what this side changes of the scenario, if it changes anything, so that
 // what cannot run is found at once. Its logs stay in dir where it cannot.
 func (s *side) try(ctx context.Context, original *scenario.Scenario, dir string, stderr io.Writer) error {
-	if s.controller == "" && len(s.flags)+len(s.config) == 0 {
+	if !s.changes() {
 		return nil
 	}
 	mine := s.of(original)
-	mine.Subjects = slices.DeleteFunc(mine.Subjects, func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
-	if len(mine.Subjects) == 0 {
-		return fmt.Errorf("no subject of %s has the bundled controller, so there is nothing to put it in place of", original.Name)
-	}
+	mine.Subjects = bundled(mine)
 	fmt.Fprintf(stderr, "trying whether %s runs\n", s.name)
 	start := time.Now()
 	log := event.NewLog(io.Discard, start)

@@ -67,6 +67,7 @@ func rootCommand() *cobra.Command {
 		Version:       version.Of().String(),
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), listCommand(), validateCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), doctorCommand())
+	root.AddCommand(listCommand(), validateCommand(), versionCommand())
 	return root
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,12 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/measure"
-	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -85,26 +81,5 @@ func TestControlMustStrike(t *testing.T) {
 		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q", name, got)
 		}
-	}
-}
-
-// The table of verify, to be parsed.
-func TestVerifyPrintsJSON(t *testing.T) {
-	s := &scenario.Scenario{Name: "story"}
-	var out strings.Builder
-	trials := []trial{{scenario: s, code: exitOK, note: "1 expectation holds", dir: "runs/story"}, {scenario: s, control: true, code: exitFailed}}
-	if err := printTrials(&out, form{chosen: jsonForm}, trials); err != nil {
-		t.Fatal(err)
-	}
-	var got []map[string]string
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
-		t.Fatal(err)
-	}
-	want := []map[string]string{
-		{"scenario": "story", "run": "as it is", "outcome": "pass", "note": "1 expectation holds", "dir": "runs/story"},
-		{"scenario": "story", "run": "control", "outcome": "fail", "note": "", "dir": ""},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
