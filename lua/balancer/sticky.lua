@@ -7,6 +7,7 @@ local cookie = require("resty.cookie")
 local ngx_balancer = require("ngx.balancer")
 local same_site = require("util.same_site")
 local split = require("util.split")
+local is_blank = require("util").is_blank
 
 local find = string.find
 local sub = string.sub
@@ -45,7 +46,8 @@ function _M.sync(self, backend)
 end
 
 function _M.cookie_name(self)
-  return self.cookie_session_affinity.name or DEFAULT_COOKIE_NAME
+  local name = self.cookie_session_affinity.name
+  return is_blank(name) and DEFAULT_COOKIE_NAME or name
 end
 
 local function raw_cookie(self)

@@ -19,8 +19,11 @@ function _M.new()
   return jar
 end
 
-local function unquoted(value)
-  return value:match('^"(.*)"$') or value
+-- The header is the client's, so all here takes time in proportion to its
+-- length: no pattern may search from one place more than once.
+local function value_of(text)
+  text = text:match("^.*%S") or "" -- not "^(.-)%s*$", which is quadratic
+  return text:match('^"(.*)"$') or text
 end
 
 function _M.get_all()
@@ -29,9 +32,12 @@ function _M.get_all()
     return nil, "no cookie found in the current request"
   end
   local all = {}
-  for name, value in gmatch(header, "([^=;%s]+)%s*=%s*([^;]*)") do
-    if all[name] == nil then
-      all[name] = unquoted(value:match("^(.-)%s*$"))
+  for pair in gmatch(header, "[^;]+") do
+    local equals = find(pair, "=", 1, true)
+    local before = equals and sub(pair, 1, equals - 1):match("^.*%S")
+    local name = before and (before:match("^.*%s(.*)$") or before) -- the last word
+    if name and all[name] == nil then
+      all[name] = value_of(pair:match("^%s*(.*)$", equals + 1))
     end
   end
   return all
@@ -42,6 +48,9 @@ function _M.get(_, name)
   local header = ngx.var.http_cookie
   if not header then
     return nil, "no cookie found in the current request"
+  end
+  if name == "" then
+    return nil -- found everywhere, it would never be passed
   end
 
   local at = 1
@@ -54,7 +63,7 @@ function _M.get(_, name)
     if from == 1 or find(sub(header, from - 1, from - 1), "[;%s]") then
       local _, equals = find(header, "^%s*=%s*", to + 1)
       if equals then
-        return unquoted(header:match("^[^;]*", equals + 1):match("^(.-)%s*$"))
+        return value_of(header:match("^[^;]*", equals + 1))
       end
     end
     at = to + 1

@@ -23,6 +23,29 @@ describe("fallback.resty.cookie", function()
     assert.is_nil((jar:get_all()))
   end)
 
+  it("finds no cookie without a name", function()
+    with("a=1; =2; b")
+    assert.is_nil((jar:get("")))
+    assert.same({ a = "1" }, jar:get_all())
+  end)
+
+  it("takes hostile headers without trying them twice", function()
+    local long = 64 * 1024
+    for _, header in ipairs({
+      "route=" .. string.rep(" ", long) .. "x" .. string.rep(" ", long) .. "y",
+      string.rep("route", long / 5), string.rep("route ", long / 6), string.rep("a", long), string.rep("= ", long / 2),
+      string.rep(";", long), string.rep('"', long), "route" .. string.rep(" ", long), "route=" .. string.rep('"', long),
+      string.rep("route;", long / 6) .. "route=1", string.rep("\t", long) .. "=", string.rep("x y", long / 3),
+    }) do
+      with(header)
+      local before = os.clock()
+      jar:get("route")
+      jar:get_all()
+      local took = os.clock() - before -- quadratic, it is seconds to minutes
+      assert.is_true(took < 0.5, string.format("%.3f s for %s...", took, header:sub(1, 20)))
+    end
+  end)
+
   it("writes attributes in their order, and a name once", function()
     with(nil)
     ngx.header["Set-Cookie"] = "other=1"
