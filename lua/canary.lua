@@ -9,19 +9,19 @@ local re_find = ngx.re.find
 
 local _M = {}
 
--- The name of the variable that holds a request header, and a cookie. Kept, as
--- making a string for each request is waste; backends name few.
-local header_variables = setmetatable({}, { __index = function(variables, header)
-  local name = "http_" .. header:lower():gsub("-", "_")
-  variables[header] = name
-  return name
-end })
+-- The names of the variables that hold the header and the cookie of a policy, as
+-- making a string for each request is waste. They go when the policy goes.
+local function kept(name_of)
+  return setmetatable({}, { __mode = "k", __index = function(names, policy)
+    local name = name_of(policy)
+    names[policy] = name
+    return name
+  end })
+end
 
-local cookie_variables = setmetatable({}, { __index = function(variables, cookie)
-  local name = "cookie_" .. cookie
-  variables[cookie] = name
-  return name
-end })
+-- With the letters as they are configured: nginx does not look at their case.
+local header_variables = kept(function(policy) return "http_" .. policy.header:gsub("-", "_") end)
+local cookie_variables = kept(function(policy) return "cookie_" .. policy.cookie end)
 
 local SWITCH = { always = true, never = false }
 
@@ -30,7 +30,7 @@ local function header_choice(policy, var)
   if is_blank(policy.header) then
     return nil
   end
-  local value = var[header_variables[policy.header]]
+  local value = var[header_variables[policy]]
   if not value then
     return nil
   end
@@ -53,7 +53,7 @@ local function cookie_choice(policy, var)
   if is_blank(policy.cookie) then
     return nil
   end
-  local value = var[cookie_variables[policy.cookie]]
+  local value = var[cookie_variables[policy]]
   if not value then
     return nil
   end

@@ -60,9 +60,21 @@ local function deepcopy(value)
 end
 _M.deepcopy = deepcopy
 
+-- The endpoints as a set of "address:port". Those without an address are
+-- skipped; a port that is not there is written as nil.
+local function names_of(endpoints)
+  local names = {}
+  for _, endpoint in ipairs(endpoints or {}) do
+    if endpoint.address then
+      names[endpoint.address .. ":" .. tostring(endpoint.port)] = true
+    end
+  end
+  return names
+end
+
 -- What is new and what is gone between two lists of endpoints, as "address:port".
 function _M.diff_endpoints(old, new)
-  local had, has = _M.get_nodes(old or {}), _M.get_nodes(new or {})
+  local had, has = names_of(old), names_of(new)
   local added, removed = {}, {}
   for node in pairs(has) do
     if not had[node] then

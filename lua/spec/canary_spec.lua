@@ -26,23 +26,30 @@ describe("canary", function()
       { "other", "always", true }, { "other", "never", false }, { "other", "other", true }, { nil, "never", false },
     }) do
       local policy = { header = "X-My-Canary", cookie = "try", weight = 100 }
-      assert.equal(case[3], chosen(policy, { http_x_my_canary = case[1], cookie_try = case[2] }))
+      assert.equal(case[3], chosen(policy, { http_X_My_Canary = case[1], cookie_try = case[2] }))
     end
+  end)
+
+  it("names variables with the letters that are configured", function()
+    local asked = {}
+    local var = setmetatable({}, { __index = function(_, name) asked[#asked + 1] = name end })
+    chosen({ header = "X-My-Canary_B", cookie = "Try-It", weight = 0 }, var)
+    assert.same({ "http_X_My_Canary_B", "cookie_Try-It" }, asked)
   end)
 
   it("compares the header's value, or matches it", function()
     local value = { header = "X", headerValue = "yes", weight = 0 }
-    assert.is_true(chosen(value, { http_x = "yes" }))
-    assert.is_false(chosen(value, { http_x = "always" }))
+    assert.is_true(chosen(value, { http_X = "yes" }))
+    assert.is_false(chosen(value, { http_X = "always" }))
     local pattern = { header = "X", headerPattern = "^v[0-9]+$", weight = 0 }
-    assert.is_true(chosen(pattern, { http_x = "v12" }))
-    assert.is_false(chosen(pattern, { http_x = "always" }))
+    assert.is_true(chosen(pattern, { http_X = "v12" }))
+    assert.is_false(chosen(pattern, { http_X = "always" }))
     pattern.headerValue = "yes" -- decides before the pattern
-    assert.is_false(chosen(pattern, { http_x = "v12" }))
+    assert.is_false(chosen(pattern, { http_X = "v12" }))
   end)
 
   it("sends nobody by a pattern that is none, and says so", function()
-    local choice, err = canary.chosen({ header = "X", headerPattern = "[", weight = 100 }, { http_x = "a" })
+    local choice, err = canary.chosen({ header = "X", headerPattern = "[", weight = 100 }, { http_X = "a" })
     assert.is_false(choice)
     assert.matches("^error when matching canary%-by%-header%-pattern: '%[', error: ", err)
   end)

@@ -14,6 +14,9 @@ local table = table
 local tostring = tostring
 
 local CACHE_SIZE = 10000
+-- Addresses of one name that are taken: as many as one Endpoints object of Kubernetes
+-- has. Whoever owns the name must not make work without end for all workers.
+local MAX_ADDRESSES = 1000
 -- Times to ask, and milliseconds to wait each time.
 local RETRANS, TIMEOUT = 5, 2000
 
@@ -44,7 +47,7 @@ local function ask(client, name, query)
 
   local addresses, ttl = {}, huge
   for _, answer in ipairs(answers) do
-    if answer.address then
+    if answer.address and #addresses < MAX_ADDRESSES then
       addresses[#addresses + 1] = answer.address
     end
     if answer.ttl then -- that of an alias on the way, too
@@ -57,14 +60,17 @@ local function ask(client, name, query)
   return addresses, ttl
 end
 
-local function resolve(client, name, errors)
-  for _, query in ipairs(QUERIES) do
+-- Both questions about a name; nil and the errors of both if neither is answered.
+local function resolve(client, name)
+  local errors = {}
+  for i, query in ipairs(QUERIES) do
     local addresses, ttl = ask(client, name, query)
     if addresses then
       return addresses, ttl
     end
-    errors[#errors + 1] = ttl
+    errors[i] = ttl
   end
+  return nil, errors
 end
 
 -- The names to try, in order, as resolv.conf(5) has it: few dots make it
@@ -103,17 +109,17 @@ function _M.lookup(host)
     return { host }
   end
 
-  local errors = {}
+  local ttl_or_errors
   for _, name in ipairs(candidates(host)) do
-    local ttl
-    addresses, ttl = resolve(client, name, errors)
+    addresses, ttl_or_errors = resolve(client, name)
     if addresses then
-      cache:set(host, addresses, ttl)
+      cache:set(host, addresses, ttl_or_errors)
       return addresses
     end
   end
+  -- Those of the last name tried: with a long search list the rest would hide them.
   ngx.log(ngx.ERR, "failed to query the DNS server for ", host, ":\n",
-    table.concat(errors, "\n"))
+    table.concat(ttl_or_errors, "\n"))
   return { host }
 end
 

@@ -51,9 +51,10 @@ function _M.get_last_value(text)
 end
 
 -- The parts between any of the delimiter's characters, empty ones left out, and their number.
+-- Without a text or a delimiter there are none.
 function _M.split_string(text, delimiter)
   local parts, count = {}, 0
-  if text and text ~= "" then
+  if text and delimiter and delimiter ~= "" then
     for part in gmatch(text, "[^" .. delimiter:gsub("%W", "%%%0") .. "]+") do
       count = count + 1
       parts[count] = part

@@ -39,6 +39,15 @@ describe("util.dns", function()
     assert.equal(1, #asked)
   end)
 
+  it("takes a thousand addresses of a name at most", function()
+    local many = {}
+    for i = 1, 5000 do
+      many[i] = { address = "10.0." .. math.floor(i / 250) .. "." .. i % 250, ttl = 1 }
+    end
+    answer({ [A] = { many } })
+    assert.equal(1000, #dns.lookup("many.example"))
+  end)
+
   it("says why a name was not resolved", function()
     spy.on(ngx, "log")
     for _, case in ipairs({
@@ -51,6 +60,12 @@ describe("util.dns", function()
       assert.same({ "example.com" }, dns.lookup("example.com"))
       assert.spy(ngx.log).was_called_with(ngx.ERR, "failed to query the DNS server for ", "example.com", ":\n", case[2])
     end
+    conf.search, conf.ndots = { "a.local", "local" }, 1
+    resolver.query = function(_, name, options) return nil, name .. " " .. options.qtype end
+    assert.same({ "last.one" }, dns.lookup("last.one"))
+    assert.spy(ngx.log).was_called_with(ngx.ERR, "failed to query the DNS server for ", "last.one", ":\n",
+      "last.one.local 1\nlast.one.local 28")
+    conf.search = {}
     resolver.new = function() return nil, "an error" end
     assert.same({ "example.com" }, dns.lookup("example.com"))
     assert.spy(ngx.log).was_called_with(ngx.ERR, "failed to instantiate the resolver: an error")

@@ -13,8 +13,10 @@ describe("util.split", function()
     local parts, n = split.split_string("one,two", ",")
     assert.same({ "one", "two" }, parts)
     assert.equal(2, n)
-    parts, n = split.split_string(nil, ",")
-    assert.same({}, parts)
-    assert.equal(0, n)
+    for _, case in ipairs({ { nil, "," }, { "", "," }, { "one,two", nil }, { "one,two", "" }, { nil, nil } }) do
+      parts, n = split.split_string(case[1], case[2])
+      assert.same({}, parts)
+      assert.equal(0, n)
+    end
   end)
 end)
