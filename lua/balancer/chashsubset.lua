@@ -7,23 +7,23 @@ local resty_chash = require("resty.chash")
 local util = require("util")
 
 local math = math
-local ceil = math.ceil
+local ceil, floor, max, min = math.ceil, math.floor, math.max, math.min
 local setmetatable = setmetatable
+local tonumber = tonumber
 
 local _M = { name = "chashsubset" }
 
 local DEFAULT_SIZE = 3
 
--- Sets of the endpoints in their given order, by name, and the names as nodes
--- to hash over. The last set is filled up from the start, so that no set is
--- smaller, hence busier, than the others.
+-- Sets of the endpoints (tables with address and port) in their given order, by
+-- name, and the names as nodes to hash over. The last set is filled up from the
+-- start, so that no set is smaller, hence busier, than the others.
 local function build_subsets(endpoints, size)
   local nodes, subsets = {}, {}
   for n = 1, ceil(#endpoints / size) do
     local members = {}
     for i = 1, size do
-      local endpoint = endpoints[((n - 1) * size + i - 1) % #endpoints + 1]
-      members[i] = endpoint.address .. ":" .. endpoint.port
+      members[i] = endpoints[((n - 1) * size + i - 1) % #endpoints + 1]
     end
     subsets["set" .. n], nodes["set" .. n] = members, 1
   end
@@ -36,9 +36,11 @@ local function take(self, backend)
   self.alternative_backends = backend.alternativeBackends
 end
 
+-- Whole and from 1 to the number of endpoints: a larger set would only name some
+-- of them twice.
 local function subset_size(backend)
-  local size = backend.upstreamHashByConfig["upstream-hash-by-subset-size"]
-  return size and size > 0 and size or DEFAULT_SIZE
+  local size = floor(tonumber(backend.upstreamHashByConfig["upstream-hash-by-subset-size"]) or 0)
+  return max(1, min(size > 0 and size or DEFAULT_SIZE, #backend.endpoints))
 end
 
 function _M.new(self, backend)
@@ -70,7 +72,11 @@ end
 
 function _M.balance(self)
   local members = self.subsets[self.instance:find(util.generate_var_value(self.hash_by))]
-  return members and members[math.random(#members)]
+  if not members then
+    return nil
+  end
+  local endpoint = members[math.random(#members)]
+  return endpoint.address .. ":" .. endpoint.port
 end
 
 function _M.is_affinitized()
