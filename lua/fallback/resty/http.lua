@@ -11,7 +11,10 @@ local tonumber = tonumber
 local _M = {}
 local mt = { __index = _M }
 
+-- Bytes. The server is whoever a certificate names, and may send without end.
 local MAX_BODY = 1024 * 1024
+local MAX_HEAD = 16 * 1024
+local MAX_CHUNKS = 10000
 
 function _M.new()
   return setmetatable({}, mt)
@@ -26,37 +29,44 @@ function _M.set_timeout(self, all)
   self:set_timeouts(all, all, all)
 end
 
+-- What comes before an end, which is passed over.
+local function read_until(socket, ending, most)
+  local read = socket:receiveuntil(ending)
+  local text, err = read(most)
+  if not text then
+    return nil, err or "an empty line"
+  end
+  if #text == most or read(1) then
+    return nil, "a head or a line is too long"
+  end
+  return text
+end
+
 local function read_head(socket)
-  local line, err = socket:receive("*l")
-  if not line then
+  local head, err = read_until(socket, "\r\n\r\n", MAX_HEAD)
+  if not head then
     return nil, err
   end
-  local status = tonumber(line:match("^HTTP/1%.%d (%d%d%d)"))
+  local status = tonumber(head:match("^HTTP/1%.%d (%d%d%d)"))
   if not status then
     return nil, "not an HTTP answer"
   end
 
   local headers = {}
-  while true do
-    line, err = socket:receive("*l")
-    if not line then
-      return nil, err
-    end
-    if line == "" then
-      return status, headers
-    end
-    local name, value = line:match("^([^:]+):%s*(.-)%s*$")
+  for line in head:gmatch("[^\r\n]+") do
+    local name, value = line:match("^([^:]+):%s*(.*)$")
     if name then
-      headers[name:lower()] = value
+      headers[name:lower()] = value:match("^.*%S") or ""
     end
   end
+  return status, headers
 end
 
 local function read_chunks(socket)
   local parts, total = {}, 0
-  while true do
-    local line, err = socket:receive("*l")
-    local size = line and tonumber(line:match("^%x+"), 16)
+  for _ = 1, MAX_CHUNKS do
+    local line, err = read_until(socket, "\r\n", MAX_HEAD)
+    local size = line and tonumber(line:match("^%x+") or "", 16)
     if not size then
       return nil, err or "bad chunk"
     end
@@ -75,15 +85,27 @@ local function read_chunks(socket)
     parts[#parts + 1] = part
     socket:receive(2)
   end
+  return nil, "the answer has too many chunks"
+end
+
+local function read_to_end(socket)
+  local body, err, rest = socket:receive(MAX_BODY)
+  if body then
+    return nil, "the answer is too large"
+  end
+  if err ~= "closed" then
+    return nil, err
+  end
+  return rest
 end
 
 local function read_body(socket, headers)
   if headers["transfer-encoding"] then
     return read_chunks(socket)
   end
-  local length = tonumber(headers["content-length"])
+  local length = tonumber((headers["content-length"] or ""):match("^%d+$") or "")
   if not length then
-    return socket:receive("*a")
+    return read_to_end(socket)
   end
   if length > MAX_BODY then
     return nil, "the answer is too large"

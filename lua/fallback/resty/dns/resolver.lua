@@ -29,6 +29,7 @@ local ERRORS = {
 local DEFAULT_PORT = 53
 local MAX_UDP = 4096
 local MAX_JUMPS = 64 -- of compressed names, which could go in circles
+local MAX_STRAYS = 100 -- messages that answer something else
 
 -- options: nameservers ("address" or { "address", port }), retrans (5), timeout (2000 ms).
 function _M.new(class, options)
@@ -196,13 +197,12 @@ local function over_udp(self, server, question, id)
   if ok then
     ok, err = socket:send(question)
   end
-  while ok do
-    local message
+  for _ = 1, ok and MAX_STRAYS or 0 do
+    local message, answers
     message, err = socket:receive(MAX_UDP)
     if not message then
       break
     end
-    local answers
     answers, err = safe_parse(message, id)
     if err ~= "id mismatch" then -- a late answer to an earlier question is passed over
       socket:close()
