@@ -55,6 +55,23 @@ local external = {} -- backends of ExternalName services, by name: resolved at e
 local resolving = {} -- names of those that wait for DNS
 local last_stamp, last_version = 0, nil
 
+-- What load-balance alone cannot make work: the key to hash by, or the cookie, is
+-- what chooses these.
+local NEEDS = {
+  chash = "upstream-hash-by",
+  chashsubset = "upstream-hash-by",
+  sticky_balanced = "a session cookie",
+  sticky_persistent = "a session cookie",
+}
+
+-- Says once in each worker why an algorithm is not used.
+local function complain(backend, name, reason)
+  if not warned[name] then
+    warned[name] = true
+    ngx.log(ngx.WARN, "backend ", backend.name, ": ", reason, ", using ", DEFAULT_ALGORITHM)
+  end
+end
+
 local function algorithm(backend)
   local affinity = backend.sessionAffinityConfig
   if affinity and affinity.name == "cookie" then
@@ -66,22 +83,23 @@ local function algorithm(backend)
     return hash["upstream-hash-by-subset"] and "chashsubset" or "chash"
   end
 
-  return backend["load-balance"] or DEFAULT_ALGORITHM
+  local name = backend["load-balance"]
+  if is_blank(name) then
+    return DEFAULT_ALGORITHM
+  end
+  if not IMPLEMENTATIONS[name] then
+    complain(backend, name, "no load balancing algorithm " .. name)
+    return DEFAULT_ALGORITHM
+  end
+  if NEEDS[name] then
+    complain(backend, name, "load balancing algorithm " .. name .. " needs " .. NEEDS[name])
+    return DEFAULT_ALGORITHM
+  end
+  return name
 end
 
 local function get_implementation(backend)
-  local name = algorithm(backend)
-  local implementation = IMPLEMENTATIONS[name]
-  if implementation then
-    return implementation
-  end
-
-  if not warned[name] then
-    warned[name] = true
-    ngx.log(ngx.WARN, "backend ", backend.name, ": no load balancing algorithm ", name,
-      ", using ", DEFAULT_ALGORITHM)
-  end
-  return IMPLEMENTATIONS[DEFAULT_ALGORITHM]
+  return IMPLEMENTATIONS[algorithm(backend)]
 end
 
 -- No instance means 503, see rewrite.

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +34,7 @@ func (b *builder) addDefaultBackend() {
 // names a port makes its backend; canaries come last, so that a service which
 // is a canary here and a host's own there is both.
 func (b *builder) addBackends() {
+	b.findUselessAlgorithms()
 	for _, canary := range []bool{false, true} {
 		for _, ingress := range b.Ingresses {
 			if b.isCanary(ingress) != canary {
@@ -72,7 +72,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	backend := &Backend{
 		Name:           name,
 		Port:           ServicePort(wanted),
-		LoadBalance:    cmp.Or(set.Backend.LoadBalance, b.options.Config.LoadBalance),
+		LoadBalance:    b.loadBalance(ingress),
 		UpstreamHashBy: set.Backend.UpstreamHashBy,
 		NoServer:       set.Canary.Enabled,
 	}
