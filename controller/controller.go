@@ -99,7 +99,11 @@ func Run(ctx, hurry context.Context, config Config) error {
 	}
 	c.queue = watch.NewQueue(c.sync)
 	if config.CompleteChains {
-		c.chains = chain.New(func() { c.queue.Force("certificate-chain") })
+		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidDoors(config.Options.Ports))
+	}
+	secret, err := makeSecret(config.Lua, layout(config))
+	if err != nil {
+		return err
 	}
 	c.target = apply.New(apply.Options{
 		Nginx:      config.Nginx,
@@ -107,6 +111,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 		StatusPort: config.Options.Ports.Status,
 		StreamPort: config.Options.Ports.Stream,
 		Retry:      config.Retry,
+		Secret:     secret,
 		Stderr:     config.Stderr,
 		Drained:    c.oldWorkersGone,
 		Complain:   c.tellComplaint,

@@ -97,7 +97,7 @@ func listener(c Config) *passthrough.Proxy {
 	if !c.Options.EnableSSLPassthrough {
 		return nil
 	}
-	return &passthrough.Proxy{Log: c.Log}
+	return &passthrough.Proxy{Log: c.Log, Control: avoidDoors(c.Options.Ports)}
 }
 
 // hasIPv6 says whether this machine can listen on IPv6.

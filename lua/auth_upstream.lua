@@ -6,6 +6,7 @@
 local math_random = math.random
 
 local dns = require("util.dns")
+local doors = require("doors")
 local util = require("util")
 local set_current_peer = require("ngx.balancer").set_current_peer
 
@@ -15,10 +16,16 @@ local BAD_GATEWAY = 502
 
 local _M = {}
 
--- In a phase that may wait. The name itself comes back when nobody knows it.
+-- In a phase that may wait. The name itself comes back when nobody knows it; nil, if
+-- it leads to a port of the controller's own.
 function _M.resolve(host, port)
   local addresses = dns.lookup(host)
   local peer = { address = addresses[math_random(#addresses)], port = port }
+  if doors.is_closed(peer.address, port) then
+    ngx.log(ngx.ERR, "attempted to proxy to self, external authentication at ", host, ":", port,
+      ", peer: ", peer.address, ":", port)
+    return nil
+  end
   util.bracket_ipv6({ peer })
   return peer.address .. ":" .. peer.port
 end

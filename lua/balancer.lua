@@ -5,6 +5,7 @@ local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local canary = require("canary")
 local configuration = require("configuration")
+local doors = require("doors")
 local external_name = require("util.external_name")
 local util = require("util")
 
@@ -18,7 +19,6 @@ local getmetatable = getmetatable
 local tostring = tostring
 local type = type
 local setmetatable = setmetatable
-local re_find = ngx.re.find
 local is_blank = util.is_blank
 local bracket_ipv6 = util.bracket_ipv6
 local set_more_tries = ngx_balancer.set_more_tries
@@ -44,8 +44,7 @@ local IMPLEMENTATIONS = {
 -- upstream_balancer, whose address need not be unreachable everywhere.
 local NO_LIVE_PEER = -3
 
--- Who controls an endpoint must not reach the configuration API through it.
-local PROHIBITED_PEER = "^127.*:" .. (configuration.prohibited_localhost_port or "") .. "$"
+doors.close({ configuration.prohibited_localhost_port })
 
 local _M = {}
 
@@ -104,6 +103,9 @@ end
 
 -- No instance means 503, see rewrite.
 local function apply_backend(backend)
+  if backend.endpoints then
+    doors.guard(backend)
+  end
   local endpoints = backend.endpoints
   if not endpoints or #endpoints == 0 then
     balancers[backend.name] = nil
@@ -357,10 +359,6 @@ function _M.balance()
   local peer = instance:balance()
   if not peer then
     ngx.log(ngx.WARN, "no peer was returned, balancer: ", instance.name)
-    return ngx.exit(NO_LIVE_PEER)
-  end
-  if re_find(peer, PROHIBITED_PEER, "jo") then
-    ngx.log(ngx.ERR, "attempted to proxy to self, balancer: ", instance.name, ", peer: ", peer)
     return ngx.exit(NO_LIVE_PEER)
   end
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"windtunnel.dev/controller/nginx"
 )
@@ -178,11 +179,71 @@ func TestARefusedConnectionIsTriedAtTheNextEndpoint(t *testing.T) {
 func TestTheConfigurationIsNoEndpoint(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("attempted to proxy to self")
-	s.expectLog("no live upstreams while connecting to upstream")
-	host, port, _ := net.SplitHostPort(s.Status)
-	for _, w := range s.serve(backend{Name: "shop", Endpoints: []endpoint{{host, port}}}) {
-		if got := w.getPath("/configuration/backends", "X-Upstream", "shop"); got.status != http.StatusBadGateway {
-			t.Errorf("status %d, want 502; the answer: %s", got.status, got.body)
+	_, port, _ := net.SplitHostPort(s.Status)
+	doors := []endpoint{{"127.0.0.1", port}, {"0.0.0.0", port}, {"::ffff:127.0.0.1", port}, {"::ffff:7f00:1", port}}
+	alive := pods(t, 1)
+	workers := s.serve(backend{Name: "shop", Endpoints: doors}, backend{Name: "mixed", Endpoints: append(doors, alive...)})
+	for _, w := range workers {
+		if got := w.getPath("/configuration/backends", "X-Upstream", "shop"); got.status != http.StatusServiceUnavailable {
+			t.Errorf("status %d, want 503; the answer: %s", got.status, got.body)
+		}
+		for range 2 * len(doors) {
+			if got := w.get("X-Upstream", "mixed"); got.pod != alive[0].String() {
+				t.Errorf("%s answers, want %s", got.pod, alive[0])
+			}
+		}
+	}
+}
+
+// What load-balance may name and cannot work alone. A cookie without a name once
+// took a worker for good.
+func TestAlgorithmsWithoutTheirParametersAreRoundRobin(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	s.expectLog("load balancing algorithm")
+	endpoints := pods(t, 3)
+	for _, name := range []string{"sticky_balanced", "sticky_persistent", "chash", "chashsubset"} {
+		none := map[string]any{"name": "", "mode": "", "cookieSessionAffinity": map[string]any{"name": ""}}
+		w := s.serve(backend{Name: "shop", LoadBalance: name, Affinity: none, HashBy: map[string]any{"upstream-hash-by-subset-size": 3}, Endpoints: endpoints})[0]
+		for range 2 {
+			if got := w.get("X-Upstream", "shop", "Cookie", "a=b; c"); got.status != http.StatusOK || got.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s: status %d, cookie %q", name, got.status, got.header.Get("Set-Cookie"))
+			}
+		}
+		if n := strings.Count(s.log(), "load balancing algorithm "+name+" needs"); n != 1 {
+			t.Errorf("%s: warned %d times, want once", name, n)
+		}
+	}
+}
+
+func TestASetIsNoLargerThanThereAreEndpoints(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	endpoints := pods(t, 4)
+	hash := map[string]any{"upstream-hash-by": "$request_uri", "upstream-hash-by-subset": true, "upstream-hash-by-subset-size": 9999999999}
+	w := s.serve(backend{Name: "shop", HashBy: hash, Endpoints: endpoints})[0]
+	seen := map[string]bool{}
+	for range 100 {
+		seen[w.get("X-Upstream", "shop").pod] = true
+	}
+	if len(seen) != len(endpoints) {
+		t.Errorf("%d of %d endpoints answer", len(seen), len(endpoints))
+	}
+}
+
+// A cookie of 8 KiB, the longest line that nginx takes, costs no time that others would miss.
+func TestHostileCookies(t *testing.T) {
+	s := start(t, setup{Workers: 1})
+	w := s.serve(backend{Name: "shop", Affinity: affinity("balanced", nil), Endpoints: pods(t, 2)})[0]
+	const longest = 8000
+	for _, cookie := range []string{
+		"route=" + strings.Repeat(" ", longest) + "x", "route=" + strings.Repeat(" ;", longest/2), strings.Repeat("route", longest/5),
+		strings.Repeat("route ", longest/6), strings.Repeat("route =", longest/7), strings.Repeat("=", longest), strings.Repeat("a=b;", longest/4),
+	} {
+		before := time.Now()
+		for range 5 {
+			visit(t, w, cookie)
+		}
+		if took := time.Since(before); took > 2*time.Second {
+			t.Errorf("five requests with %.20s… take %v", cookie, took)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
+local doors = require("doors")
 
 local floor = math.floor
 local io = io
@@ -24,7 +25,8 @@ local ocsp_response_cache = ngx.shared.ocsp_response_cache
 -- What the controller says of a host that has no certificate (any more).
 local NO_CERTIFICATE = "-1"
 
--- Set where they are asked for: serving, the module; takes_deltas.
+-- Set where they are asked for: serving, the module; takes_deltas; secret, without
+-- which nobody changes anything.
 local _M = {}
 
 -- The whole second of the last POST of backends; 1 if there was none.
@@ -349,11 +351,30 @@ local handlers_with_arguments = {
   ["/configuration/backends/delta"] = handle_delta,
 }
 
+-- Why a request is not answered at all; nil if it is. Tools inside the pod may read
+-- without the secret, but nobody through a location that leads here.
+local function forbidden(method)
+  local var = ngx.var
+  if doors.is_proxied(var) then
+    return "a proxied request"
+  end
+  if method == "POST" and _M.secret and var.http_authorization ~= "Bearer " .. _M.secret then
+    return "a request without the controller's secret"
+  end
+end
+
 function _M.call()
   local method = ngx.var.request_method
   if method ~= "GET" and method ~= "POST" then
     ngx.status = ngx.HTTP_BAD_REQUEST
     ngx.print("Only POST and GET requests are allowed!")
+    return
+  end
+  local reason = forbidden(method)
+  if reason then
+    ngx.log(ngx.ERR, "dynamic-configuration: refused ", reason)
+    ngx.status = ngx.HTTP_FORBIDDEN
+    ngx.print("Forbidden")
     return
   end
 

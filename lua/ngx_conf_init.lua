@@ -2,6 +2,8 @@
 -- (re)load. Reads cfg.json and loads every module, so that workers share them.
 
 local cfg = require("util.cfg")
+local doors = require("doors")
+local secret = require("util.secret")
 
 local folder = cfg.folder()
 
@@ -18,8 +20,9 @@ lua_ingress.set_config(config)
 
 configuration = require("configuration")
 configuration.takes_deltas = config.backends_delta
--- Before balancer is loaded: it makes its pattern of forbidden peers from the port then.
-configuration.prohibited_localhost_port = config.listen_ports.status_port
+configuration.secret = secret.read(folder)
+configuration.prohibited_localhost_port = config.listen_ports.status_port -- as in ingress-nginx
+doors.close(config.closed_ports or {})
 
 if config.report_workers then
   serving = require("serving")

@@ -1,6 +1,8 @@
 -- init_by_lua of the stream block, whose Lua is another one than http's.
 
 local cfg = require("util.cfg")
+local doors = require("doors")
+local secret = require("util.secret")
 
 local folder = cfg.folder()
 
@@ -10,7 +12,8 @@ package.path = package.path .. ";" .. folder .. "/fallback/?.lua"
 local config = cfg.read(folder)
 
 tcp_udp_configuration = require("tcp_udp_configuration")
--- Before the balancer is loaded: it makes its pattern of forbidden peers from the port then.
+tcp_udp_configuration.secret = secret.read(folder)
 tcp_udp_configuration.prohibited_localhost_port = config.listen_ports.status_port
+doors.close(config.closed_ports or {})
 
 tcp_udp_balancer = require("tcp_udp_balancer")

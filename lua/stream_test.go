@@ -12,14 +12,14 @@ import (
 
 // streamSite is an nginx whose http block does what the stream block of one
 // with stream-lua would: Debian's has none, and the modules use what both have.
-func streamSite(t *testing.T) (s *site, w *worker, control string) {
+func streamSite(t *testing.T, with setup) (s *site, w *worker, control string) {
 	t.Helper()
 	control = freeAddress(t)
-	s = start(t, setup{Workers: 1,
-		HTTPBlock: `lua_shared_dict tcp_udp_configuration_data 5M;
+	with.Workers = 1
+	with.HTTPBlock = `lua_shared_dict tcp_udp_configuration_data 5M;
 upstream tcp_udp { server 0.0.0.1; balancer_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_balancer_tcp_udp.lua; }
-server { listen ` + control + `; location / { content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_content_tcp_udp.lua; } }`,
-		Server: `location = /init { content_by_lua_block {
+server { listen ` + control + `; location / { content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_content_tcp_udp.lua; } }`
+	with.Server = `location = /init { content_by_lua_block {
 loadfile("{{.Root}}/etc/nginx/lua/ngx_conf_init_stream.lua")()
 loadfile("{{.Root}}/etc/nginx/lua/nginx/ngx_conf_init_tcp_udp.lua")()
 } }
@@ -28,7 +28,8 @@ set $proxy_upstream_name $http_x_upstream;
 log_by_lua_block { tcp_udp_balancer.log() }
 proxy_next_upstream error;
 proxy_pass http://tcp_udp;
-}`})
+}`
+	s = start(t, with)
 	s.expectLog("writing a global Lua variable")
 	s.expectLog("_G write guard") // the stand-in for init_by_lua runs in a request
 	w = s.workers("none")[0]
@@ -62,7 +63,7 @@ func line(t *testing.T, backends ...backend) string {
 }
 
 func TestTCPAndUDPEndpoints(t *testing.T) {
-	s, w, control := streamSite(t)
+	s, w, control := streamSite(t, setup{})
 	endpoints := pods(t, 3)
 	if listener, err := net.Listen("tcp", "[::1]:0"); err == nil {
 		endpoints = append(endpoints, servePod(t, listener))
@@ -110,10 +111,10 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	s.expectLog("connect() to 0.0.0.1:80 failed")
 	s.expectLog("no live upstreams")
 	s.expectLog("upstream timed out")
-	tell(t, control, line(t, backend{Name: "mark", Endpoints: []endpoint{{host, port}}}))
-	s.await("502", func() bool { return w.getPath("/tcp", "X-Upstream", "mark").status != http.StatusOK })
-	if got := w.getPath("/tcp", "X-Upstream", "tcp-db"); got.status == http.StatusOK {
-		t.Error("a backend that is gone answers")
+	tell(t, control, line(t, backend{Name: "mark", Endpoints: endpoints[:1]}, backend{Name: "self", Endpoints: []endpoint{{host, port}}}))
+	s.await("the gone backend to be gone", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
+	if got := w.getPath("/tcp", "X-Upstream", "self"); got.status == http.StatusOK {
+		t.Errorf("the status server answers: %s", got.body)
 	}
 }
 

@@ -4,6 +4,7 @@
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local configuration = require("tcp_udp_configuration")
+local doors = require("doors")
 local round_robin = require("balancer.round_robin")
 local external_name = require("util.external_name")
 local util = require("util")
@@ -17,7 +18,6 @@ local setmetatable = setmetatable
 local string = string
 local tostring = tostring
 local type = type
-local re_find = ngx.re.find
 local set_more_tries = ngx_balancer.set_more_tries
 local set_current_peer = ngx_balancer.set_current_peer
 
@@ -29,12 +29,13 @@ local IMPLEMENTATIONS = {
   round_robin = round_robin,
 }
 
-local PROHIBITED_PEER = "^127.*:" .. (configuration.prohibited_localhost_port or "") .. "$"
+doors.close({ configuration.prohibited_localhost_port })
 
 local _M = {}
 
 local balancers = {} -- by backend name
 local external = {} -- backends of ExternalName services, by name
+local resolving = false -- whether DNS is being asked
 local last_stamp, last_version = 0, nil
 
 local function get_implementation(backend)
@@ -51,6 +52,9 @@ end
 -- A backend without endpoints keeps those it had: there is no answer like 503
 -- that could be given to a connection.
 local function sync_backend(backend)
+  if backend.endpoints then
+    doors.guard(backend)
+  end
   local endpoints = backend.endpoints
   if not endpoints or #endpoints == 0 then
     return
@@ -126,13 +130,17 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
+-- One at a time: while DNS is slow, the polls would pile up until nginx had no
+-- timer left for anybody.
 local function sync_external_backends(premature)
-  if premature then
+  if premature or resolving then
     return
   end
+  resolving = true
   for _, backend in pairs(external) do
     try(resolve, backend)
   end
+  resolving = false
 end
 
 function _M.init_worker()
@@ -167,10 +175,6 @@ function _M.balance()
   local peer = instance:balance()
   if not peer then
     ngx.log(ngx.WARN, "no peer was returned, balancer: ", instance.name)
-    return
-  end
-  if re_find(peer, PROHIBITED_PEER, "jo") then
-    ngx.log(ngx.ERR, "attempted to proxy to self, balancer: ", instance.name, ", peer: ", peer)
     return
   end
 

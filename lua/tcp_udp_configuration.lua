@@ -9,6 +9,7 @@ local type = type
 
 local data = ngx.shared.tcp_udp_configuration_data
 
+-- secret is set where the controller has one.
 local _M = {}
 
 function _M.get_backends_data()
@@ -47,8 +48,21 @@ local function receive(socket)
   return read()
 end
 
+-- The line without the secret in front, where the controller has one.
+local function proven(line)
+  if not _M.secret then
+    return line
+  end
+  local prefix = "Bearer " .. _M.secret .. " "
+  return line:sub(1, #prefix) == prefix and line:sub(#prefix + 1) or nil
+end
+
 -- Checked here, as nobody reads an answer who could learn of it later.
 local function take(line)
+  line = proven(line)
+  if not line then
+    return nil, "not the controller: its secret is wrong or missing"
+  end
   local backends, err = cjson.decode(line)
   if type(backends) ~= "table" then
     return nil, "could not parse backends data: " .. (err or "not a list")

@@ -37,7 +37,6 @@ type flags struct {
 	metrics      metricsFlags
 	profiling    bool
 	profilerHost string
-	profilerPort int
 
 	tls               tlsFlags
 	ports             options.Ports
@@ -116,7 +115,7 @@ func (f *flags) addNginx() {
 	s.StringVar(&f.healthHost, "healthz-host", "", "address of the health check; empty: all")
 	s.BoolVar(&f.profiling, "profiling", true, "serve Go's profiles of the controller")
 	s.StringVar(&f.profilerHost, "profiler-address", "127.0.0.1", "address of the profiles, http://ADDRESS:PORT/debug/pprof/")
-	s.IntVar(&f.profilerPort, "profiler-port", 10245, "port of the profiles")
+	s.IntVar(&f.ports.Profiler, "profiler-port", options.DefaultPorts.Profiler, "port of the profiles")
 	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")
 	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "syncs a second at most")
 	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "how often to repeat what nginx did not take")

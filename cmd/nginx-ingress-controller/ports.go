@@ -47,7 +47,7 @@ func (f *flags) tcpPorts(l *listeners) []tcpPort {
 		all = append(all, tcpPort{flag: "ssl-passthrough-proxy-port", number: f.ports.SSLProxy})
 	}
 	if f.profiling {
-		all = append(all, tcpPort{flag: "profiler-port", host: f.profilerHost, number: f.profilerPort, ours: &l.profiler})
+		all = append(all, tcpPort{flag: "profiler-port", host: f.profilerHost, number: f.ports.Profiler, ours: &l.profiler})
 	}
 	return all
 }

@@ -60,6 +60,10 @@ var externalAuth = Family{
 			r.refuse("auth-url", err.Error())
 			return
 		}
+		if r.options.Ports.NamesDoor(url) {
+			r.refuse("auth-url", isDoor)
+			return
+		}
 		set.ExternalAuth = ExternalAuth{
 			URL:                    url,
 			Host:                   host,

@@ -13,6 +13,9 @@ type Mirror struct {
 	Host        string
 }
 
+// isDoor is why a URL cannot be a target; see options.Ports.Doors.
+const isDoor = "that is a port of the controller's own, or a Unix socket"
+
 var mirror = Family{
 	Name: "mirroring",
 	Keys: []Key{
@@ -28,6 +31,10 @@ var mirror = Family{
 		host := hostOf(target)
 		if host == "" {
 			r.ignore("mirror-target", "want a URL with scheme and host")
+			return
+		}
+		if r.options.Ports.NamesDoor(target) {
+			r.ignore("mirror-target", isDoor)
 			return
 		}
 		set.Mirror = Mirror{

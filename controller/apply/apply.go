@@ -26,6 +26,7 @@ type Target struct {
 	layout      Layout
 	control     string // URL of the status server
 	stream      string // address of the stream port
+	secret      string // see Options
 	retry       wait.Backoff
 	passthrough *passthrough.Proxy
 	stderr      io.Writer
@@ -49,6 +50,9 @@ type Options struct {
 	StatusPort int          // of nginx's status server on 127.0.0.1, which takes the POSTs
 	StreamPort int          // of nginx's stream block on 127.0.0.1, which takes TCP and UDP backends
 	Retry      wait.Backoff // of a POST; see Retry
+	// Secret is what Lua asks of whoever changes what nginx serves; empty: it asks
+	// for nothing.
+	Secret string
 	// Passthrough is our own TLS listener; nil where nginx listens itself.
 	Passthrough *passthrough.Proxy
 	Stderr      io.Writer // what nginx writes to its standard error
@@ -77,6 +81,7 @@ func New(o Options) *Target {
 		layout:      o.Layout,
 		control:     fmt.Sprintf("http://127.0.0.1:%d", o.StatusPort),
 		stream:      fmt.Sprintf("127.0.0.1:%d", o.StreamPort),
+		secret:      o.Secret,
 		retry:       o.Retry,
 		passthrough: o.Passthrough,
 		stderr:      o.Stderr,

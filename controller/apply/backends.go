@@ -36,7 +36,7 @@ func (t *Target) postDelta(ctx context.Context, delta []byte, report *Report) bo
 		return false // Lua code of others
 	}
 	began := time.Now()
-	said, err := post(ctx, fmt.Sprintf("%s%s?base=%d", t.control, deltaPath, base), delta)
+	said, err := t.postOnce(ctx, fmt.Sprintf("%s?base=%d", deltaPath, base), delta)
 	if err != nil {
 		return false
 	}

@@ -51,7 +51,7 @@ func TestChangesAreSentAloneAndAllWhereTheyAreRefused(t *testing.T) {
 	f.awaitServing()
 
 	// Somebody else's POST: nginx has other backends than we believe.
-	if _, err := post(t.Context(), f.target.control+backendsPath, []byte("[]")); err != nil {
+	if _, err := f.target.postOnce(t.Context(), backendsPath, []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
 	f.wantPosts(f.reach(f.deltaState(50, 3)), backendsPath)
@@ -59,7 +59,7 @@ func TestChangesAreSentAloneAndAllWhereTheyAreRefused(t *testing.T) {
 
 	// nginx took a delta, but its answer was lost: the numbers differ by one.
 	lost := plan.Diff(f.target.Running(), f.deltaState(50, 5))[0]
-	if _, err := post(t.Context(), fmt.Sprintf("%s%s?base=%d", f.target.control, deltaPath, f.target.sequence.Load()), lost.Delta); err != nil {
+	if _, err := f.target.postOnce(t.Context(), fmt.Sprintf("%s?base=%d", deltaPath, f.target.sequence.Load()), lost.Delta); err != nil {
 		t.Fatal(err)
 	}
 	f.wantPosts(f.reach(f.deltaState(50, 5)), backendsPath)

@@ -20,6 +20,9 @@ func (l Layout) Lua() string { return l.path("/etc/nginx/lua") }
 // LuaConfig is what that code reads at start.
 func (l Layout) LuaConfig() string { return filepath.Join(l.Lua(), "cfg.json") }
 
+// LuaSecret is what that code takes changes by; see Options.Secret.
+func (l Layout) LuaSecret() string { return filepath.Join(l.Lua(), "secret") }
+
 // PID is the file that holds the master's process ID.
 func (l Layout) PID() string { return l.path("/tmp/nginx/nginx.pid") }
 

@@ -24,7 +24,7 @@ var control = &http.Client{
 // returns what nginx said when it took it.
 func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) (said string, err error) {
 	err = t.repeat(ctx, path, body, report, func(ctx context.Context) (err error) {
-		said, err = post(ctx, t.control+path, body)
+		said, err = t.postOnce(ctx, path, body)
 		return err
 	})
 	return said, err
@@ -51,10 +51,13 @@ func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Rep
 	return nil
 }
 
-func post(ctx context.Context, url string, body []byte) (said string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+func (t *Target) postOnce(ctx context.Context, path string, body []byte) (said string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.control+path, bytes.NewReader(body))
 	if err != nil {
 		return "", err
+	}
+	if t.secret != "" {
+		request.Header.Set("Authorization", "Bearer "+t.secret)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := control.Do(request)

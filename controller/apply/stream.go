@@ -13,9 +13,14 @@ import (
 const streamPath = "stream"
 
 // sendStream tells nginx's stream block of the endpoints of TCP and UDP
-// services: a line of JSON, to which Lua answers only when it did not take it.
+// services: a line of JSON, behind the secret where there is one, to which Lua
+// answers only when it did not take it.
 func (t *Target) sendStream(ctx context.Context, line []byte, report *Report) error {
-	return t.repeat(ctx, streamPath, line, report, func(ctx context.Context) error { return send(ctx, t.stream, line) })
+	proven := line
+	if t.secret != "" {
+		proven = fmt.Appendf(nil, "Bearer %s %s", t.secret, line)
+	}
+	return t.repeat(ctx, streamPath, line, report, func(ctx context.Context) error { return send(ctx, t.stream, proven) })
 }
 
 func send(ctx context.Context, address string, line []byte) error {

@@ -11,8 +11,10 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"maps"
+	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,9 +53,13 @@ type chain struct {
 }
 
 // New returns a Completer that calls changed when Complete would say something
-// new: a chain can be completed, or an authority can be asked again.
-func New(changed func()) *Completer {
-	return &Completer{client: &http.Client{Timeout: 10 * time.Second}, changed: changed}
+// new: a chain can be completed, or an authority can be asked again. control, if
+// not nil, may refuse an address that an authority turns out to have; see
+// net.Dialer.
+func New(changed func(), control func(network, address string, conn syscall.RawConn) error) *Completer {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second, Control: control}).DialContext
+	return &Completer{client: &http.Client{Timeout: 10 * time.Second, Transport: transport}, changed: changed}
 }
 
 // Complete is the cluster with whole chains in those of the named Secrets whose

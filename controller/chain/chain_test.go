@@ -3,9 +3,11 @@ package chain_test
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	}))
 	t.Cleanup(server.Close)
 	w.url = server.URL
-	w.completer = chain.New(func() { w.changed <- struct{}{} })
+	w.completer = chain.New(func() { w.changed <- struct{}{} }, nil)
 	return w
 }
 
@@ -153,5 +155,20 @@ func TestWhatIsNotAskedAboutIsForgotten(t *testing.T) {
 	<-w.changed
 	if secret, findings := w.complete(cluster, now); secret == cluster.Secrets[name] || findings != nil {
 		t.Errorf("not completed: %v", findings)
+	}
+}
+
+func TestAnAuthorityThatMayNotBeAsked(t *testing.T) {
+	w := newWorld(t)
+	asked := errors.New("a port of the controller's own")
+	w.completer = chain.New(func() { w.changed <- struct{}{} }, func(string, string, syscall.RawConn) error { return asked })
+	root := pki.New("root")
+	w.files["/root"] = root.PEM
+	cluster := clusterOf(root.Issue("web", nil, w.issuedBy("/root")))
+	w.complete(cluster, now)
+	<-w.changed
+	secret, findings := w.complete(cluster, now)
+	if secret != cluster.Secrets[name] || len(findings) != 1 || !strings.Contains(findings[0].Reason, asked.Error()) {
+		t.Errorf("%v", findings)
 	}
 }

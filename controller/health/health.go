@@ -12,7 +12,7 @@ import (
 // Handler serves ingress-nginx's health paths and /metrics. Path, by default
 // /healthz, answers 200 while check finds nothing wrong, else 500 with what it
 // found; so does /readyz, which ingress-nginx has not. Path/ping answers as
-// long as the process does.
+// long as the process does. What nginx passes on to it on loopback is refused.
 func Handler(path string, check func(context.Context) error, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, r *http.Request) {
@@ -29,5 +29,5 @@ func Handler(path string, check func(context.Context) error, metrics http.Handle
 	}
 	mux.HandleFunc(path+"/ping", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("/metrics", metrics)
-	return mux
+	return inside(mux)
 }

@@ -27,7 +27,7 @@ func (b *builder) addDefaultBackend() {
 			backend.source.service, backend.source.port = service, service.Spec.Ports[0]
 		}
 	}
-	backend.Endpoints = backend.source.endpoints(b.Snapshot, b.options.Zone)
+	backend.Endpoints = b.endpointsOfOthers(backend.source)
 }
 
 // addBackends adds the services that ingresses name. The oldest ingress that
@@ -97,7 +97,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	if problem != "" {
 		b.find(ingress, key, "service %s %s; requests get 503", serviceName, problem)
 	}
-	backend.Endpoints = backend.source.endpoints(b.Snapshot, b.options.Zone)
+	backend.Endpoints = b.endpointsOfOthers(backend.source)
 	return backend
 }
 

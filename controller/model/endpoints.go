@@ -2,12 +2,14 @@ package model
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -27,7 +29,37 @@ func (b *builder) endpoints(from source) []Endpoint {
 	if from.service != nil {
 		b.frozen[snapshot.NameOf(from.service)] = true
 	}
-	return from.endpoints(b.Snapshot, b.options.Zone)
+	return b.endpointsOfOthers(from)
+}
+
+// endpointsOfOthers are those of a source that do not lead to a port of the
+// controller's own. Kubernetes refuses loopback addresses in EndpointSlices, but
+// an API server need not.
+func (b *builder) endpointsOfOthers(from source) []Endpoint {
+	found := from.endpoints(b.Snapshot, b.options.Zone)
+	if from.service == nil {
+		return found // our own, or a name, which is Lua's to look up
+	}
+	kept := withoutDoors(found, b.options.Ports)
+	if len(kept) < len(found) {
+		name := snapshot.NameOf(from.service)
+		b.frozen[name] = true // for the finding to hold
+		b.findService(name, "an endpoint leads to a port of the controller's own; it is left out")
+	}
+	return kept
+}
+
+// withoutDoors are the endpoints that do not lead to options.Ports.Doors.
+func withoutDoors(endpoints []Endpoint, ports options.Ports) []Endpoint {
+	isDoor := func(e Endpoint) bool {
+		address, err := netip.ParseAddr(e.Address)
+		port, _ := strconv.Atoi(e.Port)
+		return err == nil && ports.IsDoor(address, port)
+	}
+	if !slices.ContainsFunc(endpoints, isDoor) {
+		return endpoints
+	}
+	return slices.DeleteFunc(slices.Clone(endpoints), isDoor)
 }
 
 // follows tells whether endpoints come from the slices of a service.

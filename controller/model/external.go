@@ -47,7 +47,7 @@ func externalPort(service *corev1.Service, wanted intstr.IntOrString) int {
 func invalidExternalName(name string) string {
 	bare := strings.TrimSuffix(name, ".")
 	if ip, err := netip.ParseAddr(bare); err == nil {
-		if ip.Unmap().IsLoopback() || ip.IsUnspecified() {
+		if ip := ip.Unmap(); ip.IsLoopback() || ip.IsUnspecified() {
 			return "a loopback address is the controller's own"
 		}
 		return ""

@@ -63,7 +63,7 @@ func (b *builder) fallback(service *corev1.Service) *Backend {
 		port := service.Spec.Ports[0]
 		backend.Port = intstr.FromInt32(port.Port)
 		backend.source = source{service: service, port: port}
-		backend.Endpoints = backend.source.endpoints(b.Snapshot, b.options.Zone)
+		backend.Endpoints = b.endpointsOfOthers(backend.source)
 	}
 	return backend
 }

@@ -93,6 +93,9 @@ func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
 		for _, i := range last.followers[service] {
 			backend := next.Backends[i]
 			endpoints := backend.source.endpoints(cluster, m.options.Zone)
+			if len(withoutDoors(endpoints, m.options.Ports)) < len(endpoints) {
+				return nil // there is a finding to make
+			}
 			if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
 				return nil
 			}

@@ -79,20 +79,21 @@ type Ports struct {
 	Stream      int // configuration of TCP and UDP services, on 127.0.0.1
 	Health      int // the controller's /healthz and /metrics
 	SSLProxy    int // nginx's for HTTPS when the controller has that of HTTPS itself
+	Profiler    int // Go's profiles of the controller
 }
 
 // DefaultPorts are ingress-nginx's.
-var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254, SSLProxy: 442}
+var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254, SSLProxy: 442, Profiler: 10245}
 
-// Use says what of ours listens on a port; empty is nothing. 10245 is kept for
-// what ingress-nginx has there.
+// Use says what of ours listens on a port; empty is nothing. That of the profiler
+// is kept, whether or not it listens.
 func (p Ports) Use(port int) string {
 	for _, own := range []struct {
 		port int
 		use  string
 	}{
 		{p.HTTP, "HTTP"}, {p.HTTPS, "HTTPS"}, {p.Default, "default server"}, {p.Status, "status server"},
-		{p.Stream, "stream control"}, {p.Health, "health check"}, {p.SSLProxy, "TLS passthrough"}, {10245, "profiler"},
+		{p.Stream, "stream control"}, {p.Health, "health check"}, {p.SSLProxy, "TLS passthrough"}, {p.Profiler, "profiler"},
 	} {
 		if own.port == port {
 			return own.use

@@ -13,6 +13,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -31,6 +32,9 @@ type Config struct {
 type Proxy struct {
 	Log          *slog.Logger
 	HelloTimeout time.Duration // how long a client may take to say its name; 0 is ten seconds
+	// Control, if not nil, may refuse an address that a service turns out to have;
+	// see net.Dialer.
+	Control func(network, address string, conn syscall.RawConn) error
 
 	mu        sync.Mutex
 	config    Config
@@ -155,11 +159,12 @@ func (p *Proxy) serve(conn *net.TCPConn) {
 
 // pass connects and carries bytes until both sides have ended.
 func (p *Proxy) pass(client client, config Config, name string, said []byte) error {
+	dialer := net.Dialer{Timeout: dialTimeout, Control: p.Control}
 	address, raw := config.Hosts[name]
 	if !raw {
-		address = config.Nginx
+		address, dialer.Control = config.Nginx, nil
 	}
-	conn, err := net.DialTimeout("tcp", address, dialTimeout)
+	conn, err := dialer.Dial("tcp", address)
 	if err != nil {
 		return err
 	}

@@ -320,3 +320,19 @@ func TestCloseCutsConnections(t *testing.T) {
 		t.Errorf("a connection that is cut says %q, %v", answer, err)
 	}
 }
+
+func TestAnAddressMayBeRefused(t *testing.T) {
+	w := newWorld(t, func(p *passthrough.Proxy) {
+		p.Control = func(string, string, syscall.RawConn) error { return errors.New("a port of the controller's own") }
+	})
+	if conn, err := tls.Dial("tcp", w.config.Addresses[0], &tls.Config{ServerName: "raw.example", InsecureSkipVerify: true}); err == nil {
+		conn.Close()
+		t.Error("the service is reached")
+	}
+	if conn, err := tls.Dial("tcp", w.config.Addresses[0], &tls.Config{ServerName: "other.example", InsecureSkipVerify: true}); err == nil {
+		conn.Close()
+	}
+	if told := <-w.nginx; !strings.HasPrefix(told, "PROXY ") { // nginx itself is no service
+		t.Errorf("nginx is told %q", told)
+	}
+}

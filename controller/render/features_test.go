@@ -77,7 +77,7 @@ func TestFunctionsOfFeatures(t *testing.T) {
 		{"filterRateLimits", len(filterRateLimits(servers)), 1},
 
 		{"buildMirrorLocations", strings.Join(strings.Fields(buildMirrorLocations([]*model.Location{mirrored, halfMirrored, mirrored})), " "),
-			`location = "/_mirror-uid" { internal; proxy_set_header Host "t.com"; proxy_pass "https://t.com$request_uri"; }`},
+			`location = "/_mirror-uid" { internal; proxy_set_header Host "t.com"; proxy_set_header X-Sent-From "nginx-ingress-controller"; proxy_pass "https://t.com$request_uri"; }`},
 		{"buildCustomErrorLocationsPerServer", buildCustomErrorLocationsPerServer(failing), []errorUpstream{{"a", []int{500}}, {"b", []int{404, 503}}}},
 		{"buildCustomErrorDeps", buildCustomErrorDeps("u", []int{404}, true, false), customErrors{"u", []int{404}, true, false}},
 

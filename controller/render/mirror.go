@@ -9,10 +9,12 @@ import (
 )
 
 // buildMirrorLocations are the internal locations that copies of requests go to.
+// X-Sent-From, which ingress-nginx has in questions of authentication only, is
+// for Lua on the status port, which refuses what was passed on.
 func buildMirrorLocations(locations []*model.Location) string {
 	var blocks strings.Builder
 	for _, mirror := range mirrors(locations) {
-		fmt.Fprintf(&blocks, "location = %s {\ninternal;\nproxy_set_header Host %s;\nproxy_pass %s;\n}\n\n",
+		fmt.Fprintf(&blocks, "location = %s {\ninternal;\nproxy_set_header Host %s;\nproxy_set_header X-Sent-From \"nginx-ingress-controller\";\nproxy_pass %s;\n}\n\n",
 			quote(mirror.Source), quote(mirror.Host), quote(mirror.Target))
 	}
 	return blocks.String()

@@ -24,6 +24,10 @@ type luaConfig struct {
 	HSTSIncludeSubdomains   bool     `json:"hsts_include_subdomains"`
 	HSTSPreload             bool     `json:"hsts_preload"`
 
+	// Not in ingress-nginx: the ports of options.Ports.Doors, to which Lua
+	// connects nobody.
+	ClosedPorts []int `json:"closed_ports"`
+
 	// Not in ingress-nginx: there only when asked for.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
 	MetricsSocket string `json:"metrics_socket,omitempty"`
@@ -64,6 +68,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		HSTSMaxAge:              strconv.Itoa(c.HSTSMaxAge),
 		HSTSIncludeSubdomains:   c.HSTSIncludeSubdomains,
 		HSTSPreload:             c.HSTSPreload,
+		ClosedPorts:             opts.Ports.Doors(),
 		ReportWorkers:           opts.ReportWorkers,
 		MetricsSocket:           metricsSocket(opts),
 		BackendsSync:            backendsSync,

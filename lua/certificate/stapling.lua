@@ -5,6 +5,7 @@
 local http = require("resty.http")
 local ocsp = require("ngx.ocsp")
 local dns = require("util.dns")
+local doors = require("doors")
 
 local ngx = ngx
 local string = string
@@ -19,6 +20,7 @@ local EXPIRY = 3 * 24 * 3600
 -- A responder that is down must not be asked at every handshake.
 local RETRY_AFTER = 10
 local MAX_ERROR = 200
+local DEFAULT_PORTS = { http = 80, https = 443 }
 
 local not_before = {} -- by id: when this worker may fetch (again)
 
@@ -43,12 +45,14 @@ local function ask(url, request)
   if not scheme then
     return nil, "no URL: " .. url
   end
-  local host, port = authority:match("^(.-):?(%d*)$")
-  if authority:sub(1, 1) == "[" then
-    host, port = authority:match("^(%b[]):?(%d*)$")
+  local host, port = authority:match("^(.*):(%d+)$")
+  host = host or authority:gsub(":$", "")
+  local ip = address(host)
+  if doors.is_closed(ip, port or DEFAULT_PORTS[scheme]) then
+    return nil, "the responder would be the controller itself"
   end
-  local target = string.format("%s://%s%s%s", scheme, address(host),
-    port ~= "" and ":" .. port or "", path == "" and "/" or path)
+  local target = string.format("%s://%s%s%s", scheme, ip,
+    port and ":" .. port or "", path == "" and "/" or path)
   local answer, err = client:request_uri(target, {
     method = "POST",
     body = request,

@@ -17,10 +17,39 @@ describe("balancer", function()
       { { sessionAffinityConfig = { name = "cookie" } }, "sticky_balanced" },
       { { sessionAffinityConfig = { name = "cookie", mode = "persistent" } }, "sticky_persistent" },
       { { sessionAffinityConfig = { name = "" } }, "round_robin" },
+      { { ["load-balance"] = "" }, "round_robin" },
     }) do
       case[1].name = "shop"
       assert.equal(package.loaded["balancer." .. case[2]], balancer.get_implementation(case[1]))
     end
+  end)
+
+  it("chooses round_robin, and says so once, where an algorithm lacks what it needs", function()
+    for _, name in ipairs({ "chash", "chashsubset", "sticky_balanced", "sticky_persistent", "what" }) do
+      local balancer = load("balancer", { var = {}, ctx = {} })
+      spy.on(ngx, "log")
+      for _ = 1, 3 do
+        local backend = { name = "shop", ["load-balance"] = name, sessionAffinityConfig = { name = "" },
+          upstreamHashByConfig = { ["upstream-hash-by-subset-size"] = 3 } }
+        assert.equal(package.loaded["balancer.round_robin"], balancer.get_implementation(backend))
+      end
+      assert.spy(ngx.log).was_called(1)
+    end
+  end)
+
+  it("leaves out endpoints that lead to a port of the controller", function()
+    local balancer = load("balancer", { var = {}, ctx = {} })
+    require("doors").close({ 10246 })
+    spy.on(ngx, "log")
+    local shop = endpoints(2)
+    shop[3] = { address = "127.0.0.1", port = "10246" }
+    for _ = 1, 2 do
+      balancer.sync_backend({ name = "shop", endpoints = { shop[3], shop[1], shop[2] } })
+    end
+    assert.same({ ["10.10.10.1:8080"] = 1, ["10.10.10.2:8080"] = 1 }, balancer.get_balancer_by_upstream_name("shop").nodes)
+    assert.spy(ngx.log).was_called(1)
+    balancer.sync_backend({ name = "shop", endpoints = { shop[3] } })
+    assert.is_nil(balancer.get_balancer_by_upstream_name("shop"))
   end)
 
   it("syncs an instance, or makes another for another algorithm", function()

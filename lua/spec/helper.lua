@@ -24,8 +24,9 @@ end
 -- All that load captures ngx and keeps nothing that others must share.
 local OURS = { "balancer", "balancer.resty", "balancer.sticky", "balancer.ewma", "balancer.chash",
   "balancer.chashsubset", "balancer.round_robin", "balancer.sticky_balanced",
-  "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas", "serving",
-  "tcp_udp_balancer", "tcp_udp_configuration", "util", "util.external_name", "util.nodemap" }
+  "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas", "doors",
+  "serving", "tcp_udp_balancer", "tcp_udp_configuration", "util", "util.external_name",
+  "util.nodemap" }
 
 -- Loads a module, with all of ours that it needs, anew.
 function _M.load(name, fields)

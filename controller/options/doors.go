@@ -1,0 +1,84 @@
+package options
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Doors are the ports at which nginx and the controller are told what to do and
+// tell what they know. On loopback they are for the controller and for tools in
+// its pod: nothing that an ingress names may lead there, as nginx and the
+// controller, which do the connecting, are inside. Those of them that listen on
+// all addresses, Health by default, can be reached at the pod's own address.
+func (p Ports) Doors() []int {
+	doors := []int{p.Status, p.Stream, p.Health, p.SSLProxy, p.Profiler}
+	doors = slices.DeleteFunc(doors, func(port int) bool { return port == 0 })
+	slices.Sort(doors)
+	return slices.Compact(doors)
+}
+
+// IsDoor tells whether an address and port lead to one of the Doors. The
+// unspecified address leads to loopback, as on Linux.
+func (p Ports) IsDoor(address netip.Addr, port int) bool {
+	address = address.Unmap()
+	return (address.IsLoopback() || address.IsUnspecified()) && slices.Contains(p.Doors(), port)
+}
+
+// NamesDoor tells whether a URL names one of the Doors, or a Unix socket, in any
+// way in which an address can be written. What only DNS or a variable of nginx
+// can tell it does not know.
+func (p Ports) NamesDoor(text string) bool {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return false
+	}
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#$"); end >= 0 {
+		authority = rest[:end]
+	}
+	if strings.HasPrefix(strings.ToLower(authority), "unix:") {
+		return true
+	}
+	u, err := url.Parse(scheme + "://" + authority)
+	if err != nil {
+		return false
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return false // without a port, or with a variable, it is no door that we could name
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761, 6.3
+		return slices.Contains(p.Doors(), port)
+	}
+	address, ok := parseAddress(host)
+	return ok && p.IsDoor(address, port)
+}
+
+// parseAddress also reads what the C library's inet_aton does: fewer than four
+// parts, each decimal, octal or hexadecimal, the last of which fills the rest.
+func parseAddress(text string) (netip.Addr, bool) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.WithZone(""), true
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var all uint64
+	for i, part := range parts {
+		number, err := strconv.ParseUint(part, 0, 32)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		if i < len(parts)-1 {
+			all |= number << (24 - 8*i)
+		} else {
+			all |= number
+		}
+	}
+	return netip.AddrFrom4([4]byte{byte(all >> 24), byte(all >> 16), byte(all >> 8), byte(all)}), true
+}

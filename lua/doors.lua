@@ -1,0 +1,128 @@
+-- The doors into the controller's own pod: ports on loopback at which nginx and the
+-- controller are told what to do and tell what they know. Whoever controls an
+-- endpoint, a name in DNS or a certificate must not get through them with the help
+-- of nginx.
+
+local ngx = ngx
+local ipairs = ipairs
+local tonumber = tonumber
+local tostring = tostring
+
+local _M = {}
+
+local closed = {} -- ports, as text
+local refused = {} -- by backend: the last endpoint that was left out
+
+-- ports: a list of numbers or texts.
+function _M.close(ports)
+  for _, port in ipairs(ports) do
+    closed[tostring(port)] = true
+  end
+end
+
+-- The four numbers of an IPv4 address. nginx reads decimals only.
+local function ipv4(text)
+  local a, b, c, d = text:match("^(%d+)%.(%d+)%.(%d+)%.(%d+)$")
+  return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
+end
+
+-- The groups between the colons of a part of an IPv6 address; the last two may be
+-- written as an IPv4 address. nil if it is none.
+local function groups_of(part)
+  local groups = {}
+  for text in part:gmatch("[^:]+") do
+    local a, b, c, d = ipv4(text)
+    if a then
+      groups[#groups + 1], groups[#groups + 2] = a * 256 + b, c * 256 + d
+    else
+      groups[#groups + 1] = tonumber(text:match("^%x+$") or "", 16)
+    end
+  end
+  return groups
+end
+
+-- The eight groups of an IPv6 address (RFC 4291, 2.2); nil if it is none.
+local function ipv6(text)
+  local before, after = text:match("^(.-)::(.*)$")
+  if after and after:find("::", 1, true) then
+    return nil
+  end
+  local groups = groups_of(before or text)
+  if before then
+    local rest = groups_of(after)
+    for _ = #groups + #rest + 1, 8 do
+      groups[#groups + 1] = 0
+    end
+    for _, group in ipairs(rest) do
+      groups[#groups + 1] = group
+    end
+  end
+  return #groups == 8 and groups or nil
+end
+
+-- The unspecified address leads to loopback, too. What is not understood may lead
+-- anywhere.
+local function is_here(address)
+  local first = ipv4(address)
+  if first then
+    return first == 127 or first == 0
+  end
+  local groups = ipv6(address:match("^%[(.*)%]$") or address)
+  if not groups then
+    return true
+  end
+  for i = 1, 5 do
+    if groups[i] ~= 0 then
+      return false
+    end
+  end
+  if groups[6] == 0xffff then -- an IPv4 address
+    return groups[7] < 256 or groups[7] >= 127 * 256 and groups[7] < 128 * 256
+  end
+  return groups[6] == 0
+end
+
+-- Whether an address, IPv6 with brackets or without, and a port lead to a door.
+function _M.is_closed(address, port)
+  return closed[tostring(port)] ~= nil and is_here(address)
+end
+
+-- The first of the endpoints that leads to a door.
+local function door_among(endpoints)
+  for _, endpoint in ipairs(endpoints) do
+    if _M.is_closed(endpoint.address, endpoint.port) then
+      return endpoint.address .. ":" .. endpoint.port
+    end
+  end
+end
+
+-- Leaves out the endpoints of a backend that lead to a door, with a line in the log
+-- when there is another than before.
+function _M.guard(backend)
+  local door = door_among(backend.endpoints)
+  if door and refused[backend.name] ~= door then
+    ngx.log(ngx.ERR, "attempted to proxy to self, backend: ", backend.name, ", peer: ", door,
+      ", which is a port of the controller; it is left out")
+  end
+  refused[backend.name] = door
+  if not door then
+    return
+  end
+
+  local kept = {}
+  for _, endpoint in ipairs(backend.endpoints) do
+    if not _M.is_closed(endpoint.address, endpoint.port) then
+      kept[#kept + 1] = endpoint
+    end
+  end
+  backend.endpoints = kept
+end
+
+-- Whether nginx passed a request on to here: every location that leads elsewhere sets
+-- one of these headers at least.
+function _M.is_proxied(var)
+  return var.http_x_forwarded_for ~= nil or var.http_x_real_ip ~= nil
+    or var.http_x_sent_from ~= nil
+end
+
+return _M
