@@ -116,7 +116,7 @@ func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(
 	if err != nil {
 		t.Skip(err)
 	}
-	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
+	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}

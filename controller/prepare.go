@@ -43,6 +43,10 @@ func prepare(c *Config) (render.Input, error) {
 	if c.Options.DefaultCertificate, err = tls.Fake(time.Now()); err != nil {
 		return render.Input{}, err
 	}
+	user, err := c.Nginx.Unprivileged()
+	if err != nil {
+		return render.Input{}, err
+	}
 	ipv6 := hasIPv6()
 	c.Options.Config = options.Defaults(cpus("/sys/fs/cgroup", runtime.NumCPU()), ipv6)
 	if c.NginxDebug {
@@ -51,6 +55,7 @@ func prepare(c *Config) (render.Input, error) {
 	input := render.Input{
 		Template:       c.Template,
 		Modules:        modules,
+		User:           user,
 		ModulesPath:    c.Nginx.ModulesPath,
 		Optional:       c.Nginx.Available(render.OptionalModules()...),
 		HTTP2Directive: c.Nginx.AtLeast("1.25.1"),

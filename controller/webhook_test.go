@@ -68,7 +68,7 @@ func (r *running) kubectl(manifest string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
-	command := exec.CommandContext(ctx, path, "--server="+r.api.URL(), "apply", "--server-side", "-f", "-")
+	command := exec.CommandContext(ctx, path, "--kubeconfig="+r.api.Kubeconfig(), "apply", "--server-side", "-f", "-")
 	command.Stdin = strings.NewReader(manifest)
 	command.Env = []string{"HOME=" + r.TempDir(), "PATH=" + os.Getenv("PATH")}
 	var said bytes.Buffer

@@ -23,6 +23,6 @@ func startAlone(ctx context.Context, command, dir string) ([]*server, func(), er
 		p.stop()
 		return nil, nil, err
 	}
-	plain := &server{name: "ours over HTTP", url: "http://127.0.0.1:" + ports[0], client: secure.client, programs: []*program{p}}
+	plain := &server{name: "ours over HTTP", url: "http://127.0.0.1:" + ports[0], token: token, client: secure.client, programs: []*program{p}}
 	return []*server{plain, secure}, p.stop, nil
 }

@@ -27,7 +27,7 @@ const adminToken = "oracle"
 
 // startOurs starts the simulated server in this process.
 func startOurs(version string) (*server, func(), error) {
-	s, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Version: version})
+	s, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Version: version, Token: adminToken + "-of-the-simulated-server"})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,7 +36,7 @@ func startOurs(version string) (*server, func(), error) {
 		defer cancel()
 		s.Close(ctx)
 	}
-	return &server{name: "ours", url: s.URL(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}, stop, nil
+	return &server{name: "ours", url: s.URL(), token: s.Config().BearerToken, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}, stop, nil
 }
 
 // startReal starts an etcd and a kube-apiserver, found in the folder bin, with

@@ -34,10 +34,10 @@ func apiserverCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&a.server.HTTP, "http", "127.0.0.1:0", "address to serve HTTP on; empty for none")
-	flags.StringVar(&a.server.HTTPS, "https", "", "address to serve HTTPS on; empty for none")
-	flags.StringVar((*string)(&a.server.Auth), "auth", string(kubeapi.AuthTLS), "who must show the token or a client certificate: tls (those over HTTPS), all, or none")
+	flags.StringVar(&a.server.HTTPS, "https", "127.0.0.1:0", "address to serve HTTPS on")
+	flags.StringVar(&a.server.HTTP, "http", "", "address of loopback to serve plain HTTP on as well, for clients that set the token themselves (default: none)")
 	flags.StringVar(&a.server.Token, "token", "", "bearer token to ask for, which listening beyond loopback needs (default: one is made)")
+	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "let in whoever can reach it, without token or certificate; loopback only")
 	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
 	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "take EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
 	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "what works on the cluster: all, none, or some of "+strings.Join(controllers.Names(), ","))

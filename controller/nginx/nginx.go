@@ -118,12 +118,3 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	}
 	return fmt.Errorf("%s (%s): %w", what, strings.Join(cmd.Args, " "), err)
 }
-
-// User is whom the workers of root's nginx run as when its configuration does
-// not say (the core directive user).
-func (n *Nginx) User() string {
-	if user, ok := (build{arguments: n.arguments}).argument("user"); ok {
-		return user
-	}
-	return "nobody"
-}

@@ -18,6 +18,9 @@ type Input struct {
 	ModulesPath string
 	// Modules are files for load_module, in their order.
 	Modules []string
+	// User is what the directive user says, "name group"; empty leaves it to nginx,
+	// whose workers are not root then.
+	User string
 	// Optional are further modules that nginx could have, each with the files
 	// for load_module that it needs: none where it is linked in. They are
 	// loaded when something asks for them. Names are those of package nginx.

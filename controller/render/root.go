@@ -2,6 +2,7 @@ package render
 
 import (
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,17 @@ type listenPorts struct {
 
 // Path is where a file of ingress-nginx's image is here.
 func (r *root) Path(file string) string { return r.options.Path(file) }
+
+// User is what our directive user says, nothing where main-snippet has its own: nginx takes
+// one only.
+func (r *root) User() string {
+	if ownUser.MatchString(r.Cfg.MainSnippet) {
+		return ""
+	}
+	return r.in.User
+}
+
+var ownUser = regexp.MustCompile(`(?m)(^|;)\s*user\s`)
 
 // Syslog is the server that logs go to.
 func (r *root) Syslog() string {

@@ -173,3 +173,16 @@ func TestManyAndLongHostsRaiseTheHashes(t *testing.T) {
 		}
 	}
 }
+
+// The user of nginx's workers is said once: in main-snippet, if it does.
+func TestUser(t *testing.T) {
+	for snippet, want := range map[string]int{"": 1, "env A;": 1, "# user\nuser root;": 0, "env A; user root;": 0, "  user\tdaemon;": 0, "env user;": 1} {
+		text := conf(t, func(in *render.Input) {
+			in.User = "nobody nogroup"
+			in.Options.Config.MainSnippet = snippet
+		})
+		if got := strings.Count(text, "\nuser nobody nogroup;"); got != want {
+			t.Errorf("main-snippet %q: %d times", snippet, got)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func (c *Cluster) claimName() error {
 	if c.keep == "" {
 		return nil // its name has our PID
 	}
-	claim, err := os.OpenFile(filepath.Join(os.TempDir(), c.Name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	claim, err := os.OpenFile(filepath.Join(os.TempDir(), c.Name+".lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600) // others write to this folder, too
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"encoding/json"
+	stderrors "errors"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -49,6 +50,7 @@ func (s *Server) mutate(r *request, obj runtime.Object, base *object, dryRun boo
 			continue
 		}
 		if obj, err = a.patch(answer.Patch); err != nil {
+			s.reportError(r.Request, err)
 			return nil, errors.NewInternalError(err)
 		}
 	}
@@ -78,7 +80,8 @@ func (s *Server) admit(r *request, obj runtime.Object, base *object, dryRun bool
 		if h.wants(a) {
 			asked++
 			go func() {
-				_, err := h.ask(ctx, a)
+				_, err := attempt(errors.NewInternalError(stderrors.New("asking a webhook made the server panic")),
+					func() (*admissionv1.AdmissionResponse, error) { return h.ask(ctx, a) })
 				answers <- err
 			}()
 		}
@@ -189,7 +192,8 @@ func (a *attributes) patch(patch []byte) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := operations.Apply(original)
+	refusal := errors.NewInternalError(stderrors.New("the webhook's patch cannot be applied to the object"))
+	result, err := attempt(refusal, func() ([]byte, error) { return operations.Apply(original) })
 	if err != nil {
 		return nil, err
 	}

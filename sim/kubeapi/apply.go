@@ -63,6 +63,9 @@ func (r *request) applied(w http.ResponseWriter, old runtime.Object, patch []byt
 	if err := yaml.Unmarshal(patch, &intent.Object); err != nil {
 		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
 	}
+	if levels := depth(intent.Object); levels > maxDepth {
+		return nil, errors.NewBadRequest(errTooDeep(levels).Error())
+	}
 	live, err := r.res.toFields(old.DeepCopyObject())
 	if err != nil {
 		return nil, err

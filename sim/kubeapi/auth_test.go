@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,14 +18,20 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Who shows the token or a certificate of this server comes in over HTTPS, in both protocols.
+// guarded runs a server that asks everyone, over HTTP and HTTPS.
+func guarded(t testing.TB) *Server {
+	t.Helper()
+	return startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
+}
+
+// Who shows the token or a certificate of this server comes in, in both protocols.
 func TestAuthenticationLetsIn(t *testing.T) {
-	s := start(t)
+	s := guarded(t)
 	byCert, err := s.CertificateConfig("jane", "system:masters")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, config := range map[string]*rest.Config{"token": s.TLSConfig(), "certificate": byCert, "HTTP": {Host: s.URL()}} {
+	for name, config := range map[string]*rest.Config{"token": s.TLSConfig(), "certificate": byCert, "token over HTTP": s.Config()} {
 		if _, err := client(t, config).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -29,7 +39,7 @@ func TestAuthenticationLetsIn(t *testing.T) {
 }
 
 func TestAuthenticationKeepsOut(t *testing.T) {
-	s, other := start(t), start(t)
+	s, other := guarded(t), guarded(t)
 	stranger, err := other.CertificateConfig("jane", "system:masters")
 	if err != nil {
 		t.Fatal(err)
@@ -37,19 +47,18 @@ func TestAuthenticationKeepsOut(t *testing.T) {
 	stranger.Host, stranger.CAData = s.TLSURL(), s.TLSConfig().CAData
 	nobody, wrong := s.TLSConfig(), s.TLSConfig()
 	nobody.BearerToken, wrong.BearerToken = "", wrong.BearerToken+"x"
-	for name, test := range map[string]struct {
-		config *rest.Config
-		is     func(error) bool
-	}{
-		"nothing":                         {nobody, apierrors.IsForbidden},
-		"a wrong token":                   {wrong, apierrors.IsUnauthorized},
-		"a certificate of another server": {stranger, apierrors.IsUnauthorized},
+	for name, config := range map[string]*rest.Config{
+		"nothing":                         nobody,
+		"nothing over HTTP":               {Host: s.URL()},
+		"a wrong token":                   wrong,
+		"another server's token":          {Host: s.URL(), BearerToken: other.Config().BearerToken},
+		"a certificate of another server": stranger,
 	} {
-		c := client(t, test.config)
-		if _, err := c.CoreV1().ConfigMaps("").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{}); !test.is(err) {
+		c := client(t, config)
+		if _, err := c.CoreV1().ConfigMaps("").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{}); !apierrors.IsUnauthorized(err) {
 			t.Errorf("%s: create: %v", name, err)
 		}
-		if _, err := c.CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{}); !test.is(err) {
+		if _, err := c.CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 			t.Errorf("%s: watch: %v", name, err)
 		}
 	}
@@ -58,29 +67,87 @@ func TestAuthenticationKeepsOut(t *testing.T) {
 	}
 }
 
-// The words are those of the real server, and some paths are open to all.
+// Without credentials everything but health is a 401, over both protocols.
 func TestAuthenticationWords(t *testing.T) {
-	s, err := Start(Options{HTTP: "127.0.0.1:0", Auth: AuthAll, Token: "0123456789abcdef"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(context.Background())
-	for path, want := range map[string]string{
-		"/api/v1/namespaces/default/services/web": `services "web" is forbidden: User "system:anonymous" cannot get resource "services" in API group "" in the namespace "default"`,
-		"/apis/networking.k8s.io/v1/ingresses":    `ingresses.networking.k8s.io is forbidden: User "system:anonymous" cannot list resource "ingresses" in API group "networking.k8s.io" at the cluster scope`,
-		"/api/v1/pods?watch=1":                    `pods is forbidden: User "system:anonymous" cannot watch resource "pods" in API group "" at the cluster scope`,
-		"/apis":                                   `forbidden: User "system:anonymous" cannot get path "/apis"`,
-		"/version":                                "",
-		"/readyz":                                 "",
-	} {
+	s := startWith(t, Options{HTTP: "127.0.0.1:0", Token: "0123456789abcdef"})
+	for _, path := range []string{"/", "/api", "/apis", "/version", "/openapi/v3", "/api/v1/namespaces/default/services/web", "/api/v1/pods?watch=1", "/apis/none.example/v1/things", "/healthzz", "/readyz/"} {
+		want := "Unauthorized"
+		if path == "/readyz/" {
+			want = ""
+		}
 		if got := refusalOf(t, s.URL()+path, ""); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
-	for token, want := range map[string]string{"Bearer 0123456789abcdef": "", "Bearer 0123456789abcde": "Unauthorized", "Basic 0123456789abcdef": "Unauthorized"} {
+	for token, want := range map[string]string{"Bearer 0123456789abcdef": "", "bearer  0123456789abcdef ": "", "Bearer 0123456789abcde": "Unauthorized", "Bearer ": "Unauthorized",
+		"Basic 0123456789abcdef": "Unauthorized", "0123456789abcdef": "Unauthorized"} {
 		if got := refusalOf(t, s.URL()+"/api/v1/pods", token); got != want {
 			t.Errorf("%s: %q, want %q", token, got, want)
 		}
+	}
+}
+
+// A name that a web page could have resolve to this machine is not the server's, whoever
+// asks by it and for what.
+func TestHostIsChecked(t *testing.T) {
+	s := startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "0.0.0.0:0", Token: "0123456789abcdef"})
+	port := s.URL()[strings.LastIndex(s.URL(), ":"):]
+	own := addressesOf(s.https.listener)
+	hosts := map[string]bool{
+		"127.0.0.1" + port: true, "127.0.0.1": true, "localhost" + port: true, "LocalHost.": true, "[::1]" + port: true, "127.9.9.9": true,
+		net.JoinHostPort(own[len(own)-1].String(), "1"): true,
+		"evil.example" + port:                           false, "localhost.evil.example": false, "127.0.0.1.evil.example" + port: false, "192.0.2.1": false, "a:b:c": false,
+	}
+	for host, ok := range hosts {
+		for _, path := range []string{"/api/v1/pods", "/readyz", "/nowhere"} {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", s.URL()+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = host
+			req.Header.Set("Authorization", "Bearer 0123456789abcdef")
+			resp, err := http.DefaultTransport.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if refused := resp.StatusCode == http.StatusForbidden; refused == ok {
+				t.Errorf("Host %s: %s: %d", host, path, resp.StatusCode)
+			}
+		}
+	}
+}
+
+// What a page's form, or its script without leave, can have a browser send is refused.
+func TestContentTypeIsRequired(t *testing.T) {
+	s := start(t)
+	w := wire{t, s.URL()}
+	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
+	before := everything(s)
+	for _, contentType := range []string{"", "text/plain", "text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
+		for _, test := range []struct{ method, path, body string }{
+			{"POST", cmPath, `{"metadata":{"name":"b"}}`},
+			{"PUT", cmPath + "/a", `{"metadata":{"name":"a"},"data":{"k":"v"}}`},
+			{"PATCH", cmPath + "/a", `{"data":{"k":"v"}}`},
+			{"DELETE", cmPath + "/a", `{"kind":"DeleteOptions"}`},
+			{"DELETE", cmPath, `{"kind":"DeleteOptions"}`},
+			{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{}}`},
+			{"PUT", "/api/v1/namespaces/default/finalize", `{"metadata":{"name":"default"}}`},
+		} {
+			resp := w.send(test.method, test.path, contentType, test.body)
+			if resp.StatusCode != http.StatusUnsupportedMediaType {
+				t.Errorf("%s %s as %q: %d", test.method, test.path, contentType, resp.StatusCode)
+			}
+		}
+	}
+	if after := everything(s); !reflect.DeepEqual(before, after) {
+		t.Errorf("changed: %v", after)
+	}
+	if err := client(t, s.Config()).CoreV1().RESTClient().Post().AbsPath(cmPath).Body([]byte(`{"metadata":{"name":"b"}}`)).Do(t.Context()).Error(); err != nil {
+		t.Errorf("a client with a token, whose library sets no type: %v", err)
+	}
+	if resp := w.send("DELETE", cmPath+"/a", "", ""); resp.StatusCode != http.StatusOK {
+		t.Errorf("DELETE without a body: %d", resp.StatusCode)
 	}
 }
 
@@ -113,25 +180,40 @@ func refusalOf(t *testing.T, url, authorization string) string {
 	return status.Message
 }
 
-// The kubeconfig of a server over HTTPS has two contexts: by token and by certificate.
+// The kubeconfig of a server has two contexts, by token and by certificate, also when only
+// HTTP was asked for. Only its owner may read it, whatever was in its place.
 func TestKubeconfigCarriesCredentials(t *testing.T) {
-	s, err := Start(Options{HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(context.Background())
-	for _, name := range []string{"", "windtunnel-certificate"} {
-		config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-			&clientcmd.ClientConfigLoadingRules{ExplicitPath: s.Kubeconfig()}, &clientcmd.ConfigOverrides{CurrentContext: name}).ClientConfig()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (config.BearerToken == "") == (config.CertData == nil) {
-			t.Errorf("context %q has token %q and a certificate of %d bytes", name, config.BearerToken, len(config.CertData))
-		}
-		if _, err := client(t, config).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
-			t.Errorf("context %q: %v", name, err)
-		}
+	for name, opts := range map[string]Options{"HTTPS": {HTTPS: "127.0.0.1:0"}, "HTTP": {HTTP: "127.0.0.1:0"}} {
+		t.Run(name, func(t *testing.T) {
+			opts.Dir = t.TempDir()
+			elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+			if err := os.WriteFile(elsewhere, []byte("not yours"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(elsewhere, filepath.Join(opts.Dir, "kubeconfig")); err != nil {
+				t.Fatal(err)
+			}
+			s := startWith(t, opts)
+			for _, name := range []string{"", "windtunnel-certificate"} {
+				config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+					&clientcmd.ClientConfigLoadingRules{ExplicitPath: s.Kubeconfig()}, &clientcmd.ConfigOverrides{CurrentContext: name}).ClientConfig()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if (config.BearerToken == "") == (config.CertData == nil) {
+					t.Errorf("context %q has token %q and a certificate of %d bytes", name, config.BearerToken, len(config.CertData))
+				}
+				if _, err := client(t, config).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
+					t.Errorf("context %q: %v", name, err)
+				}
+			}
+			if is, err := os.Lstat(s.Kubeconfig()); err != nil || is.Mode() != 0o600 {
+				t.Errorf("the kubeconfig is %v, %v", is.Mode(), err)
+			}
+			if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "not yours" {
+				t.Errorf("a link was followed: %s, %v", text, err)
+			}
+		})
 	}
 }
 
@@ -142,13 +224,12 @@ func TestListensBeyondLoopbackOnlyGuarded(t *testing.T) {
 		opts Options
 		ok   bool
 	}{
-		"HTTP":                  {Options{HTTP: "0.0.0.0:0", Token: token, Auth: AuthAll}, false},
+		"HTTP":                  {Options{HTTP: "0.0.0.0:0", Token: token}, false},
 		"HTTPS without a token": {Options{HTTPS: "0.0.0.0:0"}, false},
-		"HTTPS open to all":     {Options{HTTPS: "0.0.0.0:0", Token: token, Auth: AuthNone}, false},
+		"HTTPS open to all":     {Options{HTTPS: "0.0.0.0:0", Token: token, Anonymous: true}, false},
 		"a token that is short": {Options{HTTPS: "127.0.0.1:0", Token: token[1:]}, false},
-		"an unknown mode":       {Options{HTTP: "127.0.0.1:0", Auth: "some"}, false},
 		"HTTPS with a token":    {Options{HTTPS: "0.0.0.0:0", Token: token}, true},
-		"open to all, loopback": {Options{HTTPS: "127.0.0.1:0", Auth: AuthNone}, true},
+		"open to all, loopback": {Options{HTTPS: "127.0.0.1:0", Anonymous: true}, true},
 	} {
 		s, err := Start(test.opts)
 		if (err == nil) != test.ok {
@@ -158,7 +239,7 @@ func TestListensBeyondLoopbackOnlyGuarded(t *testing.T) {
 			continue
 		}
 		config := s.Config()
-		if test.opts.Auth == AuthNone {
+		if test.opts.Anonymous {
 			config.BearerToken = ""
 		}
 		if _, err := client(t, config).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {

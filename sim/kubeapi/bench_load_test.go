@@ -18,7 +18,7 @@ func dialPutter(b *testing.B, p process, name, mediaType string) *load.Putter {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { conn.Close() })
-	putter, err := load.NewPutter(conn, load.Slice("default", name, 10), mediaType, "")
+	putter, err := load.NewPutter(conn, load.Slice("default", name, 10), mediaType, benchToken)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func dialWatcher(b *testing.B, p process, rv string) *load.Watcher {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { conn.Close() })
-	watcher, err := load.NewWatcher(conn.(*net.TCPConn), rv)
+	watcher, err := load.NewWatcher(conn.(*net.TCPConn), rv, benchToken)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 // processor time and memory are its own, too.
 
 const (
+	benchToken      = "token-of-the-benchmarks"
 	serveVariable   = "KUBEAPI_BENCH_SERVE"
 	profileVariable = "KUBEAPI_BENCH_PROFILE" // a file for the processor profile of the server
 )
@@ -30,7 +31,7 @@ func TestServeAlone(t *testing.T) {
 		t.Skip("only the benchmarks run this, as a process of its own")
 	}
 	Alone()
-	s, err := Start(Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
+	s, err := Start(Options{HTTP: "127.0.0.1:0", Token: benchToken, AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,9 @@ func startProcess(b *testing.B) process {
 
 func (p process) address() string { return strings.TrimPrefix(p.url, "http://") }
 
-func (p process) config() *rest.Config { return &rest.Config{Host: p.url, QPS: -1} }
+func (p process) config() *rest.Config {
+	return &rest.Config{Host: p.url, QPS: -1, BearerToken: benchToken}
+}
 
 func (p process) stat(b *testing.B) procfs.ProcStat {
 	b.Helper()

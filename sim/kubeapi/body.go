@@ -44,7 +44,7 @@ func readShown(w http.ResponseWriter, r *request, res *resource) (runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	mediaType, err := contentType(r, "application/json")
+	mediaType, err := contentType(r)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +94,17 @@ type discard struct{ http.ResponseWriter }
 
 func (discard) Header() http.Header { return http.Header{} }
 
-// contentType returns the media type of the request's body without its parameters.
-func contentType(r *request, unset string) (string, error) {
+// contentType returns the media type of the request's body without its parameters. Without
+// a Content-Type it is JSON, as in kube-apiserver, but empty and so no type that is taken
+// where nothing is shown either: any web page can have a browser post such requests.
+func contentType(r *request) (string, error) {
 	header := r.Header.Get("Content-Type")
-	if header == "" {
-		return unset, nil
+	switch {
+	case header != "":
+	case r.Header.Get("Authorization") != "": // which a page cannot send without leave
+		return "application/json", nil
+	default:
+		return "", nil
 	}
 	mediaType, _, err := mime.ParseMediaType(header)
 	if err != nil {

@@ -37,5 +37,6 @@ func (c *chunked) write(parts [][]byte, size int) error {
 		return err
 	}
 	_, err := c.conn.Write(bytes.Join(c.parts, nil)) // TLS makes a record of each write
+	clear(c.parts)
 	return err
 }

@@ -36,6 +36,9 @@ func decodeCustom(res *resource, body []byte) (runtime.Object, []error, error) {
 
 // decodeCustomJSON decodes a body that was sent in the form that errors show.
 func decodeCustomJSON(res *resource, body, sent []byte) (runtime.Object, []error, error) {
+	if levels, _ := nesting(body); levels > maxDepth {
+		return nil, nil, errTooDeep(levels)
+	}
 	var content map[string]any
 	problems, err := kjson.UnmarshalStrict(body, &content, kjson.DisallowDuplicateFields)
 	if err != nil {

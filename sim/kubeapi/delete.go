@@ -17,6 +17,9 @@ import (
 // a kubelet has to end first.
 func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	opts, err := readDeleteOptions(r)
+	if err == nil {
+		err = r.mayDelete()
+	}
 	if err != nil {
 		return err
 	}
@@ -200,7 +203,7 @@ func readDeleteOptions(r *request) (*metav1.DeleteOptions, error) {
 }
 
 func decodeDeleteOptions(r *request, body []byte, opts *metav1.DeleteOptions) error {
-	mediaType, err := contentType(r, "application/json")
+	mediaType, err := contentType(r)
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,10 @@ func (st *stream) sendInstead(c *fault.Call, events []event, step fault.Step) er
 	if err := st.encode(events); err != nil {
 		return err
 	}
-	instead := step.Bytes(bytes.Join(st.parts, nil))
-	st.parts, st.size = nil, 0
+	work := st.workspace()
+	instead := step.Bytes(bytes.Join(work.parts, nil))
+	work.reset()
+	st.size = 0
 	st.append(instead)
 	st.flush()
 	if step.Cut {

@@ -69,6 +69,7 @@ func FuzzHTTP(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		req = req.WithContext(ctx)
+		req.Host = "localhost"
 		req.Header.Set("Content-Type", contentType)
 		req.Header.Set("Accept", accept)
 		s := seeded(t)
@@ -90,7 +91,7 @@ var ownFault = regexp.MustCompile(`resourceVersion should not be set|failed to c
 
 // seeded is a server that does not listen, with two objects named seed.
 func seeded(t *testing.T) *Server {
-	s, err := newServer(Options{})
+	s, err := newServer(Options{Anonymous: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func seeded(t *testing.T) *Server {
 		"/apis/apps/v1/namespaces/default/deployments": `{"metadata":{"name":"seed"},"spec":{}}`,
 	} {
 		w := httptest.NewRecorder()
-		s.handler().ServeHTTP(w, httptest.NewRequest("POST", path, bytes.NewReader([]byte(body))))
+		s.handler().ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+path, bytes.NewReader([]byte(body))))
 		if w.Code != http.StatusCreated {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}

@@ -31,7 +31,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/openapi/v3", s.serveOpenAPI)
 	mux.HandleFunc("/openapi/v3/", s.serveOpenAPI)
 	mux.HandleFunc("/", s.serve)
-	return plainPaths(s.whileUp(s.authenticated(s.disturbed(mux))))
+	return s.surviving(s.hastened(plainPaths(s.hostChecked(s.whileUp(s.authenticated(s.disturbed(mux)))))))
 }
 
 // serve answers a request about a resource, or the discovery of a group.
@@ -42,6 +42,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}, warnings: &warningHeader{header: w.Header()}}
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	if err := s.answer(w, r); err != nil {
+		s.reportError(req, err)
 		fail(w, r, err)
 	}
 }
@@ -71,6 +72,8 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	switch {
 	case r.res.review != nil:
 		return s.reviewVerb(r)
+	case r.wantsContainer():
+		return s.noContainers
 	case r.subresource == "binding":
 		return s.bindingVerb(r)
 	case r.subresource == "finalize" && r.Method != http.MethodPut:

@@ -1,6 +1,8 @@
 package kubeapi
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,11 +15,11 @@ import (
 // writeKubeconfig writes dir/kubeconfig, with the CA and the token inline, and over
 // TLS a second context that shows a certificate instead. It returns its path.
 func (s *Server) writeKubeconfig(dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("making the folder of the kubeconfig: %w", err)
 	}
 	const name = "windtunnel"
-	config := s.Config()
+	config := cmp.Or(s.TLSConfig(), s.Config())
 	file := api.NewConfig()
 	file.Clusters[name] = &api.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
 	addUser(file, name, name, config)
@@ -36,10 +38,31 @@ func (s *Server) writeKubeconfig(dir string) (string, error) {
 		addUser(file, secure, secure, byCert)
 	}
 	path := filepath.Join(dir, "kubeconfig")
-	if err := clientcmd.WriteToFile(*file, path); err != nil {
+	if err := writePrivate(path, *file); err != nil {
 		return "", fmt.Errorf("writing the kubeconfig: %w", err)
 	}
 	return path, nil
+}
+
+// writePrivate replaces a kubeconfig by one that only its owner may read, whoever could
+// read the one before, and wherever a link in its place leads.
+func writePrivate(path string, config api.Config) error {
+	text, err := clientcmd.Write(config)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+	}
+	return err
 }
 
 func addUser(file *api.Config, name, cluster string, config *rest.Config) {

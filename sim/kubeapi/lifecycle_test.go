@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -252,5 +253,26 @@ func TestUnknownFieldsWarn(t *testing.T) {
 	resp := wire{t, s.URL()}.send("POST", cmPath, "application/json", `{"metadata":{"name":"a"},"dada":{}}`)
 	if resp.StatusCode != http.StatusCreated || resp.Header.Get("Warning") != `299 - "unknown field \"dada\""` {
 		t.Errorf("%s, warning %q", resp.Status, resp.Header.Get("Warning"))
+	}
+}
+
+// The namespaces that a cluster cannot be without stay, whatever the way of asking.
+func TestSystemNamespacesStay(t *testing.T) {
+	s := start(t)
+	w := wire{t, s.URL()}
+	w.mustCreate("/api/v1/namespaces", `{"metadata":{"name":"kube-node-lease"}}`)
+	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
+	before := everything(s)
+	for _, name := range []string{"default", "kube-system", "kube-public"} {
+		for _, query := range []string{"", "?dryRun=All", "?propagationPolicy=Foreground", "?gracePeriodSeconds=0"} {
+			code, status := w.do("DELETE", "/api/v1/namespaces/"+name+query, "")
+			if want := `namespaces "` + name + `" is forbidden: this namespace may not be deleted`; code != 403 || text(status, "message") != want || text(status, "reason") != "Forbidden" {
+				t.Errorf("%s%s: %d %v", name, query, code, status.Object)
+			}
+		}
+	}
+	unharmed(t, httptest.NewRequest("DELETE", "/", nil), 403, before, everything(s))
+	if code, status := w.do("DELETE", "/api/v1/namespaces/kube-node-lease", ""); code != 200 {
+		t.Errorf("kube-node-lease: %d %v", code, status.Object)
 	}
 }

@@ -1,12 +1,31 @@
 package kubeapi
 
 import (
+	stderrors "errors"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
 // Where there is no namespace controller the server plays it: it deletes what is
 // in a namespace that is deleted, and then the namespace.
+
+// mayDelete refuses to delete the namespaces that kube-apiserver keeps for ever (the
+// admission plugin NamespaceLifecycle). The others of a new cluster, such as
+// kube-node-lease, may go.
+func (r *request) mayDelete() error {
+	if r.objects.res.groupResource() != (schema.GroupResource{Resource: "namespaces"}) {
+		return nil
+	}
+	switch r.name {
+	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
+		return errors.NewForbidden(r.res.groupResource(), r.name, stderrors.New("this namespace may not be deleted"))
+	}
+	return nil
+}
 
 // endNamespace marks a namespace as terminating, deletes its contents and, if
 // nothing holds on, the namespace itself.

@@ -17,16 +17,11 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// maxPatchOperations bounds a JSON patch, as kube-apiserver does; so does the
-// limit on what its copies may add up to.
-const maxPatchOperations = 10000
-
-func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * maxBody }
-
 // patcher is one patch that waits for an object: one way of applying it or the other.
 type patcher struct {
 	// text makes a new state of an object as JSON.
-	text func(original []byte) ([]byte, error)
+	text     func(original []byte) ([]byte, error)
+	readings int // how often text reads the original, at most
 	// merge is what a strategic merge patch asks for, which needs the object's kind.
 	merge    map[string]any
 	problems []error // fields that are twice in the patch
@@ -93,6 +88,9 @@ func (p *patcher) apply(res *resource, current runtime.Object, lax bool) (obj ru
 	if err != nil {
 		return nil, "", nil, err
 	}
+	if len(original)*p.readings > maxRead {
+		return nil, "", nil, tooMuch("the patch has %d operations or levels, too many for an object of %d bytes; send it in parts", p.readings, len(original))
+	}
 	result, err := p.text(original)
 	if err != nil {
 		return nil, "", nil, err
@@ -107,9 +105,13 @@ func (p *patcher) mergeInto(res *resource, current runtime.Object) (runtime.Obje
 		return nil, nil, err
 	}
 	next := res.empty()
-	merged, err := strategicpatch.StrategicMergeMapPatch(original, runtime.DeepCopyJSON(p.merge), next)
+	refusal := badRequest("the strategic merge patch has a directive or a list that does not fit the object's fields")
+	merged, err := attempt(refusal, func() (map[string]any, error) {
+		merged, err := strategicpatch.StrategicMergeMapPatch(original, runtime.DeepCopyJSON(p.merge), next)
+		return merged, badPatch(err)
+	})
 	if err != nil {
-		return nil, nil, badPatch(err)
+		return nil, nil, err
 	}
 	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(merged, next, true)
 	strict, isStrict := runtime.AsStrictDecodingError(err)
@@ -127,7 +129,7 @@ func (p *patcher) mergeInto(res *resource, current runtime.Object) (runtime.Obje
 }
 
 func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, err error) {
-	if mediaType, err = contentType(r, ""); err != nil {
+	if mediaType, err = contentType(r); err != nil {
 		return
 	}
 	switch types.PatchType(mediaType) {
@@ -152,6 +154,10 @@ func parsePatch(kind types.PatchType, body []byte) (*patcher, error) {
 	if kind == types.JSONPatchType {
 		return parseJSONPatch(body)
 	}
+	levels, nested := nesting(body)
+	if nested > maxNested {
+		return nil, tooMuch("the patch nests its %d bytes %d levels deep; send it in parts", len(body), levels)
+	}
 	var fields map[string]any
 	problems, err := kjson.UnmarshalStrict(body, &fields)
 	switch {
@@ -159,12 +165,17 @@ func parsePatch(kind types.PatchType, body []byte) (*patcher, error) {
 		return nil, badPatch(err)
 	case err != nil:
 		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	case kind == types.StrategicMergePatchType && elements(fields) > maxPatchElements:
+		return nil, tooMuch("the lists of a strategic merge patch may have %d elements, not %d; send it in parts, or as a JSON or merge patch", maxPatchElements, elements(fields))
 	case kind == types.StrategicMergePatchType && fields != nil:
 		return &patcher{merge: fields, problems: problems}, nil
 	}
-	return &patcher{problems: problems, text: func(original []byte) ([]byte, error) {
-		result, err := jsonpatch.MergePatch(original, body)
-		return result, badPatch(err)
+	refusal := badRequest("the merge patch cannot be applied to the object")
+	return &patcher{problems: problems, readings: levels, text: func(original []byte) ([]byte, error) {
+		return attempt(refusal, func() ([]byte, error) {
+			result, err := jsonpatch.MergePatch(original, body)
+			return result, badPatch(err)
+		})
 	}}, nil
 }
 
@@ -191,15 +202,16 @@ func parseJSONPatch(body []byte) (*patcher, error) {
 		return nil, badPatch(err)
 	}
 	if len(operations) > maxPatchOperations {
-		return nil, errors.NewRequestEntityTooLargeError(fmt.Sprintf(
-			"The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations)))
+		return nil, tooMuch("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations))
 	}
-	return &patcher{problems: problems, text: func(original []byte) ([]byte, error) {
-		result, err := operations.Apply(original)
-		if err != nil {
-			return nil, errUnprocessable()
-		}
-		return result, nil
+	return &patcher{problems: problems, readings: readings(fields), text: func(original []byte) ([]byte, error) {
+		return attempt(errUnprocessable(), func() ([]byte, error) {
+			result, err := operations.Apply(original)
+			if err != nil {
+				return nil, errUnprocessable()
+			}
+			return result, nil
+		})
 	}}, nil
 }
 
@@ -211,7 +223,7 @@ func badPatch(err error) error {
 }
 
 // errUnprocessable is the 422 of a JSON patch that does not fit the object.
-func errUnprocessable() error {
+func errUnprocessable() *errors.StatusError {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusUnprocessableEntity,

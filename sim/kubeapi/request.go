@@ -80,7 +80,8 @@ func (s *Server) resolve(r *request) error {
 	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) {
 		return errUnknownResource(p)
 	}
-	if !r.res.has(p.subresource) {
+	r.subresource = p.subresource
+	if !r.res.has(p.subresource) && !r.wantsContainer() {
 		if r.res.custom != nil {
 			return errors.NewNotFound(r.res.groupResource(), p.name)
 		}
@@ -90,7 +91,7 @@ func (s *Server) resolve(r *request) error {
 	if r.objects == nil {
 		return errUnknownResource(p)
 	}
-	r.namespace, r.name, r.subresource = p.namespace, p.name, p.subresource
+	r.namespace, r.name = p.namespace, p.name
 	if r.name != "" && r.namespace == "" && !r.res.clusterScoped {
 		return errUnknownResource(p)
 	}

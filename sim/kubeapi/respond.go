@@ -7,6 +7,7 @@ import (
 	stderrors "errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
@@ -100,6 +101,8 @@ func statusFor(err error) *metav1.Status {
 	switch {
 	case stderrors.As(err, &tooLarge):
 		known = errors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", tooLarge.Limit))
+	case stderrors.Is(err, os.ErrDeadlineExceeded): // as kube-apiserver answers what takes longer than its request timeout
+		known = errors.NewTimeoutError("the request's body took too long to arrive", 0)
 	case !stderrors.As(err, &known): // as kube-apiserver answers what it did not expect
 		known = &errors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}

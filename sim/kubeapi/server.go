@@ -16,8 +16,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log"
+	"log/slog"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -39,7 +39,7 @@ const DefaultVersion = "v1.35.0"
 type Options struct {
 	HTTP    string // listen address, host:port; port 0 finds a free one; empty is off
 	HTTPS   string // the same, with a certificate of a CA made at start
-	Dir     string // the kubeconfig and the CA's certificate are written here; empty writes none
+	Dir     string // the kubeconfig and the CA's certificate are written here, which needs HTTPS: it is on then, on a free port of loopback; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
 	// ResolveService finds the host:port behind a Service that a webhook is
 	// configured with, for there is no cluster network. Without it such webhooks fail.
@@ -54,8 +54,12 @@ type Options struct {
 	Kubelet             bool // ends deleted pods; else they are gone with the request
 	NamespaceController bool // empties deleted namespaces; else the server does
 
-	Auth  Auth   // who must show the token or a client certificate; empty is AuthTLS
-	Token string // the bearer token; empty makes one, for loopback only
+	// Everyone must show the token, or a client certificate of this server; who does
+	// not gets a 401. Clients send no token of a kubeconfig over plain HTTP.
+	Token     string // the bearer token, at least 16 characters; empty makes one, for loopback only
+	Anonymous bool   // nobody need show anything; loopback only
+
+	Log *slog.Logger // takes panics; nil is slog.Default()
 
 	OnFault func(fault.Hit) // is told of every fault that hits, one after the other; it must not call the server
 	Broken  bool            // takes the faults of package broken, too
@@ -79,11 +83,14 @@ type Server struct {
 	allowLoopback bool // addresses of endpoints
 
 	http, https *endpoint
-	auth        Auth
+	names       map[string]bool // of itself, in Host headers; besides loopback
 	token       string
+	log         *slog.Logger
+	bodyWithin  time.Duration
 	identity    *identity // nil without HTTPS
 	kubeconfig  string
 	connections connections
+	reclaimer   reclaimer
 	faults      *faults
 	streams     streams
 	broken      bool
@@ -122,15 +129,12 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	auth, err := opts.Auth.check()
-	if err != nil {
-		return nil, err
-	}
 	if opts.Token != "" && len(opts.Token) < minToken {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
-	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, auth: auth, faults: newFaults(opts.OnFault), broken: opts.Broken,
-		allowLoopback: opts.AllowLoopbackEndpoints, token: cmp.Or(opts.Token, rand.Text())}
+	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, faults: newFaults(opts.OnFault), broken: opts.Broken,
+		allowLoopback: opts.AllowLoopbackEndpoints, names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()),
+		log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
 	s.stopping.Store(make(chan struct{}))
 	for _, res := range resources {
 		if res.view == nil {
@@ -162,15 +166,20 @@ func (s *Server) listen(opts Options) error {
 			return err
 		}
 		s.http = &endpoint{url: "http://" + reachable(l), address: l.Addr().String(), listener: l}
+		s.nameAfter(l)
+	}
+	if opts.HTTPS == "" && opts.Dir != "" && !opts.Anonymous {
+		opts.HTTPS = "127.0.0.1:0" // or nobody could use the kubeconfig
 	}
 	if opts.HTTPS == "" {
 		return nil
 	}
-	l, err := listenOn(opts.HTTPS, s.auth != AuthNone && opts.Token != "")
+	l, err := listenOn(opts.HTTPS, !opts.Anonymous && opts.Token != "")
 	if err != nil {
 		return err
 	}
 	s.https = &endpoint{url: "https://" + reachable(l), address: l.Addr().String(), listener: l}
+	s.nameAfter(l)
 	if s.identity, err = newIdentity(addressesOf(l)...); err != nil {
 		return err
 	}
@@ -186,7 +195,7 @@ func (s *Server) newHTTPServer() *http.Server {
 		MaxHeaderBytes:    maxHeader,
 		ConnContext:       s.connections.add,
 		ConnState:         s.connections.note,
-		ErrorLog:          log.New(io.Discard, "", 0), // of handshakes and hang-ups, which are the clients' affair
+		ErrorLog:          log.New(netLog{s.log}, "", 0),
 	}
 }
 
@@ -245,12 +254,13 @@ func (s *Server) TLSURL() string {
 	return s.https.url
 }
 
-// Kubeconfig is the path of a kubeconfig file for this server, over HTTP if that
-// is on; empty if Options.Dir was.
+// Kubeconfig is the path of a kubeconfig file for this server, which only its owner may
+// read; empty if Options.Dir was. It leads over HTTPS if that is on, as clients keep the
+// token to themselves on plain HTTP.
 func (s *Server) Kubeconfig() string { return s.kubeconfig }
 
-// Config is a client configuration for this server, over HTTP if that is on. It
-// does not limit the client's rate.
+// Config is a client configuration for this server with its token, over HTTP if that is
+// on. It does not limit the client's rate.
 func (s *Server) Config() *rest.Config {
 	if s.http != nil {
 		return &rest.Config{Host: s.URL(), QPS: -1, BearerToken: s.token}

@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// start runs a server over HTTP and HTTPS for the length of a test.
+// start runs a server over HTTP and HTTPS for the length of a test, open to bare requests.
 func start(t testing.TB) *Server {
 	t.Helper()
-	return startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir(), AllowLoopbackEndpoints: true})
+	return startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir(), Anonymous: true, AllowLoopbackEndpoints: true})
 }
 
 func startWith(t testing.TB, opts Options) *Server {
@@ -24,6 +24,11 @@ func startWith(t testing.TB, opts Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeLater(t, s)
+	return s
+}
+
+func closeLater(t testing.TB, s *Server) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -31,7 +36,6 @@ func startWith(t testing.TB, opts Options) *Server {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 func client(t testing.TB, config *rest.Config) *kubernetes.Clientset {

@@ -10,10 +10,12 @@ import (
 )
 
 // A stream reads up to readEvents at a time from the history and writes about
-// writeBytes at a time to the client.
+// writeBytes at a time to the client, of which about ownBytes may be in memory of its own:
+// so much does a client hold that does not read.
 const (
 	readEvents = 256
 	writeBytes = 256 << 10
+	ownBytes   = 64 << 10
 )
 
 // gatherFor is how soon after a write a stream writes again. Few events at a time
@@ -34,9 +36,8 @@ type stream struct {
 	ended    chan struct{} // closed by end
 	end      func()        // has the stream end cleanly, once it has sent what is on its way
 	chunked  *chunked      // nil: only net/http may write
-	parts    [][]byte      // of what is to be written, some shared with other streams
-	size     int           // of them all
-	buf      []byte        // holds those that are not
+	work     *workspace    // borrowed while it works
+	size     int           // of the parts in it
 	err      error         // of the connection: the client has gone
 }
 
@@ -75,11 +76,11 @@ func (st *stream) follow(cur *cursor) error {
 	bookmark := time.NewTimer(firstBookmark(early, st.opts.timeout))
 	defer bookmark.Stop()
 	ends := time.Now().Add(st.opts.timeout)
-	events := make([]event, 0, readEvents)
 	var flushed time.Time
 	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping) && !closed(st.ended); begins = false {
 		faults := st.server.faults.now.Load()
-		b := cur.read(events[:0], readEvents)
+		b := cur.read(st.workspace().events[:0], readEvents)
+		st.work.used = max(st.work.used, len(b.events))
 		if b.lost {
 			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
 		}
@@ -94,6 +95,7 @@ func (st *stream) follow(cur *cursor) error {
 			flushed = time.Now()
 			continue
 		}
+		st.rest()
 		select {
 		case <-b.more:
 			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.objects.watchers.Load()))))
@@ -200,7 +202,7 @@ func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
 		st.frame(func(buf []byte) []byte { return st.r.codec.frame(buf, kind, body) })
 		st.r.form = withoutColumns(st.r.form)
 	}
-	if st.size >= writeBytes {
+	if st.size >= writeBytes || len(st.work.buf) >= ownBytes {
 		st.flush()
 	}
 	return nil
@@ -208,13 +210,15 @@ func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
 
 // frame adds what appendTo appends, which is this stream's alone.
 func (st *stream) frame(appendTo func([]byte) []byte) {
-	begin := len(st.buf)
-	st.buf = appendTo(st.buf)
-	st.append(st.buf[begin:])
+	work := st.workspace()
+	begin := len(work.buf)
+	work.buf = appendTo(work.buf)
+	st.append(work.buf[begin:])
 }
 
 func (st *stream) append(part []byte) {
-	st.parts = append(st.parts, part)
+	work := st.workspace()
+	work.parts = append(work.parts, part)
 	st.size += len(part)
 }
 
@@ -222,16 +226,33 @@ func (st *stream) flush() {
 	if st.err == nil && st.size > 0 {
 		st.err = st.write()
 	}
-	clear(st.parts)
-	st.parts, st.size, st.buf = st.parts[:0], 0, st.buf[:0]
+	if st.work != nil {
+		st.work.reset()
+	}
+	st.size = 0
+}
+
+func (st *stream) workspace() *workspace {
+	if st.work == nil {
+		st.work = borrow()
+	}
+	return st.work
+}
+
+// rest gives the workspace back.
+func (st *stream) rest() {
+	if st.work != nil {
+		st.work.giveBack()
+		st.work = nil
+	}
 }
 
 // write sends the parts, with as few system calls as the protocol lets it.
 func (st *stream) write() error {
 	if st.chunked != nil {
-		return st.chunked.write(st.parts, st.size)
+		return st.chunked.write(st.work.parts, st.size)
 	}
-	if _, err := st.w.Write(bytes.Join(st.parts, nil)); err != nil {
+	if _, err := st.w.Write(bytes.Join(st.work.parts, nil)); err != nil {
 		return err
 	}
 	return st.control.Flush()

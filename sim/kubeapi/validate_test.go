@@ -42,7 +42,7 @@ const backend = `"backend":{"service":{"name":"web","port":{"number":80}}}`
 
 // What must be refused on create, and the first cause given.
 func TestValidation(t *testing.T) {
-	s, err := Start(Options{HTTP: "127.0.0.1:0"})
+	s, err := Start(Options{HTTP: "127.0.0.1:0", Anonymous: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	defer s.streams.remove(st)
 	r.objects.watchers.Add(1)
 	defer r.objects.watchers.Add(-1)
+	defer s.reclaimer.watchEnded()
+	defer st.rest()
 	cur, err := s.begin(st)
 	if err == nil {
 		err = st.follow(cur)

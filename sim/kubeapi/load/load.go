@@ -46,12 +46,17 @@ func NewPutter(conn net.Conn, slice *discoveryv1.EndpointSlice, mediaType, token
 	}
 	head := fmt.Appendf(nil, "PUT /apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\n",
 		slice.Namespace, slice.Name, conn.RemoteAddr())
-	if token != "" {
-		head = fmt.Appendf(head, "Authorization: Bearer %s\r\n", token)
-	}
-	request := fmt.Appendf(head, "Content-Type: %s\r\nAccept: %[1]s\r\nContent-Length: %d\r\n\r\n%s", mediaType, len(body), body)
+	request := fmt.Appendf(head, "%sContent-Type: %s\r\nAccept: %[2]s\r\nContent-Length: %d\r\n\r\n%s", authorization(token), mediaType, len(body), body)
 	at := bytes.Index(request, []byte(mark)) + len(mark) - digits
 	return &Putter{conn, bufio.NewReaderSize(conn, 16<<10), request, request[at : at+digits]}, nil
+}
+
+// authorization is the header line of a token, empty without one.
+func authorization(token string) string {
+	if token == "" {
+		return ""
+	}
+	return "Authorization: Bearer " + token + "\r\n"
 }
 
 func encode(slice *discoveryv1.EndpointSlice, mediaType string) ([]byte, error) {

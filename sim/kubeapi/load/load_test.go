@@ -79,7 +79,7 @@ func TestWatcher(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := answering(t, test.status, test.chunks)
-			w, err := NewWatcher(conn, "7")
+			w, err := NewWatcher(conn, "7", "")
 			if err == nil {
 				err = w.Skip(6)
 			}

@@ -23,11 +23,12 @@ type Watcher struct {
 const moreDigits = 8
 
 // NewWatcher begins to watch all EndpointSlices from a version in protobuf. The server
-// must put whole events into each chunk, as ours does, and may send no bookmarks.
-func NewWatcher(conn *net.TCPConn, version string) (*Watcher, error) {
+// must put whole events into each chunk, as ours does, and may send no bookmarks. The token
+// may be empty.
+func NewWatcher(conn *net.TCPConn, version, token string) (*Watcher, error) {
 	w := &Watcher{conn: conn, heads: bufio.NewReaderSize(conn, 512)}
-	if _, err := fmt.Fprintf(conn, "GET /apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion=%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\nAccept: %s\r\n\r\n",
-		version, conn.RemoteAddr(), Protobuf); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion=%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\nAccept: %s\r\n%s\r\n",
+		version, conn.RemoteAddr(), Protobuf, authorization(token)); err != nil {
 		return nil, err
 	}
 	length, chunked, err := readHead(w.heads)

@@ -1,0 +1,89 @@
+package kubeapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// panicked is the error of a library that panicked.
+type panicked struct {
+	apierrors.APIStatus // what the client is told
+	reason              any
+	stack               []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.reason) }
+
+// attempt calls a library that panics on some input that it should refuse, and makes an
+// error of that. The client is told what refusal says.
+func attempt[T any](refusal apierrors.APIStatus, call func() (T, error)) (result T, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = &panicked{refusal, reason, debug.Stack()}
+		}
+	}()
+	return call()
+}
+
+// surviving answers a panic with a 500 and reports it. An answer that has begun is cut, as
+// the client must not take it for whole.
+func (s *Server) surviving(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		defer func() {
+			reason := recover()
+			if reason == nil {
+				return
+			}
+			if reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares so, too
+				panic(reason)
+			}
+			s.reportPanic(req, reason, debug.Stack())
+			if w.Header().Get("Content-Type") != "" { // which every answer sets as it begins
+				panic(http.ErrAbortHandler)
+			}
+			refuse(w, req, apierrors.NewInternalError(errors.New("the request made the server panic; the server's log has the stack")))
+		}()
+		next.ServeHTTP(w, req)
+	})
+}
+
+// reportError reports the panics among errors.
+func (s *Server) reportError(req *http.Request, err error) {
+	var p *panicked
+	if errors.As(err, &p) {
+		s.reportPanic(req, p.reason, p.stack)
+	}
+}
+
+func (s *Server) reportPanic(req *http.Request, reason any, stack []byte) {
+	what := "a write from this process"
+	if req != nil {
+		what = req.Method + " " + req.URL.String()
+	}
+	s.log.Error("kubeapi: panic while serving a request; please report it with the request's body",
+		"request", what, "reason", fmt.Sprint(reason), "stack", string(stack))
+}
+
+// netLog takes what net/http logs. It passes on panics only: the rest is about handshakes
+// and hang-ups, which are the clients' affair.
+type netLog struct{ log *slog.Logger }
+
+func (n netLog) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("panic")) {
+		n.log.Error("kubeapi: " + string(bytes.TrimSpace(line)))
+	}
+	return len(line), nil
+}
+
+// badRequest is the 400 with this message.
+func badRequest(message string) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: message}}
+}

@@ -1,0 +1,105 @@
+package kubeapi
+
+import (
+	"fmt"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Bounds on what is sent, besides the size of a body. The first is kube-apiserver's; the others
+// keep the libraries, which it has in common with us, from working on one request for minutes.
+const (
+	// maxPatchOperations bounds a JSON patch.
+	maxPatchOperations = 10000
+	// maxNested bounds the bytes of a merge patch, each counted as often as there are
+	// objects and lists around it: the library reads it again for each of them.
+	maxNested = 32 << 20
+	// maxRead bounds the bytes of an object, counted as often as the library reads them: once
+	// for each operation and for each level that a patch goes down.
+	maxRead = 256 << 20
+	// maxDepth bounds the levels of a custom object, and of what is applied: the paths of
+	// managed fields grow with each.
+	maxDepth = 1000
+	// maxPatchElements bounds the elements of all lists of a strategic merge patch, each of
+	// which is looked for in the object's list.
+	maxPatchElements = 10000
+)
+
+// What the copies of a JSON patch may add up to, as in kube-apiserver.
+func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * maxBody }
+
+func tooMuch(format string, args ...any) error {
+	return errors.NewRequestEntityTooLargeError(fmt.Sprintf(format, args...))
+}
+
+func errTooDeep(levels int) error {
+	return fmt.Errorf("the object has %d levels, and may have %d", levels, maxDepth)
+}
+
+// depth is how deep a JSON value goes.
+func depth(value any) (levels int) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, v := range value {
+			levels = max(levels, depth(v))
+		}
+		return levels + 1
+	case []any:
+		for _, v := range value {
+			levels = max(levels, depth(v))
+		}
+		return levels + 1
+	}
+	return 0
+}
+
+// nesting returns how deep JSON goes, and its bytes, each counted as often as there are
+// objects and lists around it. The text need not be valid.
+func nesting(text []byte) (deepest, bytes int) {
+	level, quoted, escaped := 0, false, false
+	for _, c := range text {
+		bytes += level
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			level++
+			deepest = max(deepest, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return deepest, bytes
+}
+
+// readings is how often applying a JSON patch reads the object, at most.
+func readings(operations []jsonPatchOp) int {
+	deepest := 0
+	for _, op := range operations {
+		deepest = max(deepest, strings.Count(op.Path, "/"), strings.Count(op.From, "/"))
+	}
+	return len(operations) + deepest
+}
+
+// elements counts those of all lists in a JSON value.
+func elements(value any) (n int) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, v := range value {
+			n += elements(v)
+		}
+	case []any:
+		n = len(value)
+		for _, v := range value {
+			n += elements(v)
+		}
+	}
+	return n
+}
