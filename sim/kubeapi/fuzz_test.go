@@ -47,6 +47,9 @@ func FuzzHTTP(f *testing.F) {
 		{"DELETE", "/api/v1/namespaces/default", "", "", ""},
 		{"DELETE", "/api/v1/namespaces/default/services?labelSelector=a%21%3Db&dryRun=All", "", "", ""},
 		{"DELETE", cmPath + "/seed", protobufType, "", "k8s\x00\n\x00\x12\x02\x08\x00"},
+		{"PATCH", cmPath + "/seed", "application/json-patch+json", "", `[{"op":"add","path":"/metadata/finalizers","value":["a.b/c"]},{"op":"test","path":"/metadata/finalizers","value":[null]}]`},
+		{"PATCH", "/api/v1/namespaces/default/services/seed", "application/strategic-merge-patch+json", "", `{"spec":{"$setElementOrder/ports":[1]}}`},
+		{"PATCH", "/api/v1/namespaces/default/services/seed", "application/strategic-merge-patch+json", "", `{"spec":{"ports":[{"$retainKeys":[[]]}]}}`},
 		{"GET", "//api/v1/../v1/namespaces%2Fdefault", "", "", ""},
 		{"PUT", cmPath + "/%2e%2e/seed", "application/json", "", `{"metadata":{"name":"seed"}}`},
 		{"PUT", cmPath + "/seed?fieldValidation=Strict", "application/json", "", `{"metadata":{"name":"seed","name":"x"},"datum":1}`},
@@ -86,6 +89,35 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
+// No patch in any of the four languages is answered with a fault of the server, nor changes
+// anything when it is refused.
+func FuzzPatch(f *testing.F) {
+	targets := []string{cmPath + "/seed", "/api/v1/namespaces/default/services/seed", "/apis/apps/v1/namespaces/default/deployments/seed"}
+	types := []string{"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"}
+	for i, body := range []string{
+		`[{"op":"add","path":"/metadata/finalizers","value":["a.b/c"]},{"op":"test","path":"/metadata/finalizers","value":[null]}]`,
+		`{"metadata":{"labels":{"a":null}}}`, `{"spec":{"$setElementOrder/ports":[1]}}`, `{"spec":{"ports":[{"$retainKeys":[[]],"port":1}]}}`,
+		`{"spec":{"ports":[{"$patch":"replace"},{"port":1}]}}`, `{"metadata":{"$deleteFromPrimitiveList/finalizers":[null]}}`, `{"$patch":[]}`, "metadata: &a {name: seed, labels: *a}",
+	} {
+		for target := range targets {
+			f.Add(uint8(target), uint8(i), []byte(body))
+			f.Add(uint8(target), uint8(2), []byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, target, kind uint8, body []byte) {
+		req := httptest.NewRequest("PATCH", "http://localhost"+targets[int(target)%len(targets)]+"?fieldManager=f", bytes.NewReader(body))
+		req.Header.Set("Content-Type", types[int(kind)%len(types)])
+		s := seeded(t)
+		before := everything(s)
+		w := httptest.NewRecorder()
+		s.handler().ServeHTTP(w, req)
+		unharmed(t, req, w.Code, before, everything(s))
+		if w.Code >= http.StatusInternalServerError && !ownFault.Match(w.Body.Bytes()) {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}
+
 // ownFault is what kube-apiserver, too, answers with a 500.
 var ownFault = regexp.MustCompile(`resourceVersion should not be set|failed to create typed patch object`)
 
@@ -101,7 +133,9 @@ func seeded(t *testing.T) *Server {
 		"/apis/apps/v1/namespaces/default/deployments": `{"metadata":{"name":"seed"},"spec":{}}`,
 	} {
 		w := httptest.NewRecorder()
-		s.handler().ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+path, bytes.NewReader([]byte(body))))
+		req := httptest.NewRequest("POST", "http://localhost"+path, bytes.NewReader([]byte(body)))
+		req.Header.Set("Content-Type", "application/json")
+		s.handler().ServeHTTP(w, req)
 		if w.Code != http.StatusCreated {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}
