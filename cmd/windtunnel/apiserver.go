@@ -44,7 +44,6 @@ func apiserverCommand() *cobra.Command {
 	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start to ready")
 	flags.DurationVar(&a.pods.StopAfter, "pod-stop-after", time.Second, "how long a pod takes from its deletion to its end, at most its grace period")
 	completes(command, "controllers", append([]string{"all", "none"}, controllers.Names()...)...)
-	completes(command, "auth", string(kubeapi.AuthTLS), string(kubeapi.AuthAll), string(kubeapi.AuthNone))
 	return command
 }
 
