@@ -23,7 +23,7 @@ import (
 // the run nor at that of a request's own time, whether the peer goes on or says
 // nothing more, and however the library words what it then reads.
 func TestOurOwnEndIsNobodysFault(t *testing.T) {
-	points := attack.Times(60, 3000)
+	points := attack.Times(40, 400)
 	for i, name := range Lanes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

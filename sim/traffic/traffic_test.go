@@ -194,11 +194,19 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 func TestStarvedGeneratorShows(t *testing.T) {
 	const shots = 50
 	release := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	var asked atomic.Int32
 	scripts := make([]func(*peer), shots)
 	for i := range scripts {
 		scripts[i] = func(p *peer) {
-			for asked.Add(1); ; {
+			if asked.Add(1) == 2 { // both that may be under way hang from now on
+				time.AfterFunc(300*time.Millisecond, func() {
+					cancel()
+					close(release)
+				})
+			}
+			for {
 				sum := p.read()
 				<-release
 				if sum == "" {
@@ -208,12 +216,7 @@ func TestStarvedGeneratorShows(t *testing.T) {
 			}
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
 	log := newEvents()
-	time.AfterFunc(300*time.Millisecond, func() {
-		close(release)
-		cancel()
-	})
 	err := Run(ctx, Attack{
 		Lane: "post", Rate: vegeta.Rate{Freq: 100, Per: time.Second}, To: serve(t, scripts...).address,
 		MaxInFlight: 2, Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: log.Log,
