@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"strings"
 
 	"windtunnel.dev/sim/driver/simulated"
-	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -22,20 +20,16 @@ import (
 type place struct {
 	cluster *simulated.Instance
 	bundled string
-	master  int // the nginx master when its controller was asked to end; 0: none
 }
 
-// Start kills the nginx that an earlier controller left behind, as the end of
-// their container does, and starts the controller.
+// Start starts the controller. What an earlier one left behind ended with it.
 func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
-	if master, unborn := p.Master(); unborn == nil {
-		if err := killMaster(master); err != nil {
-			return nil, err
-		}
+	command := p.command()
+	started, err := p.cluster.Guard.Start(command, out)
+	if err != nil {
+		return nil, err
 	}
-	c := &process{place: p, command: p.command()}
-	c.command.Stdout, c.command.Stderr = out, out
-	return c, start(c.command)
+	return process{Process: started, command: command.Path}, nil
 }
 
 // command is the command line of the controller, with the scenario's flags last
@@ -75,12 +69,5 @@ func (p *place) Read(_ context.Context, name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(p.cluster.Root, name))
 }
 
-// Close sees to it that nginx has ended with its controller, and takes away the
-// small file system of a full disk, if there was one.
-func (p *place) Close() error {
-	var err error
-	if p.master != 0 {
-		err = endMaster(p.master)
-	}
-	return errors.Join(err, fault.UnmountDisk(filepath.Join(p.cluster.Root, "etc/nginx")))
-}
+// Close has nothing to do: the instance's guard ends and removes what is left.
+func (p *place) Close() error { return nil }

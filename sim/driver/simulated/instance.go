@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/internal/guard"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -26,6 +27,9 @@ import (
 type Instance struct {
 	Subject subject.Subject
 	Room    driver.Room
+	// Guard has Root, and ends what it was told to start at the latest with this
+	// process.
+	Guard *guard.Guard
 	// Root is a directory of the subject's own, gone after Stop. All may read
 	// it: nginx's workers run as another user when the master is root.
 	Root string
@@ -122,7 +126,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 		}
 		i.pods.Stop()
 		i.block.release()
-		err = errors.Join(err, i.api.Close(ctx), i.place.Close(), os.RemoveAll(i.Root))
+		err = errors.Join(err, i.api.Close(ctx), i.place.Close(), i.Guard.Close())
 	})
 	return err
 }
