@@ -11,11 +11,15 @@ import (
 )
 
 func doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var program string
+	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine has for Windtunnel, and what each missing thing switches off",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := useNginx(program); err != nil {
+				return err
+			}
 			var out table.Table
 			out.SetOutputMirror(cmd.OutOrStdout())
 			out.SetStyle(table.StyleLight)
@@ -43,4 +47,6 @@ func doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
+	addNginx(command.Flags(), &program)
+	return command
 }

@@ -75,6 +75,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), doctorCommand())
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), templateCommand(), doctorCommand())
 	return root
 }
