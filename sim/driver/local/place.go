@@ -15,11 +15,11 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// place is this machine, as far as a subject has it: nginx's root is the
-// instance's.
+// place is this machine, as far as a subject has it.
 type place struct {
 	cluster *simulated.Instance
-	bundled string
+	binary  string
+	takes   map[string]bool // the controller's flags
 }
 
 // Start starts the controller. What an earlier one left behind ended with it.
@@ -33,18 +33,18 @@ func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, e
 }
 
 // command is the command line of the controller, with the scenario's flags last
-// so that they win.
+// so that they win. It gets our own flags as far as it has them, and else
+// ingress-nginx's only.
 func (p *place) command() *exec.Cmd {
 	flags := p.cluster.Flags()
 	flags["kubeconfig"] = p.cluster.Kubeconfig()
-	binary := p.cluster.Subject.Controller
-	if binary == subject.Bundled {
-		binary = p.bundled
-		flags["nginx-root"] = p.cluster.Root
-		flags["log-format"] = "json"
+	for name, value := range map[string]string{rootFlag: p.cluster.Root, "log-format": "json"} {
+		if p.takes[name] {
+			flags[name] = value
+		}
 	}
 	maps.Copy(flags, p.cluster.Subject.Flags)
-	command := exec.Command(binary, subject.Args(flags)...)
+	command := exec.Command(p.binary, subject.Args(flags)...)
 	command.Env = os.Environ()
 	for name, value := range simulated.Environment() {
 		command.Env = append(command.Env, name+"="+value)
@@ -52,8 +52,16 @@ func (p *place) command() *exec.Cmd {
 	return command
 }
 
+// root is where the controller has its files: those of the machine if it cannot be told.
+func (p *place) root() string {
+	if p.takes[rootFlag] {
+		return p.cluster.Root
+	}
+	return "/"
+}
+
 func (p *place) Master() (int, error) {
-	path := filepath.Join(p.cluster.Root, "tmp/nginx/nginx.pid")
+	path := filepath.Join(p.root(), "tmp/nginx/nginx.pid")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("finding the nginx master: %w", err)
@@ -66,7 +74,7 @@ func (p *place) Master() (int, error) {
 }
 
 func (p *place) Read(_ context.Context, name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(p.cluster.Root, name))
+	return os.ReadFile(filepath.Join(p.root(), name))
 }
 
 // Close has nothing to do: the instance's guard ends and removes what is left.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -112,7 +113,7 @@ func (i *Instance) begin(ctx context.Context) error {
 		return fmt.Errorf("starting the controller of subject %s: %w", i.Subject.Name, err)
 	}
 	i.life.Store(l)
-	return i.waitHealthy(ctx, l)
+	return i.relocate(i.waitHealthy(ctx, l))
 }
 
 // Stop ends the controller, which ends nginx, then the pods and the API
@@ -149,9 +150,13 @@ func (i *Instance) end(ctx context.Context, l *life) error {
 	return err
 }
 
-// keep copies what a reader of the run wants from where nginx runs.
+// kept are the files that a reader of the run wants from where nginx runs, by their
+// paths below its root.
+var kept = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
+
+// keep copies them.
 func (i *Instance) keep(ctx context.Context) error {
-	for _, name := range []string{"etc/nginx/nginx.conf", "var/log/nginx/error.log"} {
+	for _, name := range kept {
 		content, err := i.place.Read(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it never came that far
@@ -159,9 +164,38 @@ func (i *Instance) keep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(i.Room.Dir, filepath.Base(name)), content, 0o644); err != nil {
+		if err := os.WriteFile(i.copyOf(name), content, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func (i *Instance) copyOf(name string) string { return filepath.Join(i.Room.Dir, filepath.Base(name)) }
+
+// relocate makes an error name the files that are kept where they are after the run.
+func (i *Instance) relocate(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, name := range kept {
+		for _, there := range []string{filepath.Join(i.Root, name), " /" + name} { // in a container it is the latter
+			moved := i.copyOf(name)
+			if strings.HasPrefix(there, " ") {
+				moved = " " + moved
+			}
+			text = strings.ReplaceAll(text, there, moved)
+		}
+	}
+	return relocated{err, text}
+}
+
+// relocated is an error in other words.
+type relocated struct {
+	error
+	text string
+}
+
+func (r relocated) Error() string { return r.text }
+func (r relocated) Unwrap() error { return r.error }

@@ -1,0 +1,40 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// askPatience is how long a controller may take to print its help.
+const askPatience = 10 * time.Second
+
+// flagLine is a line of the help that pflag and flag print: a flag of one or two
+// dashes, behind a short one or not.
+var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`)
+
+// taken are the flags that a controller's binary takes, as its --help prints them. A
+// fork of ingress-nginx, or an older controller of ours, lacks some of ours. The
+// error is of a binary that cannot be run, or does not end.
+func taken(ctx context.Context, binary string) (map[string]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	command := exec.CommandContext(ctx, binary, "--help")
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = time.Second
+	help, err := command.CombinedOutput()
+	// Some end with an error after their help.
+	if exit := new(exec.ExitError); ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
+		return nil, fmt.Errorf("asking the controller for its flags: %s --help: %w", binary, errors.Join(context.Cause(ctx), err))
+	}
+	flags := map[string]bool{}
+	for _, line := range flagLine.FindAllSubmatch(help, -1) {
+		flags[string(line[1])] = true
+	}
+	return flags, nil
+}
