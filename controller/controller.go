@@ -69,6 +69,7 @@ type controller struct {
 // returns when no process is left. An error is one of the start, or nginx not
 // having ended by itself.
 func Run(ctx, hurry context.Context, config Config) error {
+	defer config.Claim.Close()
 	defer config.Health.Close()
 	input, err := prepare(&config)
 	if err != nil {

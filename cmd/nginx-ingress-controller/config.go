@@ -56,13 +56,19 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err != nil {
 		return config, err
 	}
+	claim, err := claimRoot(root, log)
+	if err != nil {
+		return config, err
+	}
 	listeners, err := f.listen(root)
 	if err != nil {
+		claim.Close() // nil where there is none: an error that nobody needs
 		return config, err
 	}
 	defer func() {
 		if err != nil {
 			listeners.close()
+			claim.Close()
 		}
 	}()
 	webhook, err := f.admission.config(listeners.webhook, log)
@@ -112,6 +118,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			Zone:                     f.model.zone(ctx, client, own, log),
 		},
 		Nginx:             program,
+		Claim:             claim,
 		Template:          userTemplate,
 		TemplateFile:      f.template,
 		Lua:               code,

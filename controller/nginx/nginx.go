@@ -1,6 +1,7 @@
 // Package nginx stands between the controller and the nginx program: it finds
 // the binary, tells what is built into it, and starts, tests, reloads and quits
-// it. Its one rule: it signals only processes that it started itself.
+// it. Its one rule: it signals only processes that it started itself, or that an
+// earlier controller with the same root has left.
 package nginx
 
 import (

@@ -49,13 +49,22 @@ func offspring(pid int) []int {
 
 // Session are the live processes of a session (setsid(2)), zombies left out.
 func Session(id int) ([]int, error) {
+	return living(func(stat procfs.ProcStat) bool { return stat.Session == id })
+}
+
+// Group are the live processes of a process group (setpgid(2)), zombies left out.
+func Group(id int) ([]int, error) {
+	return living(func(stat procfs.ProcStat) bool { return stat.PGRP == id })
+}
+
+func living(wanted func(procfs.ProcStat) bool) ([]int, error) {
 	processes, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err
 	}
 	var pids []int
 	for _, one := range processes {
-		if stat, err := one.Stat(); err == nil && stat.Session == id && stat.State != "Z" {
+		if stat, err := one.Stat(); err == nil && stat.State != "Z" && wanted(stat) {
 			pids = append(pids, one.PID)
 		}
 	}
