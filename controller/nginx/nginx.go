@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"windtunnel.dev/internal/command"
 )
 
 // BinaryVariable names the environment variable that ingress-nginx reads the
@@ -46,7 +48,7 @@ func Find(binary string) (*Nginx, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "-V").CombinedOutput()
+	out, err := command.New(ctx, path, "-V").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("asking nginx what it is (%s -V): %w: %s", path, err, strings.TrimSpace(string(out)))
 	}
@@ -105,8 +107,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	cmd := exec.CommandContext(ctx, n.Binary, append([]string{"-c", conf}, args...)...)
-	cmd.WaitDelay = time.Second
+	cmd := command.New(ctx, n.Binary, append([]string{"-c", conf}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/command"
 )
 
 // Finding is one thing that was looked for.
@@ -147,9 +147,9 @@ func examineProcessors() Finding {
 	return Finding{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: load and subject would fight for one processor"}
 }
 
-func examineTool(ctx context.Context, what, without string, command ...string) Finding {
+func examineTool(ctx context.Context, what, without string, line ...string) Finding {
 	finding := Finding{What: what, Without: without}
-	out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+	out, err := command.New(ctx, line[0], line[1:]...).CombinedOutput()
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	switch {
 	case err == nil:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel.dev/internal/command"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 )
@@ -105,7 +105,7 @@ func confOf(t *testing.T, master int) string {
 
 func refusedPosts(t *testing.T, v *victim, master int) {
 	dial := func() error {
-		return exec.Command("nsenter", "--target", strconv.Itoa(master), "--net",
+		return command.New(t.Context(), "nsenter", "--target", strconv.Itoa(master), "--net",
 			"bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", v.StatusPort())).Run()
 	}
 	if err := dial(); err != nil {
