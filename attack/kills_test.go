@@ -123,7 +123,10 @@ func left(temporary string) error {
 			return err
 		}
 		for _, entry := range entries {
-			folders = append(folders, entry.Name())
+			// One that is there while nginx is asked for its modules goes with the next run.
+			if !strings.HasPrefix(entry.Name(), "windtunnel-tmp-nginx-modules-") {
+				folders = append(folders, entry.Name())
+			}
 		}
 		if len(processes)+len(folders) == 0 {
 			return nil
