@@ -80,8 +80,8 @@ func New(what string) (*Guard, error) {
 	return g, nil
 }
 
-// Start starts a command, of which Path, Args and Env count. What it writes goes
-// to out. There can be one at a time.
+// Start starts a command, of which Path, Args and Env count, with the guard's folder
+// for temporary files. What it writes goes to out. There can be one at a time.
 func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 	if command.Err != nil {
 		return nil, command.Err
@@ -94,7 +94,7 @@ func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	started, err := g.ask(request{Path: path, Args: command.Args, Env: command.Environ()}, input)
+	started, err := g.ask(request{Path: path, Args: command.Args, Env: append(command.Environ(), "TMPDIR="+g.Dir)}, input)
 	input.Close()
 	if err != nil {
 		output.Close()
@@ -153,7 +153,7 @@ func Sweep() error { return tempdir.Sweep(endSession) }
 
 // endSession kills what runs in the session of a guard that is dead, and returns when
 // it is gone. The session is the guard's if one of its processes uses the guard's
-// folder: the kernel gives the number of a session to no other while a process is in it.
+// folder, or has it in its environment, as Start gives it: the kernel gives the number of a session to no other while a process is in it.
 func endSession(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, sessionFile))
 	if err != nil {

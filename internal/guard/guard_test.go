@@ -155,6 +155,9 @@ func TestCloseKillsAndRemoves(t *testing.T) {
 	if err := wait(t, p); err == nil {
 		t.Error("a command that was killed with its guard ended well")
 	}
+	if g.command.ProcessState.ExitCode() != 0 {
+		t.Errorf("the guard ended with %v and said %q", g.command.ProcessState, &g.said)
+	}
 	gone(t, g.Dir, p.PID())
 }
 
@@ -233,10 +236,14 @@ func TestTheNextGuardSweeps(t *testing.T) {
 		}
 	}
 	command.Wait()
-	awaitEnd(t, guard)
-	if err := Sweep(); err != nil {
-		t.Fatal(err)
-	}
+	// The kernel releases the locks with the last thread of both, a moment after their end.
+	await(t, dir+" is not swept", func() bool {
+		if err := Sweep(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
 	gone(t, dir, members...)
 	if _, err := os.Stat(living); err != nil {
 		t.Errorf("the folder of a living run: %v", err)

@@ -49,7 +49,7 @@ func (p *Process) follow(output *os.File, out io.Writer) {
 	_, err := receive(p.guard.harness, &last)
 	switch {
 	case err != nil:
-		p.err = errors.Join(p.guard.lost(err), endSession(p.guard.Dir))
+		p.err = p.guard.lost(err) // killed, or closed: Close sees to what is left
 	case last.Status != 0:
 		p.err = Exit(last.Status)
 	}

@@ -71,8 +71,8 @@ func living(wanted func(procfs.ProcStat) bool) ([]int, error) {
 	return pids, nil
 }
 
-// Uses says whether a process names a folder in its command line, or has a file
-// in it open or as its working directory. What we may not look at does not count.
+// Uses says whether a process names a folder in its command line or environment, or
+// has a file in it open or as its working directory. What we may not look at does not count.
 func Uses(pid int, folder string) bool {
 	one, err := procfs.NewProc(pid)
 	if err != nil {
@@ -80,7 +80,8 @@ func Uses(pid int, folder string) bool {
 	}
 	inside := func(text string) bool { return strings.Contains(text+"/", folder+"/") }
 	line, _ := one.CmdLine()
+	environment, _ := one.Environ()
 	open, _ := one.FileDescriptorTargets()
 	here, _ := one.Cwd()
-	return inside(strings.Join(line, " ")) || inside(here) || slices.ContainsFunc(open, inside)
+	return inside(strings.Join(line, " ")) || slices.ContainsFunc(environment, inside) || inside(here) || slices.ContainsFunc(open, inside)
 }

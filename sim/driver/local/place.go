@@ -45,7 +45,7 @@ func (p *place) command() *exec.Cmd {
 	}
 	maps.Copy(flags, p.cluster.Subject.Flags)
 	command := exec.Command(p.binary, subject.Args(flags)...)
-	command.Env = append(os.Environ(), "TMPDIR="+p.cluster.Root) // goes with it
+	command.Env = os.Environ()
 	for name, value := range simulated.Environment() {
 		command.Env = append(command.Env, name+"="+value)
 	}
