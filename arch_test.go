@@ -167,6 +167,38 @@ func TestPurePackagesAskForNoTime(t *testing.T) {
 	}
 }
 
+// startsProcesses lists the files that may start programs by os/exec themselves: each
+// bounds what waiting for them can take. All others use internal/command.
+var startsProcesses = []string{
+	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
+	"sim/driver/local/place.go", // what it makes, the guard starts
+}
+
+// A program that leaves behind what holds its output open keeps exec.Cmd's Wait from
+// returning for ever, unless that has a bound (WaitDelay).
+func TestNoCommandCanKeepUsWaiting(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			if slices.Contains(startsProcesses, path.Join(below(p.ImportPath), name)) {
+				continue
+			}
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Command" || s.Sel.Name == "CommandContext" || s.Sel.Name == "Cmd") {
+					if x, ok := s.X.(*ast.Ident); ok && x.Name == "exec" {
+						t.Errorf("%s: exec.%s: use internal/command, or bound Wait and list the file here", fset.Position(n.Pos()), s.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	for _, p := range packages(t) {
 		if len(p.GoFiles) > 0 && p.Doc == "" {

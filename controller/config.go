@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,7 @@ type Config struct {
 
 	Options  options.Options  // its Config and DefaultCertificate are Run's to fill in
 	Nginx    *nginx.Nginx     // the program to run
+	Claim    *os.File         // keeps other controllers from the root; nil is none. Run closes it
 	Template *render.Template // the user's nginx.tmpl; nil is ours
 	// TemplateFile is where Template is from; it is followed. Empty: it stays
 	// as it is.

@@ -53,7 +53,7 @@ type controller struct {
 	chains      *chain.Completer // nil: certificates are served as they are
 
 	filesChanged atomic.Bool       // those that watchFiles follows
-	templateText string            // of the user's template when it was looked at last
+	templateSeen string            // the user's template when it was looked at last, or why it could not be read
 	databases    map[string]string // of addresses, as they are now; see plan.State.Foreign
 
 	held     atomic.Bool // a reload waits for old workers to end
@@ -69,6 +69,7 @@ type controller struct {
 // returns when no process is left. An error is one of the start, or nginx not
 // having ended by itself.
 func Run(ctx, hurry context.Context, config Config) error {
+	defer config.Claim.Close()
 	defer config.Health.Close()
 	input, err := prepare(&config)
 	if err != nil {
@@ -95,7 +96,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	c.complaints = make(map[apply.Complaint]bool)
 	c.input.Store(&input)
 	if input.Template != nil {
-		c.templateText = input.Template.Text()
+		c.templateSeen = input.Template.Text()
 	}
 	c.queue = watch.NewQueue(c.sync)
 	if config.CompleteChains {
@@ -118,6 +119,11 @@ func Run(ctx, hurry context.Context, config Config) error {
 
 		Passthrough: listener(config),
 	})
+	if err := c.proveTemplate(ctx); ctx.Err() != nil {
+		return nil //nolint:nilerr // asked to end before the start was complete
+	} else if err != nil {
+		return err
+	}
 	server := &http.Server{Handler: health.Handler(config.HealthPath, c.check, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(config.Health) // ends with Close
 	defer server.Close()

@@ -92,6 +92,7 @@ type running struct {
 	ports  options.Ports
 	log    records
 	stop   func() error
+	ended  func() error // waits until it ends by itself
 }
 
 // launch starts a controller in a cluster that has what the functions create.
@@ -162,6 +163,7 @@ func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(
 		ended <- controller.Run(ctx, hurry, config)
 	}()
 	stopped := false
+	r.ended = func() error { stopped = true; return <-ended }
 	r.stop = func() error {
 		if stopped {
 			return nil

@@ -1,11 +1,16 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/model"
@@ -39,6 +44,49 @@ func checkTemplate(in render.Input, opts options.Options, program *nginx.Nginx) 
 	return nil
 }
 
+// proveTemplate has nginx read, before all else, what a user's template makes of
+// an empty cluster: a template that nginx refuses whatever the ConfigMap says would
+// only be told of sync by sync, by a controller that never becomes ready. The
+// configuration that was refused stays, as nginx.conf.next.
+func (c *controller) proveTemplate(ctx context.Context) error {
+	input := *c.input.Load()
+	if input.Template == nil {
+		return nil
+	}
+	clusters := []snapshot.Snapshot{{}}
+	if c.ConfigMap.Name != "" {
+		// It may have what the template needs. That it cannot be read now is no reason not to start.
+		if config, err := c.Client.CoreV1().ConfigMaps(c.ConfigMap.Namespace).Get(ctx, c.ConfigMap.Name, metav1.GetOptions{}); err == nil {
+			clusters = append(clusters, snapshot.Snapshot{ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{c.ConfigMap: config}})
+		}
+	}
+	var refusal *apply.Refusal
+	for _, cluster := range clusters {
+		err := c.tryInput(ctx, cluster, input)
+		if err == nil {
+			return nil
+		}
+		if !errors.As(err, &refusal) {
+			return fmt.Errorf("--nginx-template: %w", err)
+		}
+	}
+	kept := layout(c.Config).Conf() + ".next"
+	if err := apply.Write(kept, refusal.Conf); err != nil {
+		return err
+	}
+	words := strings.ReplaceAll(inTemplate(input.Template, refusal).Error(), refusal.File, kept)
+	return fmt.Errorf("--nginx-template: %s; the refused configuration is %s", words, kept)
+}
+
+// inTemplate says of what nginx refused which line of the template writes it.
+func inTemplate(template *render.Template, refusal *apply.Refusal) error {
+	line := refusal.Line()
+	if line == "" {
+		return refusal.Unwrap()
+	}
+	return fmt.Errorf("%s: %s: %w", template.Place(line), line, refusal.Unwrap())
+}
+
 // lend puts the files of nginx's own distribution that ingress-nginx's image
 // has, and templates include, below the root, unless they are there already.
 func lend(opts options.Options, program *nginx.Nginx) error {
@@ -47,9 +95,13 @@ func lend(opts options.Options, program *nginx.Nginx) error {
 		if _, err := os.Stat(target); err == nil {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(program.ConfigurationFolder(), name))
+		own, err := program.File(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nginx -t will say so, if the template wants it
+		}
+		var text []byte
+		if err == nil {
+			text, err = os.ReadFile(own)
 		}
 		if err == nil {
 			err = apply.Write(target, text)

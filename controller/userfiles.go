@@ -16,6 +16,7 @@ import (
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/template"
 )
 
 // watchFiles asks for a sync when the user's template or the databases of
@@ -46,18 +47,24 @@ func (c *controller) readFiles(ctx context.Context, cluster snapshot.Snapshot) {
 	if c.TemplateFile == "" {
 		return
 	}
-	text, err := os.ReadFile(c.TemplateFile)
-	if err == nil && string(text) == c.templateText {
+	read, err := template.Read(c.TemplateFile)
+	seen := ""
+	if err == nil {
+		seen = read.Text()
+	} else {
+		seen = err.Error()
+	}
+	if seen == c.templateSeen {
 		return
 	}
 	if err == nil {
-		err = c.takeTemplate(ctx, cluster, text)
+		err = c.takeTemplate(ctx, cluster, read)
 	}
 	if errors.Is(err, errUndecided) {
 		c.filesChanged.Store(true)
 		return
 	}
-	c.templateText = string(text)
+	c.templateSeen = seen
 	if err != nil {
 		c.Log.Error("the new template is refused, the old one stays", "file", c.TemplateFile, "error", err.Error())
 		c.events.Event(c.Pod, corev1.EventTypeWarning, "Template", fmt.Sprintf("the new %s is refused, the old one stays: %v", c.TemplateFile, err))
@@ -71,21 +78,19 @@ var errUndecided = errors.New("nginx refuses the cluster with the old template, 
 
 // takeTemplate makes a template hold if nginx takes what it makes of the
 // cluster.
-func (c *controller) takeTemplate(ctx context.Context, cluster snapshot.Snapshot, text []byte) error {
-	template, err := render.Parse(c.TemplateFile, text)
-	if err != nil {
-		return err
-	}
+func (c *controller) takeTemplate(ctx context.Context, cluster snapshot.Snapshot, read *render.Template) error {
 	input := *c.input.Load()
-	input.Template = template
+	input.Template = read
 	if err := checkTemplate(input, c.Options, c.Nginx); err != nil {
 		return err
 	}
 	cluster, _ = c.withoutRefused(cluster)
-	err = c.tryInput(ctx, cluster, input)
+	err := c.tryInput(ctx, cluster, input)
 	switch refusal := new(apply.Refusal); {
 	case errors.As(err, &refusal) && c.tryInput(ctx, cluster, *c.input.Load()) != nil:
 		return errUndecided
+	case errors.As(err, &refusal):
+		return inTemplate(read, refusal)
 	case err != nil:
 		return err
 	}

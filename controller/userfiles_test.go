@@ -59,17 +59,17 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 	r.log.next("a new template holds")
 	r.awaitAnswer("two")
 
-	for name, bad := range map[string]string{
-		"no template":         "{{ if",
-		"fails when rendered": answering("{{ .NoSuchField }}"),
-		"nginx refuses it":    answering("three") + "no_such_directive;\n",
+	for name, bad := range map[string]struct{ text, want string }{
+		"no template":         {"{{ if", file + ":1: "},
+		"fails when rendered": {answering("{{ .NoSuchField }}"), file + ":11:"},
+		"nginx refuses it":    {answering("three") + "no_such_directive;\n", file + `:13: no_such_directive;: testing the configuration: [emerg] unknown directive "no_such_directive"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write(bad)
+			write(bad.text)
 			r := *r
 			r.T = t
-			if line := r.log.next("the new template is refused, the old one stays"); line.Error == "" {
-				t.Errorf("record %+v", line)
+			if line := r.log.next("the new template is refused, the old one stays"); !strings.Contains(line.Error, bad.want) {
+				t.Errorf("record %+v, want %s", line, bad.want)
 			}
 			if got := r.get(r.ports.HTTP, "web.example", "/"); got != "two" {
 				t.Errorf("nginx answers %q", got)
@@ -80,6 +80,50 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 	r.awaitSync(posted)
 	write(answering("four"))
 	r.awaitAnswer("four")
+}
+
+// A template that nginx refuses is told at the start: which line of it, which
+// directive, and what came of it, which stays.
+func TestATemplateThatNginxRefusesEndsTheStart(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ text, want string }{
+		"one file": {answering("one") + "no_such_directive;\n", `my.tmpl:13: no_such_directive;: testing the configuration: [emerg] unknown directive "no_such_directive"`},
+		"a value":  {strings.Replace(answering("one"), "worker_processes 1", "worker_processes {{ .Cfg.ErrorLogPath }}", 1), `my.tmpl:2: worker_processes `},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read, err := render.Parse("my.tmpl", []byte(test.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := launchAs(t, true, func(c *controller.Config) { c.Template = read })
+			err = r.ended()
+			kept := filepath.Join(r.root, "etc/nginx/nginx.conf.next")
+			for _, want := range []string{"--nginx-template: " + test.want, kept + ":", "the refused configuration is " + kept} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want %q", err, want)
+				}
+			}
+			if text, err := os.ReadFile(kept); err != nil || len(text) == 0 {
+				t.Errorf("%s holds %q, %v", kept, text, err)
+			}
+		})
+	}
+}
+
+// What a template needs may be in the ConfigMap.
+func TestATemplateThatNeedsTheConfigMapStarts(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(answering("one"), "http {", "{{ if not .Cfg.HTTPSnippet }}no_such_directive;{{ end }}\nhttp {", 1)
+	r := launchAs(t, true, func(c *controller.Config) {
+		var err error
+		if c.Template, err = render.Parse("my.tmpl", []byte(text)); err != nil {
+			t.Error(err)
+		}
+	}, func(r *running) {
+		r.configure(map[string]string{"http-snippet": "# mine"}, r.client.CoreV1().ConfigMaps("default").Update)
+	})
+	r.log.next("ready")
+	r.awaitAnswer("one")
 }
 
 func TestDatabasesOfAddresses(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/template"
 	"windtunnel.dev/controller/watch"
 	"windtunnel.dev/lua"
 )
@@ -39,11 +40,11 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err != nil {
 		return config, err
 	}
-	program, err := findNginx()
+	program, err := findNginx(f.binary)
 	if err != nil {
 		return config, err
 	}
-	template, err := f.userTemplate()
+	userTemplate, err := f.userTemplate()
 	if err != nil {
 		return config, err
 	}
@@ -55,13 +56,19 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	if err != nil {
 		return config, err
 	}
+	claim, err := claimRoot(root, log)
+	if err != nil {
+		return config, err
+	}
 	listeners, err := f.listen(root)
 	if err != nil {
+		claim.Close() // nil where there is none: an error that nobody needs
 		return config, err
 	}
 	defer func() {
 		if err != nil {
 			listeners.close()
+			claim.Close()
 		}
 	}()
 	webhook, err := f.admission.config(listeners.webhook, log)
@@ -111,7 +118,8 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 			Zone:                     f.model.zone(ctx, client, own, log),
 		},
 		Nginx:             program,
-		Template:          template,
+		Claim:             claim,
+		Template:          userTemplate,
 		TemplateFile:      f.template,
 		Lua:               code,
 		CompleteChains:    f.tls.completeChains,
@@ -173,8 +181,8 @@ func (f *flags) rootDirectory() (string, error) {
 }
 
 // findNginx finds an nginx that can run Lua.
-func findNginx() (*nginx.Nginx, error) {
-	program, err := nginx.Find("")
+func findNginx(binary string) (*nginx.Nginx, error) {
+	program, err := nginx.Find(binary)
 	if err != nil {
 		return nil, err
 	}
@@ -186,15 +194,11 @@ func (f *flags) userTemplate() (*render.Template, error) {
 	if f.template == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.template)
+	read, err := template.Read(f.template)
 	if err != nil {
 		return nil, fmt.Errorf("--nginx-template: %w", err)
 	}
-	template, err := render.Parse(f.template, text)
-	if err != nil {
-		return nil, fmt.Errorf("--nginx-template: %w", err)
-	}
-	return template, nil
+	return read, nil
 }
 
 // luaCode is the code to put in place: none if the user's is there already.

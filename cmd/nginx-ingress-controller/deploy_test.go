@@ -87,7 +87,7 @@ func TestDeployedFlags(t *testing.T) {
 // TestRoles runs the controller as deploy/ would, for a whole life, against an
 // API server that allows what deploy/ allows. All of it must be needed.
 func TestRoles(t *testing.T) {
-	if _, err := findNginx(); err != nil {
+	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}
 	objects, err := deploy.Build(".", nil)

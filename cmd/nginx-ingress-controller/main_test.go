@@ -83,7 +83,7 @@ func ports(t *testing.T) []string {
 }
 
 func TestMisuseIsOneLine(t *testing.T) {
-	if _, err := findNginx(); err != nil {
+	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -120,7 +120,7 @@ clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 		"port in use":          {args: append(ports(t), kubeconfig, "--http-port="+busyPort), want: "--http-port " + busyPort + ": the port is in use"},
 		"health port in use":   {args: append(ports(t), kubeconfig, "--healthz-port="+busyPort), want: "--healthz-port " + busyPort + ": the port is in use"},
 		"same port twice":      {args: append(ports(t), kubeconfig, "--status-port=4711", "--https-port=4711"), want: "--status-port 4711: --https-port has the same port"},
-		"template is absent":   {args: []string{"--nginx-template=/no/such"}, want: "--nginx-template: open /no/such"},
+		"template is absent":   {args: []string{"--nginx-template=/no/such"}, want: "--nginx-template: stat /no/such"},
 		"template is invalid":  {args: []string{"--nginx-template=" + write(t, "my.tmpl", "events {}\n{{ if }}\n")}, want: "my.tmpl:2:"},
 		"Lua is absent":        {args: []string{"--lua-dir=/no/such"}, want: "--lua-dir /no/such: not the Lua code"},
 		"workers cannot enter": {args: []string{"--nginx-root=" + closed}, want: "chmod o+x " + closed},
@@ -182,7 +182,7 @@ func TestFlagsInVainAreToldOf(t *testing.T) {
 // TestLife starts the command as a process, with the flags that the harness
 // gives it, and ends it as a kubelet does.
 func TestLife(t *testing.T) {
-	if _, err := findNginx(); err != nil {
+	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}
 	root := openDir(t)

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/tempdir"
 	"windtunnel.dev/sim/kubeapi"
 	"windtunnel.dev/sim/kubeapi/controllers"
 	"windtunnel.dev/sim/manifest"
@@ -71,12 +71,12 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 		return err
 	}
 	if a.server.Dir == "" {
-		dir, err := os.MkdirTemp("", "windtunnel-apiserver-")
+		dir, err := tempdir.Make("apiserver")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
-		a.server.Dir = dir
+		defer dir.Remove()
+		a.server.Dir = dir.Path
 	}
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")

@@ -14,11 +14,15 @@ import (
 
 func doctorCommand() *cobra.Command {
 	var printed form
+	var program string
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine has for Windtunnel, and what each missing thing switches off",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := useNginx(program); err != nil {
+				return err
+			}
 			findings := doctor.Examine(cmd.Context())
 			ok := !slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Needed && !f.OK })
 			if printed.json() {
@@ -48,6 +52,7 @@ func doctorCommand() *cobra.Command {
 			return failedUnless(ok)
 		},
 	}
+	addNginx(command.Flags(), &program)
 	printed.add(command)
 	return command
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/driver"
@@ -23,6 +27,8 @@ type place struct {
 	image   string
 	kubeadm string // a file
 	kind    kind.Driver
+	nginx   string // a binary
+	host    bool   // controllers that are not ours may write to fixed paths of this machine
 }
 
 // drivers are the places there are, a line each. Each is opened with what it needs
@@ -43,6 +49,8 @@ func (p *place) add(command *cobra.Command) {
 		all, names = append(all, d.name+" ("+d.where+")"), append(names, d.name)
 	}
 	flags.StringVar(&p.driver, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
+	addNginx(flags, &p.nginx)
+	flags.BoolVar(&p.host, "allow-host-paths", false, "with --driver local: run a controller that knows no --nginx-root, though it writes to "+local.HostPaths+" of this machine")
 	flags.StringVar(&p.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
 	flags.StringVar(&p.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
 	flags.IntVar(&p.kind.Pool, "pool", 0, "with --driver kind: have so many real pods be the simulated ones (default: listeners of this machine are)")
@@ -53,6 +61,12 @@ func (p *place) add(command *cobra.Command) {
 
 // driver makes the driver that was asked for.
 func (o runOptions) driver() (driver.Driver, error) {
+	if local := o.place.driver == "" || o.place.driver == "local"; !local && o.place.nginx != "" {
+		return nil, fmt.Errorf("--nginx-binary=%s is of this machine, and images have an nginx of their own: use --driver local", o.place.nginx)
+	}
+	if err := useNginx(o.place.nginx); err != nil {
+		return nil, err
+	}
 	var names []string
 	for _, d := range drivers {
 		if d.name == o.place.driver || d.name == "local" && o.place.driver == "" {
@@ -68,7 +82,7 @@ func openLocal(o runOptions) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return local.Driver{Bundled: controller, PortBase: o.portBase}, doctor.Fit()
+	return local.Driver{Bundled: controller, PortBase: o.portBase, HostPaths: o.place.host}, doctor.Fit()
 }
 
 func openContainer(o runOptions) (driver.Driver, error) {
@@ -104,4 +118,23 @@ func (o runOptions) with(controller string) runOptions {
 		o.place.image = controller
 	}
 	return o
+}
+
+func addNginx(flags *pflag.FlagSet, path *string) {
+	flags.StringVar(path, "nginx-binary", "", "with --driver local: the nginx to run (default: that of $NGINX_BINARY, or the one that is found)")
+}
+
+// useNginx has us, and the controllers that we start, run this nginx.
+func useNginx(path string) error {
+	if path == "" {
+		return nil
+	}
+	found, err := exec.LookPath(path)
+	if err == nil {
+		found, err = filepath.Abs(found)
+	}
+	if err != nil {
+		return fmt.Errorf("--nginx-binary=%s cannot be run: %w", path, err)
+	}
+	return os.Setenv(nginx.BinaryVariable, found)
 }

@@ -13,8 +13,8 @@ import (
 
 	"windtunnel.dev/controller/explain"
 	"windtunnel.dev/controller/options"
-	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/controller/template"
 	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/sim/manifest"
 )
@@ -118,11 +118,7 @@ func (o *explainOptions) complete() (err error) {
 	if o.template == "" {
 		return nil
 	}
-	text, err := os.ReadFile(o.template)
-	if err == nil {
-		o.Template, err = render.Parse(o.template, text)
-	}
-	if err != nil {
+	if o.Template, err = template.Read(o.template); err != nil {
 		return fmt.Errorf("--nginx-template: %w", err)
 	}
 	return nil

@@ -27,9 +27,21 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// untilSignal is done when we are asked to end, by any signal by which a terminal, a
+// shell or a CI asks. One that we were started to ignore (nohup) stays ignored.
+func untilSignal() (ctx context.Context, stop context.CancelFunc) {
+	var asked []os.Signal
+	for _, one := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(one) {
+			asked = append(asked, one)
+		}
+	}
+	return signal.NotifyContext(context.Background(), asked...)
 }
 
 // verdict is the error of a command that did its work and has bad news: it has
@@ -67,7 +79,7 @@ func rootCommand() *cobra.Command {
 		Version:       version.Of().String(),
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), doctorCommand())
+	root.AddCommand(runCommand(), reportCommand(), verifyCommand(), compareCommand(), abCommand(), recordCommand(), churnCommand(), replayCommand(), apiserverCommand(), backendCommand(), explainCommand(), templateCommand(), doctorCommand())
 	root.AddCommand(listCommand(), validateCommand(), versionCommand())
 	return root
 }

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"windtunnel": func() {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilSignal()
 			defer stop()
 			os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 		},

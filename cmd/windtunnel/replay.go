@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/tempdir"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
@@ -105,11 +106,12 @@ func (o replayOptions) replayRecording(ctx context.Context, path string, stdout,
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	work, err := os.MkdirTemp("", "windtunnel-replay-")
+	temporary, err := tempdir.Make("replay")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer temporary.Remove()
+	work := temporary.Path
 	text := fmt.Sprintf(replayed, name, filepath.Base(path), recording.Length.Truncate(time.Second)+time.Second, o.drain)
 	if err := os.WriteFile(filepath.Join(work, scenarioFile), []byte(text), 0o644); err != nil {
 		return err

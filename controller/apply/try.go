@@ -1,8 +1,12 @@
 package apply
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"windtunnel.dev/controller/plan"
 )
@@ -12,6 +16,25 @@ import (
 type Refusal struct {
 	cause error
 	File  string // the refused configuration
+	Conf  []byte // what it holds
+}
+
+// place is how nginx ends a complaint about a line.
+var place = regexp.MustCompile(`:(\d+)$`)
+
+// Line is the line of the configuration that nginx complained about; empty if it
+// named none.
+func (r *Refusal) Line() string {
+	found := place.FindStringSubmatch(r.cause.Error())
+	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
+		return ""
+	}
+	number, _ := strconv.Atoi(found[1]) // digits
+	lines := bytes.Split(r.Conf, []byte("\n"))
+	if number < 1 || number > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(string(lines[number-1]))
 }
 
 func (r *Refusal) Error() string {
@@ -45,5 +68,5 @@ func (t *Target) test(ctx context.Context, candidate string, next plan.State) er
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &Refusal{cause: err, File: candidate}
+	return &Refusal{cause: err, File: candidate, Conf: next.Conf}
 }

@@ -3,6 +3,8 @@ package nginx
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,15 +48,16 @@ func (b build) argument(name string) (string, bool) {
 	return "", false
 }
 
-// modulesPath is nginx's default, <prefix>/modules, where none was configured.
-func (b build) modulesPath() string {
+// path is the value of a path that nginx was configured with, or its default:
+// both are below the prefix unless they are absolute.
+func (b build) path(name, otherwise string) string {
 	prefix, ok := b.argument("prefix")
 	if !ok {
 		prefix = "/usr/local/nginx"
 	}
-	path, ok := b.argument("modules-path")
+	path, ok := b.argument(name)
 	if !ok {
-		path = "modules"
+		path = otherwise
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(prefix, path)
@@ -62,13 +65,20 @@ func (b build) modulesPath() string {
 	return filepath.Clean(path)
 }
 
-// ConfigurationFolder is where nginx's own distribution has mime.types and its like.
-func (n *Nginx) ConfigurationFolder() string {
-	path, ok := build{arguments: n.arguments}.argument("conf-path")
-	if !ok {
-		path = "/usr/local/nginx/conf/nginx.conf"
+func (b build) modulesPath() string { return b.path("modules-path", "modules") }
+
+// File is the path of a file of nginx's own distribution, such as mime.types: in the
+// folder of its nginx.conf, or of an nginx that was moved since it was built, beside
+// the folder of its binary. The error is fs.ErrNotExist where it has none.
+func (n *Nginx) File(name string) (string, error) {
+	configured := build{arguments: n.arguments}.path("conf-path", "conf/nginx.conf")
+	moved := filepath.Join(filepath.Dir(n.Binary), "../conf", name)
+	for _, path := range []string{filepath.Join(filepath.Dir(configured), name), moved} {
+		if exists(path) {
+			return path, nil
+		}
 	}
-	return filepath.Dir(path)
+	return "", fmt.Errorf("%s of the nginx at %s: neither beside %s nor at %s: %w", name, n.Binary, configured, moved, fs.ErrNotExist)
 }
 
 // compareVersions compares number by number; a missing part is 0.

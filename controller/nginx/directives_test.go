@@ -1,14 +1,13 @@
 package nginx
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestUnmetNamesTheFirstDirectiveThatNginxDoesNotKnow(t *testing.T) {
-	modules := t.TempDir()
-	plain := &Nginx{Binary: "/usr/sbin/nginx", Version: "1.22.1", ModulesPath: filepath.Join(modules, "none")}
+	plain := mustFind(t, pretend(t, "", []string{"stream"}, nil).path)
+	plain.Version = "1.22.1"
 	for name, test := range map[string]struct {
 		conf      string
 		directive string

@@ -1,7 +1,6 @@
 package nginx
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,53 +10,62 @@ import (
 
 // module is what we know of one nginx module beyond its name.
 type module struct {
-	needs   []string // modules to be loaded before it
-	pkg     string   // the Debian package, "" if there is none
-	sources []string // how its source folder's name begins where it is linked in by --add-module
+	needs     []string // modules to be loaded before it
+	pkg       string   // the Debian package, "" if there is none
+	block     string   // where directive stands: http, stream, or "" for the top
+	directive string   // one by which nginx is asked for it; "" where it has none
+	elsewhere bool     // the directive is for another block, but no other module has it
 }
 
 // catalogue holds the modules that ingress-nginx's configuration uses and that
-// are not nginx's own. The source folders are those of OpenResty's bundle and
-// of the modules' repositories.
+// an nginx may lack.
 var catalogue = map[string]module{
-	"ndk_http":                 {pkg: "libnginx-mod-http-ndk", sources: []string{"ngx_devel_kit"}},
-	"http_lua":                 {needs: []string{"ndk_http"}, pkg: "libnginx-mod-http-lua", sources: []string{"lua-nginx-module", "ngx_lua-"}},
-	"http_set_misc":            {needs: []string{"ndk_http"}, pkg: "libnginx-mod-http-set-misc", sources: []string{"set-misc-nginx-module"}},
-	"http_headers_more_filter": {pkg: "libnginx-mod-http-headers-more-filter", sources: []string{"headers-more-nginx-module"}},
-	"http_geoip2":              {pkg: "libnginx-mod-http-geoip2", sources: []string{"ngx_http_geoip2_module"}},
-	"http_brotli_filter":       {pkg: "libnginx-mod-http-brotli-filter", sources: []string{"ngx_brotli"}},
-	"http_brotli_static":       {pkg: "libnginx-mod-http-brotli-static", sources: []string{"ngx_brotli"}},
-	"http_auth_digest":         {sources: []string{"ngx_http_auth_digest", "nginx-http-auth-digest"}},
-	"http_modsecurity":         {pkg: "libnginx-mod-http-modsecurity", sources: []string{"ModSecurity-nginx"}},
-	"otel_ngx":                 {},
-	"http_echo":                {pkg: "libnginx-mod-http-echo", sources: []string{"echo-nginx-module"}},
-	"stream":                   {pkg: "libnginx-mod-stream"},
-	"stream_lua":               {needs: []string{"stream"}, sources: []string{"stream-lua-nginx-module", "ngx_stream_lua"}},
+	"ndk_http":                 {pkg: "libnginx-mod-http-ndk"},
+	"http_lua":                 {needs: []string{"ndk_http"}, pkg: "libnginx-mod-http-lua", block: "http", directive: "lua_max_pending_timers 1024"},
+	"http_set_misc":            {needs: []string{"ndk_http"}, pkg: "libnginx-mod-http-set-misc", block: "http", directive: "set_misc_base32_padding on"},
+	"http_headers_more_filter": {pkg: "libnginx-mod-http-headers-more-filter", block: "http", directive: "more_set_headers a"},
+	"http_geoip2":              {pkg: "libnginx-mod-http-geoip2", block: "http", directive: "geoip2_proxy_recursive on"},
+	"http_brotli_filter":       {pkg: "libnginx-mod-http-brotli-filter", block: "http", directive: "brotli off"},
+	"http_brotli_static":       {pkg: "libnginx-mod-http-brotli-static", block: "http", directive: "brotli_static off"},
+	"http_auth_digest":         {block: "http", directive: "auth_digest off", elsewhere: true},
+	"http_modsecurity":         {pkg: "libnginx-mod-http-modsecurity", block: "http", directive: "modsecurity off"},
+	"otel_ngx":                 {block: "http", directive: "opentelemetry off"},
+	"http_echo":                {pkg: "libnginx-mod-http-echo", block: "http", directive: "echo a", elsewhere: true},
+	"stream":                   {pkg: "libnginx-mod-stream", directive: streamBlock},
+	"stream_lua":               {needs: []string{"stream"}, block: "stream", directive: "lua_add_variable $a"},
+	"stream_realip":            {needs: []string{"stream"}, block: "stream", directive: "set_real_ip_from 127.0.0.1"},
+	"threads":                  {directive: "thread_pool a threads=1"}, // no module, but nginx is built with them or not
 }
 
-// Has says whether a module can be used: it is linked in, or its file is in
-// the modules folder. Names are those of the files without ngx_ and _module:
-// http_lua, stream, ndk_http.
+// Has says whether a module can be used. Names are those of the files without
+// ngx_ and _module: http_lua, stream, ndk_http.
 func (n *Nginx) Has(name string) bool {
-	return n.linked(name) || exists(n.moduleFile(name))
+	_, err := n.Load(name)
+	return err == nil
 }
 
 // Load returns the paths that load_module lines need for these modules: in
 // the order nginx wants them, with the modules they need, without those that
-// are linked in. A module that is missing is an error that names the Debian
-// package that has it.
+// are linked in. A module that is missing is an error that says why, and names
+// the Debian package that has it.
 func (n *Nginx) Load(names ...string) ([]string, error) {
-	for _, name := range names {
-		for _, part := range inOrder([]string{name}) {
-			if file := n.moduleFile(part); !n.linked(part) && !exists(file) {
-				return nil, n.missing(name, part, file)
-			}
-		}
+	answers, err := n.modules()
+	if err != nil {
+		return nil, err
 	}
 	var files []string
+	for _, name := range names {
+		answer, known := answers[name]
+		if !known {
+			return nil, fmt.Errorf("%s is no module that nginx is asked about", name)
+		}
+		if !answer.usable {
+			return nil, n.missing(name, answers)
+		}
+	}
 	for _, name := range inOrder(names) {
-		if !n.linked(name) {
-			files = append(files, n.moduleFile(name))
+		if answer := answers[name]; answer.file != "" {
+			files = append(files, answer.file)
 		}
 	}
 	return files, nil
@@ -88,39 +96,23 @@ func inOrder(names []string) []string {
 	return order
 }
 
-// missing says what to install for the module asked for, whose part has no file.
-// Debian's packages bring what their modules need.
-func (n *Nginx) missing(name, part, file string) error {
-	mend := "it is in no Debian package: use an nginx that was built with it"
-	if pkg := cmp.Or(catalogue[name].pkg, catalogue[part].pkg); pkg != "" {
-		mend = "apt-get install " + pkg
+// missing says what to do about a module that cannot be used. Debian's packages
+// bring what their modules need.
+func (n *Nginx) missing(name string, answers map[string]answer) error {
+	if why := answers[name].refusal; why != "" {
+		return fmt.Errorf("nginx has no module %s: %s does not take it: %s", name, n.Binary, why)
 	}
-	if part != name {
-		name += ", which needs " + part
-	}
-	return fmt.Errorf("nginx has no module %s: neither linked into %s nor at %s: %s", name, n.Binary, file, mend)
-}
-
-// linked says whether a module is part of the binary: --with-NAME,
-// --with-NAME_module, or --add-module of a source folder we know.
-func (n *Nginx) linked(name string) bool {
-	for _, argument := range n.arguments {
-		switch key, value, _ := strings.Cut(argument, "="); key {
-		case "--with-" + name, "--with-" + name + "_module":
-			return value != "dynamic"
-		case "--add-module":
-			if comesFrom(name, filepath.Base(value)) {
-				return true
-			}
+	what, pkg := name, catalogue[name].pkg
+	for _, need := range catalogue[name].needs {
+		if pkg == "" && !answers[need].usable {
+			what, pkg = name+", which needs "+need, catalogue[need].pkg
 		}
 	}
-	return false
-}
-
-func comesFrom(name, folder string) bool {
-	return slices.ContainsFunc(catalogue[name].sources, func(source string) bool {
-		return strings.HasPrefix(folder, source)
-	})
+	mend := "it is in no Debian package: use an nginx that was built with it"
+	if pkg != "" {
+		mend = "apt-get install " + pkg
+	}
+	return fmt.Errorf("nginx has no module %s: neither linked into %s nor at %s: %s", what, n.Binary, n.moduleFile(name), mend)
 }
 
 // moduleFile is where the module's shared object would be. All but NDK's and OpenTelemetry's begin with ngx_.

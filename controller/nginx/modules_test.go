@@ -1,70 +1,202 @@
 package nginx
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// withModules makes an nginx whose modules folder has these files.
-func withModules(t *testing.T, arguments string, files ...string) (*Nginx, string) {
+// pretended is a program that answers -V and -t like an nginx with directives
+// that it knows by itself, and others that it knows when a file is loaded. It
+// notes each -t in a file.
+type pretended struct {
+	path, modules, tests string
+}
+
+// pretend writes one. What a file in the folder of modules holds are the
+// directives that loading it makes known; "broken" cannot be loaded, and "twice"
+// is linked in.
+func pretend(t *testing.T, arguments string, known []string, files map[string]string) pretended {
 	t.Helper()
-	folder := t.TempDir()
-	for _, file := range files {
-		if err := os.WriteFile(filepath.Join(folder, file), nil, 0o644); err != nil {
+	dir := t.TempDir()
+	p := pretended{filepath.Join(dir, "nginx"), filepath.Join(dir, "modules"), filepath.Join(dir, "tests")}
+	if err := os.Mkdir(p.modules, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(p.modules, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return mustFind(t, fake(t, "nginx/1.22.1", "--modules-path="+folder+" "+arguments)), folder
+	script := fmt.Sprintf(`#!/bin/sh
+case $1 in
+-V)
+	echo >&2 "nginx version: nginx/1.26.0"
+	echo >&2 "configure arguments: --modules-path=%s %s"
+	exit
+esac
+echo >> %s
+known="error_log pid events http client_body_temp_path proxy_temp_path } %s"
+number=0
+while read -r word rest; do
+	number=$((number+1))
+	word=${word%%;}
+	case $word in
+	"") ;;
+	load_module)
+		rest=${rest%%\";}; rest=${rest#\"}
+		content=$(cat "$rest")
+		case $content in
+		broken) echo >&2 "nginx: [emerg] module \"$rest\" is not binary compatible in $2:$number"; exit 1 ;;
+		twice) echo >&2 "nginx: [emerg] module \"a\" is already loaded in $2:$number"; exit 1 ;;
+		esac
+		known="$known $content" ;;
+	*)
+		case " $known " in
+		*" $word "*) ;;
+		*) echo >&2 "nginx: [emerg] unknown directive \"$word\" in $2:$number"; exit 1 ;;
+		esac
+	esac
+done < "$2"
+`, p.modules, arguments, p.tests, strings.Join(known, " "))
+	if err := os.WriteFile(p.path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
-func TestLoadPutsWhatAModuleNeedsBeforeIt(t *testing.T) {
-	n, folder := withModules(t, "--with-stream=dynamic",
-		"ndk_http_module.so", "ngx_http_lua_module.so", "ngx_stream_module.so", "ngx_stream_lua_module.so")
-	got, err := n.Load("stream_lua", "http_lua", "ndk_http")
+// What counts is what nginx takes, not what it was built from nor how files are called.
+func TestModulesAreAskedFor(t *testing.T) {
+	for name, test := range map[string]struct {
+		arguments string
+		known     []string
+		files     map[string]string
+		load      string   // what is asked for
+		want      []string // the files to load
+		refused   string   // why it cannot be used
+	}{
+		"linked in from a folder of any name": {arguments: "--add-module=../lua", known: []string{"lua_max_pending_timers"}, load: "ndk_http http_lua"},
+		"the words of -V prove nothing": {arguments: "--add-module=../lua-nginx-module --with-stream", load: "http_lua",
+			refused: "apt-get install libnginx-mod-http-lua"},
+		"a file": {files: map[string]string{"ndk_http_module.so": "", "ngx_http_lua_module.so": "lua_max_pending_timers"}, load: "http_lua",
+			want: []string{"ndk_http_module.so", "ngx_http_lua_module.so"}},
+		"a file of another nginx": {files: map[string]string{"ngx_http_lua_module.so": "broken"}, load: "http_lua",
+			refused: `ngx_http_lua_module.so" is not binary compatible`},
+		"linked in, and a file as well":          {known: []string{"brotli"}, files: map[string]string{"ngx_http_brotli_filter_module.so": "twice"}, load: "http_brotli_filter"},
+		"linked in, and a file of another nginx": {known: []string{"brotli"}, files: map[string]string{"ngx_http_brotli_filter_module.so": "broken"}, load: "http_brotli_filter"},
+		"needed by none that is there":           {load: "ndk_http", refused: "libnginx-mod-http-ndk"},
+		"stream, and its Lua": {files: map[string]string{"ngx_stream_module.so": "stream", "ngx_stream_lua_module.so": "lua_add_variable"}, load: "stream_lua",
+			want: []string{"ngx_stream_module.so", "ngx_stream_lua_module.so"}},
+		"no stream at all":   {known: []string{"lua_add_variable", "set_real_ip_from"}, load: "stream_realip", refused: "stream_realip, which needs stream"},
+		"what is nobody's":   {load: "http_nothing", refused: "http_nothing"},
+		"threads, no module": {known: []string{"thread_pool"}, load: "threads"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pretend(t, test.arguments, test.known, test.files)
+			n := mustFind(t, p.path)
+			files, err := n.Load(strings.Fields(test.load)...)
+			if (err == nil) != (test.refused == "") || err != nil && !strings.Contains(err.Error(), test.refused) {
+				t.Errorf("error %v, want %q", err, test.refused)
+			}
+			var want []string
+			for _, file := range test.want {
+				want = append(want, filepath.Join(p.modules, file))
+			}
+			if fmt.Sprint(files) != fmt.Sprint(want) {
+				t.Errorf("files %v, want %v", files, want)
+			}
+			for _, name := range strings.Fields(test.load) {
+				if n.Has(name) != (test.refused == "") {
+					t.Errorf("Has(%s) is %v", name, n.Has(name))
+				}
+			}
+		})
+	}
+}
+
+func (p pretended) asked(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile(p.tests)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{
-		folder + "/ngx_stream_module.so", folder + "/ngx_stream_lua_module.so",
-		folder + "/ndk_http_module.so", folder + "/ngx_http_lua_module.so",
+	return strings.Count(string(text), "\n")
+}
+
+func TestAnNginxIsAskedOnce(t *testing.T) {
+	p := pretend(t, "", nil, nil)
+	if mustFind(t, p.path).Has("http_lua") {
+		t.Fatal("it has Lua")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	first := p.asked(t)
+	if mustFind(t, p.path).Has("stream"); p.asked(t) != first {
+		t.Errorf("it was asked %d times, and again up to %d", first, p.asked(t))
+	}
+	// Somebody installs a module.
+	if err := os.WriteFile(filepath.Join(p.modules, "ngx_http_lua_module.so"), []byte("lua_max_pending_timers"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !mustFind(t, p.path).Has("http_lua") {
+		t.Error("the module that was installed meanwhile is not seen")
 	}
 }
 
-func TestLoadLeavesOutWhatIsLinkedIn(t *testing.T) {
-	n, _ := withModules(t, "--with-stream --with-http_v2_module --add-module=../ngx_devel_kit-0.3.1 "+
-		"--add-module=/tmp/lua-nginx-module-0.10.28 --add-module=../ngx_lua_upstream-0.07")
-	got, err := n.Load("http_lua", "stream", "http_v2")
-	if err != nil || len(got) != 0 {
-		t.Errorf("Load: %q, %v; want nothing to load", got, err)
+// An nginx that refuses every configuration is no nginx without modules.
+func TestAnNginxThatCannotBeAsked(t *testing.T) {
+	p := pretend(t, "", nil, nil)
+	script, err := os.ReadFile(p.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(script), "known=", "echo 'nginx: [emerg] getpwnam(\"www\") failed' >&2; exit 1\nknown=", 1)
+	if err := os.WriteFile(p.path, []byte(broken), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err = mustFind(t, p.path).Load("http_lua")
+	wantError(t, err, p.path, "asking", `getpwnam("www") failed`)
+}
+
+// The nginx of this machine, whose modules are there or not by the package manager.
+func TestTheNginxOfThisMachineIsAsked(t *testing.T) {
+	n := found(t)
+	for _, name := range []string{"http_lua", "stream", "http_headers_more_filter"} {
+		if want := exists(n.moduleFile(name)); want && !n.Has(name) {
+			_, err := n.Load(name)
+			t.Errorf("%s is at %s, and is not taken: %v", name, n.moduleFile(name), err)
+		}
+	}
+	if n.Has("stream_lua") && !exists(n.moduleFile("stream_lua")) {
+		t.Error("an nginx of Debian has no stream-lua")
 	}
 }
 
-func TestAModuleOfASimilarNameIsAnother(t *testing.T) {
-	n, _ := withModules(t, "--with-stream --add-module=../stream-lua-nginx-module-0.0.16 --with-stream_ssl_module")
-	if n.Has("http_lua") {
-		t.Error("stream-lua-nginx-module taken for http_lua")
-	}
-	if !n.Has("stream_lua") {
-		t.Error("stream-lua-nginx-module not seen")
-	}
-}
-
-func TestMissingModuleNamesItsPackage(t *testing.T) {
-	n, folder := withModules(t, "--with-stream=dynamic", "ndk_http_module.so")
-	_, err := n.Load("http_lua")
-	wantError(t, err, "http_lua", folder+"/ngx_http_lua_module.so", "apt-get install libnginx-mod-http-lua")
-	_, err = n.Load("stream_lua")
-	wantError(t, err, "stream", "apt-get install libnginx-mod-stream")
-	n, _ = withModules(t, "--with-stream")
-	_, err = n.Load("stream_lua")
-	wantError(t, err, "stream_lua", "no Debian package")
-	if n.Has("http_lua") || n.Has("stream_lua") {
-		t.Error("Has says yes to what Load refuses")
+func TestFilesOfNginx(t *testing.T) {
+	for name, test := range map[string]struct{ arguments, file string }{
+		"by the path of its configuration": {"--prefix=DIR/share --conf-path=DIR/etc/nginx.conf", "etc/mime.types"},
+		"by a path below its prefix":       {"--prefix=DIR/openresty --conf-path=conf/nginx.conf", "openresty/conf/mime.types"},
+		"by its prefix":                    {"--prefix=DIR/opt", "opt/conf/mime.types"},
+		"beside the binary":                {"--prefix=/nowhere", "conf/mime.types"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			binary := filepath.Join(dir, "sbin/nginx")
+			arguments := strings.ReplaceAll(test.arguments, "DIR", dir)
+			n := &Nginx{Binary: binary, arguments: strings.Fields(arguments)}
+			if _, err := n.File("mime.types"); err == nil {
+				t.Error("a file that is not there was found")
+			}
+			want := filepath.Join(dir, test.file)
+			if err := os.MkdirAll(filepath.Dir(want), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(want, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := n.File("mime.types"); got != want {
+				t.Errorf("found %s, %v, want %s", got, err, want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 // Package nginx stands between the controller and the nginx program: it finds
 // the binary, tells what is built into it, and starts, tests, reloads and quits
-// it. Its one rule: it signals only processes that it started itself.
+// it. Its one rule: it signals only processes that it started itself, or that an
+// earlier controller with the same root has left.
 package nginx
 
 import (
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"windtunnel.dev/internal/command"
 )
 
 // BinaryVariable names the environment variable that ingress-nginx reads the
@@ -45,7 +48,7 @@ func Find(binary string) (*Nginx, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "-V").CombinedOutput()
+	out, err := command.New(ctx, path, "-V").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("asking nginx what it is (%s -V): %w: %s", path, err, strings.TrimSpace(string(out)))
 	}
@@ -104,8 +107,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	cmd := exec.CommandContext(ctx, n.Binary, append([]string{"-c", conf}, args...)...)
-	cmd.WaitDelay = time.Second
+	cmd := command.New(ctx, n.Binary, append([]string{"-c", conf}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil

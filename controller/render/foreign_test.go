@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -254,5 +255,58 @@ server {
 `
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Our template, written out and read again as a user's, is the same, with
+// everything that locations and servers can ask for.
+func TestOurTemplateAsAUsers(t *testing.T) {
+	for name, change := range map[string]func(*render.Input){
+		"dynamic":           func(*render.Input) {},
+		"by reloads":        func(in *render.Input) { in.Options.DynamicConfiguration = false },
+		"a newer nginx":     func(in *render.Input) { in.HTTP2Directive, in.IPv6 = true, true },
+		"in its own folder": func(in *render.Input) { in.Options.Root = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := here(t, map[string]string{"use-gzip": "true", "use-forwarded-headers": "true"})
+			change(&in)
+			m := everything(in)
+			want, err := render.Render(m, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if in.Template, err = render.ParseFolder("/etc/my", render.Files()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := render.Render(m, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPlaceFindsTheLineThatIsMostAlike(t *testing.T) {
+	template, err := render.ParseFolder("my", map[string]string{
+		"nginx.tmpl": "events {}\nhttp {\n  {{ template \"a.tmpl\" . }}\n  keepalive_timeout 5s;\n}\n",
+		"a.tmpl":     "listen {{ .A }};\nlisten 127.0.0.1:{{ .B }};\nlisten 127.0.0.1:80;\n{{ print `x;` }}\n",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"  keepalive_timeout 5s;": "my/nginx.tmpl:4",
+		"listen 8080;":            "my/a.tmpl:1",
+		"listen 127.0.0.1:8080;":  "my/a.tmpl:2",
+		"listen 127.0.0.1:80;":    "my/a.tmpl:3",
+		"keepalive_timeout":       "my/nginx.tmpl:4",
+		"x;":                      "my",
+	} {
+		if got := template.Place(line); got != want {
+			t.Errorf("%q is at %s, want %s", line, got, want)
+		}
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -12,47 +16,136 @@ import (
 //go:embed templates/*.tmpl
 var files embed.FS
 
+// mainFile is the template that is executed; the others are those that it includes.
+const mainFile = "nginx.tmpl"
+
 // ours is composed of one file for each block of nginx.conf.
-var ours = &Template{template.Must(template.New("nginx.tmpl").Funcs(functions).ParseFS(files, "templates/*.tmpl")), ""}
+var ours = func() *Template {
+	parsed, err := ParseFolder("", Files())
+	if err != nil {
+		panic(err)
+	}
+	return parsed
+}()
+
+// Files are our template, by file name.
+func Files() map[string]string {
+	texts := make(map[string]string)
+	names, err := fs.Glob(files, "templates/*.tmpl")
+	for _, name := range names {
+		var text []byte
+		if text, err = files.ReadFile(name); err == nil {
+			texts[path.Base(name)] = string(text)
+		}
+	}
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	return texts
+}
 
 // Template is a template of nginx.conf.
 type Template struct {
 	parsed *template.Template
-	text   string
+	folder string // of the files, for errors; "" if there is one file
+	files  []file
 }
+
+// file is one of a template, by its name as errors have it.
+type file struct{ name, text string }
 
 // Parse reads a user's template from its text. The file is its name in errors,
 // which read "file:line: what".
-func Parse(file string, text []byte) (*Template, error) {
-	parsed, err := template.New(file).Funcs(functions).Parse(string(text))
+func Parse(name string, text []byte) (*Template, error) {
+	parsed, err := template.New(name).Funcs(functions).Parse(string(text))
 	if err != nil {
 		return nil, readable(err)
 	}
-	return &Template{parsed, string(text)}, nil
+	return &Template{parsed: parsed, files: []file{{name, string(text)}}}, nil
+}
+
+// ParseFolder reads a template from the texts of several files, by their names in
+// a folder. nginx.tmpl is the one that is executed, and includes the others by name.
+func ParseFolder(folder string, texts map[string]string) (*Template, error) {
+	t := &Template{parsed: template.New(mainFile).Funcs(functions), folder: folder}
+	if _, ok := texts[mainFile]; !ok {
+		return nil, fmt.Errorf("%s: no %s in this folder", folder, mainFile)
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if _, err := t.parsed.New(name).Parse(texts[name]); err != nil {
+			return nil, t.readable(err)
+		}
+		t.files = append(t.files, file{path.Join(folder, name), texts[name]})
+	}
+	t.parsed = t.parsed.Lookup(mainFile)
+	return t, nil
 }
 
 // Text is what the template was read from.
-func (t *Template) Text() string { return t.text }
+func (t *Template) Text() string {
+	var text strings.Builder
+	for _, f := range t.files {
+		fmt.Fprintf(&text, "%s\n%s\n", f.name, f.text)
+	}
+	return text.String()
+}
 
-// Place is where the template writes a directive, as "file:line"; the file
-// alone where it is not to be found, as when a snippet writes it.
-func (t *Template) Place(name string) string {
-	number := 0
-	for line := range strings.Lines(t.text) {
-		number++
-		if word, _ := directive(line); word == name {
-			return fmt.Sprintf("%s:%d", t.parsed.Name(), number)
+// Place is where the template writes a line of nginx.conf, as "file:line": the
+// same line, or the one that is the most like it of those with its directive. It is
+// the file or folder alone where there is none, as when a snippet writes it.
+func (t *Template) Place(line string) string {
+	line = strings.TrimSpace(line)
+	word, _ := directive(line)
+	place, best := "", -1
+	for _, f := range t.files {
+		number := 0
+		for written := range strings.Lines(f.text) {
+			number++
+			if likeness := alike(strings.TrimSpace(written), line, word); likeness > best {
+				place, best = fmt.Sprintf("%s:%d", f.name, number), likeness
+			}
 		}
 	}
-	return t.parsed.Name()
+	switch {
+	case place != "":
+		return place
+	case t.folder != "":
+		return t.folder
+	}
+	return t.files[0].name
+}
+
+// alike says how much of a line a line of a template writes itself, before its
+// first action; -1 if it does not write the line's directive.
+func alike(written, line, word string) int {
+	first, _ := directive(written)
+	fixed, _, hasAction := strings.Cut(written, "{{")
+	switch {
+	case first != word || word == "":
+		return -1
+	case written == line:
+		return len(line) + 1
+	case hasAction && strings.HasPrefix(line, strings.TrimRight(fixed, " ")):
+		return len(fixed)
+	}
+	return 0
 }
 
 func (t *Template) execute(data *root) ([]byte, error) {
 	var text bytes.Buffer
 	if err := t.parsed.Execute(&text, data); err != nil {
-		return nil, readable(err)
+		return nil, t.readable(err)
 	}
 	return text.Bytes(), nil
+}
+
+// readable is readable with the folder of the file.
+func (t *Template) readable(err error) error {
+	err = readable(err)
+	if t.folder != "" {
+		err = fmt.Errorf("%s/%w", strings.TrimSuffix(t.folder, "/"), err)
+	}
+	return err
 }
 
 // readable leaves file, line and what is wrong of an error of text/template.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/internal/command"
 )
 
 // Finding is one thing that was looked for.
@@ -42,14 +42,13 @@ func Examine(ctx context.Context) []Finding {
 	)
 }
 
-// modules are the dynamic modules that matter, with what each is for.
+// modules are the modules that matter, with what each is for.
 var modules = []struct {
 	name    string
 	needed  bool
 	without string
 }{
 	{"http_lua", true, "every run: endpoints are balanced in Lua"},
-	{"ndk_http", true, "every run: the Lua module needs it"},
 	{"stream", false, "TCP and UDP services"},
 	{"stream_lua", false, "dynamic TCP and UDP endpoints: they change by reload instead"},
 	{"http_set_misc", false, "a third-party template that uses set_escape_uri"},
@@ -63,18 +62,32 @@ func examineNginx() []Finding {
 	}
 	findings := []Finding{{What: "nginx", OK: true, Found: found.Version + " at " + found.Binary, Without: "every local run"}}
 	for _, module := range modules {
-		finding := Finding{What: "nginx module " + module.name, OK: found.Has(module.name), Needed: module.needed, Found: "not found", Without: module.without}
-		if finding.OK {
-			finding.Found = "linked in"
-			if paths, err := found.Load(module.name); err == nil && len(paths) > 0 {
-				finding.Found = paths[len(paths)-1]
-			}
-		} else if _, err := found.Load(module.name); err != nil {
-			finding.Found = err.Error()
-		}
-		findings = append(findings, finding)
+		findings = append(findings, examineModule(found, module.name, module.needed, module.without))
 	}
-	return append(findings, examineCJSON())
+	return append(findings, examineTypes(found), examineCJSON())
+}
+
+// examineModule asks nginx itself: `nginx -t` of a configuration that needs the module.
+func examineModule(program *nginx.Nginx, name string, needed bool, without string) Finding {
+	finding := Finding{What: "nginx module " + name, Needed: needed, Found: "linked in", Without: without}
+	files, err := program.Load(name)
+	switch finding.OK = err == nil; {
+	case err != nil:
+		finding.Found = err.Error()
+	case len(files) > 0:
+		finding.Found = files[len(files)-1]
+	}
+	return finding
+}
+
+func examineTypes(program *nginx.Nginx) Finding {
+	finding := Finding{What: "nginx's mime.types", Without: "a third-party template that includes it"}
+	file, err := program.File("mime.types")
+	finding.OK, finding.Found = err == nil, file
+	if err != nil {
+		finding.Found = err.Error()
+	}
+	return finding
 }
 
 func examineCJSON() Finding {
@@ -134,9 +147,9 @@ func examineProcessors() Finding {
 	return Finding{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: load and subject would fight for one processor"}
 }
 
-func examineTool(ctx context.Context, what, without string, command ...string) Finding {
+func examineTool(ctx context.Context, what, without string, line ...string) Finding {
 	finding := Finding{What: what, Without: without}
-	out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
+	out, err := command.New(ctx, line[0], line[1:]...).CombinedOutput()
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	switch {
 	case err == nil:

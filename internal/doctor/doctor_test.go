@@ -5,13 +5,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"windtunnel.dev/controller/nginx"
 )
 
-// pretend has an nginx that says of itself what the text says.
+// pretend has this machine's nginx say other things of itself.
 func pretend(t *testing.T, text string) {
 	t.Helper()
+	program, err := nginx.Find("")
+	if err != nil {
+		t.Skip("needs nginx: ", err)
+	}
 	path := filepath.Join(t.TempDir(), "nginx")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\ncat >&2 <<'EOF'\n"+text+"\nEOF\n"), 0o755); err != nil {
+	script := "#!/bin/sh\n[ \"$1\" = -V ] || exec " + program.Binary + " \"$@\"\ncat >&2 <<'EOF'\n" + text + "\nEOF\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("NGINX_BINARY", path)

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"windtunnel.dev/internal/command"
 )
 
 // testPause is how long no test is run where none could be: nginx is on its way.
@@ -75,18 +75,16 @@ func testUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
 // test runs nginx -t once, and says what nginx has against its configuration. An
 // error is of a test that came to no verdict.
 func (m master) test(ctx context.Context, output *os.File) (refusal string, err error) {
-	command := append(append([]string{m.binary}, m.args...), "-t")
+	line := append(append([]string{m.binary}, m.args...), "-t")
 	if m.root != "" {
-		if command, err = inside(m.pid, command, output); err != nil {
+		if line, err = inside(m.pid, line, output); err != nil {
 			return "", err
 		}
 	}
 	output.Truncate(0)
 	output.Seek(0, io.SeekStart)
-	test := exec.CommandContext(ctx, command[0], command[1:]...)
+	test := command.New(ctx, line[0], line[1:]...) // all of its group ends: what enters a container forks
 	test.Stdout, test.Stderr = output, output
-	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what enters a container forks, and must not leave nginx behind
-	test.Cancel = func() error { return syscall.Kill(-test.Process.Pid, syscall.SIGKILL) }
 	failed := test.Run()
 	if failed == nil {
 		return "", nil

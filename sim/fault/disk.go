@@ -30,8 +30,9 @@ const smallest = 64 << 20
 // fillDisk puts a small file system of its own where nginx.conf lies, with all that
 // is there, and fills it to the brim; where nginx is in a container, only there is
 // it seen. It stays when it is healed, with room again: what the controller has
-// written by then must not be lost. It counts the files there that somebody opened
-// to write to while there was no room.
+// written by then must not be lost. It goes with the folder that it is in, or with the
+// container. It counts the files there that somebody opened to write to while there
+// was no room.
 func fillDisk(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
@@ -68,18 +69,6 @@ func fillDisk(v Victim, _ time.Duration) (over, error) {
 		}
 		return struck
 	}, nil
-}
-
-// UnmountDisk takes away the small file system that disk-full has left in a folder of
-// ours, if it has. In a container it ends with it.
-func UnmountDisk(dir string) error {
-	if small, err := isSmall(os.Getpid(), dir); !small {
-		return err
-	}
-	if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("taking the small file system away from %s: %w", dir, err)
-	}
-	return nil
 }
 
 // isSmall says whether a folder, as we find it, has its small file system already,

@@ -47,31 +47,4 @@ func TestDiskFull(t *testing.T) {
 	if got, _ := os.ReadFile(conf); len(got) != len(content) || len(p.troubles) != 0 {
 		t.Errorf("%d bytes of %d are there, %q", len(got), len(content), p.troubles)
 	}
-	for range 2 { // the second time, there is none
-		if err := UnmountDisk(dir); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := os.Stat(next); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it is mounted still: %v", err)
-	}
-}
-
-// A file system of the same size that is not ours stays.
-func TestUnmountDiskSparesOthers(t *testing.T) {
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=67108864"); err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
-	kept := filepath.Join(dir, "kept")
-	if err := os.WriteFile(kept, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := UnmountDisk(dir); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(kept); err != nil {
-		t.Error(err)
-	}
 }

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 
 	"sigs.k8s.io/kind/pkg/cluster"
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
+
+	"windtunnel.dev/internal/command"
 )
 
 // ErrNoEngine says that no container engine answers, and what to do.
@@ -29,7 +30,7 @@ func connect(ctx context.Context) (string, *cluster.Provider, error) {
 	}
 	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if out, err := exec.CommandContext(asking, engine, "info").CombinedOutput(); err != nil {
+	if out, err := command.New(asking, engine, "info").CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("%w (%s info: %w: %s)", ErrNoEngine, engine, err, lastLine(out))
 	}
 	return engine, cluster.NewProvider(option), nil
@@ -52,7 +53,7 @@ func (c *Cluster) node(ctx context.Context, of nodes.Node) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	out, err := exec.CommandContext(ctx, c.engine, "inspect", "--format", "{{.State.Pid}} {{.Config.Image}}", of.String()).Output()
+	out, err := command.New(ctx, c.engine, "inspect", "--format", "{{.State.Pid}} {{.Config.Image}}", of.String()).Output()
 	if err != nil {
 		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
 	}

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+
+	"windtunnel.dev/internal/command"
 )
 
 // Image is one that the engine has.
@@ -22,7 +23,7 @@ type Image struct {
 
 // Image looks at one.
 func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
-	out, err := exec.CommandContext(ctx, c.engine, "image", "inspect", name).Output()
+	out, err := command.New(ctx, c.engine, "image", "inspect", name).Output()
 	if err != nil {
 		return Image{}, fmt.Errorf("%s has no image %s: `make image` makes those of this repository", c.engine, name)
 	}
@@ -65,7 +66,7 @@ func (c *Cluster) Load(ctx context.Context, name string) error {
 
 func (c *Cluster) load(ctx context.Context, node Node, image string) error {
 	archive, input := io.Pipe()
-	save := exec.CommandContext(ctx, c.engine, "save", image)
+	save := command.New(ctx, c.engine, "save", image)
 	save.Stdout = input
 	saved := make(chan error, 1)
 	go func() {

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/tempdir"
 )
 
 // Settings are what a cluster is made of.
@@ -46,9 +47,9 @@ type Cluster struct {
 	Reused bool   // it was there, from a run before
 
 	keep     string
-	claim    *os.File // locked while the process has a cluster that is kept
-	config   string   // as kubectl reads it
-	folder   string   // of the copy of config that kind wants
+	claim    *os.File     // locked while the process has a cluster that is kept
+	config   string       // as kubectl reads it
+	folder   *tempdir.Dir // of the copy of config that kind wants
 	engine   string
 	provider *cluster.Provider
 }
@@ -69,13 +70,13 @@ func Create(ctx context.Context, n int, s Settings) (*Cluster, error) {
 	if err := sweep(provider); err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "windtunnel-kind-")
+	folder, err := tempdir.Make("kind")
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{Name: name(n, s.Keep), keep: s.Keep, engine: engine, provider: provider, folder: folder}
 	if err := c.claimName(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, errors.Join(err, folder.Remove())
 	}
 	if err := c.begin(ctx, s); err != nil {
 		return nil, fmt.Errorf("the kind cluster %s: %w", c.Name, c.abandon(err))
@@ -209,7 +210,7 @@ func name(n int, keep string) string {
 	return fmt.Sprintf("windtunnel-%d-%d", os.Getpid(), n)
 }
 
-func (c *Cluster) kubeconfig() string { return filepath.Join(c.folder, "kubeconfig") }
+func (c *Cluster) kubeconfig() string { return filepath.Join(c.folder.Path, "kubeconfig") }
 
 // Kubeconfig is how kubectl reaches the cluster from this machine.
 func (c *Cluster) Kubeconfig() string { return c.config }
@@ -221,7 +222,7 @@ func (c *Cluster) REST() (*rest.Config, error) {
 
 // Delete removes the cluster, unless it is to be kept.
 func (c *Cluster) Delete() error {
-	defer os.RemoveAll(c.folder)
+	defer c.folder.Remove()
 	if c.claim != nil {
 		defer c.claim.Close()
 	}

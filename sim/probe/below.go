@@ -1,14 +1,13 @@
 package probe
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"windtunnel.dev/internal/process"
 )
 
 // masterTitle is what nginx's master calls itself, and a worker until it has its
@@ -18,42 +17,10 @@ const masterTitle = "nginx: master process"
 // ErrNoMaster says that no nginx master runs below a process.
 var ErrNoMaster = errors.New("no nginx master runs")
 
-// Below are the processes below one, parents before their children: those of a
-// container, below its first process.
-func Below(pid int) []int {
-	all := offspring(pid)
-	for i := 0; i < len(all); i++ {
-		for _, child := range offspring(all[i]) {
-			if !slices.Contains(all, child) { // adopted while we looked
-				all = append(all, child)
-			}
-		}
-	}
-	return all
-}
-
-// offspring are the children of all threads of a process.
-func offspring(pid int) []int {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
-	var pids []int
-	for _, list := range lists {
-		content, err := os.ReadFile(list)
-		if err != nil {
-			continue // it has ended
-		}
-		for field := range bytes.FieldsSeq(content) {
-			if child, err := strconv.Atoi(string(field)); err == nil {
-				pids = append(pids, child)
-			}
-		}
-	}
-	return pids
-}
-
 // MasterBelow is the nginx master among the processes below one; of two, the one
 // that is nearer to it.
 func MasterBelow(pid int) (int, error) {
-	all := Below(pid)
+	all := process.Below(pid)
 	if i := slices.IndexFunc(all, IsMaster); i >= 0 {
 		return all[i], nil
 	}

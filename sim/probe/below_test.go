@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+
+	"windtunnel.dev/internal/process"
 )
 
 // family starts a shell with a child that calls itself what it is told to, and
@@ -32,7 +34,7 @@ func family(t *testing.T, title string) (parent, child int) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	all := Below(shell.Process.Pid)
+	all := process.Below(shell.Process.Pid)
 	if len(all) == 0 {
 		t.Fatal("nothing is below the shell")
 	}
@@ -47,7 +49,7 @@ func TestMasterBelow(t *testing.T) {
 	if got, err := MasterBelow(parent); err != nil || got != child {
 		t.Errorf("below its parent: %d, %v, want %d", got, err, child)
 	}
-	if all := Below(os.Getpid()); slices.Index(all, parent) > slices.Index(all, child) || !slices.Contains(all, parent) {
+	if all := process.Below(os.Getpid()); slices.Index(all, parent) > slices.Index(all, child) || !slices.Contains(all, parent) {
 		t.Errorf("%v does not have %d before %d", all, parent, child)
 	}
 }
@@ -57,7 +59,7 @@ func TestNoMasterBelow(t *testing.T) {
 	if got, err := MasterBelow(parent); !errors.Is(err, ErrNoMaster) {
 		t.Errorf("found %d, %v", got, err)
 	}
-	if Command(1<<22+1) != nil || len(Below(1<<22+1)) != 0 {
+	if Command(1<<22+1) != nil || len(process.Below(1<<22+1)) != 0 {
 		t.Error("a process that there cannot be has a command, or children")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 
+	"windtunnel.dev/internal/process"
 	"windtunnel.dev/sim/probe"
 )
 
@@ -76,7 +77,7 @@ func (l *life) look() (pid int, command string) {
 	if l.pid != 0 && l.pid != l.init {
 		return l.pid, l.command
 	}
-	for _, pid := range append([]int{l.init}, probe.Below(l.init)...) {
+	for _, pid := range append([]int{l.init}, process.Below(l.init)...) {
 		if line := probe.Command(pid); slices.Contains(line, "--kubeconfig="+kubeconfig) {
 			l.pid, l.command = pid, line[0]
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"windtunnel.dev/internal/command"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 )
@@ -136,7 +136,7 @@ func confOf(t *testing.T, master int) string {
 
 func refusedPosts(t *testing.T, v *victim, master int) {
 	dial := func() error {
-		return exec.Command("nsenter", "--target", strconv.Itoa(master), "--net",
+		return command.New(t.Context(), "nsenter", "--target", strconv.Itoa(master), "--net",
 			"bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", v.StatusPort())).Run()
 	}
 	if err := dial(); err != nil {

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"syscall"
 	"time"
+
+	"windtunnel.dev/internal/command"
 )
 
 // askPatience is how long a controller may take to print its help.
@@ -23,11 +24,7 @@ var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`
 func taken(ctx context.Context, binary string) (map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	command := exec.CommandContext(ctx, binary, "--help")
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	command.WaitDelay = time.Second
-	help, err := command.CombinedOutput()
+	help, err := command.New(ctx, binary, "--help").CombinedOutput()
 	// Some end with an error after their help.
 	if exit := new(exec.ExitError); ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
 		return nil, fmt.Errorf("asking the controller for its flags: %s --help: %w", binary, errors.Join(context.Cause(ctx), err))

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func script(t *testing.T, text string) string {
+// program is a controller that does nothing but this script.
+func program(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "controller")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
@@ -32,7 +33,7 @@ func TestTakenFlags(t *testing.T) {
 		"flag":    {`printf 'Usage of x:\n  -log-format string\n    \ttext or json\n'`, map[string]bool{"log-format": true}},
 		"nothing": {`true`, map[string]bool{}},
 	} {
-		got, err := taken(t.Context(), script(t, test.help))
+		got, err := taken(t.Context(), program(t, test.help))
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}

@@ -5,6 +5,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"windtunnel.dev/sim/driver"
@@ -19,20 +20,45 @@ type Driver struct {
 	// PortBase is the first of the ports of the first subject; each further
 	// subject starts ten higher. 0: any free ports.
 	PortBase int
+	// HostPaths lets a controller run that cannot be told where to write, and
+	// writes to HostPaths.
+	HostPaths bool
 }
+
+// HostPaths are where ingress-nginx and its forks write, whatever they are told.
+const HostPaths = "/etc/nginx, /etc/ingress-controller and /tmp/nginx"
+
+// rootFlag tells a controller of ours to write below a folder only.
+const rootFlag = "nginx-root"
 
 // Name is "local".
 func (Driver) Name() string { return "local" }
 
-// Refuses what only a container can be or have.
-func (Driver) Refuses(s subject.Subject) string {
+// Refuses what only a container can be or have, and what would write to folders
+// that are not its own, unless that is allowed.
+func (d Driver) Refuses(s subject.Subject) string {
 	switch {
 	case strings.HasPrefix(s.Controller, subject.ImagePrefix):
 		return "its controller is an image, and here processes run: use --driver container"
 	case !s.Resources.IsZero():
 		return "processes have no limits of CPU and memory: use --driver container"
+	case d.HostPaths:
+		return ""
 	}
-	return ""
+	takes, err := taken(context.Background(), d.binary(s))
+	if err != nil || takes[rootFlag] {
+		return "" // an error is Prepare's to tell
+	}
+	return fmt.Sprintf("its controller %s has no flag --%s, so it writes to %s of this machine: run it from an image with --driver container, or allow that with --allow-host-paths",
+		d.binary(s), rootFlag, HostPaths)
+}
+
+// binary is the controller's.
+func (d Driver) binary(s subject.Subject) string {
+	if s.Controller == subject.Bundled {
+		return d.Bundled
+	}
+	return s.Controller
 }
 
 // Prepare starts an API server and makes room for pods.
@@ -40,16 +66,13 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err := driver.Takes(d, s); err != nil {
 		return nil, err
 	}
-	var takes map[string]bool
-	if s.Controller == subject.Bundled {
-		var err error
-		if takes, err = taken(ctx, d.Bundled); err != nil {
-			return nil, err
-		}
+	takes, err := taken(ctx, d.binary(s))
+	if err != nil {
+		return nil, err
 	}
 	cluster, err := simulated.Prepare(s, in, d.PortBase)
 	if err != nil {
 		return nil, err
 	}
-	return cluster.At(&place{cluster: cluster, bundled: d.Bundled, takes: takes}), nil
+	return cluster.At(&place{cluster: cluster, binary: d.binary(s), takes: takes}), nil
 }

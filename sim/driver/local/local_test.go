@@ -2,9 +2,13 @@ package local
 
 import (
 	"context"
+	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,11 +58,74 @@ func TestStopEndsWhatWillNot(t *testing.T) {
 		// The API server may have ended in good order all the same.
 		t.Log("stopped in good order")
 	}
-	if !waitGone(master, time.Second) {
+	if err := syscall.Kill(master, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("nginx %d has outlived the stop", master)
 	}
 	log.Close()
 	if !strings.Contains(out.String(), "was killed") {
 		t.Errorf("the log does not tell of it: %s", out)
+	}
+}
+
+// script is a controller that prints a help without our flags, and then does something.
+func script(t *testing.T, does string) string {
+	t.Helper()
+	return program(t, "[ \"$1\" = --help ] && { echo '      --http-port int   port'; exit; }\n"+does)
+}
+
+// What would write to folders of this machine is not started unasked.
+func TestAControllerWithoutARootIsRefused(t *testing.T) {
+	touched := filepath.Join(t.TempDir(), "touched")
+	foreign := subject.Subject{Name: "fork", Controller: script(t, "touch "+touched)}
+	for name, d := range map[string]Driver{"named by the scenario": {}, "in the bundled one's place": {Bundled: foreign.Controller}} {
+		t.Run(name, func(t *testing.T) {
+			s := foreign
+			if d.Bundled != "" {
+				s.Controller = subject.Bundled
+			}
+			_, err := d.Prepare(t.Context(), s, driver.Room{Dir: t.TempDir()})
+			for _, want := range []string{foreign.Controller, "/etc/ingress-controller", "--driver container", "--allow-host-paths"} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v, want %s", err, want)
+				}
+			}
+			d.HostPaths = true
+			if why := d.Refuses(s); why != "" {
+				t.Errorf("refused though it is allowed: %s", why)
+			}
+		})
+	}
+	if _, err := os.Stat(touched); err == nil {
+		t.Error("it was started")
+	}
+}
+
+// A controller that is gone is seen to be, whatever it has left that holds its output open.
+func TestALeftChildHoldsNothingUp(t *testing.T) {
+	s := subject.Subject{Name: "fork", Controller: script(t, "sleep 1000 & echo $! >&2\nkill -9 $$")}
+	dir := t.TempDir()
+	log := event.NewLog(&strings.Builder{}, time.Now())
+	instance, err := Driver{HostPaths: true}.Prepare(t.Context(), s, driver.Room{Dir: dir, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
+	defer cancel()
+	if err := instance.Launch(ctx); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("error %v, want how it ended", err)
+	}
+	said, err := os.ReadFile(filepath.Join(dir, "controller.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(said)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(child, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("its child %d lives: %v", child, err)
+	}
+	if err := instance.Stop(ctx); err != nil || ctx.Err() != nil {
+		t.Errorf("stopping: %v, %v", err, ctx.Err())
 	}
 }

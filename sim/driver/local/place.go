@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,49 +12,39 @@ import (
 	"strings"
 
 	"windtunnel.dev/sim/driver/simulated"
-	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/subject"
 )
 
-// place is this machine, as far as a subject has it: nginx's root is the
-// instance's.
+// place is this machine, as far as a subject has it.
 type place struct {
 	cluster *simulated.Instance
-	bundled string
-	takes   map[string]bool // flags of ours that the bundled controller has
-	master  int             // the nginx master when its controller was asked to end; 0: none
+	binary  string
+	takes   map[string]bool // the controller's flags
 }
 
-// Start kills the nginx that an earlier controller left behind, as the end of
-// their container does, and starts the controller.
+// Start starts the controller. What an earlier one left behind ended with it.
 func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
-	if master, unborn := p.Master(); unborn == nil {
-		if err := killMaster(master); err != nil {
-			return nil, err
-		}
+	command := p.command()
+	started, err := p.cluster.Guard.Start(command, out)
+	if err != nil {
+		return nil, err
 	}
-	c := &process{place: p, command: p.command()}
-	c.command.Stdout, c.command.Stderr = out, out
-	return c, start(c.command)
+	return process{Process: started, command: command.Path}, nil
 }
 
 // command is the command line of the controller, with the scenario's flags last
-// so that they win. What is run in the bundled controller's place gets our own
-// flags as far as it has them, and else ingress-nginx's only.
+// so that they win. It gets our own flags as far as it has them, and else
+// ingress-nginx's only.
 func (p *place) command() *exec.Cmd {
 	flags := p.cluster.Flags()
 	flags["kubeconfig"] = p.cluster.Kubeconfig()
-	binary := p.cluster.Subject.Controller
-	if binary == subject.Bundled {
-		binary = p.bundled
-		for name, value := range map[string]string{"nginx-root": p.cluster.Root, "log-format": "json"} {
-			if p.takes[name] {
-				flags[name] = value
-			}
+	for name, value := range map[string]string{rootFlag: p.cluster.Root, "log-format": "json"} {
+		if p.takes[name] {
+			flags[name] = value
 		}
 	}
 	maps.Copy(flags, p.cluster.Subject.Flags)
-	command := exec.Command(binary, subject.Args(flags)...)
+	command := exec.Command(p.binary, subject.Args(flags)...)
 	command.Env = os.Environ()
 	for name, value := range simulated.Environment() {
 		command.Env = append(command.Env, name+"="+value)
@@ -63,8 +52,16 @@ func (p *place) command() *exec.Cmd {
 	return command
 }
 
+// root is where the controller has its files: those of the machine if it cannot be told.
+func (p *place) root() string {
+	if p.takes[rootFlag] {
+		return p.cluster.Root
+	}
+	return "/"
+}
+
 func (p *place) Master() (int, error) {
-	path := filepath.Join(p.cluster.Root, "tmp/nginx/nginx.pid")
+	path := filepath.Join(p.root(), "tmp/nginx/nginx.pid")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("finding the nginx master: %w", err)
@@ -77,15 +74,8 @@ func (p *place) Master() (int, error) {
 }
 
 func (p *place) Read(_ context.Context, name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(p.cluster.Root, name))
+	return os.ReadFile(filepath.Join(p.root(), name))
 }
 
-// Close sees to it that nginx has ended with its controller, and takes away the
-// small file system of a full disk, if there was one.
-func (p *place) Close() error {
-	var err error
-	if p.master != 0 {
-		err = endMaster(p.master)
-	}
-	return errors.Join(err, fault.UnmountDisk(filepath.Join(p.cluster.Root, "etc/nginx")))
-}
+// Close has nothing to do: the instance's guard ends and removes what is left.
+func (p *place) Close() error { return nil }

@@ -8,14 +8,17 @@ import (
 	"windtunnel.dev/sim/driver"
 )
 
-// waitHealthy returns when the controller calls itself healthy, has ended, or
-// ctx is done.
+// waitHealthy returns when the controller calls itself healthy, has ended, cannot
+// become so as nginx refuses its configuration, or ctx is done.
 func (i *Instance) waitHealthy(ctx context.Context, l *life) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		if i.Healthy(ctx) == nil {
 			return nil
+		}
+		if err := l.refusal.final(); err != nil {
+			return fmt.Errorf("subject %s does not become healthy: %w", i.Subject.Name, err)
 		}
 		select {
 		case <-l.died:

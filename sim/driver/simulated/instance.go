@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 
+	"windtunnel.dev/internal/guard"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
@@ -26,6 +28,9 @@ import (
 type Instance struct {
 	Subject subject.Subject
 	Room    driver.Room
+	// Guard has Root, and ends what it was told to start at the latest with this
+	// process.
+	Guard *guard.Guard
 	// Root is a directory of the subject's own, gone after Stop. All may read
 	// it: nginx's workers run as another user when the master is root.
 	Root string
@@ -117,7 +122,7 @@ func (i *Instance) begin(ctx context.Context) error {
 		return fmt.Errorf("starting the controller of subject %s: %w", i.Subject.Name, err)
 	}
 	i.life.Store(l)
-	return i.waitHealthy(ctx, l)
+	return i.relocate(i.waitHealthy(ctx, l))
 }
 
 // Stop ends the controller, which ends nginx, then the pods and the API
@@ -131,7 +136,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 		}
 		i.pods.Stop()
 		i.block.release()
-		err = errors.Join(err, i.api.Close(ctx), i.place.Close(), os.RemoveAll(i.Root))
+		err = errors.Join(err, i.api.Close(ctx), i.place.Close(), i.Guard.Close())
 	})
 	return err
 }
@@ -154,9 +159,13 @@ func (i *Instance) end(ctx context.Context, l *life) error {
 	return err
 }
 
-// keep copies what a reader of the run wants from where nginx runs.
+// kept are the files that a reader of the run wants from where nginx runs, by their
+// paths below its root.
+var kept = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
+
+// keep copies them.
 func (i *Instance) keep(ctx context.Context) error {
-	for _, name := range []string{"etc/nginx/nginx.conf", "var/log/nginx/error.log"} {
+	for _, name := range kept {
 		content, err := i.place.Read(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it never came that far
@@ -164,9 +173,38 @@ func (i *Instance) keep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(i.Room.Dir, filepath.Base(name)), content, 0o644); err != nil {
+		if err := os.WriteFile(i.copyOf(name), content, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func (i *Instance) copyOf(name string) string { return filepath.Join(i.Room.Dir, filepath.Base(name)) }
+
+// relocate makes an error name the files that are kept where they are after the run.
+func (i *Instance) relocate(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	for _, name := range kept {
+		for _, there := range []string{filepath.Join(i.Root, name), " /" + name} { // in a container it is the latter
+			moved := i.copyOf(name)
+			if strings.HasPrefix(there, " ") {
+				moved = " " + moved
+			}
+			text = strings.ReplaceAll(text, there, moved)
+		}
+	}
+	return relocated{err, text}
+}
+
+// relocated is an error in other words.
+type relocated struct {
+	error
+	text string
+}
+
+func (r relocated) Error() string { return r.text }
+func (r relocated) Unwrap() error { return r.error }

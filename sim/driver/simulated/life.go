@@ -16,6 +16,7 @@ type life struct {
 	died       chan struct{}
 	err        error // how it ended; set before died is closed
 	tail       subject.Tail
+	refusal    refusal
 }
 
 // newLife starts the controller, and follows what it writes.
@@ -30,7 +31,7 @@ func (i *Instance) newLife(ctx context.Context) (*life, error) {
 	go func() {
 		defer close(followed)
 		defer logFile.Close()
-		subject.FollowLog(output, io.MultiWriter(logFile, &l.tail), i.Room.Log, i.Subject.Name)
+		subject.FollowLog(output, io.MultiWriter(logFile, &l.tail, &l.refusal), i.Room.Log, i.Subject.Name)
 	}()
 	if l.controller, err = i.place.Start(ctx, input); err != nil {
 		input.Close()

@@ -8,11 +8,13 @@ package simulated
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"windtunnel.dev/internal/guard"
 	"windtunnel.dev/internal/port"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
@@ -74,7 +76,7 @@ func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error)
 	if err != nil {
 		return nil, err
 	}
-	root, api, err := startAPI(s)
+	keeper, api, err := startAPI(s)
 	if err != nil {
 		block.release()
 		return nil, err
@@ -82,7 +84,8 @@ func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error)
 	return &Instance{
 		Subject: s,
 		Room:    in,
-		Root:    root,
+		Guard:   keeper,
+		Root:    keeper.Dir,
 
 		ports:      ports,
 		streamBase: streamBase,
@@ -101,19 +104,19 @@ func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error)
 	}, nil
 }
 
-// startAPI makes the root directory of a subject and starts its API server,
-// whose kubeconfig is in it.
-func startAPI(s subject.Subject) (root string, api *kubeapi.Server, err error) {
-	root, err = os.MkdirTemp("", "windtunnel-"+s.Name+"-")
+// startAPI makes the root directory of a subject, with its guard, and starts its
+// API server, whose kubeconfig is in it.
+func startAPI(s subject.Subject) (keeper *guard.Guard, api *kubeapi.Server, err error) {
+	keeper, err = guard.New("run-" + s.Name)
 	if err != nil {
-		return "", nil, fmt.Errorf("making a root directory for nginx: %w", err)
+		return nil, nil, fmt.Errorf("making a root directory for nginx: %w", err)
 	}
 	// nginx's workers run as another user when the master is root.
-	if err = os.Chmod(root, 0o755); err == nil {
-		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(root, "kubeapi"), AllowLoopbackEndpoints: true})
+	if err = os.Chmod(keeper.Dir, 0o755); err == nil {
+		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(keeper.Dir, "kubeapi"), AllowLoopbackEndpoints: true})
 	}
 	if err != nil {
-		os.RemoveAll(root)
+		return nil, nil, errors.Join(err, keeper.Close())
 	}
-	return root, api, err
+	return keeper, api, nil
 }

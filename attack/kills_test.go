@@ -1,0 +1,156 @@
+package attack_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/attack"
+	"windtunnel.dev/internal/doctor"
+)
+
+// killPatience is how long what a killed harness leaves may take to go; it only
+// passes when something stays.
+const killPatience = 20 * time.Second
+
+// killed is a scenario that a harness is killed in: it runs for longer than any kill waits.
+const killed = `apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: killed}
+spec:
+  population: {services: 2, pods: 2}
+  traffic:
+  - {lane: http, rate: 20/s}
+  - {lane: sse, rate: 2/s, last: 5s}
+  timeline:
+  - {at: 0s, churn: rolling-update, rate: 2/s, for: 60s}
+  - {at: 1s, fault: controller-kill}
+  - {at: 2s, fault: workers-stopped, for: 30s}
+`
+
+// TestKilledHarness ends windtunnel at many points of a run, by signals that it can act
+// upon and by SIGKILL: no process and no folder may be left.
+func TestKilledHarness(t *testing.T) {
+	if err := doctor.Fit(); err != nil {
+		t.Skip("no subject can run here: ", err)
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "windtunnel.dev/cmd/windtunnel", "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	span := time.Duration(attack.Times(4, 8)) * time.Second
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM} {
+		t.Run(unix.SignalName(signal), func(t *testing.T) {
+			t.Parallel()
+			row := attack.Row{Target: "harness", Attack: "it is ended by " + unix.SignalName(signal) + " at any point of a run", Success: "a process or a folder of it is left"}
+			times := attack.Times(1, 15)
+			if signal == syscall.SIGKILL {
+				times = attack.Times(3, 40)
+			}
+			for i := range times {
+				row.Tried++
+				// From the first moment on to where a killed controller has been started again.
+				after := time.Duration(2*i+1) * span / time.Duration(2*times)
+				if err := killRun(t, bin, signal, after); err != nil {
+					row.Landed++
+					t.Errorf("after %v: %v", after, err)
+				}
+			}
+			attack.Report(t, row)
+		})
+	}
+}
+
+// killRun starts a run, ends it a while after its folder is there, and says what is left.
+func killRun(t *testing.T, bin string, signal syscall.Signal, after time.Duration) error {
+	t.Helper()
+	work, temporary := t.TempDir(), t.TempDir()
+	for _, dir := range []string{filepath.Dir(temporary), temporary} { // for nginx's workers
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(work, "killed.yaml")
+	if err := os.WriteFile(file, []byte(killed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	harness := exec.CommandContext(ctx, filepath.Join(bin, "windtunnel"), "run", "-o", filepath.Join(work, "run"), file)
+	harness.Env = append(os.Environ(), "TMPDIR="+temporary)
+	harness.WaitDelay = time.Second
+	var said bytes.Buffer
+	harness.Stdout, harness.Stderr = &said, &said
+	if err := harness.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- harness.Wait() }()
+	select {
+	case <-time.After(after):
+	case err := <-ended:
+		return fmt.Errorf("it ended before it was ended: %w\n%s", err, &said)
+	}
+	if err := harness.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
+		return fmt.Errorf("it did not end, or something holds its output: %w\n%s", err, &said)
+	}
+	return left(temporary)
+}
+
+// left says what a run leaves that had this folder for its temporary ones: processes
+// that name it or have a file in it open, and folders.
+func left(temporary string) error {
+	var processes, folders []string
+	for end := time.Now().Add(killPatience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		processes, folders = using(temporary), nil
+		entries, err := os.ReadDir(temporary)
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			// One that is there while nginx is asked for its modules goes with the next run.
+			if !strings.HasPrefix(entry.Name(), "windtunnel-tmp-nginx-modules-") {
+				folders = append(folders, entry.Name())
+			}
+		}
+		if len(processes)+len(folders) == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("processes %q and folders %q are left", processes, folders)
+}
+
+func using(folder string) []string {
+	all, err := procfs.AllProcs()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var found []string
+	for _, one := range all {
+		if one.PID == os.Getpid() {
+			continue
+		}
+		line, _ := one.CmdLine()
+		open, _ := one.FileDescriptorTargets()
+		environment, _ := one.Environ()
+		if strings.Contains(strings.Join(append(append(line, open...), environment...), " "), folder) {
+			found = append(found, strconv.Itoa(one.PID)+" "+strings.Join(line, " "))
+		}
+	}
+	return found
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"windtunnel.dev/controller/template"
+)
+
+func templateCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "template",
+		Short: "The template of nginx.conf, as a starting point for one of your own",
+	}
+	command.AddCommand(&cobra.Command{
+		Use:   "export DIR",
+		Short: "Write the bundled controller's template into a folder, a file for each block of nginx.conf",
+		Long: `Write the bundled controller's template into a folder, a file for each block of nginx.conf.
+
+The controller takes the folder in place of its own template, with
+--nginx-template=DIR. As it is, it renders the same nginx.conf. A file that is
+there already is not overwritten.
+Exit code: 0 written, 2 not.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, err := template.Export(args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s; nginx.tmpl is the one that includes the others\n", len(names), args[0])
+			return nil
+		},
+	})
+	return command
+}

@@ -1,0 +1,224 @@
+package nginx
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"windtunnel.dev/internal/tempdir"
+)
+
+// answer is what nginx says of a module.
+type answer struct {
+	usable  bool
+	file    string // to be loaded; "" where it is linked in
+	refusal string // why nginx does not take the file that is there, in its words
+}
+
+// asked are the answers of this process, by what would change them: the binary
+// and its folder of modules. Asking takes about a tenth of a second.
+var asked struct {
+	sync.Mutex
+	of map[string]map[string]answer
+}
+
+// modules asks nginx for all of the catalogue: which of its directives it
+// knows, by itself or with the files of its folder of modules, by `nginx -t`.
+func (n *Nginx) modules() (map[string]answer, error) {
+	asked.Lock()
+	defer asked.Unlock()
+	key := stamp(n.Binary) + stamp(n.ModulesPath)
+	if known, ok := asked.of[key]; ok {
+		return known, nil
+	}
+	dir, err := tempdir.Make("nginx-modules")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Remove()
+	all := slices.Sorted(maps.Keys(catalogue))
+	answers, err := n.ask(dir.Path, all)
+	if err != nil {
+		// Something else is wrong than one line: with one module, perhaps.
+		answers, err = n.askEach(dir.Path, all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for its modules: %w", n.Binary, err)
+	}
+	if asked.of == nil {
+		asked.of = make(map[string]map[string]answer)
+	}
+	asked.of[key] = answers
+	return answers, nil
+}
+
+// stamp changes when a file does.
+func stamp(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return path + "\n"
+	}
+	return fmt.Sprintf("%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+}
+
+// askEach asks for one module after the other. The error is of a question
+// without any.
+func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
+	if _, err := n.ask(dir, nil); err != nil {
+		return nil, err
+	}
+	answers := make(map[string]answer)
+	for _, name := range names {
+		own, err := n.ask(dir, inOrder([]string{name}))
+		answers[name] = own[name]
+		if err != nil {
+			answers[name] = answer{refusal: err.Error()}
+		}
+	}
+	return answers, nil
+}
+
+// ask asks for modules at once: for each a load_module line, if there is a file, and
+// its directive. The line at which nginx stops is its answer for that module;
+// without the line it is asked again. An error is a complaint about no line.
+func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
+	q := n.question(dir, inOrder(names))
+	conf := filepath.Join(dir, "nginx.conf")
+	for {
+		if err := os.WriteFile(conf, q.text(), 0o600); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+		err := n.Test(ctx, conf)
+		cancel()
+		if err == nil {
+			return n.answers(q, names), nil
+		}
+		why, place, found := strings.Cut(err.Error(), " in "+conf+":")
+		number, notNumber := strconv.Atoi(place)
+		if !found || notNumber != nil || number < 1 || number > len(q) || q[number-1].kind == frame {
+			return nil, err
+		}
+		_, why, _ = strings.Cut(why, "[emerg] ")
+		q.refuse(number-1, why)
+	}
+}
+
+// question is a configuration, line by line.
+type question []line
+
+type line struct {
+	text    string
+	module  string
+	kind    kind
+	refusal string
+	out     bool // nginx refused it
+	known   bool // it refused the line, but has the module
+}
+
+// streamBlock begins the block of the module stream.
+const streamBlock = "stream {"
+
+type kind int
+
+const (
+	frame     kind = iota // what any nginx knows
+	optional              // what an nginx may have been built without
+	load                  // of a module's file
+	directive             // of a module
+)
+
+// refuse leaves a line out, for what nginx said of it; with the line that begins the
+// stream block, which is the last, that block.
+func (q question) refuse(i int, why string) {
+	l := &q[i]
+	l.out, l.refusal = true, why
+	l.known = l.kind == directive && !strings.HasPrefix(why, "unknown directive") &&
+		(catalogue[l.module].elsewhere || !strings.HasSuffix(why, "is not allowed here")) // there may be one of that name in http and in stream
+	if l.kind == load && strings.HasSuffix(why, "is already loaded") {
+		l.known, l.refusal = true, "" // it is linked in
+	}
+	if l.text == streamBlock {
+		for rest := i + 1; rest < len(q); rest++ {
+			q[rest].out = true
+		}
+	}
+}
+
+func (q question) text() []byte {
+	var text []byte
+	for _, l := range q {
+		if !l.out {
+			text = append(text, l.text...)
+		}
+		text = append(text, '\n')
+	}
+	return text
+}
+
+func (n *Nginx) question(dir string, names []string) question {
+	var q question
+	add := func(kind kind, module string, lines ...string) {
+		for _, text := range lines {
+			q = append(q, line{text: text, kind: kind, module: module})
+		}
+	}
+	directives := func(block string) {
+		for _, name := range names {
+			if m := catalogue[name]; m.block == block && m.directive != "" && name != "stream" {
+				add(directive, name, m.directive+";")
+			}
+		}
+	}
+	for _, name := range names {
+		if file := n.moduleFile(name); exists(file) {
+			add(load, name, fmt.Sprintf("load_module %q;", file))
+		}
+	}
+	add(frame, "", "error_log stderr;", fmt.Sprintf("pid %q;", filepath.Join(dir, "pid")))
+	directives("")
+	add(frame, "", "events {}", "http {")
+	for _, path := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		add(optional, "", fmt.Sprintf("%s_temp_path %q;", path, filepath.Join(dir, path)))
+	}
+	directives("http")
+	add(frame, "", "}")
+	if slices.Contains(names, "stream") {
+		add(directive, "stream", streamBlock)
+		directives("stream")
+		add(directive, "stream", "}")
+	}
+	return q
+}
+
+// answers are those that nginx has given, when it has taken what is left.
+func (n *Nginx) answers(q question, names []string) map[string]answer {
+	found := make(map[string]answer)
+	for _, name := range names {
+		var a answer
+		for _, l := range q {
+			if l.module != name {
+				continue
+			}
+			a.usable = a.usable || l.known || !l.out
+			switch {
+			case l.kind != load:
+			case l.out:
+				a.refusal = l.refusal
+			default:
+				a.file = n.moduleFile(name)
+			}
+		}
+		found[name] = a
+	}
+	if needs := found["ndk_http"]; !needs.usable && (found["http_lua"].usable || found["http_set_misc"].usable) {
+		found["ndk_http"] = answer{usable: true} // it has no directive; those that need it tell
+	}
+	return found
+}

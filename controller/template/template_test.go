@@ -1,0 +1,86 @@
+package template
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func export(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "mine")
+	names, err := Export(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) < 10 {
+		t.Fatalf("only %v were written", names)
+	}
+	return folder
+}
+
+func edit(t *testing.T, file, old, now string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("no %q in %s", old, file)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), old, now, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExportIsRead(t *testing.T) {
+	folder := export(t)
+	before, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, filepath.Join(folder, "http.tmpl"), "lua_shared_dict luaconfig 5m;", "lua_shared_dict luaconfig 5m;\n# mine")
+	after, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Text() == after.Text() {
+		t.Error("a change of a file that is included is not seen")
+	}
+	if got, want := after.Place("# mine"), filepath.Join(folder, "http.tmpl")+":"; !strings.HasPrefix(got, want) {
+		t.Errorf("the line is at %s, want %s…", got, want)
+	}
+}
+
+func TestExportOverwritesNothing(t *testing.T) {
+	folder := export(t)
+	edit(t, filepath.Join(folder, "nginx.tmpl"), "daemon off;", "daemon off; # mine")
+	if _, err := Export(folder); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("error %v, want fs.ErrExist", err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "nginx.tmpl"))
+	if err != nil || !strings.Contains(string(text), "# mine") {
+		t.Errorf("what was there is gone: %v", err)
+	}
+}
+
+func TestErrorsSayWhere(t *testing.T) {
+	folder := export(t)
+	edit(t, filepath.Join(folder, "http.tmpl"), "lua_shared_dict luaconfig 5m;", "{{ if }}")
+	_, err := Read(folder)
+	if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, "http.tmpl")+":") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(filepath.Join(folder, "nginx.tmpl")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(folder); err == nil || !strings.Contains(err.Error(), folder+": no nginx.tmpl") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Read(filepath.Join(folder, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,177 @@
+// Package guard runs commands of which nothing outlives the harness, not even
+// when that is killed (SIGKILL): a small process between the harness and the
+// command, the guard, adopts whatever the command leaves behind. Its one rule:
+// the end of the command is the end of all that it started, as with the first
+// process of a container; and the end of the harness is the end of everything.
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/internal/process"
+	"windtunnel.dev/internal/tempdir"
+)
+
+// outputDelay is how long the output of a command may stay open after its end.
+// Only what has been handed to a process elsewhere can stay open at all.
+const outputDelay = time.Second
+
+// Guard is a guard process and its folder.
+type Guard struct {
+	// Dir is a temporary folder, which is gone after the guard.
+	Dir string
+
+	hold    *tempdir.Dir
+	harness *net.UnixConn // our end
+	command *exec.Cmd
+	said    bytes.Buffer
+}
+
+// New starts a guard with a temporary folder, which has what it is for in its name.
+// It first removes what earlier runs have left, where their guards were killed, too.
+func New(what string) (*Guard, error) {
+	if err := Sweep(); err != nil {
+		return nil, err
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("starting a guard: %w", err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "guard")
+	defer theirs.Close()
+	ours, err := connection(os.NewFile(uintptr(pair[0]), "harness"))
+	if err != nil {
+		return nil, fmt.Errorf("starting a guard: %w", err)
+	}
+	g := &Guard{harness: ours, command: &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{name, what},
+		Env:         append(os.Environ(), "GORACE=atexit_sleep_ms=0"), // built for tests, it would take a second to end
+		ExtraFiles:  []*os.File{theirs},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // a terminal's signals are for the harness
+		WaitDelay:   outputDelay,
+	}}
+	g.command.Stderr = &g.said
+	if err := g.command.Start(); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("starting a guard: %w", err)
+	}
+	var first reply
+	if _, err = receive(ours, &first); err == nil {
+		g.Dir = first.Dir
+		g.hold, err = tempdir.Hold(first.Dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a guard: %w", err), g.Close())
+	}
+	return g, nil
+}
+
+// Start starts a command, of which Path, Args and Env count, with the guard's folder
+// for temporary files. What it writes goes to out. There can be one at a time.
+func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
+	if command.Err != nil {
+		return nil, command.Err
+	}
+	path, err := filepath.Abs(command.Path)
+	if err != nil {
+		return nil, err
+	}
+	output, input, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	started, err := g.ask(request{Path: path, Args: command.Args, Env: append(command.Environ(), "TMPDIR="+g.Dir)}, input)
+	input.Close()
+	if err != nil {
+		output.Close()
+		return nil, err
+	}
+	p := &Process{guard: g, pid: started.PID, done: make(chan struct{})}
+	p.process, err = os.FindProcess(started.PID) // holds on to it: its PID may come again
+	if err != nil {
+		output.Close()
+		return nil, err
+	}
+	go p.follow(output, out)
+	return p, nil
+}
+
+// ask has the guard start a command.
+func (g *Guard) ask(r request, output *os.File) (reply, error) {
+	if err := send(g.harness, r, output); err != nil {
+		return reply{}, g.lost(err)
+	}
+	var answer reply
+	if _, err := receive(g.harness, &answer); err != nil {
+		return reply{}, g.lost(err)
+	}
+	if answer.Error != "" {
+		return reply{}, errors.New(answer.Error)
+	}
+	return answer, nil
+}
+
+func (g *Guard) lost(err error) error { return fmt.Errorf("its guard has ended: %w", err) }
+
+// Close ends the guard: what it has started is killed, its folder removed. It
+// returns when nothing is left. A second Close does nothing.
+func (g *Guard) Close() error {
+	if g.command.ProcessState != nil {
+		return nil
+	}
+	g.harness.Close()
+	err := g.command.Wait()
+	if g.hold != nil {
+		if err != nil { // killed, perhaps
+			err = errors.Join(endSession(g.Dir), g.hold.Remove())
+		}
+		g.hold.Release()
+	}
+	if err != nil {
+		return fmt.Errorf("ending what ran in %s: %w: %s", g.Dir, err, strings.TrimSpace(g.said.String()))
+	}
+	return nil
+}
+
+// Sweep removes the folders of guards that were killed together with their
+// harness, and ends what they have left running.
+func Sweep() error { return tempdir.Sweep(endSession) }
+
+// endSession kills what runs in the session of a guard that is dead, and returns when
+// it is gone. The session is the guard's if one of its processes uses the guard's
+// folder, or has it in its environment, as Start gives it: the kernel gives the number of a session to no other while a process is in it.
+func endSession(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, sessionFile))
+	if err != nil {
+		return nil //nolint:nilerr // the guard had not come as far as to start anything
+	}
+	session, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || session <= 1 {
+		return nil //nolint:nilerr // likewise
+	}
+	left, err := process.Session(session)
+	if err != nil || !slices.ContainsFunc(left, func(pid int) bool { return process.Uses(pid, dir) }) {
+		return err
+	}
+	for ; len(left) > 0 && err == nil; left, err = process.Session(session) {
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // that it has ended meanwhile is as good
+		}
+		time.Sleep(killEvery)
+	}
+	return err
+}

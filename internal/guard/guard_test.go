@@ -1,0 +1,283 @@
+package guard
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"windtunnel.dev/internal/process"
+)
+
+// patience bounds every wait; it is long because it only passes when something is broken.
+const patience = 20 * time.Second
+
+// harnessVariable makes this test a harness that is to be killed.
+const harnessVariable = "WINDTUNNEL_TEST_HARNESS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(harnessVariable) != "" {
+		beHarness()
+	}
+	os.Exit(m.Run())
+}
+
+// family is a command with a child that holds its output open, and one that cannot be asked to end.
+const family = `sleep 1000 & (trap '' TERM; sleep 1000) & echo started; `
+
+// runaway is a family with a child in a session of its own.
+const runaway = `setsid sleep 1000 & ` + family
+
+// beHarness starts a family and says of it what a test wants to know.
+func beHarness() {
+	g, err := New("harness")
+	if err != nil {
+		panic(err)
+	}
+	p, err := g.Start(exec.Command("sh", "-c", family+"tail -f "+filepath.Join(g.Dir, sessionFile)+" & wait"), os.Stderr)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(g.Dir, g.command.Process.Pid, p.PID())
+	select {}
+}
+
+func newGuard(t *testing.T) *Guard {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	g, err := New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func begin(t *testing.T, g *Guard, script string, out *bytes.Buffer) *Process {
+	t.Helper()
+	p, err := g.Start(exec.Command("sh", "-c", script), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func wait(t *testing.T, p *Process) error {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- p.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(patience):
+		t.Fatal("Wait does not return")
+		return nil
+	}
+}
+
+// The end of a command is the end of all that it started, though it holds the output open.
+func TestNothingOutlivesTheCommand(t *testing.T) {
+	g := newGuard(t)
+	for _, how := range []struct{ script, want string }{
+		{runaway + "exit 0", ""},
+		{runaway + "exit 3", "exit status 3"},
+		{runaway + "kill -9 $$", "signal: killed"},
+	} {
+		var out bytes.Buffer
+		err := wait(t, begin(t, g, how.script, &out))
+		if got := fmt.Sprint(err); err == nil && how.want != "" || err != nil && got != how.want {
+			t.Errorf("%s: it ended with %v, want %q", how.script, err, how.want)
+		}
+		if out.String() != "started\n" {
+			t.Errorf("%s: it wrote %q", how.script, &out)
+		}
+		if left := process.Below(g.command.Process.Pid); len(left) > 0 {
+			t.Errorf("%s: processes %v are left", how.script, left)
+		}
+	}
+}
+
+func TestSignalsReachTheCommand(t *testing.T) {
+	g := newGuard(t)
+	output, input := io.Pipe()
+	p, err := g.Start(exec.Command("sh", "-c", "trap 'exit 7' TERM; kill -TERM $PPID; echo trapped; sleep 1000 & wait"), input) // the guard itself minds no signal
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(output).ReadString('\n'); err != nil {
+		t.Fatal(line, err)
+	}
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait(t, p); !errors.Is(err, Exit(7<<8)) {
+		t.Errorf("it ended with %v, want exit status 7", err)
+	}
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("a signal after the end: %v", err)
+	}
+}
+
+func TestACommandThatCannotStart(t *testing.T) {
+	g := newGuard(t)
+	if _, err := g.Start(exec.Command("/nowhere/controller"), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "/nowhere/controller") {
+		t.Errorf("error %v, want one that names the binary", err)
+	}
+	if err := wait(t, begin(t, g, "exit 0", &bytes.Buffer{})); err != nil { // and the guard goes on
+		t.Error(err)
+	}
+}
+
+func TestCloseKillsAndRemoves(t *testing.T) {
+	g := newGuard(t)
+	p := begin(t, g, runaway+"wait", &bytes.Buffer{})
+	if err := os.MkdirAll(filepath.Join(g.Dir, "a/b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait(t, p); err == nil {
+		t.Error("a command that was killed with its guard ended well")
+	}
+	if g.command.ProcessState.ExitCode() != 0 {
+		t.Errorf("the guard ended with %v and said %q", g.command.ProcessState, &g.said)
+	}
+	gone(t, g.Dir, p.PID())
+}
+
+func TestAGuardThatIsKilledTakesAllWithIt(t *testing.T) {
+	g := newGuard(t)
+	p := begin(t, g, family+"tail -f "+filepath.Join(g.Dir, sessionFile)+" & wait", &bytes.Buffer{})
+	if err := g.command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := wait(t, p); err == nil || !strings.Contains(err.Error(), "guard") {
+		t.Errorf("error %v, want one that tells of the guard", err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	gone(t, g.Dir, p.PID())
+}
+
+// harness starts one with its family.
+func harness(t *testing.T) (command *exec.Cmd, dir string, guard, child int) {
+	t.Helper()
+	command = exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), harnessVariable+"=1")
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { command.Process.Kill(); command.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(line, &dir, &guard, &child); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	return command, dir, guard, child
+}
+
+// A harness that is killed leaves nothing: its guard sees to that.
+func TestNothingOutlivesTheHarness(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGSEGV} {
+		command, dir, guard, child := harness(t)
+		all := append(process.Below(guard), guard)
+		if err := command.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		gone(t, dir, append(all, child)...)
+	}
+}
+
+// Where the guard was killed, too, the next one removes what is left, and spares
+// what belongs to the living.
+func TestTheNextGuardSweeps(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	_, living, _, livingChild := harness(t)
+	command, dir, guard, _ := harness(t)
+	others := filepath.Join(os.TempDir(), "windtunnel-results")
+	if err := os.Mkdir(others, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var members []int
+	await(t, "the command does not start its children", func() bool {
+		members, _ = process.Session(guard)
+		return slices.ContainsFunc(members, func(pid int) bool { return pid != guard && process.Uses(pid, dir) })
+	})
+	if err := syscall.Kill(guard, syscall.SIGSTOP); err != nil { // so that it does not do its work
+		t.Fatal(err)
+	}
+	for _, pid := range []int{command.Process.Pid, guard} {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command.Wait()
+	// The kernel releases the locks with the last thread of both, a moment after their end.
+	await(t, dir+" is not swept", func() bool {
+		if err := Sweep(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
+	gone(t, dir, members...)
+	if _, err := os.Stat(living); err != nil {
+		t.Errorf("the folder of a living run: %v", err)
+	}
+	if err := syscall.Kill(livingChild, 0); err != nil {
+		t.Errorf("the command of a living run: %v", err)
+	}
+	if _, err := os.Stat(others); err != nil {
+		t.Errorf("a folder of somebody else: %v", err)
+	}
+}
+
+// gone waits until a folder and processes are no more.
+func gone(t *testing.T, dir string, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		awaitEnd(t, pid)
+	}
+	await(t, dir+" is there", func() bool { _, err := os.Stat(dir); return errors.Is(err, fs.ErrNotExist) })
+}
+
+func awaitEnd(t *testing.T, pid int) {
+	t.Helper()
+	await(t, "process "+strconv.Itoa(pid)+" lives", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || bytes.Contains(stat, []byte(") Z "))
+	})
+}
+
+func await(t *testing.T, problem string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(killEvery) {
+		if time.Now().After(end) {
+			t.Fatal(problem)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package guard
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"windtunnel.dev/internal/process"
+	"windtunnel.dev/internal/tempdir"
+)
+
+// name is what a guard is called, in /proc and by its first argument. It is
+// unlike the harness's, so that `pkill windtunnel` leaves it to its work.
+const name = "subject-guard"
+
+// sessionFile holds the PID of the folder's guard, whose session has all it started.
+const sessionFile = ".guard"
+
+// killEvery is the pause between two looks for what is left to kill.
+const killEvery = 5 * time.Millisecond
+
+// A guard is the program that starts it, started once more: it needs no other
+// binary beside it, in tests neither. This runs before main.
+func init() {
+	if len(os.Args) == 2 && os.Args[0] == name {
+		if err := keep(os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// keep is the guard's whole life. It stays on the main thread, as Pdeathsig is
+// tied to the thread that forks.
+func keep(what string) error {
+	// Caught and not ignored: what is ignored stays so in what the guard starts.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("becoming the parent of orphans (PR_SET_CHILD_SUBREAPER): %w", err)
+	}
+	if err := os.WriteFile("/proc/self/comm", []byte(name), 0); err != nil {
+		return err
+	}
+	harness, err := connection(os.NewFile(3, "harness"))
+	if err != nil {
+		return err
+	}
+	dir, err := tempdir.Make(what)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir.Path, sessionFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return err
+	}
+	k := keeper{harness: harness, starts: make(chan start), left: make(chan struct{})}
+	_ = send(harness, reply{Dir: dir.Path}, nil) // if it has gone, listen will see
+	go k.listen()
+	for s := range k.starts {
+		k.run(s)
+	}
+	return dir.Remove()
+}
+
+// keeper is a guard from its own side.
+type keeper struct {
+	harness *net.UnixConn
+	starts  chan start
+	left    chan struct{} // closed when the harness has gone
+}
+
+type start struct {
+	request
+	output *os.File
+}
+
+// listen hands on what the harness asks for, until it has gone.
+func (k keeper) listen() {
+	defer close(k.starts)
+	defer close(k.left)
+	for {
+		var s start
+		var err error
+		if s.output, err = receive(k.harness, &s.request); err != nil {
+			return
+		}
+		k.starts <- s
+	}
+}
+
+// run starts a command and returns when nothing is left of it: it ended, or the
+// harness did, and what it had started was killed.
+func (k keeper) run(s start) {
+	pid, err := s.begin()
+	if err != nil {
+		_ = send(k.harness, reply{Error: err.Error()}, nil) // if it has gone, listen will see
+		return
+	}
+	_ = send(k.harness, reply{PID: pid}, nil) // likewise
+	ended, gone := make(chan struct{}), make(chan struct{})
+	var status syscall.WaitStatus
+	go func() {
+		defer close(gone)
+		reap(func(one int, how syscall.WaitStatus) {
+			if one == pid {
+				status = how
+				close(ended)
+			}
+		})
+	}()
+	select {
+	case <-ended:
+	case <-k.left:
+	}
+	kill(gone)
+	_ = send(k.harness, reply{Ended: true, Status: status}, nil) // likewise
+}
+
+// begin starts the command in a process group of its own, as a shell does.
+func (s start) begin() (pid int, err error) {
+	defer s.output.Close()
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	defer nothing.Close()
+	command, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
+		Env:   s.Env,
+		Files: []*os.File{nothing, s.output, s.output},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer command.Release() // reap waits for it
+	return command.Pid, nil
+}
+
+// reap waits for all children, and what became children because its parent
+// ended, until there is none.
+func reap(tell func(pid int, status syscall.WaitStatus)) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.ECHILD:
+			return
+		case err == nil:
+			tell(pid, status)
+		}
+	}
+}
+
+// kill kills all that is below us, until nothing is: what one look misses
+// because it was forked meanwhile, the next one finds.
+func kill(gone <-chan struct{}) {
+	tick := time.NewTicker(killEvery)
+	defer tick.Stop()
+	for {
+		for _, pid := range process.Below(os.Getpid()) {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // that it has ended meanwhile is as good
+		}
+		select {
+		case <-gone:
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// request asks a guard to start a command; a descriptor for the command's
+// output comes with it.
+type request struct {
+	Path string
+	Args []string // with the name first
+	Env  []string
+}
+
+// reply is what a guard says: once of the folder, then of each command that it
+// has started, or could not start, and that it has ended.
+type reply struct {
+	Dir    string
+	PID    int
+	Error  string
+	Ended  bool
+	Status syscall.WaitStatus
+}
+
+// maxMessage bounds a message: a command line and its environment.
+const maxMessage = 1 << 20
+
+// send writes one message, with a file if there is one.
+func send(to *net.UnixConn, message any, file *os.File) error {
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(message); err != nil {
+		return err
+	}
+	var rights []byte
+	if file != nil {
+		rights = syscall.UnixRights(int(file.Fd()))
+	}
+	_, _, err := to.WriteMsgUnix(text.Bytes(), rights, nil)
+	return err
+}
+
+// receive reads one message, and the file that came with it, nil if none did.
+// The error is io.EOF when the other side has gone.
+func receive(from *net.UnixConn, message any) (*os.File, error) {
+	text, rights := make([]byte, maxMessage), make([]byte, syscall.CmsgSpace(4))
+	n, nrights, flags, _, err := from.ReadMsgUnix(text, rights)
+	if err != nil || n == 0 {
+		return nil, errors.Join(io.EOF, err)
+	}
+	if flags&syscall.MSG_TRUNC != 0 {
+		return nil, fmt.Errorf("a message of more than %d bytes", maxMessage)
+	}
+	file, err := attached(rights[:nrights])
+	if err != nil {
+		return nil, err
+	}
+	return file, gob.NewDecoder(bytes.NewReader(text[:n])).Decode(message)
+}
+
+// attached is the file that came with a message.
+func attached(rights []byte) (*os.File, error) {
+	messages, err := syscall.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	descriptors, err := syscall.ParseUnixRights(&messages[0])
+	if err != nil || len(descriptors) == 0 {
+		return nil, err
+	}
+	return os.NewFile(uintptr(descriptors[0]), "output"), nil
+}
+
+// connection makes a net.UnixConn of a socket, which it closes.
+func connection(socket *os.File) (*net.UnixConn, error) {
+	defer socket.Close()
+	conn, err := net.FileConn(socket)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UnixConn), nil // as it was made
+}

@@ -1,0 +1,69 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Process is a command that a guard has started.
+type Process struct {
+	guard   *Guard
+	pid     int
+	process *os.Process
+	done    chan struct{}
+	err     error // how it ended; read after done
+}
+
+// PID is the command's.
+func (p *Process) PID() int { return p.pid }
+
+// Signal signals the command alone. That it has ended is no error.
+func (p *Process) Signal(s os.Signal) error {
+	if err := p.process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// Wait returns when nothing that the command started is left and its output is
+// written. It is nil for exit code 0, else an Exit, or says that the guard was lost.
+func (p *Process) Wait() error {
+	<-p.done
+	return p.err
+}
+
+// follow copies the output and waits for the end.
+func (p *Process) follow(output *os.File, out io.Writer) {
+	defer close(p.done)
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		defer output.Close()
+		_, _ = io.Copy(out, output) // a writer that fails has its own to tell
+	}()
+	var last reply
+	_, err := receive(p.guard.harness, &last)
+	switch {
+	case err != nil:
+		p.err = p.guard.lost(err) // killed, or closed: Close sees to what is left
+	case last.Status != 0:
+		p.err = Exit(last.Status)
+	}
+	_ = output.SetReadDeadline(time.Now().Add(outputDelay)) // a pipe has deadlines
+	<-copied
+}
+
+// Exit is how a command ended that did not end well. It reads as an exec.ExitError does.
+type Exit syscall.WaitStatus
+
+func (e Exit) Error() string {
+	status := syscall.WaitStatus(e)
+	if status.Signaled() {
+		return fmt.Sprintf("signal: %v", status.Signal())
+	}
+	return fmt.Sprintf("exit status %d", status.ExitStatus())
+}

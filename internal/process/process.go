@@ -1,0 +1,87 @@
+// Package process looks at the processes of this machine, in /proc. Its one
+// rule: it reads, and signals nobody.
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+)
+
+// Below are the processes below one, parents before their children. A process
+// whose parent has ended is below the nearest subreaper above it
+// (PR_SET_CHILD_SUBREAPER), else below process 1.
+func Below(pid int) []int {
+	all := offspring(pid)
+	for i := 0; i < len(all); i++ {
+		for _, child := range offspring(all[i]) {
+			if !slices.Contains(all, child) { // adopted while we looked
+				all = append(all, child)
+			}
+		}
+	}
+	return all
+}
+
+// offspring are the children of all threads of a process.
+func offspring(pid int) []int {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	var pids []int
+	for _, list := range lists {
+		content, err := os.ReadFile(list)
+		if err != nil {
+			continue // it has ended
+		}
+		for field := range bytes.FieldsSeq(content) {
+			if child, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+// Session are the live processes of a session (setsid(2)), zombies left out.
+func Session(id int) ([]int, error) {
+	return living(func(stat procfs.ProcStat) bool { return stat.Session == id })
+}
+
+// Group are the live processes of a process group (setpgid(2)), zombies left out.
+func Group(id int) ([]int, error) {
+	return living(func(stat procfs.ProcStat) bool { return stat.PGRP == id })
+}
+
+func living(wanted func(procfs.ProcStat) bool) ([]int, error) {
+	processes, err := procfs.AllProcs()
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, one := range processes {
+		if stat, err := one.Stat(); err == nil && stat.State != "Z" && wanted(stat) {
+			pids = append(pids, one.PID)
+		}
+	}
+	return pids, nil
+}
+
+// Uses says whether a process names a folder in its command line or environment, or
+// has a file in it open or as its working directory. What we may not look at does not count.
+func Uses(pid int, folder string) bool {
+	one, err := procfs.NewProc(pid)
+	if err != nil {
+		return false
+	}
+	inside := func(text string) bool { return strings.Contains(text+"/", folder+"/") }
+	line, _ := one.CmdLine()
+	environment, _ := one.Environ()
+	open, _ := one.FileDescriptorTargets()
+	here, _ := one.Cwd()
+	return inside(strings.Join(line, " ")) || slices.ContainsFunc(environment, inside) || inside(here) || slices.ContainsFunc(open, inside)
+}

@@ -1,0 +1,168 @@
+// Package tempdir makes temporary folders that can be told from those of dead
+// processes. Its one rule: a folder belongs to whoever holds a lock on it
+// (flock(2)); the kernel releases the lock at the end of the process, however it
+// ends, so a folder that nobody has locked is left over.
+package tempdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// prefix is how the names of all folders begin, in os.TempDir.
+const prefix = "windtunnel-tmp-"
+
+// Dir is a folder that this process has locked.
+type Dir struct {
+	Path string
+	lock *os.File
+}
+
+// Make makes a folder, with what it is for in its name, that only this user can enter.
+func Make(what string) (*Dir, error) {
+	for {
+		path, err := os.MkdirTemp("", prefix+what+"-*")
+		if err != nil {
+			return nil, fmt.Errorf("making a temporary folder: %w", err)
+		}
+		dir, err := Hold(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody's Sweep came before our lock
+		}
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(path))
+		}
+		return dir, nil
+	}
+}
+
+// Hold locks the folder of another process that works for this one, or for
+// which this one works: it is left over when both have ended. The error is
+// fs.ErrNotExist when it is gone.
+func Hold(path string) (*Dir, error) {
+	lock, err := open(path, unix.LOCK_SH)
+	if err != nil {
+		return nil, fmt.Errorf("locking the temporary folder %s: %w", path, err)
+	}
+	return &Dir{Path: path, lock: lock}, nil
+}
+
+// Release unlocks the folder and leaves it there.
+func (d *Dir) Release() { d.lock.Close() }
+
+// Remove removes the folder with all it holds, and unlocks it. What is mounted
+// below it is unmounted first; where that fails, nothing is removed.
+func (d *Dir) Remove() error {
+	defer d.lock.Close()
+	return remove(d.Path)
+}
+
+// Sweep removes the folders of this user whose owners are dead. Before each,
+// it calls end, which may end what still works there; an error of it keeps the folder.
+func Sweep(end func(path string) error) error {
+	paths, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, path := range paths {
+		if !ours(path) {
+			continue
+		}
+		lock, err := open(path, unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist) {
+			continue // its owner lives, or somebody else removes it
+		}
+		if err == nil {
+			if err = end(path); err == nil {
+				err = remove(path)
+			}
+			lock.Close()
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("removing what an earlier run has left in %s: %w", path, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// ours says whether a path is a folder of this user.
+func ours(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// open locks a folder. It is fs.ErrNotExist when the folder is gone, or was
+// removed before we had the lock.
+func open(path string, how int) (*os.File, error) {
+	file, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err = flock(file, how); err == nil {
+		err = still(path, file)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func flock(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// still is nil when the path is the open file.
+func still(path string, file *os.File) error {
+	there, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	here, err := file.Stat()
+	if err == nil && !os.SameFile(here, there) {
+		err = fs.ErrNotExist
+	}
+	return err
+}
+
+func remove(path string) error {
+	if err := unmount(path); err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
+}
+
+// unmount takes away what is mounted below a path, the newest first.
+func unmount(path string) error {
+	mounts, err := procfs.GetMounts()
+	if err != nil {
+		return fmt.Errorf("looking for what is mounted below %s: %w", path, err)
+	}
+	for _, mount := range slices.Backward(mounts) {
+		if !strings.HasPrefix(mount.MountPoint, path+"/") {
+			continue
+		}
+		if err := unix.Unmount(mount.MountPoint, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
+			return fmt.Errorf("unmounting %s: %w", mount.MountPoint, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package tempdir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func makeDir(t *testing.T) *Dir {
+	t.Helper()
+	dir, err := Make("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func spare(string) error { return nil }
+
+func TestSweepRemovesWhatNobodyHolds(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	living, shared, dead := makeDir(t), makeDir(t), makeDir(t)
+	other := filepath.Join(os.TempDir(), "windtunnel-results-1")
+	file := filepath.Join(os.TempDir(), prefix+"test-1")
+	if err := errors.Join(os.Mkdir(other, 0o700), os.WriteFile(file, nil, 0o600), os.WriteFile(filepath.Join(dead.Path, "a"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Hold(shared.Path); err != nil {
+		t.Fatal(err)
+	}
+	shared.Release()
+	dead.Release()
+
+	var ended []string
+	if err := Sweep(func(path string) error { ended = append(ended, path); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(ended) != 1 || ended[0] != dead.Path {
+		t.Errorf("what works in %v was ended, want only in %s", ended, dead.Path)
+	}
+	for path, want := range map[string]bool{living.Path: true, shared.Path: true, other: true, file: true, dead.Path: false} {
+		if there(path) != want {
+			t.Errorf("%s is there: %v, want %v", path, !want, want)
+		}
+	}
+	if _, err := Hold(dead.Path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("holding what is gone: %v", err)
+	}
+}
+
+func TestWhatCannotBeEndedStays(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dead := makeDir(t)
+	dead.Release()
+	if err := Sweep(func(string) error { return errors.New("it will not") }); err == nil {
+		t.Error("no error")
+	}
+	if !there(dead.Path) {
+		t.Error("the folder is gone")
+	}
+}
+
+// A folder is never swept between its making and its lock.
+func TestMakeBesideSweeps(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	done := make(chan struct{})
+	var sweeping sync.WaitGroup
+	for range 2 {
+		sweeping.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					if err := Sweep(spare); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	for range 300 {
+		dir := makeDir(t)
+		if err := os.WriteFile(filepath.Join(dir.Path, "a"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		if err := dir.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	sweeping.Wait()
+}
+
+// What is mounted in a folder is not the folder's to remove.
+func TestRemoveUnmounts(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	elsewhere := t.TempDir()
+	kept := filepath.Join(elsewhere, "kept")
+	dir := makeDir(t)
+	if err := errors.Join(os.WriteFile(kept, nil, 0o600), os.Mkdir(filepath.Join(dir.Path, "mount"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(elsewhere, filepath.Join(dir.Path, "mount"), "", unix.MS_BIND, ""); err != nil {
+		t.Skip(err)
+	}
+	if err := dir.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if there(dir.Path) || !there(kept) {
+		t.Errorf("the folder is there: %v, what was mounted in it: %v", there(dir.Path), there(kept))
+	}
+}

@@ -1,0 +1,30 @@
+package simulated
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestARefusalIsFinalAfterAWhile(t *testing.T) {
+	for name, test := range map[string]struct{ lines, want string }{
+		"nothing":         {"starting\n", ""},
+		"ingress-nginx's": {"E0101 queue.go:130] requeuing\nnginx: [emerg] unknown directive \"foo\" in /tmp/nginx/nginx-cfg1:2\nnginx: [emerg] another\n", `nginx: [emerg] unknown directive "foo" in /tmp/nginx/nginx-cfg1:2`},
+		"ours":            {`{"msg":"sync","error":"testing the configuration: [emerg] no"}` + "\n", "testing the configuration: [emerg] no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r refusal
+			for line := range strings.Lines(test.lines) {
+				r.Write([]byte(line))
+			}
+			if err := r.final(); err != nil {
+				t.Errorf("at once: %v", err)
+			}
+			r.at = r.at.Add(-refusalPatience - time.Second)
+			err := r.final()
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasSuffix(err.Error(), ": "+test.want)) {
+				t.Errorf("later: %v, want %s", err, test.want)
+			}
+		})
+	}
+}
