@@ -65,7 +65,7 @@ var externalAuth = Family{
 			return
 		}
 		set.ExternalAuth = ExternalAuth{
-			URL:                    url,
+			URL:                    options.WithPath(url),
 			Host:                   host,
 			SigninURL:              r.text("auth-signin", ""),
 			SigninURLRedirectParam: r.text("auth-signin-redirect-param", "rd"),

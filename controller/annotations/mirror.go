@@ -3,11 +3,13 @@ package annotations
 import (
 	"net/url"
 	"strings"
+
+	"windtunnel.dev/controller/options"
 )
 
 // Mirror sends a copy of each request elsewhere.
 type Mirror struct {
-	Source      string // the location that sends it; empty: none is sent
+	Source      string // the location that sends it, which no path can name (no slash in front); empty: none is sent
 	RequestBody string // on or off
 	Target      string
 	Host        string
@@ -38,9 +40,9 @@ var mirror = Family{
 			return
 		}
 		set.Mirror = Mirror{
-			Source:      "/_mirror-" + string(r.ingress.UID),
+			Source:      "_mirror-" + string(r.ingress.UID),
 			RequestBody: r.text("mirror-request-body", "on"),
-			Target:      target,
+			Target:      options.WithPath(target),
 			Host:        r.text("mirror-host", host),
 		}
 	},

@@ -26,6 +26,13 @@ func AuthHost(text string) (string, error) {
 	return u.Hostname(), nil
 }
 
+var bareAuthority = regexp.MustCompile(`^([a-z]+://[^/?#$]+)([?#].*)?$`)
+
+// WithPath gives a URL without a path the path "/". Without any, nginx asks
+// for the name of the location that asks (proxy_pass with variables), which is
+// no path. Where the host has variables, only nginx knows whether a path follows.
+func WithPath(url string) string { return bareAuthority.ReplaceAllString(url, "$1/$2") }
+
 func isAuthURL(text string) bool {
 	_, err := AuthHost(text)
 	return text == "" || err == nil

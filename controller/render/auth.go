@@ -23,7 +23,9 @@ func shouldApplyGlobalAuth(location *model.Location, globalURL string) bool {
 const longestEncoded = 1000
 
 // buildAuthLocation is the internal location that asks whether a request may
-// pass; empty when nobody is asked.
+// pass; empty when nobody is asked. Its name has no slash in front, other than
+// in ingress-nginx: paths of ingresses and of requests begin with one, so none
+// of them can be its name.
 func buildAuthLocation(location *model.Location, globalURL string) string {
 	if location.ExternalAuth.URL == "" && !shouldApplyGlobalAuth(location, globalURL) {
 		return ""
@@ -37,7 +39,7 @@ func buildAuthLocation(location *model.Location, globalURL string) string {
 	if location.PathType != nil {
 		kind = string(*location.PathType)
 	}
-	return fmt.Sprintf("/_external-auth-%s-%s", path, kind)
+	return fmt.Sprintf("_external-auth-%s-%s", path, kind)
 }
 
 // shouldApplyAuthUpstream tells whether connections to the service that is
@@ -50,7 +52,7 @@ func shouldApplyAuthUpstream(location *model.Location, config *cfg) bool {
 
 // buildAuthUpstreamName is the upstream block of that service.
 func buildAuthUpstreamName(location *model.Location, host string) string {
-	return host + "-" + strings.TrimPrefix(buildAuthLocation(location, ""), "/_")
+	return host + "-" + strings.TrimPrefix(buildAuthLocation(location, ""), "_")
 }
 
 // buildAuthResponseHeaders hands headers of the answer on to the pods:

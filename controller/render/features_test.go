@@ -28,8 +28,8 @@ func TestFunctionsOfFeatures(t *testing.T) {
 	}}
 	servers := []*model.Server{{Locations: []*model.Location{limited, limited}}}
 
-	mirrored := &model.Location{Mirror: annotations.Mirror{Source: "/_mirror-uid", Target: "https://t.com$request_uri", Host: "t.com"}}
-	halfMirrored := &model.Location{Mirror: annotations.Mirror{Source: "/_mirror-2", Target: "https://t.com"}}
+	mirrored := &model.Location{Mirror: annotations.Mirror{Source: "_mirror-uid", Target: "https://t.com$request_uri", Host: "t.com"}}
+	halfMirrored := &model.Location{Mirror: annotations.Mirror{Source: "_mirror-2", Target: "https://t.com"}}
 
 	failing := &model.Server{Locations: []*model.Location{
 		{DefaultBackendUpstreamName: "b", CustomHTTPErrors: []int{503, 404}},
@@ -42,8 +42,8 @@ func TestFunctionsOfFeatures(t *testing.T) {
 		{"quote of a pointer", quote(new("a")), `"a"`},
 		{"buildForwardedHost", buildForwardedFor("X-Forwarded-Host"), "$http_x_forwarded_host"},
 
-		{"buildAuthLocation", buildAuthLocation(v1, ""), "/_external-auth-L2FwaS92MQ-Prefix"},
-		{"buildAuthLocation global", buildAuthLocation(free, "http://x"), "/_external-auth-L2FwaS92MQ-default"},
+		{"buildAuthLocation", buildAuthLocation(v1, ""), "_external-auth-L2FwaS92MQ-Prefix"},
+		{"buildAuthLocation global", buildAuthLocation(free, "http://x"), "_external-auth-L2FwaS92MQ-default"},
 		{"buildAuthLocation none", buildAuthLocation(free, ""), ""},
 		{"buildAuthLocation long", len(buildAuthLocation(&model.Location{Path: strings.Repeat("/", 4000), EnableGlobalAuth: true}, "http://x")) < 100, true},
 		{"buildAuthUpstreamName", buildAuthUpstreamName(v1, "web.example"), "web.example-external-auth-L2FwaS92MQ-Prefix"},
@@ -77,7 +77,7 @@ func TestFunctionsOfFeatures(t *testing.T) {
 		{"filterRateLimits", len(filterRateLimits(servers)), 1},
 
 		{"buildMirrorLocations", strings.Join(strings.Fields(buildMirrorLocations([]*model.Location{mirrored, halfMirrored, mirrored})), " "),
-			`location = "/_mirror-uid" { internal; proxy_set_header Host "t.com"; proxy_set_header X-Sent-From "nginx-ingress-controller"; proxy_pass "https://t.com$request_uri"; }`},
+			`location = "_mirror-uid" { internal; proxy_set_header Host "t.com"; proxy_set_header X-Sent-From "nginx-ingress-controller"; proxy_pass "https://t.com$request_uri"; }`},
 		{"buildCustomErrorLocationsPerServer", buildCustomErrorLocationsPerServer(failing), []errorUpstream{{"a", []int{500}}, {"b", []int{404, 503}}}},
 		{"buildCustomErrorDeps", buildCustomErrorDeps("u", []int{404}, true, false), customErrors{"u", []int{404}, true, false}},
 

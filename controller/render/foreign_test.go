@@ -185,7 +185,7 @@ func everything(in render.Input) *model.Model {
 			l.FastCGI = annotations.FastCGI{Index: "index.php", Params: map[string]string{"SCRIPT_FILENAME": "/srv$fastcgi_script_name"}}
 		},
 		"mirror.example": func(l *model.Location) {
-			l.Mirror = annotations.Mirror{Source: "/_mirror-uid", RequestBody: "off", Target: "http://127.0.0.1:1$request_uri", Host: "m.example"}
+			l.Mirror = annotations.Mirror{Source: "_mirror-uid", RequestBody: "off", Target: "http://127.0.0.1:1$request_uri", Host: "m.example"}
 		},
 		"other.example": func(l *model.Location) {
 			l.UpstreamVhost, l.Connection = "inner.example", annotations.Connection{Enabled: true, Header: "close"}

@@ -170,7 +170,7 @@ func newCfg(m *model.Model, in Input) *cfg {
 func globalAuth(config options.Config) annotations.ExternalAuth {
 	host, _ := options.AuthHost(config.GlobalAuthURL) // package options has refused a URL without one
 	return annotations.ExternalAuth{
-		URL:                    config.GlobalAuthURL,
+		URL:                    options.WithPath(config.GlobalAuthURL),
 		Host:                   host,
 		SigninURL:              config.GlobalAuthSignin,
 		SigninURLRedirectParam: config.GlobalAuthSigninRedirectParam,

@@ -316,7 +316,7 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 	}))
 	m := hosts(in, pod(t, told), map[string]func(*model.Location){
 		"mirror.example": func(l *model.Location) {
-			l.Mirror = annotations.Mirror{Source: "/_mirror-uid", RequestBody: "on", Target: "http://" + mirror.HostPort() + "$request_uri", Host: "copy.example"}
+			l.Mirror = annotations.Mirror{Source: "_mirror-uid", RequestBody: "on", Target: "http://" + mirror.HostPort() + "$request_uri", Host: "copy.example"}
 		},
 		"fcgi.example": func(l *model.Location) {
 			l.Backend, l.BackendProtocol = "demo-php-9000", "FCGI"
