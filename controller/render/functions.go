@@ -85,6 +85,7 @@ var functions = template.FuncMap{
 	"shouldLoadOpentelemetryModule": shouldLoadOpentelemetryModule,
 
 	// Ours alone.
+	"believedByAuth":      believedByAuth,
 	"buildStreamListener": buildStreamListener,
 	"comment":             comment,
 	"hasEndpoints":        hasEndpoints,

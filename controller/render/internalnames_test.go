@@ -20,7 +20,9 @@ import (
 // locations do not: nobody can take such a name away, nor reach it.
 func TestInternalLocationsCannotBeNamed(t *testing.T) {
 	in, program := here(t, map[string]string{"use-http2": "false"})
-	t.Run("own template", func(t *testing.T) { namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) }) })
+	t.Run("own template", func(t *testing.T) {
+		namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) })
+	})
 	in, program = here(t, map[string]string{"use-http2": "false"})
 	in.Template = foreign(t)
 	for _, name := range []string{"http_set_misc", "http_headers_more_filter", "stream"} {
@@ -31,7 +33,9 @@ func TestInternalLocationsCannotBeNamed(t *testing.T) {
 		in.Modules = append(in.Modules, files[len(files)-1])
 	}
 	borrow(t, in, "mime.types", "fastcgi_params")
-	t.Run("a user's template", func(t *testing.T) { namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) }) })
+	t.Run("a user's template", func(t *testing.T) {
+		namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) })
+	})
 }
 
 func namesAreSafe(t *testing.T, in render.Input, start func(*model.Model) *site) {

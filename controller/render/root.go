@@ -3,6 +3,7 @@ package render
 import (
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,6 +108,17 @@ func (r *root) AuthUpstreams() []located {
 
 // Has tells whether nginx has a module.
 func (r *root) Has(module string) bool { return r.in.has(module) }
+
+// Loads tells whether nginx has a module and something asks for it, so that its
+// directives are known.
+func (r *root) Loads(module string) bool {
+	for _, u := range uses(r.Cfg) {
+		if slices.Contains(u.modules, module) {
+			return r.Has(module) && u.of(r.Servers)
+		}
+	}
+	return false
+}
 
 func newRoot(m *model.Model, in Input) *root {
 	ports := in.Options.Ports
