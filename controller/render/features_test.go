@@ -151,20 +151,44 @@ func TestWatchingOfLocations(t *testing.T) {
 	rules, strict := firewall, firewall
 	rules.Snippet, rules.TransactionID = "SecRule 'x'", "$request_id"
 	strict.OWASPRules = true
+	both := rules
+	both.OWASPRules = true
+	unset := both
+	unset.EnableSet, unset.Enable = false, false
+	const (
+		enabled   = "modsecurity on;\n"
+		own       = "modsecurity_rules '\nSecRule \\'x\\'\n';\nmodsecurity_transaction_id \"$request_id\";"
+		defaults  = "modsecurity_rules_file /etc/nginx/modsecurity/modsecurity.conf;"
+		owasp     = "modsecurity_rules_file /etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf;"
+		ofNone    = 0
+		ofAll     = 1 // enable-modsecurity
+		owaspOnly = 2 // enable-owasp-modsecurity-crs
+	)
 	for _, test := range []struct {
-		global bool
+		global int
 		own    annotations.ModSecurity
 		want   string
 	}{
-		{false, annotations.ModSecurity{}, ""},
-		{true, annotations.ModSecurity{}, ""},
-		{true, annotations.ModSecurity{EnableSet: true}, "modsecurity off;"},
-		{false, firewall, "modsecurity on;\nmodsecurity_rules_file /etc/nginx/modsecurity/modsecurity.conf;"},
-		{true, rules, "modsecurity_rules '\nSecRule \\'x\\'\n';\nmodsecurity_transaction_id \"$request_id\";"},
-		{true, strict, "modsecurity_rules_file /etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf;"},
+		{ofNone, annotations.ModSecurity{}, ""},
+		{ofAll, annotations.ModSecurity{}, ""},
+		{ofAll, annotations.ModSecurity{EnableSet: true}, "modsecurity off;"},
+		{ofNone, unset, ""},
+		{ofNone, firewall, enabled + defaults},
+		{ofNone, rules, enabled + own},
+		{ofNone, strict, enabled + defaults + "\n" + owasp},
+		{ofNone, both, enabled + own + "\n" + owasp},
+		{ofAll, firewall, ""},
+		{ofAll, rules, own},
+		{ofAll, strict, owasp},
+		{ofAll, both, own + "\n" + owasp},
+		{ofAll, unset, own + "\n" + owasp},
+		{ofAll | owaspOnly, strict, ""},
+		{ofAll | owaspOnly, both, own},
+		{owaspOnly, strict, enabled + defaults + "\n" + owasp}, // for all only where the firewall is on for all
+		{owaspOnly, both, enabled + own + "\n" + owasp},
 	} {
 		config := &cfg{}
-		config.EnableModsecurity = test.global
+		config.EnableModsecurity, config.EnableOWASPCoreRules = test.global&ofAll > 0, test.global&owaspOnly > 0
 		if got := buildModSecurityForLocation(config, &model.Location{ModSecurity: test.own}); got != test.want {
 			t.Errorf("%v %+v: %q, want %q", test.global, test.own, got, test.want)
 		}

@@ -100,14 +100,14 @@ func namesAreSafe(t *testing.T, in render.Input, start func(*model.Model) *site)
 }
 
 // next is what comes next, which must come.
-func next(t *testing.T, from <-chan string) string {
+func next[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
-	case text := <-from:
-		return text
+	case what := <-from:
+		return what
 	case <-time.After(patience):
 		t.Fatal("nobody asks")
-		return ""
+		panic("not reached")
 	}
 }
 

@@ -61,7 +61,9 @@ const (
 )
 
 // buildModSecurityForLocation is what a location says of its firewall, over
-// what holds for all. Rules of its own replace the recommended ones.
+// what holds for all. Rules of its own replace the recommended ones, but not
+// OWASP's, which the ConfigMap's enable-owasp-modsecurity-crs loads for all only
+// where enable-modsecurity is on.
 func buildModSecurityForLocation(config *cfg, location *model.Location) string {
 	return modSecurityOf(config, location, func(file string) string { return file })
 }
@@ -90,7 +92,7 @@ func modSecurityOf(config *cfg, location *model.Location, path func(string) stri
 	if own.Snippet == "" && !config.EnableModsecurity {
 		lines = append(lines, "modsecurity_rules_file "+path(modSecurityRules)+";")
 	}
-	if own.Snippet == "" && own.OWASPRules && !config.EnableOWASPCoreRules {
+	if own.OWASPRules && !(config.EnableModsecurity && config.EnableOWASPCoreRules) {
 		lines = append(lines, "modsecurity_rules_file "+path(modSecurityCRS)+";")
 	}
 	return strings.Join(lines, "\n")
