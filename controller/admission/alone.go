@@ -35,7 +35,8 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 		if prefix != annotations.DefaultPrefix && strings.HasPrefix(name, annotations.DefaultPrefix+"/") {
 			return fmt.Errorf("annotation %s: this controller's annotations begin with %s (--annotations-prefix)", name, prefix)
 		}
-		if strings.HasPrefix(name, prefix+"/") && strings.HasSuffix(name, "-snippet") && !opts.Config.AllowSnippetAnnotations {
+		// Whatever its prefix: it may be meant for another controller of this kind.
+		if strings.HasSuffix(name, "-snippet") && !opts.Config.AllowSnippetAnnotations {
 			return fmt.Errorf("annotation %s: snippets are disabled by the administrator (allow-snippet-annotations)", name)
 		}
 	}

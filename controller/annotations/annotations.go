@@ -54,11 +54,11 @@ const (
 
 func (r Risk) String() string { return [...]string{"Low", "Medium", "High", "Critical"}[r] }
 
-// RiskOf reads annotations-risk-level; an unknown text is Low, as ingress-nginx
-// has it.
+// RiskOf reads annotations-risk-level, in whatever letter case; an unknown text
+// is Low. Both as in ingress-nginx.
 func RiskOf(text string) Risk {
 	for _, risk := range []Risk{Medium, High, Critical} {
-		if risk.String() == text {
+		if strings.EqualFold(risk.String(), text) {
 			return risk
 		}
 	}
@@ -84,13 +84,13 @@ type Bad int
 // What becomes of a bad value, from mild to severe.
 const (
 	UsesDefault   Bad = iota // as if the annotation were not there
-	DropsFamily              // as if none of the family's were there
+	DropsItems               // bad items of the list are left out, even if none is left
 	DeniesRequest            // the ingress's locations answer 503
 	RejectsAll               // the ingress is not taken; what it said before holds
 )
 
 func (b Bad) String() string {
-	return [...]string{"it is ignored", "its family is ignored", "requests get 503", "the ingress is not taken"}[b]
+	return [...]string{"it is ignored", "bad items are left out", "requests get 503", "the ingress is not taken"}[b]
 }
 
 // Finding is an annotation that could not be followed to the letter.
@@ -111,14 +111,10 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding,
 	r := reader{given: given, options: opts, ingress: ingress}
 	for i := range families {
 		family := &families[i]
-		r.family, r.dropped = family, false
-		before := set
+		r.family = family
 		family.parse(&r, &set)
 		if r.rejected != nil {
 			return Set{}, nil, r.rejected
-		}
-		if r.dropped {
-			set = before
 		}
 	}
 	set.Denied = r.denied

@@ -1,6 +1,9 @@
 package annotations
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // CorsConfig is cross-origin resource sharing.
 type CorsConfig struct {
@@ -23,7 +26,7 @@ var cors = Family{
 	Name: "cross-origin requests",
 	Keys: []Key{
 		{Name: "enable-cors", Doc: "Let pages of other origins ask; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "cors-allow-origin", Doc: "Which origins.", Risk: Medium, Scope: OfLocation, Want: ListOf(origin)},
+		{Name: "cors-allow-origin", Doc: "Which origins: * are all. If none is left of a list with bad items, nobody may ask.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
 		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods},
 		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers},
 		{Name: "cors-expose-headers", Doc: "Which headers of answers they see.", Risk: Medium, Scope: OfLocation, Want: exposed},
@@ -36,7 +39,7 @@ var cors = Family{
 		}
 		set.CorsConfig = CorsConfig{
 			CorsEnabled:          true,
-			CorsAllowOrigin:      origins(r.list("cors-allow-origin")),
+			CorsAllowOrigin:      r.origins("cors-allow-origin"),
 			CorsAllowMethods:     r.text("cors-allow-methods", "GET, PUT, POST, DELETE, PATCH, OPTIONS"),
 			CorsAllowHeaders:     r.text("cors-allow-headers", "DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization"),
 			CorsAllowCredentials: r.flag("cors-allow-credentials", true),
@@ -46,10 +49,29 @@ var cors = Family{
 	},
 }
 
-// origins is the list, or * if that stands in it or nothing does.
-func origins(listed []string) []string {
-	if len(listed) == 0 || strings.Contains(","+strings.Join(listed, ",")+",", ",*,") {
+// origins are the items of a key that are origins, or * if that is among them or
+// the key is not given. Other items never let in more than what is left: if
+// there is nothing left, nobody is let in.
+func (r *reader) origins(name string) []string {
+	if !r.has(name) {
 		return []string{"*"}
 	}
-	return listed
+	var good, bad []string
+	for _, item := range r.list(name) {
+		if origin.ok(item) {
+			good = append(good, item)
+		} else {
+			bad = append(bad, shown(item))
+		}
+	}
+	if slices.Contains(good, "*") {
+		good = []string{"*"}
+	}
+	switch {
+	case len(good) == 0:
+		r.note(name, "want "+origin.Text+"; no origin is allowed")
+	case len(bad) > 0:
+		r.note(name, "want "+origin.Text+"; left out: "+strings.Join(bad, ", "))
+	}
+	return good
 }

@@ -40,15 +40,15 @@ var externalAuth = Family{
 		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that says where the client came from.", Risk: Medium, Scope: OfLocation, Want: URL},
 		{Name: "auth-response-headers", Doc: "Headers of the answer that pods get.", Risk: Medium, Scope: OfLocation, Want: ListOf(Header), Bad: DeniesRequest},
 		{Name: "auth-proxy-set-headers", Doc: "ConfigMap ([namespace/]name) of headers that the service gets.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
-		{Name: "auth-request-redirect", Doc: "X-Auth-Request-Redirect that the service gets.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DropsFamily},
+		{Name: "auth-request-redirect", Doc: "X-Auth-Request-Redirect that the service gets.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DeniesRequest},
 		{Name: "auth-snippet", Doc: "Put into the location that asks.", Risk: Critical, Scope: OfLocation, Want: Anything},
 		{Name: "auth-cache-key", Doc: "Answers are cached by this.", Risk: Medium, Scope: OfLocation, Want: Variable},
-		{Name: "auth-cache-duration", Doc: "How long, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DropsFamily},
+		{Name: "auth-cache-duration", Doc: "How long, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DeniesRequest},
 		{Name: "auth-keepalive", Doc: "Idle connections to the service that a worker keeps; not with HTTP/2 or a variable host.", Risk: Low, Scope: OfLocation, Want: Number},
 		{Name: "auth-keepalive-share-vars", Doc: "The question sees the request's nginx variables.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "auth-keepalive-requests", Doc: "Questions that such a connection carries.", Risk: Low, Scope: OfLocation, Want: Positive},
 		{Name: "auth-keepalive-timeout", Doc: "Seconds that it may be idle.", Risk: Low, Scope: OfLocation, Want: Natural},
-		{Name: "auth-always-set-cookie", Doc: "Send the cookies of the answer to the client, whatever the status.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: DropsFamily},
+		{Name: "auth-always-set-cookie", Doc: "Send the cookies of the answer to the client, whatever the status.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: DeniesRequest},
 	},
 	parse: func(r *reader, set *Set) {
 		url := r.text("auth-url", "")

@@ -23,6 +23,9 @@ func TestGates(t *testing.T) {
 		"above the level": {
 			given: `server-alias: a.example`, config: `annotations-risk-level: Medium`, rejected: "its risk is High, and annotations-risk-level is Medium",
 		},
+		"the level in other letters": {
+			given: `server-snippet: "# a"`, config: "annotations-risk-level: cRITICAL\nallow-snippet-annotations: \"true\"", holds: func(s annotations.Set) bool { return s.Snippets.Server == "# a" },
+		},
 		"an unknown level is Low": {
 			given: `app-root: /a`, config: `annotations-risk-level: Highest`, rejected: "annotations-risk-level is Low",
 		},
@@ -138,7 +141,7 @@ func TestABadValueDoesWhatItsRowSays(t *testing.T) {
 			for _, finding := range findings {
 				told = told || strings.HasSuffix(finding.Key, "/"+key.Name) && strings.HasSuffix(finding.Reason, map[annotations.Bad]string{
 					annotations.UsesDefault:   "; it is ignored",
-					annotations.DropsFamily:   "; all annotations about " + family.Name + " are ignored",
+					annotations.DropsItems:    "; no origin is allowed",
 					annotations.DeniesRequest: "; its requests get 503",
 				}[key.Bad])
 			}

@@ -19,7 +19,6 @@ type reader struct {
 	options options.Options
 
 	family   *Family
-	dropped  bool
 	denied   *string
 	rejected error
 	findings []Finding
@@ -169,9 +168,6 @@ func (r *reader) bad(name, reason string) {
 	switch r.key(name).Bad {
 	case UsesDefault:
 		r.ignore(name, reason)
-	case DropsFamily:
-		r.dropped = true
-		r.note(name, fmt.Sprintf("%s; all annotations about %s are ignored", reason, r.family.Name))
 	case DeniesRequest:
 		r.refuse(name, reason)
 	case RejectsAll:

@@ -8,12 +8,12 @@ import (
 )
 
 // addClientAuth has servers ask their clients for certificates. The oldest
-// ingress of a host that wants it decides; when there is nothing to check them
+// ingress of a host that wants it decides, be it a canary; when there is nothing to check them
 // by, the host is closed: nobody could be told from anybody else.
 func (b *builder) addClientAuth() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
-		if set.AuthTLS.Secret == "" || b.isCanary(ingress) {
+		if set.AuthTLS.Secret == "" {
 			continue
 		}
 		auth, err := b.clientAuth(set.AuthTLS)

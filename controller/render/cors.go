@@ -23,7 +23,7 @@ func buildCorsOriginRegex(origins []string) string {
 	if len(patterns) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("if ($http_origin ~* (%s)$ ) { set $cors 'true'; }", strings.Join(patterns, "|"))
+	return fmt.Sprintf("if ($http_origin ~* ^(%s)$ ) { set $cors 'true'; }", strings.Join(patterns, "|"))
 }
 
 func originPattern(origin string) string {

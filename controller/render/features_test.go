@@ -68,7 +68,7 @@ func TestFunctionsOfFeatures(t *testing.T) {
 
 		{"buildCorsOriginRegex *", buildCorsOriginRegex([]string{"https://a", "*"}), "set $http_origin *;\nset $cors 'true';"},
 		{"buildCorsOriginRegex", buildCorsOriginRegex([]string{"https://*.foo.bar", "http://a:80"}),
-			`if ($http_origin ~* ((https://[A-Za-z0-9\-]+\.foo\.bar)|(http://a:80))$ ) { set $cors 'true'; }`},
+			`if ($http_origin ~* ^((https://[A-Za-z0-9\-]+\.foo\.bar)|(http://a:80))$ ) { set $cors 'true'; }`},
 
 		{"buildRateLimitZones", buildRateLimitZones(servers), []string{
 			"limit_conn_zone $limit_ID zone=N_conn:5m;", "limit_req_zone $limit_ID zone=N_rpm:5m rate=3r/m;", "limit_req_zone $limit_ID zone=N_rps:5m rate=2r/s;"}},

@@ -67,6 +67,9 @@ func TestFeaturesOfLocations(t *testing.T) {
 			l.CorsConfig = annotations.CorsConfig{CorsEnabled: true, CorsAllowOrigin: []string{"https://*.a.example", "http://b.example:8080"},
 				CorsAllowMethods: "GET, PUT", CorsAllowHeaders: "X-A, X-B", CorsAllowCredentials: true, CorsExposeHeaders: "X-C", CorsMaxAge: 60}
 		},
+		"nobody.example": func(l *model.Location) {
+			l.CorsConfig = annotations.CorsConfig{CorsEnabled: true, CorsAllowMethods: "GET", CorsAllowHeaders: "X-A", CorsMaxAge: 1}
+		},
 		"anyone.example": func(l *model.Location) {
 			l.CorsConfig = annotations.CorsConfig{CorsEnabled: true, CorsAllowOrigin: []string{"*"}, CorsAllowMethods: "GET", CorsAllowHeaders: "X-A", CorsMaxAge: 1}
 		},
@@ -142,8 +145,11 @@ func TestFeaturesOfLocations(t *testing.T) {
 		"CORS, another origin": {"cors.example", "/", with("Origin", "https://evil.example"), 200, map[string]string{"Access-Control-Allow-Origin": "-", "Access-Control-Allow-Methods": "-"}, nil},
 		"CORS, asked first": {"cors.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://x.a.example") }, 204, map[string]string{
 			"Access-Control-Allow-Origin": "https://x.a.example", "Access-Control-Max-Age": "60", "Access-Control-Allow-Headers": "X-A, X-B"}, nil},
-		"CORS, asked by another": {"cors.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://evil.example") }, 200, map[string]string{"Access-Control-Max-Age": "-"}, []string{"OPTIONS / "}},
-		"CORS for all":           {"anyone.example", "/", with("Origin", "https://any.example"), 200, map[string]string{"Access-Control-Allow-Origin": "*"}, nil},
+		"CORS, asked by another":             {"cors.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://evil.example") }, 200, map[string]string{"Access-Control-Max-Age": "-"}, []string{"OPTIONS / "}},
+		"CORS, an origin that ends like one": {"cors.example", "/", with("Origin", "https://evil.http://b.example:8080"), 200, map[string]string{"Access-Control-Allow-Origin": "-"}, nil},
+		"CORS for nobody":                    {"nobody.example", "/", with("Origin", "https://any.example"), 200, map[string]string{"Access-Control-Allow-Origin": "-", "Access-Control-Allow-Methods": "-"}, nil},
+		"CORS for nobody, asked first":       {"nobody.example", "/", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://any.example") }, 200, map[string]string{"Access-Control-Allow-Origin": "-"}, []string{"OPTIONS / "}},
+		"CORS for all":                       {"anyone.example", "/", with("Origin", "https://any.example"), 200, map[string]string{"Access-Control-Allow-Origin": "*"}, nil},
 
 		"allow list":          {"inside.example", "/", nil, 403, nil, nil},
 		"deny list":           {"outside.example", "/", nil, 403, nil, nil},
