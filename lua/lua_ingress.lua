@@ -72,6 +72,47 @@ local function first_of_list(text)
   return first:match("^.*%S") or ""
 end
 
+-- Gives nginx's realip module, which reads one header, who the client is: the
+-- proxies that a header names, and last the peer that the PROXY protocol names.
+-- The module has looked before Lua can run. A client that sends this header
+-- has had its word taken, so it gets no further.
+function _M.chain_addresses()
+  if ngx.req.is_internal() then
+    return
+  end
+  local var = ngx.var
+  local header = var.address_chain_header
+  if var["http_" .. header:lower():gsub("-", "_")] then
+    return ngx.exit(ngx.HTTP_BAD_REQUEST)
+  end
+  ngx.req.set_header(header, var.full_x_forwarded_for)
+end
+
+-- The port that the client has connected to, as far as is known.
+local function server_port()
+  local port = ngx.var.server_port
+  if config.use_proxy_protocol then
+    local told = ngx.var.proxy_protocol_server_port
+    if told and told ~= "" then
+      return told
+    end
+  end
+  if config.is_ssl_passthrough_enabled and port == config.listen_ports.ssl_proxy then
+    return "443" -- where the controller hands connections on is nobody's business
+  end
+  return port
+end
+
+-- How the client has connected: a balancer of port 443 that speaks the PROXY
+-- protocol may have ended TLS.
+local function server_scheme()
+  local var = ngx.var
+  if config.use_proxy_protocol and var.proxy_protocol_server_port == "443" then
+    return "https"
+  end
+  return var.scheme
+end
+
 -- Where the client believes it sent the request; nginx passes it on to the backend.
 local function note_origin()
   local var = ngx.var
@@ -128,7 +169,7 @@ end
 -- The same request at another host, and at the port that the client came to.
 function _M.redirect_to_host(host)
   local var = ngx.var
-  local scheme, port = var.scheme, var.server_port
+  local scheme, port = server_scheme(), server_port()
   if config.use_forwarded_headers then
     scheme = var.http_x_forwarded_proto or scheme
     port = var.http_x_forwarded_port or port

@@ -137,7 +137,8 @@ func numbered(conf []byte) string {
 type site struct {
 	*testing.T
 	options.Ports
-	root string
+	root    string
+	preface string // what connections begin with: a header of the PROXY protocol, or nothing
 }
 
 // serve starts nginx with m and tells Lua its backends.
@@ -160,7 +161,10 @@ func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) 
 			t.Logf("error.log:\n%s", text)
 		}
 	})
-	s := &site{t, in.Options.Ports, in.Options.Root}
+	s := &site{T: t, Ports: in.Options.Ports, root: in.Options.Root}
+	if in.Options.Config.UseProxyProtocol {
+		s.preface = "PROXY TCP4 127.0.0.1 127.0.0.1 1 80\r\n"
+	}
 	body, err := wire.Backends(m, in.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +192,9 @@ type answer struct {
 func (s *site) ask(host, path string, change func(*http.Request)) answer {
 	s.Helper()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if s.preface != "" {
+		client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: s.dial}
+	}
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", s.HTTP, path), nil)
 	if err != nil {
 		s.Fatal(err)
@@ -206,6 +213,19 @@ func (s *site) ask(host, path string, change func(*http.Request)) answer {
 		s.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+// dial connects and sends the preface.
+func (s *site) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(conn, s.preface); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // awaitBackends returns when the one worker's Lua has taken the backends over.

@@ -136,7 +136,7 @@ func TestConfigKeysReachNginx(t *testing.T) {
 			[]string{"\n\taccess_log off;"}, []string{"access.log"}},
 		"forwarded headers": {func(in *render.Input) {
 			in.Options.Config.UseForwardedHeaders, in.Options.Config.ComputeFullForwardedFor = true, true
-		}, []string{"X-Forwarded-For $full_x_forwarded_for;", "$http_x_forwarded_for, $realip_remote_addr"}, nil},
+		}, []string{"X-Forwarded-For $full_x_forwarded_for;", "$http_x_forwarded_for, $peer_addr"}, nil},
 		"reload mode": {func(in *render.Input) { in.Options.DynamicConfiguration = false },
 			[]string{"upstream upstream-default-backend {", "server 127.0.0.1:8181 max_fails=0;", "proxy_pass http://upstream-default-backend;", "rewrite_by_lua_block { lua_ingress.rewrite() }"},
 			[]string{"upstream_balancer", "balancer_by_lua", "ngx_rewrite.lua"}},

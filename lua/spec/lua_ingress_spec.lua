@@ -87,6 +87,40 @@ describe("lua_ingress", function()
     end
   end)
 
+  it("redirects to another host at the port of the PROXY protocol", function()
+    local proxy, passthrough = { use_proxy_protocol = true }, { is_ssl_passthrough_enabled = true }
+    for _, case in ipairs({
+      { "https://www.example:443/a", { proxy_protocol_server_port = "443" }, proxy },
+      { "http://www.example:8080/a", { proxy_protocol_server_port = "8080" }, proxy },
+      { "http://www.example:80/a", { proxy_protocol_server_port = "" }, proxy },
+      { "http://www.example:80/a", { proxy_protocol_server_port = "443" }, {} },
+      { "https://www.example:443/a", { scheme = "https", server_port = "442" }, passthrough },
+      { "https://www.example:442/a", { scheme = "https", server_port = "442" }, {} },
+    }) do
+      local lua_ingress, location = ask(case[2], case[3])
+      lua_ingress.redirect_to_host("www.example")
+      assert.equal(case[1], location())
+    end
+  end)
+
+  it("hands the chain of addresses on, once, and takes it from nobody", function()
+    local function chain(var, internal)
+      var.address_chain_header, var.full_x_forwarded_for = "X-The-Chain", "1.1.1.1, 2.2.2.2"
+      local lua_ingress = ask(var)
+      local set, status = {}, nil
+      ngx.HTTP_BAD_REQUEST = 400
+      ngx.exit = function(code) status = code end
+      ngx.req = { is_internal = function() return internal end, set_header = function(name, value) set[name] = value end }
+      lua_ingress.chain_addresses()
+      return set, status
+    end
+    assert.same({ ["X-The-Chain"] = "1.1.1.1, 2.2.2.2" }, (chain({}, false)))
+    assert.same({}, (chain({ http_x_the_chain = "1.1.1.1, 2.2.2.2" }, true)))
+    local set, status = chain({ http_x_the_chain = "3.3.3.3" }, false)
+    assert.same({}, set)
+    assert.equal(400, status)
+  end)
+
   it("redirects to another host", function()
     local lua_ingress, location = ask({ scheme = "https", server_port = "8443" })
     lua_ingress.redirect_to_host("www.example")

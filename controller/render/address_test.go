@@ -1,0 +1,158 @@
+package render_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/internal/port"
+)
+
+// Which address and port pods are told, and allow lists see, by what the PROXY
+// protocol and the client's headers say.
+func TestWhoTheClientIs(t *testing.T) {
+	const (
+		trusted   = "PROXY TCP4 10.0.0.7 192.0.2.1 5 443\r\n" // a proxy of ours, in proxy-real-ip-cidr
+		untrusted = "PROXY TCP4 203.0.113.9 192.0.2.1 5 8443\r\n"
+		unknown   = "PROXY UNKNOWN\r\n"
+	)
+	both := map[string]string{"use-proxy-protocol": "true", "use-forwarded-headers": "true", "proxy-real-ip-cidr": "127.0.0.1,10.0.0.0/8", "compute-full-forwarded-for": "true"}
+	onlyProxy := map[string]string{"use-proxy-protocol": "true", "proxy-real-ip-cidr": "127.0.0.1,10.0.0.0/8"}
+	onlyHeaders := map[string]string{"use-forwarded-headers": "true", "proxy-real-ip-cidr": "127.0.0.1,10.0.0.0/8", "compute-full-forwarded-for": "true"}
+	for name, mode := range map[string]struct {
+		config map[string]string
+		asks   []ask
+	}{
+		"both": {both, []ask{
+			{trusted, "198.51.100.4", "", "198.51.100.4", "198.51.100.4, 10.0.0.7", "443", true},
+			{trusted, "198.51.100.4, 198.51.100.5, 10.0.0.8", "", "198.51.100.5", "198.51.100.4, 198.51.100.5, 10.0.0.8, 10.0.0.7", "443", false},
+			{trusted, "", "", "10.0.0.7", "10.0.0.7", "443", false},
+			{trusted, "198.51.100.4", "8080", "198.51.100.4", "198.51.100.4, 10.0.0.7", "8080", true},
+			{trusted, "no address", "", "10.0.0.7", "no address, 10.0.0.7", "443", false},
+			{untrusted, "198.51.100.4", "", "203.0.113.9", "198.51.100.4, 203.0.113.9", "8443", false},
+			{unknown, "", "", "127.0.0.1", "127.0.0.1", "{http}", false},
+		}},
+		"the PROXY protocol alone": {onlyProxy, []ask{
+			{trusted, "198.51.100.4", "9", "10.0.0.7", "10.0.0.7", "443", false},
+			{untrusted, "198.51.100.4", "", "203.0.113.9", "203.0.113.9", "8443", false},
+		}},
+		"headers alone": {onlyHeaders, []ask{
+			{"", "198.51.100.4", "", "198.51.100.4", "198.51.100.4, 127.0.0.1", "{http}", true},
+			{"", "203.0.113.9, 198.51.100.4, 10.0.0.7", "81", "198.51.100.4", "203.0.113.9, 198.51.100.4, 10.0.0.7, 127.0.0.1", "81", true},
+		}},
+		"neither": {nil, []ask{{"", "198.51.100.4", "81", "127.0.0.1", "127.0.0.1", "{http}", false}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, program := here(t, mode.config)
+			m := hosts(in, pod(t, tellsAddress), map[string]func(*model.Location){
+				"inside.example": func(l *model.Location) { l.Allowlist.CIDR = []string{"198.51.100.4"} },
+			})
+			s := serve(t, m, in, program)
+			for _, ask := range mode.asks {
+				ask.check(t, s)
+			}
+			if !strings.HasPrefix(name, "both") {
+				return
+			}
+			// The header between Lua and nginx is not the client's to send.
+			s.preface = untrusted
+			if got := s.ask("inside.example", "/", with("X-Forwarded-For-Proxy-Protocol-Chain", "198.51.100.4")); got.status != http.StatusBadRequest {
+				t.Errorf("with the internal header: %d %q", got.status, got.body)
+			}
+		})
+	}
+}
+
+// ask is a request over a connection that begins with a preface, and what pods
+// are told of it: address, X-Forwarded-For and port.
+type ask struct {
+	preface, forwardedFor, forwardedPort string
+	address, full, port                  string
+	allowed                              bool // by an allow list with 198.51.100.4
+}
+
+func (a ask) check(t *testing.T, s *site) {
+	t.Helper()
+	s.preface = a.preface
+	headers := func(r *http.Request) {
+		for name, value := range map[string]string{"X-Forwarded-For": a.forwardedFor, "X-Forwarded-Port": a.forwardedPort} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+	}
+	port := strings.ReplaceAll(a.port, "{http}", fmt.Sprint(s.HTTP))
+	if got, want := s.ask("known.example", "/", headers).body, fmt.Sprintf("%s|%s|%s|", a.address, a.full, port); got != want {
+		t.Errorf("%+v: pods are told %q, want %q", a, got, want)
+	}
+	if got := s.ask("inside.example", "/", headers).status; (got == 200) != a.allowed {
+		t.Errorf("%+v: the allow list says %d", a, got)
+	}
+}
+
+// tellsAddress answers with who a pod thinks the client is.
+func tellsAddress(w http.ResponseWriter, r *http.Request) {
+	chain := r.Header.Values("X-Forwarded-For-Proxy-Protocol-Chain")
+	fmt.Fprintf(w, "%s|%s|%s|%s", r.Header.Get("X-Real-Ip"), r.Header.Get("X-Forwarded-For"), r.Header.Get("X-Forwarded-Port"), strings.Join(chain, ","))
+}
+
+// With TLS passthrough the controller tells nginx who the client is, whatever
+// else is believed; its port is not the clients'.
+func TestWhoTheClientIsWithPassthrough(t *testing.T) {
+	for name, mode := range map[string]struct {
+		config  map[string]string
+		preface string
+		header  string
+		want    string
+	}{
+		"alone":                              {nil, "PROXY TCP4 203.0.113.9 192.0.2.1 5 9443\r\n", "198.51.100.4", "203.0.113.9|203.0.113.9|443|"},
+		"with forwarded headers":             {map[string]string{"use-forwarded-headers": "true", "proxy-real-ip-cidr": "10.0.0.0/8"}, "PROXY TCP4 10.0.0.7 192.0.2.1 5 9443\r\n", "198.51.100.4", "198.51.100.4|198.51.100.4|443|"},
+		"with headers of somebody":           {map[string]string{"use-forwarded-headers": "true", "proxy-real-ip-cidr": "10.0.0.0/8"}, "PROXY TCP4 203.0.113.9 192.0.2.1 5 9443\r\n", "198.51.100.4", "203.0.113.9|203.0.113.9|443|"},
+		"with the PROXY protocol":            {map[string]string{"use-proxy-protocol": "true", "proxy-real-ip-cidr": "10.0.0.0/8"}, "PROXY TCP4 203.0.113.9 192.0.2.1 5 443\r\n", "198.51.100.4", "203.0.113.9|203.0.113.9|443|"},
+		"with the PROXY protocol, to a port": {map[string]string{"use-proxy-protocol": "true"}, "PROXY TCP4 203.0.113.9 192.0.2.1 5 8443\r\n", "", "203.0.113.9|203.0.113.9|8443|"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, program := here(t, mode.config)
+			free, err := port.Free(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Options.EnableSSLPassthrough, in.Options.Ports.SSLProxy = true, free
+			furnish(t, in)
+			m := hosts(in, pod(t, tellsAddress), nil)
+			m.RedirectServers = []model.Redirect{{From: "www.known.example", To: "known.example"}}
+			s := serve(t, m, in, program)
+			s.preface = mode.preface
+			transport := &http.Transport{DisableKeepAlives: true, DialContext: s.dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // the fake certificate
+			get := func(host, path string) *http.Response {
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://127.0.0.1:%d%s", free, path), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Host = host
+				request.Header.Set("X-Forwarded-For", mode.header)
+				response, err := transport.RoundTrip(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { response.Body.Close() })
+				return response
+			}
+			body, err := io.ReadAll(get("known.example", "/").Body)
+			if err != nil || string(body) != mode.want {
+				t.Errorf("pods are told %q (%v), want %q", body, err, mode.want)
+			}
+			if status := get("else.example", "/nginx_status").StatusCode; status != http.StatusForbidden {
+				t.Errorf("the catch-all host's status page: %d", status)
+			}
+			to := get("www.known.example", "/x").Header.Get("Location")
+			if want := "https://known.example:" + strings.Split(mode.want, "|")[2] + "/x"; to != want {
+				t.Errorf("from www to %s, want %s", to, want)
+			}
+		})
+	}
+}
