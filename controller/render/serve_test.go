@@ -56,6 +56,12 @@ func TestFeaturesOfLocations(t *testing.T) {
 		"moved.example": func(l *model.Location) {
 			l.Redirect = annotations.Redirect{URL: "https://new.example/a?b=c", Code: 308}
 		},
+		"movedwith.example": func(l *model.Location) {
+			l.Redirect = annotations.Redirect{URL: "https://new.example/", Code: 301}
+			l.CorsConfig = annotations.CorsConfig{CorsEnabled: true, CorsAllowOrigin: []string{"https://a.example"}, CorsAllowMethods: "GET", CorsAllowHeaders: "X-A", CorsMaxAge: 1}
+			l.CustomHeaders.Headers = map[string]string{"X-Mine": "$host"}
+			l.ConfigurationSnippet = "if ($arg_stay) { return 204; }\nadd_header X-Snippet yes always;"
+		},
 		"denied.example": func(l *model.Location) { l.Denied = new("no such\nsecret } {") },
 		"rewritten.example": func(l *model.Location) {
 			l.Path, l.Rewrite.Target, l.XForwardedPrefix = "/api(/|$)(.*)", "/v1/$2", "/api"
@@ -125,18 +131,22 @@ func TestFeaturesOfLocations(t *testing.T) {
 		"plain": {"known.example", "/x?y", with("Proxy", "evil"), 200,
 			map[string]string{"X-Pod": "own", "X-All": "of known.example", "X-Hidden": "-"},
 			[]string{"GET /x?y HTTP/1.1 host=known.example", "X-To-Pods: known.example", "X-Original-Uri: /x?y", "!Proxy"}},
-		"unknown host":         {"else.example", "/", nil, 200, nil, nil},
-		"blocked agent":        {"known.example", "/", with("User-Agent", "a badbot 1"), 403, nil, nil},
-		"redirect":             {"moved.example", "/x", nil, 308, map[string]string{"Location": "https://new.example/a?b=c"}, nil},
-		"redirect from www":    {"www.known.example", "/x", nil, 308, map[string]string{"Location": fmt.Sprintf("http://known.example:%d/x", s.HTTP)}, nil},
-		"denied":               {"denied.example", "/", nil, 503, nil, []string{"!host=denied"}},
-		"rewrite":              {"rewritten.example", "/api/a?b=c", nil, 200, nil, []string{"GET /v1/a?b=c ", "X-Forwarded-Prefix: /api"}},
-		"app-root":             {"root.example", "/", nil, 302, map[string]string{"Location": "http://root.example/app"}, nil},
-		"below app-root":       {"root.example", "/a", nil, 200, nil, []string{"GET /a "}},
-		"upstream-vhost":       {"vhost.example", "/", nil, 200, nil, []string{"host=inner.example"}},
-		"connection":           {"close.example", "/", nil, 200, nil, []string{"Connection: close"}},
-		"snippet":              {"snippet.example", "/", nil, 200, map[string]string{"X-Snippet": "yes", "X-All": "of snippet.example"}, nil},
-		"error of the default": {"known.example", "/teapot", nil, 404, nil, []string{"!teapot"}},
+		"unknown host":  {"else.example", "/", nil, 200, nil, nil},
+		"blocked agent": {"known.example", "/", with("User-Agent", "a badbot 1"), 403, nil, nil},
+		"redirect":      {"moved.example", "/x", nil, 308, map[string]string{"Location": "https://new.example/a?b=c"}, nil},
+		"redirect with more": {"movedwith.example", "/x", with("Origin", "https://a.example"), 301, map[string]string{
+			"Location": "https://new.example/", "Access-Control-Allow-Origin": "https://a.example", "X-Mine": "movedwith.example", "X-Snippet": "yes", "X-All": "of movedwith.example"}, nil},
+		"redirect, asked first":            {"movedwith.example", "/x", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "https://a.example") }, 204, map[string]string{"Access-Control-Allow-Methods": "GET"}, nil},
+		"redirect that a snippet prevents": {"movedwith.example", "/x?stay=1", nil, 204, nil, nil},
+		"redirect from www":                {"www.known.example", "/x", nil, 308, map[string]string{"Location": fmt.Sprintf("http://known.example:%d/x", s.HTTP)}, nil},
+		"denied":                           {"denied.example", "/", nil, 503, nil, []string{"!host=denied"}},
+		"rewrite":                          {"rewritten.example", "/api/a?b=c", nil, 200, nil, []string{"GET /v1/a?b=c ", "X-Forwarded-Prefix: /api"}},
+		"app-root":                         {"root.example", "/", nil, 302, map[string]string{"Location": "http://root.example/app"}, nil},
+		"below app-root":                   {"root.example", "/a", nil, 200, nil, []string{"GET /a "}},
+		"upstream-vhost":                   {"vhost.example", "/", nil, 200, nil, []string{"host=inner.example"}},
+		"connection":                       {"close.example", "/", nil, 200, nil, []string{"Connection: close"}},
+		"snippet":                          {"snippet.example", "/", nil, 200, map[string]string{"X-Snippet": "yes", "X-All": "of snippet.example"}, nil},
+		"error of the default":             {"known.example", "/teapot", nil, 404, nil, []string{"!teapot"}},
 
 		"CORS": {"cors.example", "/", with("Origin", "https://x.a.example"), 200, map[string]string{
 			"Access-Control-Allow-Origin": "https://x.a.example", "Access-Control-Allow-Credentials": "true",
