@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/internal/port"
 )
@@ -50,6 +51,9 @@ func TestWhoTheClientIs(t *testing.T) {
 			in, program := here(t, mode.config)
 			m := hosts(in, pod(t, tellsAddress), map[string]func(*model.Location){
 				"inside.example": func(l *model.Location) { l.Allowlist.CIDR = []string{"198.51.100.4"} },
+				"limited.example": func(l *model.Location) {
+					l.RateLimit = annotations.RateLimit{ID: "bGlt", Name: "demo_web", RPM: annotations.Zone{Name: "z_rpm", Limit: 1, SharedSize: 1}}
+				},
 			})
 			s := serve(t, m, in, program)
 			for _, ask := range mode.asks {
@@ -57,6 +61,15 @@ func TestWhoTheClientIs(t *testing.T) {
 			}
 			if !strings.HasPrefix(name, "both") {
 				return
+			}
+			// Limits count the same clients.
+			s.preface = trusted
+			var statuses []int
+			for _, client := range []string{"198.51.100.4", "198.51.100.5", "198.51.100.4"} {
+				statuses = append(statuses, s.ask("limited.example", "/", with("X-Forwarded-For", client)).status)
+			}
+			if fmt.Sprint(statuses) != "[200 200 503]" {
+				t.Errorf("of two clients, each with one request a minute: %v", statuses)
 			}
 			// The header between Lua and nginx is not the client's to send.
 			s.preface = untrusted
