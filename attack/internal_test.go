@@ -112,14 +112,6 @@ func addPath(ingress *networkingv1.Ingress, path string, random *rand.Rand) {
 	})
 }
 
-// cluster is a source of ingresses alone.
-type cluster struct {
-	snapshot.Manifests
-	ingresses []*networkingv1.Ingress
-}
-
-func (c *cluster) Ingresses() []*networkingv1.Ingress { return c.ingresses }
-
 // locationLines counts the location lines of the shared host's server.
 func locationLines(t *testing.T, ingresses ...*networkingv1.Ingress) map[string]int {
 	t.Helper()

@@ -54,5 +54,7 @@ func withConfigMap(flags options.Options, config *corev1.ConfigMap) (options.Opt
 	opts := flags
 	var findings []options.Finding
 	opts.Config, findings = options.Parse(data, flags.Config)
+	opts, unknown := opts.KeepKnownVariables(flags.Config)
+	findings = append(findings, unknown...)
 	return opts, findings
 }

@@ -23,7 +23,14 @@ type Cookie struct {
 	ChangeOnFailure         bool
 }
 
-var seconds = pattern(`0|[+\-]?[1-9]\d{0,9}`, "a number of seconds")
+var seconds = Want{Text: "a number of seconds, of at most ten years", ok: func(s string) bool {
+	return secondsChars.ok(s) && Between(-mostSeconds, mostSeconds).ok(s)
+}}
+
+// mostSeconds is ten years; browsers keep no cookie for longer than 400 days (RFC 6265bis).
+const mostSeconds = 10 * 366 * 24 * 60 * 60
+
+var secondsChars = pattern(`0|[+\-]?[1-9]\d{0,9}`, "")
 
 var affinity = Family{
 	Name: "session affinity",

@@ -4,7 +4,7 @@ import "strings"
 
 var (
 	hostName   = pattern(`(?:\*\.|\.)?[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*|[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.\*`, "")
-	serverName = Want{"a host, which may have * as its first or last label, or ~ and a regular expression", isServerName}
+	serverName = Want{Text: "a host, which may have * as its first or last label, or ~ and a regular expression", ok: isServerName}
 )
 
 // isServerName tells whether server_name takes it.

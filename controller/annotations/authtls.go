@@ -12,7 +12,7 @@ type AuthTLS struct {
 	MatchCN            string // pattern of the subject's CN, with CN= in front
 }
 
-var matchCN = Want{"CN= and a regular expression", func(s string) bool {
+var matchCN = Want{Text: "CN= and a regular expression", ok: func(s string) bool {
 	expression, ok := strings.CutPrefix(s, "CN=")
 	return ok && expression != "" && Regex.ok(expression)
 }}

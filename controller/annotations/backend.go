@@ -18,6 +18,9 @@ type UpstreamHashBy struct {
 
 const subsetSize = 3
 
+// mostInSubset bounds what Lua makes a table of; there are seldom more endpoints.
+const mostInSubset = 1000
+
 var backend = Family{
 	Name: "backends",
 	Keys: []Key{
@@ -30,7 +33,7 @@ var backend = Family{
 		{Name: "ssl-passthrough", Doc: "TLS goes through to the pods as it is.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) {
-		size := r.number("upstream-hash-by-subset-size", subsetSize)
+		size := r.atMost(mostInSubset, "upstream-hash-by-subset-size", subsetSize)
 		if size < 1 { // Lua would divide by it
 			r.ignore("upstream-hash-by-subset-size", "want at least 1")
 			size = subsetSize

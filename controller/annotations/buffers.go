@@ -1,9 +1,6 @@
 package annotations
 
-import (
-	"strconv"
-	"strings"
-)
+import "windtunnel.dev/controller/options"
 
 // fitBuffers ignores sizes that do not go together, until the rest does:
 // nginx would refuse the whole configuration.
@@ -18,7 +15,7 @@ func (r *reader) fitBuffers(p *Proxy) {
 		{"proxy-buffers-number", func() { p.BuffersNumber = c.ProxyBuffersNumber }},
 		{"proxy-buffer-size", func() { p.BufferSize = c.ProxyBufferSize }},
 	} {
-		why := misfit(*p)
+		why := options.Buffers{Number: p.BuffersNumber, Size: p.BufferSize, Busy: p.BusyBuffersSize, MaxTempFile: p.ProxyMaxTempFileSize}.Misfit()
 		if why == "" {
 			return
 		}
@@ -27,39 +24,4 @@ func (r *reader) fitBuffers(p *Proxy) {
 			r.ignore(given.name, why)
 		}
 	}
-}
-
-// misfit says what nginx finds wrong with the sizes of buffers, empty if
-// nothing (ngx_http_proxy_module).
-func misfit(p Proxy) string {
-	one, busy, file := bytes(p.BufferSize), bytes(p.BusyBuffersSize), bytes(p.ProxyMaxTempFileSize)
-	others := int64(p.BuffersNumber-1) * one
-	if p.BusyBuffersSize == "" {
-		busy = 2 * one // nginx's own
-	}
-	switch {
-	case one < 1:
-		return "a buffer has no size"
-	case busy < one:
-		return "what may be busy (proxy-busy-buffers-size) is less than a buffer"
-	case busy > others:
-		return "what may be busy (proxy-busy-buffers-size) is more than all buffers but one"
-	case p.ProxyMaxTempFileSize != "" && file != 0 && file < one:
-		return "proxy-max-temp-file-size is less than a buffer"
-	}
-	return ""
-}
-
-// bytes reads a size as nginx writes it; 0 for none.
-func bytes(size string) int64 {
-	unit := int64(1)
-	number := strings.TrimRight(size, "kKmM")
-	switch strings.ToLower(strings.TrimPrefix(size, number)) {
-	case "k":
-		unit = 1 << 10
-	case "m":
-		unit = 1 << 20
-	}
-	value, _ := strconv.ParseInt(number, 10, 64)
-	return value * unit
 }

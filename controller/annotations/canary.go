@@ -11,6 +11,9 @@ type Canary struct {
 	Cookie        string
 }
 
+// mostWeight bounds weights to what a random number of Lua tells apart.
+const mostWeight = 1000000
+
 var canary = Family{
 	Name: "canaries",
 	Keys: []Key{
@@ -33,8 +36,8 @@ var canary = Family{
 		}
 		set.Canary = Canary{
 			Enabled:       true,
-			Weight:        r.number("canary-weight", 0),
-			WeightTotal:   r.number("canary-weight-total", 100),
+			Weight:        r.atMost(mostWeight, "canary-weight", 0),
+			WeightTotal:   r.atMost(mostWeight, "canary-weight-total", 100),
 			Header:        r.text("canary-by-header", ""),
 			HeaderValue:   r.text("canary-by-header-value", ""),
 			HeaderPattern: r.text("canary-by-header-pattern", ""),

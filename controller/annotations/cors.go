@@ -1,6 +1,7 @@
 package annotations
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -18,8 +19,8 @@ type CorsConfig struct {
 
 var (
 	origin  = pattern(`\*|null|[A-Za-z][A-Za-z0-9+.\-]*://(?:\*\.)?[A-Za-z0-9.\-]+(?::\d{1,5})?`, "*, null, or scheme://host[:port] where the host may begin with *.")
-	methods = ListOf(pattern(`[A-Za-z]+`, "methods of HTTP"))
-	exposed = Want{"* or a list of header names", func(s string) bool { return s == "*" || Headers.ok(s) }}
+	methods = inOne(ListOf(pattern(`[A-Za-z]+`, "methods of HTTP")))
+	exposed = Want{Text: "* or a list of header names", ok: func(s string) bool { return s == "*" || Headers.ok(s) }}
 )
 
 var cors = Family{
@@ -31,7 +32,7 @@ var cors = Family{
 		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers},
 		{Name: "cors-expose-headers", Doc: "Which headers of answers they see.", Risk: Medium, Scope: OfLocation, Want: exposed},
 		{Name: "cors-allow-credentials", Doc: "With cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "cors-max-age", Doc: "Seconds for which browsers need not ask again.", Risk: Low, Scope: OfLocation, Want: Number},
+		{Name: "cors-max-age", Doc: "Seconds for which browsers need not ask again.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32)},
 	},
 	parse: func(r *reader, set *Set) {
 		if !r.flag("enable-cors", false) {

@@ -9,7 +9,7 @@ type CustomErrors struct {
 }
 
 // answered are the statuses that error_page takes; 499 is nginx's own.
-var answered = Want{"statuses from 400 to 599 but 499", func(s string) bool { return Between(400, 498).ok(s) || Between(500, 599).ok(s) }}
+var answered = Want{Text: "statuses from 400 to 599 but 499", ok: func(s string) bool { return Between(400, 498).ok(s) || Between(500, 599).ok(s) }}
 
 var customErrors = Family{
 	Name: "errors",

@@ -29,7 +29,7 @@ type ExternalAuth struct {
 
 const defaultCacheDuration = "200 202 401 5m"
 
-var verb = Want{"a method of HTTP in capitals", options.IsVerb}
+var verb = Want{Text: "a method of HTTP in capitals", ok: options.IsVerb}
 
 var externalAuth = Family{
 	Name: "external authentication",
@@ -38,7 +38,7 @@ var externalAuth = Family{
 		{Name: "auth-method", Doc: "HTTP method of the question; the request's unless given.", Risk: Low, Scope: OfLocation, Want: verb, Bad: DeniesRequest},
 		{Name: "auth-signin", Doc: "Where clients are sent that are not authenticated.", Risk: High, Scope: OfLocation, Want: URLVars},
 		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that says where the client came from.", Risk: Medium, Scope: OfLocation, Want: URL},
-		{Name: "auth-response-headers", Doc: "Headers of the answer that pods get.", Risk: Medium, Scope: OfLocation, Want: ListOf(Header), Bad: DeniesRequest},
+		{Name: "auth-response-headers", Doc: "Headers of the answer that pods get.", Risk: Medium, Scope: OfLocation, Want: inOne(ListOf(Header)), Bad: DeniesRequest},
 		{Name: "auth-proxy-set-headers", Doc: "ConfigMap ([namespace/]name) of headers that the service gets.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
 		{Name: "auth-request-redirect", Doc: "X-Auth-Request-Redirect that the service gets.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DeniesRequest},
 		{Name: "auth-snippet", Doc: "Put into the location that asks.", Risk: Critical, Scope: OfLocation, Want: Anything},
@@ -85,6 +85,9 @@ var externalAuth = Family{
 	},
 }
 
+// mostKeepalive bounds idle connections: nginx makes a place for each when it starts.
+const mostKeepalive = 1000
+
 func (r *reader) cacheDurations(name string) []string {
 	durations, err := options.CacheDurations(r.text(name, defaultCacheDuration))
 	if err != nil {
@@ -96,7 +99,7 @@ func (r *reader) cacheDurations(name string) []string {
 // keepalive is a number of connections. An upstream block cannot have a
 // variable as its server.
 func (r *reader) keepalive(name, host string) int {
-	number := r.number(name, 0)
+	number := r.atMost(mostKeepalive, name, 0)
 	switch {
 	case number < 0:
 		r.ignore(name, "want a number from 0")

@@ -18,7 +18,7 @@ type ProxySSL struct {
 
 var (
 	cipherChars = pattern(`(?:@STRENGTH|@SECLEVEL=[0-5]|[A-Za-z0-9!:+\-_.,])*`, "")
-	ciphers     = Want{"a list of ciphers as OpenSSL writes it", areCiphers}
+	ciphers     = Want{Text: "a list of ciphers as OpenSSL writes it", ok: areCiphers}
 )
 
 // areCiphers wants a list that has one at least: OpenSSL takes no empty one.

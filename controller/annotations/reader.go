@@ -69,6 +69,17 @@ func (r *reader) number(name string, otherwise int) int {
 	return number
 }
 
+// atMost is the value of a key whose Want is a number, or most if it is more:
+// more would only cost memory or time.
+func (r *reader) atMost(most int, name string, otherwise int) int {
+	number := r.number(name, otherwise)
+	if number > most {
+		r.note(name, fmt.Sprintf("more than %d is of no use; it is %d", most, most))
+		return most
+	}
+	return number
+}
+
 // list is the items of a key, split at commas; empty ones vanish.
 func (r *reader) list(name string) []string {
 	var items []string
@@ -130,6 +141,9 @@ func (r *reader) value(name string) (string, bool) {
 		return "", false
 	case text == "":
 		r.ignore(name, "it is empty")
+		return "", false
+	case key.Want.ok != nil && key.Want.tooLong(text) != "": // whatever is validated: nginx could not read it
+		r.bad(name, key.Want.tooLong(text))
 		return "", false
 	case key.Want.ok == nil || key.Want.ok(text):
 		return text, true

@@ -11,7 +11,7 @@ type Redirect struct {
 }
 
 // httpURL is a place on the web.
-var httpURL = Want{"a URL that begins with http:// or https://", func(s string) bool {
+var httpURL = Want{Text: "a URL that begins with http:// or https://", ok: func(s string) bool {
 	_, rest, ok := strings.Cut(s, "://")
 	return ok && rest != "" && (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && URL.ok(s)
 }}

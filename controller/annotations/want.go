@@ -19,31 +19,57 @@ import (
 type Want struct {
 	Text string // for people, after "want "
 	ok   func(string) bool
+	each bool // it is a list of which each item is a parameter of its own
+}
+
+// mostItems bounds lists: most are written once for each location.
+const mostItems = 5000
+
+// tooLong says why a value does not fit into nginx.conf; empty if it does.
+func (w Want) tooLong(s string) string {
+	if !w.each {
+		return options.TooLong(s)
+	}
+	if strings.Count(s, ",") >= mostItems {
+		return fmt.Sprintf("want at most %d items", mostItems)
+	}
+	for item := range strings.SplitSeq(s, ",") {
+		if reason := options.TooLong(item); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// inOne is a list that stands in one parameter.
+func inOne(w Want) Want {
+	w.each = false
+	return w
 }
 
 // The forms of values that several families take.
 var (
 	Anything = Want{Text: "any text"}
-	Boolean  = Want{"true or false", func(s string) bool { _, err := strconv.ParseBool(s); return err == nil }}
-	Number   = Want{"a whole number", func(s string) bool { _, err := strconv.Atoi(s); return err == nil }}
+	Boolean  = Want{Text: "true or false", ok: func(s string) bool { _, err := strconv.ParseBool(s); return err == nil }}
+	Number   = Want{Text: "a whole number", ok: func(s string) bool { _, err := strconv.Atoi(s); return err == nil }}
 	Natural  = Between(0, 1<<31-1)
 	Positive = Between(1, 1<<31-1)
 	OnOff    = OneOf("on", "off")
 	Basic    = pattern(`[/\-._~a-zA-Z0-9:]*`, "letters, digits and / - . _ ~ :")
-	Object   = Want{"[namespace/]name", Basic.ok} // reader.reference sees to the rest
-	Whole    = Want{"namespace/name", Basic.ok}
+	Object   = Want{Text: "[namespace/]name", ok: Basic.ok} // reader.reference sees to the rest
+	Whole    = Want{Text: "namespace/name", ok: Basic.ok}
 	Extended = pattern(`[/\-._~a-zA-Z0-9:, ]*`, "letters, digits, spaces and / - . _ ~ : ,")
 	URL      = pattern(`[/\-._~a-zA-Z0-9:,?&=]*`, "a URL")
 	URLVars  = variables(pattern(`[/\-._~a-zA-Z0-9:,?&= $]*`, "a URL, which may have variables"))
-	Regex    = Want{"a regular expression without spaces and quotes", func(s string) bool { return regexChars.ok(s) && compiles(s) }}
+	Regex    = Want{Text: "a regular expression without spaces and quotes", ok: func(s string) bool { return regexChars.ok(s) && compiles(s) }}
 	Variable = variables(pattern(`[A-Za-z0-9\-_${}]*`, "letters, digits, - _ and variables"))
 	Capture  = variables(pattern(`/?[/\-._~a-zA-Z0-9:$]*`, "a path, which may have captures such as $1"))
-	Template = variables(Want{"text without spaces and quotes, which may have variables", Regex.ok})
+	Template = variables(Want{Text: "text without spaces and quotes, which may have variables", ok: Regex.ok})
 	Headers  = pattern(`[A-Za-z0-9\-_, ]*`, "a list of header names")
 	Size     = pattern(`(?i)\d{1,9}[km]?`, "a size such as 512, 8k, 1m")
 	Offset   = pattern(`(?i)\d{1,9}[kmg]?`, "a size such as 512, 8k, 1m, 2g")
 	Header   = pattern(`[A-Za-z0-9\-_]+`, "a header name")
-	Networks = Want{"IP addresses and networks with commas in between", areNetworks}
+	Networks = Want{Text: "IP addresses and networks with commas in between", ok: areNetworks, each: true}
 	Label    = pattern(`[a-z]([a-z0-9\-]{0,61}[a-z0-9])?`, "the name of a service")
 )
 
@@ -63,19 +89,19 @@ func compiles(expression string) bool {
 
 // variables wants each dollar to begin a variable, as nginx does.
 func variables(w Want) Want {
-	return Want{w.Text, func(s string) bool { return w.ok(s) && options.HasVariablesOnly(s) }}
+	return Want{Text: w.Text, ok: func(s string) bool { return w.ok(s) && options.HasVariablesOnly(s) }}
 }
 
 // pattern is a Want whose whole value matches. Line breaks never do: a value
 // of several lines would leave its directive.
 func pattern(expression, text string) Want {
 	re := regexp.MustCompile(`^(?:` + expression + `)$`)
-	return Want{text, func(s string) bool { return !strings.ContainsAny(s, "\r\n") && re.MatchString(s) }}
+	return Want{Text: text, ok: func(s string) bool { return !strings.ContainsAny(s, "\r\n") && re.MatchString(s) }}
 }
 
 // Between is a whole number in bounds.
 func Between(least, most int) Want {
-	return Want{fmt.Sprintf("a whole number from %d to %d", least, most), func(s string) bool {
+	return Want{Text: fmt.Sprintf("a whole number from %d to %d", least, most), ok: func(s string) bool {
 		number, err := strconv.Atoi(s)
 		return err == nil && number >= least && number <= most
 	}}
@@ -83,7 +109,7 @@ func Between(least, most int) Want {
 
 // AtMost is a whole number up to a bound.
 func AtMost(most int) Want {
-	return Want{fmt.Sprintf("a whole number up to %d", most), Between(math.MinInt32, most).ok}
+	return Want{Text: fmt.Sprintf("a whole number up to %d", most), ok: Between(math.MinInt32, most).ok}
 }
 
 // areNetworks wants one at least: a list of none would let in or keep out all.
@@ -108,12 +134,12 @@ func OneOf(words ...string) Want {
 	if len(words) > 1 {
 		text = "one of " + text
 	}
-	return Want{text, func(s string) bool { return slices.Contains(words, s) }}
+	return Want{Text: text, ok: func(s string) bool { return slices.Contains(words, s) }}
 }
 
 // WordsOf is one or more of a few words, with spaces in between.
 func WordsOf(words ...string) Want {
-	return Want{"words of " + strings.Join(words, ", "), func(s string) bool {
+	return Want{Text: "words of " + strings.Join(words, ", "), ok: func(s string) bool {
 		given := strings.Fields(s)
 		return len(given) > 0 && !strings.ContainsAny(s, "\r\n") &&
 			!slices.ContainsFunc(given, func(w string) bool { return !slices.Contains(words, w) })
@@ -122,7 +148,7 @@ func WordsOf(words ...string) Want {
 
 // ListOf is items with commas in between; empty ones do not count.
 func ListOf(item Want) Want {
-	return Want{"a list with commas: " + item.Text, func(s string) bool {
+	return Want{Text: "a list with commas: " + item.Text, each: true, ok: func(s string) bool {
 		for part := range strings.SplitSeq(s, ",") {
 			if part = strings.TrimSpace(part); part != "" && !item.ok(part) {
 				return false

@@ -63,7 +63,11 @@ func (o Options) moment(cluster snapshot.Snapshot, before []*networkingv1.Ingres
 	opts.ForeignTemplate = o.Template != nil
 	var ofOptions []options.Finding
 	if config := cluster.ConfigMaps[o.ConfigMap]; config != nil {
-		opts.Config, ofOptions = options.Parse(config.Data, opts.Config)
+		defaults := opts.Config
+		opts.Config, ofOptions = options.Parse(config.Data, defaults)
+		var unknown []options.Finding
+		opts, unknown = opts.KeepKnownVariables(defaults)
+		ofOptions = append(ofOptions, unknown...)
 	}
 	for _, finding := range ofOptions {
 		m.findings = append(m.findings, model.Finding{Object: "ConfigMap " + o.ConfigMap.String(), Reason: finding.String()})

@@ -4,7 +4,10 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"windtunnel.dev/controller/options"
 )
 
 // keepReadable changes what annotations ask for where nginx would refuse it,
@@ -20,10 +23,13 @@ func (b *builder) keepReadable() {
 			r := readable{b, location, further}
 			r.texts()
 			r.ciphers(server)
+			r.certificateNames(server)
+			r.headers()
 			if patterns {
 				r.path()
 			}
 		}
+		server.Locations = slices.DeleteFunc(server.Locations, func(l *Location) bool { return readable{b, l, further}.tooLong() })
 	}
 }
 
@@ -72,8 +78,14 @@ func (r readable) texts() {
 		{"mirror-host", &l.Mirror.Host},
 		{"modsecurity-transaction-id", &l.ModSecurity.TransactionID},
 		{"fastcgi-index", &l.FastCGI.Index},
+		{"proxy-ssl-name", &l.ProxySSL.ProxySSLName},
+		{"proxy-redirect-to", &l.Proxy.ProxyRedirectTo},
 	} {
+		asked := text.value == &l.ExternalAuth.URL && *text.value != ""
 		*text.value = r.text(text.annotation, *text.value)
+		if asked && *text.value == "" { // nobody may come in because the question does not fit
+			r.deny(text.annotation)
+		}
 	}
 	for _, pair := range []struct {
 		annotation string
@@ -82,7 +94,7 @@ func (r readable) texts() {
 		*pair.value = r.pair(pair.annotation, *pair.value)
 	}
 	if pattern, ok := strings.CutPrefix(l.Proxy.ProxyRedirectFrom, "~"); ok {
-		if err := badPattern(strings.TrimPrefix(pattern, "*")); err != nil {
+		if err := options.BadPattern(strings.TrimPrefix(pattern, "*")); err != nil {
 			r.find("proxy-redirect-from", "%v; redirects are left as they are", err)
 			l.Proxy.ProxyRedirectFrom, l.Proxy.ProxyRedirectTo = "off", "off"
 		}
@@ -93,16 +105,27 @@ func (r readable) texts() {
 }
 
 func (r readable) text(annotation, text string) string {
-	if len(text) > longestPath {
-		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; it is ignored", longestPath)
+	known, unknown := withKnownVariables(text, r.further)
+	if len(strconv.Quote(known)) > longestText {
+		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; it is ignored", longestText)
 		return ""
 	}
-	known, unknown := withKnownVariables(text, r.further)
 	if len(unknown) > 0 {
 		r.find(annotation, "nginx has no variable %s; the dollar is one in the text", unknown[0])
 	}
 	return known
 }
+
+// deny has the location answer 503, because of an annotation that protects it.
+func (r readable) deny(annotation string) {
+	if r.location.Denied == nil {
+		r.location.Denied = new(r.annotationKey(annotation) + ": it does not fit into nginx.conf")
+	}
+}
+
+// longestText is how long a text may be as it is written in nginx.conf, where
+// some stand beside others in one parameter; see longestPath.
+const longestText = 2500
 
 // pair is off, or what is replaced and by what.
 func (r readable) pair(annotation, text string) string {
@@ -114,7 +137,7 @@ func (r readable) pair(annotation, text string) string {
 		pattern, is := strings.CutPrefix(field, "~")
 		if i > 0 || !is {
 			fields[i] = r.text(annotation, field)
-		} else if err := badPattern(strings.TrimPrefix(pattern, "*")); err != nil || pattern == "" {
+		} else if err := options.BadPattern(strings.TrimPrefix(pattern, "*")); err != nil || pattern == "" {
 			r.find(annotation, "%s is no pattern; it is ignored", shown(field))
 			return "off"
 		}
@@ -134,10 +157,59 @@ func (r readable) values(annotation string, given map[string]string) map[string]
 // path is a pattern here. One that nginx would not take as such is matched
 // letter by letter.
 func (r readable) path() {
-	if err := badPattern(r.location.Path); err != nil {
+	if err := options.BadPattern(r.location.Path); err != nil {
 		r.find("use-regex", "path %s is no regular expression (%v); it is matched as it is written", shown(r.location.Path), err)
 		r.location.IngressPath = r.location.Path
 		r.location.Path = regexp.QuoteMeta(r.location.Path)
+	}
+}
+
+// tooLong tells whether a path does not fit into nginx.conf, for it has grown.
+func (r readable) tooLong() bool {
+	if len(strconv.Quote(r.location.Path)) <= longestPath {
+		return false
+	}
+	r.find("use-regex", "path %s is matched letter by letter, and as such does not fit into nginx.conf; it is left out", shown(r.location.IngressPath))
+	return true
+}
+
+// certificateNames are the name in pods' certificates, and the pattern that the
+// one in a client's must match. Nobody may come in because that is none.
+func (r readable) certificateNames(server *Server) {
+	if !r.options.ForeignTemplate {
+		server.ProxySSL.ProxySSLName = r.text("proxy-ssl-name", server.ProxySSL.ProxySSLName)
+	}
+	pattern := server.CertificateAuth.MatchCN
+	if pattern == "" {
+		return
+	}
+	if err := options.BadPattern(pattern); err != nil {
+		r.find("auth-tls-match-cn", "%s is no pattern (%v); requests of %s get 403", shown(pattern), err, server.Hostname)
+		server.CertificateAuth.MatchCN, server.AuthTLSError = "", "auth-tls-match-cn is no pattern"
+	}
+}
+
+// LongestHeader is the longest name of a header, in bytes, that nginx takes for
+// pods that speak gRPC or FastCGI: its hash tables have buckets of 64 bytes there,
+// which no directive changes (ngx_http_grpc_module, ngx_http_fastcgi_module).
+const LongestHeader = 46
+
+// headers tells of those whose names do not fit, which rendering leaves out.
+func (r readable) headers() {
+	protocol := strings.ToUpper(r.location.BackendProtocol)
+	if protocol != "GRPC" && protocol != "GRPCS" && protocol != "FCGI" {
+		return
+	}
+	for _, asked := range []struct {
+		annotation string
+		names      []string
+	}{
+		{"auth-response-headers", r.location.ExternalAuth.ResponseHeaders},
+		{"custom-headers", slices.Collect(maps.Keys(r.location.CustomHeaders.Headers))},
+	} {
+		if slices.ContainsFunc(asked.names, func(name string) bool { return len(name) > LongestHeader }) {
+			r.find(asked.annotation, "with backend-protocol %s nginx takes names of at most %d bytes; longer ones are left out", protocol, LongestHeader)
+		}
 	}
 }
 
@@ -152,7 +224,7 @@ func (r readable) ciphers(server *Server) {
 		{"proxy-ssl-ciphers", "DEFAULT", &server.ProxySSL.Ciphers},
 		{"proxy-ssl-ciphers", "DEFAULT", &r.location.ProxySSL.Ciphers},
 	} {
-		if *list.value != "" && !knowsCiphers(*list.value) {
+		if *list.value != "" && !options.KnowsCiphers(*list.value) {
 			r.find(list.annotation, "%s: OpenSSL knows no cipher of these; it is ignored", shown(*list.value))
 			*list.value = list.otherwise
 		}

@@ -14,6 +14,12 @@ const (
 	maxDicts  = 100
 )
 
+// allDictsKB bounds what they take together: workers share it, but it is the machine's.
+const allDictsKB = 4 << 20
+
+// ownDict is that of nginx.conf, which has a size of its own.
+const ownDict = "luaconfig"
+
 var dictEntry = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(\d{1,9})([kKmM]?)$`)
 
 // sharedDicts reads "name: size, …" into sizes in KB. A size without unit is
@@ -40,6 +46,16 @@ func sharedDicts(text string) (map[string]int, error) {
 			return nil, fmt.Errorf("%q: want a size from 1k to %dM", entry, maxDictKB/1024)
 		}
 		sizes[parts[1]] = kb
+	}
+	if _, own := sizes[ownDict]; own {
+		return nil, fmt.Errorf("%s is nginx.conf's own", ownDict)
+	}
+	all := 0
+	for _, kb := range sizes {
+		all += kb
+	}
+	if all > allDictsKB {
+		return nil, fmt.Errorf("want at most %dM together", allDictsKB/1024)
 	}
 	if len(sizes) > maxDicts {
 		return nil, errors.New("want at most 100 dictionaries")

@@ -25,21 +25,21 @@ var kinds = map[string]struct {
 	"protocols":  {matches(`(SSLv2|SSLv3|TLSv1(\.[123])?)( +(SSLv2|SSLv3|TLSv1(\.[123])?))*`), "want versions such as TLSv1.2 TLSv1.3"},
 	"conditions": {matches(condition + `( +` + condition + `)*`), "want conditions of nginx's proxy_next_upstream such as error timeout http_502"},
 	"pair":       {matches(`off|[^\s;{}#]+ +[^\s;{}#]+`), "want off or two words"},
-	"buffers":    {matches(`[1-9]\d{0,5} +[1-9]\d{0,8}[kKmM]?`), "want a number and a size such as 4 8k"},
+	"buffers":    {areBuffers, "want a number and a size such as 4 8k, of at most 128m together"},
 	"bytes":      {matches(`\d{1,9}[kK]?|\d{1,6}[mM]`), "want a size such as 512, 8k, 1m"},
 	"quoted":     {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
 	"file":       {matches(`/[^\s;{}"'\\]*[^\s;{}"'\\/]`), "want the absolute path of a file"},
 	"header":     {matches(`[A-Za-z0-9_-]+`), "want a header name"},
 	"size":       {matches(`(\d+[kKmMgG]?)?`), "want a size such as 512, 8k, 1m"},
 	"time":       {matches(`\d+(ms|[smhdwMy])?`), "want a time such as 10s, 5m, 1h"},
-	"workers":    {matches(`auto|[1-9]\d{0,3}`), "want a number from 1, or auto"},
+	"workers":    {matches(`auto|[1-9]\d{0,2}`), "want a number from 1 to 999, or auto"},
 	"ip":         {isAddress, "want an IP address"},
 	"cidr":       {isNetwork, "want an IP address or network"},
 	"object":     {matches(`([a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*)?`), "want namespace/name"},
 	"goduration": {isDuration, "want a duration such as 5s, 500ms"},
 	"variable":   {both(matches(`[A-Za-z0-9_${}]+`), HasVariablesOnly), "want nginx variables"},
 	"quotable":   {both(matches(`[^"\\\r\n]*`), HasVariablesOnly), "want text without quotes, backslashes and line breaks, in which each dollar begins a variable"},
-	"mapkey":     {matches(`([^"\\\r\n]|\\[^"\r\n])+`), "want text or a pattern without quotes and line breaks"},
+	"mapkey":     {both(matches(`([^"\\\r\n]|\\[^"\r\n])+`), isMapKey), "want text or a pattern without quotes and line breaks"},
 	"url":        {matches(`[/\-._~a-zA-Z0-9:,?&=]*`), "want letters, digits and / - . _ ~ : , ? & ="},
 	"urlvars":    {both(matches(`[/\-._~a-zA-Z0-9:,?&= $]*`), HasVariablesOnly), "want a URL, which may have variables"},
 	"authurl":    {isAuthURL, "want a URL with scheme and host, which may have variables"},
@@ -47,11 +47,52 @@ var kinds = map[string]struct {
 	"cachetime":  {isCacheTime, "want statuses and a time, such as 200 202 30m"},
 	"ticketkey":  {isTicketKey, "want 48 or 80 bytes in base64"},
 	"status":     {func(s string) bool { return s != "499" }, "499 is nginx's own"},
-	"regexes":    {matches(`[^\s"{}]+`), `want a pattern without spaces, " { }`},
+	"regexes":    {both(matches(`[^\s"{}]+`), isPattern), `want a pattern without spaces, " { }`},
+	"ciphers":    {both(matches(`[^\s;{}"'\\#]+`), KnowsCiphers), "want a list of ciphers that OpenSSL knows"},
+	"curves":     {matches(`auto|` + curve + `(:` + curve + `)*`), "want auto, or curves such as X25519:prime256v1"},
+	"logparams":  {areLogParameters, "want parameters of access_log such as buffer=16k flush=5s gzip"},
+	"host":       {matches(`[A-Za-z0-9.\-]*|\[?[0-9A-Fa-f:.]+\]?`), "want the name or the address of a host"},
 }
 
 // condition is one of proxy_next_upstream (nginx, ngx_http_proxy_module).
 const condition = `(error|timeout|invalid_header|http_(403|404|429|500|502|503|504)|non_idempotent|off)`
+
+// curve is a group that OpenSSL 3 knows (SSL_CTX_set1_curves_list).
+const curve = `(X25519|X448|prime256v1|secp256r1|secp256k1|secp384r1|secp521r1|P-256|P-384|P-521|brainpoolP(256|384|512)r1|ffdhe(2048|3072|4096|6144|8192))`
+
+// areBuffers is about large_client_header_buffers: one connection may take all.
+func areBuffers(text string) bool {
+	if !matches(`[1-9]\d{0,5} +[1-9]\d{0,8}[kKmM]?`)(text) {
+		return false
+	}
+	fields := strings.Fields(text)
+	number, err := strconv.ParseInt(fields[0], 10, 64)
+	return err == nil && Bytes(fields[1]) <= MostBuffered/number
+}
+
+var logParameter = regexp.MustCompile(`^(?:buffer=([1-9]\d{0,6}[kK]?|[1-9]\d?[mM])|gzip(=[1-9])?|flush=[1-9]\d{0,6}(ms|[smhd])?)$`)
+
+// areLogParameters is about what follows the format in access_log
+// (ngx_http_log_module). Without a buffer there is nothing to flush.
+func areLogParameters(text string) bool {
+	buffered, flushed := false, false
+	for _, word := range strings.Fields(text) {
+		if !logParameter.MatchString(word) {
+			return false
+		}
+		flushed = flushed || strings.HasPrefix(word, "flush=")
+		buffered = buffered || !strings.HasPrefix(word, "flush=")
+	}
+	return buffered || !flushed
+}
+
+func isPattern(text string) bool { return BadPattern(text) == nil }
+
+// isMapKey tells whether nginx takes a key of a map, a pattern behind ~ or ~*.
+func isMapKey(text string) bool {
+	pattern, is := strings.CutPrefix(text, "~")
+	return !is || isPattern(strings.TrimPrefix(pattern, "*"))
+}
 
 func matches(pattern string) func(string) bool {
 	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
@@ -179,8 +220,11 @@ func (k Key) list(text string) ([]string, error) {
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
-		if item == "" {
-			continue
+		if item == "" || slices.ContainsFunc(items, func(other string) bool { return strings.EqualFold(other, item) }) {
+			continue // nginx refuses some that are there twice, in whatever case
+		}
+		if len(items) == mostItems {
+			return nil, fmt.Errorf("want at most %d items", mostItems)
 		}
 		if err := k.check(item); err != nil {
 			return nil, fmt.Errorf("%q: %w", item, err)
@@ -190,7 +234,24 @@ func (k Key) list(text string) ([]string, error) {
 	return items, nil
 }
 
+// mostItems bounds lists: most are in every server or location.
+const mostItems = 5000
+
 func (k Key) check(text string) error {
+	switch kind := k.tags.Get("kind"); {
+	case strings.HasSuffix(k.Name, "-snippet"):
+		return nil // text of nginx's own
+	case kind == "quoted" && len(text) > longestFormat:
+		return fmt.Errorf("want at most %d bytes, which nginx can read", longestFormat)
+	case kind != "quoted" && TooLong(text) != "":
+		return errors.New(TooLong(text))
+	}
+	if most := k.tags.Get("most"); most != "" && Bytes(text) > Bytes(most) {
+		return fmt.Errorf("want at most %s", most)
+	}
+	if least := k.tags.Get("least"); least != "" && Bytes(text) < Bytes(least) {
+		return fmt.Errorf("want at least %s", least)
+	}
 	if choices := strings.Fields(k.tags.Get("one")); len(choices) > 0 && text != k.Default && !slices.Contains(choices, text) {
 		return fmt.Errorf("want one of %s", strings.Join(choices, ", "))
 	}

@@ -68,7 +68,7 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: table[i].show(defaults)})
 		}
 	}
-	return config, findings
+	return config, append(findings, fit(&config, defaults)...)
 }
 
 // set gives the key's field the value of text, or leaves it and says why not.

@@ -10,8 +10,8 @@ type Config struct {
 	WorkerProcesses       string   `key:"worker-processes" kind:"workers" default:"auto" doc:"Number of worker processes; auto lets nginx count the CPUs."`
 	WorkerCPUAffinity     string   `key:"worker-cpu-affinity" kind:"cpus" default:"" doc:"Binds workers to CPUs (worker_cpu_affinity)."`
 	WorkerShutdownTimeout string   `key:"worker-shutdown-timeout" kind:"time" default:"240s" doc:"How long an old worker may finish its connections after a reload."`
-	MaxWorkerConnections  int      `key:"max-worker-connections" default:"16384" doc:"Connections a worker; 0 is three quarters of max-worker-open-files."`
-	MaxWorkerOpenFiles    int      `key:"max-worker-open-files" default:"0" doc:"Files a worker; 0 is the hard limit less 1024."`
+	MaxWorkerConnections  int      `key:"max-worker-connections" max:"1048576" default:"16384" doc:"Connections a worker; 0 is three quarters of max-worker-open-files."`
+	MaxWorkerOpenFiles    int      `key:"max-worker-open-files" max:"1073741824" default:"0" doc:"Files a worker; 0 is the hard limit less 1024."`
 	EnableMultiAccept     bool     `key:"enable-multi-accept" default:"true" doc:"A worker accepts all waiting connections at once."`
 	EnableAioWrite        bool     `key:"enable-aio-write" default:"true" doc:"Write files in threads (aio_write)."`
 	BindAddress           []string `key:"bind-address" kind:"ip" default:"" doc:"Addresses to listen on; empty is all."`
@@ -24,19 +24,19 @@ type Config struct {
 	// Clients.
 	KeepAlive                  int    `key:"keep-alive" default:"75" doc:"Seconds a client's idle connection stays open; 0 turns keep-alive off."`
 	KeepAliveRequests          int    `key:"keep-alive-requests" default:"1000" doc:"Requests a client's connection may carry."`
-	ClientHeaderBufferSize     string `key:"client-header-buffer-size" kind:"bytes" default:"1k" doc:"Buffer for a request's header."`
+	ClientHeaderBufferSize     string `key:"client-header-buffer-size" most:"1m" kind:"bytes" default:"1k" doc:"Buffer for a request's header."`
 	ClientHeaderTimeout        int    `key:"client-header-timeout" default:"60" doc:"Seconds a client may take over its header."`
-	ClientBodyBufferSize       string `key:"client-body-buffer-size" kind:"bytes" default:"8k" doc:"Bodies above it go to a file."`
+	ClientBodyBufferSize       string `key:"client-body-buffer-size" most:"128m" kind:"bytes" default:"8k" doc:"Bodies above it go to a file."`
 	ClientBodyTimeout          int    `key:"client-body-timeout" default:"60" doc:"Seconds between two reads of a body."`
 	LargeClientHeaderBuffers   string `key:"large-client-header-buffers" kind:"buffers" default:"4 8k" doc:"Number and size of the buffers for large headers."`
 	IgnoreInvalidHeaders       bool   `key:"ignore-invalid-headers" default:"true" doc:"Drop header fields with invalid names."`
 	EnableUnderscoresInHeaders bool   `key:"enable-underscores-in-headers" default:"false" doc:"Allow underscores in header names."`
 	UseHTTP2                   bool   `key:"use-http2" default:"true" doc:"HTTP/2 on TLS listeners."`
-	HTTP2MaxConcurrentStreams  int    `key:"http2-max-concurrent-streams" default:"128" doc:"Streams a connection."`
-	HTTP2MaxFieldSize          string `key:"http2-max-field-size" kind:"size" default:"" doc:"http2_max_field_size; obsolete in nginx since 1.19.7."`
-	HTTP2MaxHeaderSize         string `key:"http2-max-header-size" kind:"size" default:"" doc:"http2_max_header_size; obsolete in nginx since 1.19.7."`
+	HTTP2MaxConcurrentStreams  int    `key:"http2-max-concurrent-streams" min:"1" max:"65536" default:"128" doc:"Streams a connection."`
+	HTTP2MaxFieldSize          string `key:"http2-max-field-size" most:"1m" kind:"size" default:"" doc:"http2_max_field_size; obsolete in nginx since 1.19.7."`
+	HTTP2MaxHeaderSize         string `key:"http2-max-header-size" most:"1m" kind:"size" default:"" doc:"http2_max_header_size; obsolete in nginx since 1.19.7."`
 	HTTP2MaxRequests           int    `key:"http2-max-requests" default:"0" doc:"http2_max_requests; obsolete in nginx since 1.19.7."`
-	GRPCBufferSizeKb           int    `key:"grpc-buffer-size-kb" default:"0" doc:"Size of the buffer for a gRPC pod's answer, in KB; 0 leaves nginx's own."`
+	GRPCBufferSizeKb           int    `key:"grpc-buffer-size-kb" max:"16384" default:"0" doc:"Size of the buffer for a gRPC pod's answer, in KB; 0 leaves nginx's own."`
 	ShowServerTokens           bool   `key:"server-tokens" default:"false" doc:"Show nginx's version to clients."`
 	DefaultType                string `key:"default-type" kind:"word" default:"text/html" doc:"MIME type of answers that have none."`
 	GenerateRequestID          bool   `key:"generate-request-id" default:"true" doc:"Give a request an X-Request-ID when it has none."`
@@ -44,17 +44,17 @@ type Config struct {
 
 	// Hash tables.
 	MapHashBucketSize          int `key:"map-hash-bucket-size" min:"1" max:"65472" default:"64" doc:"map_hash_bucket_size."`
-	ServerNameHashMaxSize      int `key:"server-name-hash-max-size" min:"1" default:"1024" doc:"Least server_names_hash_max_size; raised when the hosts need it."`
+	ServerNameHashMaxSize      int `key:"server-name-hash-max-size" max:"1048576" min:"1" default:"1024" doc:"Least server_names_hash_max_size; raised when the hosts need it."`
 	ServerNameHashBucketSize   int `key:"server-name-hash-bucket-size" max:"65472" default:"0" doc:"Least server_names_hash_bucket_size; raised when the hosts need it."`
-	ProxyHeadersHashMaxSize    int `key:"proxy-headers-hash-max-size" min:"1" default:"512" doc:"proxy_headers_hash_max_size."`
+	ProxyHeadersHashMaxSize    int `key:"proxy-headers-hash-max-size" max:"1048576" min:"1" default:"512" doc:"proxy_headers_hash_max_size."`
 	ProxyHeadersHashBucketSize int `key:"proxy-headers-hash-bucket-size" min:"1" max:"65472" default:"64" doc:"proxy_headers_hash_bucket_size."`
 	VariablesHashBucketSize    int `key:"variables-hash-bucket-size" min:"1" max:"65472" default:"256" doc:"variables_hash_bucket_size."`
-	VariablesHashMaxSize       int `key:"variables-hash-max-size" min:"1" default:"2048" doc:"variables_hash_max_size."`
+	VariablesHashMaxSize       int `key:"variables-hash-max-size" max:"1048576" min:"1" default:"2048" doc:"variables_hash_max_size."`
 
 	// Logs.
 	AccessLogPath                    string   `key:"access-log-path" kind:"word" default:"/var/log/nginx/access.log" doc:"Where requests are logged."`
 	HTTPAccessLogPath                string   `key:"http-access-log-path" kind:"word" default:"" doc:"Goes before access-log-path for HTTP."`
-	AccessLogParams                  string   `key:"access-log-params" kind:"words" default:"" doc:"Further parameters of access_log, such as buffer=16k."`
+	AccessLogParams                  string   `key:"access-log-params" kind:"logparams" default:"" doc:"Further parameters of access_log, such as buffer=16k."`
 	DisableAccessLog                 bool     `key:"disable-access-log" default:"false" doc:"No access log at all."`
 	DisableHTTPAccessLog             bool     `key:"disable-http-access-log" default:"false" doc:"No access log of HTTP."`
 	EnableAuthAccessLog              bool     `key:"enable-auth-access-log" default:"false" doc:"Log the requests of external authentication."`
@@ -66,7 +66,7 @@ type Config struct {
 	LogFormatEscapeNone              bool     `key:"log-format-escape-none" default:"false" doc:"Do not escape values."`
 	LogFormatUpstream                string   `key:"log-format-upstream" kind:"quoted" default:"$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id" doc:"Format of the access log."`
 	EnableSyslog                     bool     `key:"enable-syslog" default:"false" doc:"Log to syslog instead of files."`
-	SyslogHost                       string   `key:"syslog-host" kind:"word" default:"" doc:"Where syslog listens."`
+	SyslogHost                       string   `key:"syslog-host" kind:"host" default:"" doc:"Where syslog listens."`
 	SyslogPort                       int      `key:"syslog-port" min:"1" max:"65535" default:"514" doc:"On which UDP port."`
 
 	// Compression.
@@ -82,11 +82,11 @@ type Config struct {
 
 	// TLS.
 	SSLProtocols           string   `key:"ssl-protocols" kind:"protocols" default:"TLSv1.2 TLSv1.3" doc:"TLS versions."`
-	SSLCiphers             string   `key:"ssl-ciphers" kind:"word" default:"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256" doc:"Cipher suites up to TLS 1.2."`
-	SSLECDHCurve           string   `key:"ssl-ecdh-curve" kind:"word" default:"auto" doc:"Curves for ECDHE."`
-	SSLBufferSize          string   `key:"ssl-buffer-size" kind:"bytes" default:"4k" doc:"Size of a TLS record."`
+	SSLCiphers             string   `key:"ssl-ciphers" kind:"ciphers" default:"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-GCM-SHA256" doc:"Cipher suites up to TLS 1.2."`
+	SSLECDHCurve           string   `key:"ssl-ecdh-curve" kind:"curves" default:"auto" doc:"Curves for ECDHE."`
+	SSLBufferSize          string   `key:"ssl-buffer-size" least:"1" most:"1m" kind:"bytes" default:"4k" doc:"Size of a TLS record."`
 	SSLSessionCache        bool     `key:"ssl-session-cache" default:"true" doc:"Share a session cache among workers."`
-	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" kind:"bytes" default:"10m" doc:"Its size."`
+	SSLSessionCacheSize    string   `key:"ssl-session-cache-size" least:"64k" most:"4096m" kind:"bytes" default:"10m" doc:"Its size."`
 	SSLSessionTickets      bool     `key:"ssl-session-tickets" default:"false" doc:"Resume sessions by tickets."`
 	SSLSessionTimeout      string   `key:"ssl-session-timeout" kind:"time" default:"10m" doc:"How long a session may be resumed."`
 	SSLSessionTicketKey    string   `key:"ssl-session-ticket-key" kind:"ticketkey" default:"" doc:"Key of the tickets, 48 or 80 bytes in base64; empty is one that nginx makes at each start."`
@@ -118,7 +118,7 @@ type Config struct {
 	ProxyRealIPCIDR                 []string `key:"proxy-real-ip-cidr" kind:"cidr" default:"0.0.0.0/0" doc:"Proxies whose word on the client's address is believed."`
 	ProxyAddOriginalURIHeader       bool     `key:"proxy-add-original-uri-header" default:"false" doc:"Send X-Original-URI to pods."`
 	UseGeoIP2                       bool     `key:"use-geoip2" default:"false" doc:"Look clients' addresses up in MaxMind's databases."`
-	GeoIP2AutoReloadMinutes         int      `key:"geoip2-autoreload-in-minutes" default:"0" doc:"How often nginx looks for newer databases; 0 is never."`
+	GeoIP2AutoReloadMinutes         int      `key:"geoip2-autoreload-in-minutes" max:"525600" default:"0" doc:"How often nginx looks for newer databases; 0 is never."`
 
 	// Who may come, and how often. Annotations go before the source ranges and limit-rate*.
 	WhitelistSourceRange  []string `key:"whitelist-source-range" kind:"cidr" default:"" doc:"Clients let in; empty is all."`
@@ -146,7 +146,7 @@ type Config struct {
 	NoAuthLocations               []string `key:"no-auth-locations" kind:"word" default:"/.well-known/acme-challenge" doc:"Path prefixes that need no authentication."`
 
 	// Upstream connections.
-	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" max:"1000000" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`
+	UpstreamKeepaliveConnections int    `key:"upstream-keepalive-connections" max:"65536" default:"320" doc:"Idle connections to pods that a worker keeps; 0 keeps none."`
 	UpstreamKeepaliveTime        string `key:"upstream-keepalive-time" kind:"time" default:"1h" doc:"How long one may serve."`
 	UpstreamKeepaliveTimeout     int    `key:"upstream-keepalive-timeout" default:"60" doc:"Seconds one may be idle."`
 	UpstreamKeepaliveRequests    int    `key:"upstream-keepalive-requests" min:"1" default:"10000" doc:"Requests one may carry."`
@@ -157,9 +157,9 @@ type Config struct {
 	ProxyConnectTimeout         int      `key:"proxy-connect-timeout" default:"5" doc:"Seconds to connect to a pod."`
 	ProxyReadTimeout            int      `key:"proxy-read-timeout" default:"60" doc:"Seconds between two reads from a pod."`
 	ProxySendTimeout            int      `key:"proxy-send-timeout" default:"60" doc:"Seconds between two writes to a pod."`
-	ProxyBuffersNumber          int      `key:"proxy-buffers-number" min:"2" default:"4" doc:"Buffers for a pod's answer."`
-	ProxyBufferSize             string   `key:"proxy-buffer-size" kind:"size" default:"4k" doc:"Size of one."`
-	ProxyBusyBuffersSize        string   `key:"proxy-busy-buffers-size" kind:"size" default:"" doc:"proxy_busy_buffers_size; empty leaves nginx's own."`
+	ProxyBuffersNumber          int      `key:"proxy-buffers-number" max:"65536" min:"2" default:"4" doc:"Buffers for a pod's answer."`
+	ProxyBufferSize             string   `key:"proxy-buffer-size" most:"128m" kind:"size" default:"4k" doc:"Size of one."`
+	ProxyBusyBuffersSize        string   `key:"proxy-busy-buffers-size" most:"128m" kind:"size" default:"" doc:"proxy_busy_buffers_size; empty leaves nginx's own."`
 	ProxyBuffering              string   `key:"proxy-buffering" one:"on off" default:"off" doc:"Buffer answers."`
 	ProxyRequestBuffering       string   `key:"proxy-request-buffering" one:"on off" default:"on" doc:"Read the body before a pod is asked."`
 	ProxyMaxTempFileSize        string   `key:"proxy-max-temp-file-size" kind:"size" default:"1024m" doc:"Largest file for a buffered answer."`
@@ -194,9 +194,9 @@ type Config struct {
 	OtelSampler                    string  `key:"otel-sampler" kind:"word" default:"AlwaysOn" doc:"Which requests are traced: AlwaysOn, AlwaysOff, TraceIdRatioBased."`
 	OtelSamplerRatio               float64 `key:"otel-sampler-ratio" max:"1" default:"0.01" doc:"Which part of them with TraceIdRatioBased."`
 	OtelSamplerParentBased         bool    `key:"otel-sampler-parent-based" default:"true" doc:"Do as the client's span says."`
-	OtelMaxQueueSize               int     `key:"otel-max-queuesize" min:"1" default:"2048" doc:"Spans that wait at most."`
+	OtelMaxQueueSize               int     `key:"otel-max-queuesize" max:"1048576" min:"1" default:"2048" doc:"Spans that wait at most."`
 	OtelScheduleDelayMillis        int     `key:"otel-schedule-delay-millis" min:"1" default:"5000" doc:"Milliseconds between two batches."`
-	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" min:"1" default:"512" doc:"Spans a batch at most."`
+	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" max:"1048576" min:"1" default:"512" doc:"Spans a batch at most."`
 
 	// OpenTracing, which ingress-nginx had until 1.9: the configuration of a
 	// tracer's library, for a template that loads it.

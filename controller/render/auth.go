@@ -60,6 +60,9 @@ func buildAuthUpstreamName(location *model.Location, host string) string {
 func buildAuthResponseHeaders(setHeader string, headers []string, lua bool) []string {
 	var lines []string
 	for i, header := range headers {
+		if !fits(setHeader, header) {
+			continue
+		}
 		variable := fmt.Sprintf("$authHeader%d", i)
 		if lua {
 			lines = append(lines, fmt.Sprintf("set %s '';", variable))

@@ -23,7 +23,29 @@ func buildCorsOriginRegex(origins []string) string {
 	if len(patterns) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("if ($http_origin ~* ^(%s)$ ) { set $cors 'true'; }", strings.Join(patterns, "|"))
+	var lines []string
+	for _, alternatives := range inPieces(patterns, longestAlternatives) {
+		lines = append(lines, fmt.Sprintf("if ($http_origin ~* ^(%s)$ ) { set $cors 'true'; }", strings.Join(alternatives, "|")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// longestAlternatives is how long a pattern of many origins may become: nginx
+// reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER).
+const longestAlternatives = 3500
+
+// inPieces are the texts in groups, none of which is longer with what joins them
+// unless it is of one text.
+func inPieces(texts []string, longest int) [][]string {
+	var pieces [][]string
+	length := longest
+	for _, text := range texts {
+		if length += len(text) + 1; length > longest {
+			pieces, length = append(pieces, nil), len(text)+1
+		}
+		pieces[len(pieces)-1] = append(pieces[len(pieces)-1], text)
+	}
+	return pieces
 }
 
 func originPattern(origin string) string {

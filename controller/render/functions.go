@@ -91,6 +91,7 @@ var functions = template.FuncMap{
 	"hasEndpoints":        hasEndpoints,
 	"inSingleQuotes":      inSingleQuotes,
 	"locationConfig":      locationConfig,
+	"mapKey":              mapKey,
 	"parameter":           parameter,
 	"proxyBuffers":        proxyBuffers,
 	"redirectConfig":      func(r *root, to model.Redirect) any { return redirected{r, to} },

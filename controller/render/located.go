@@ -192,7 +192,26 @@ func (l located) AnswerHeaders() map[string]string {
 		headers = make(map[string]string)
 	}
 	maps.Copy(headers, l.Location.CustomHeaders.Headers)
+	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.Module(), name) })
 	return headers
+}
+
+// HideHeaders are the headers of pods that clients do not see.
+func (l located) HideHeaders() []string {
+	return slices.DeleteFunc(slices.Clone(l.All.Cfg.HideHeaders), func(name string) bool { return !fits(l.Module(), name) })
+}
+
+// HeadersToPods are those of the ConfigMap.
+func (l located) HeadersToPods() map[string]string {
+	headers := maps.Clone(l.All.ProxySetHeaders)
+	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.SetHeader(), name) })
+	return headers
+}
+
+// fits tells whether the tables of a module have room for a header's name; those
+// of proxy are made large enough, see sized.
+func fits(directive, header string) bool {
+	return strings.HasPrefix(directive, "proxy") || len(header) <= model.LongestHeader
 }
 
 // Signins are the locations of a server that send clients to log in, each once.

@@ -33,13 +33,13 @@ func buildRateLimitZones(servers []*model.Server) []string {
 	for _, limit := range filterRateLimits(servers) {
 		variable := "$limit_" + limit.ID
 		if zone := limit.Connections; zone.Limit > 0 {
-			zones[fmt.Sprintf("limit_conn_zone %s zone=%s:%dm;", variable, zone.Name, zone.SharedSize)] = true
+			zones[fmt.Sprintf("limit_conn_zone %s %s;", variable, parameter(fmt.Sprintf("zone=%s:%dm", zone.Name, zone.SharedSize)))] = true
 		}
 		if zone := limit.RPM; zone.Limit > 0 {
-			zones[fmt.Sprintf("limit_req_zone %s zone=%s:%dm rate=%dr/m;", variable, zone.Name, zone.SharedSize, zone.Limit)] = true
+			zones[fmt.Sprintf("limit_req_zone %s %s rate=%dr/m;", variable, parameter(fmt.Sprintf("zone=%s:%dm", zone.Name, zone.SharedSize)), zone.Limit)] = true
 		}
 		if zone := limit.RPS; zone.Limit > 0 {
-			zones[fmt.Sprintf("limit_req_zone %s zone=%s:%dm rate=%dr/s;", variable, zone.Name, zone.SharedSize, zone.Limit)] = true
+			zones[fmt.Sprintf("limit_req_zone %s %s rate=%dr/s;", variable, parameter(fmt.Sprintf("zone=%s:%dm", zone.Name, zone.SharedSize)), zone.Limit)] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(zones))
@@ -50,11 +50,11 @@ func buildRateLimit(location *model.Location) []string {
 	limit := location.RateLimit
 	var lines []string
 	if limit.Connections.Limit > 0 {
-		lines = append(lines, fmt.Sprintf("limit_conn %s %d;", limit.Connections.Name, limit.Connections.Limit))
+		lines = append(lines, fmt.Sprintf("limit_conn %s %d;", parameter(limit.Connections.Name), limit.Connections.Limit))
 	}
 	for _, zone := range []annotations.Zone{limit.RPS, limit.RPM} {
 		if zone.Limit > 0 {
-			lines = append(lines, fmt.Sprintf("limit_req zone=%s%s nodelay;", zone.Name, burst(zone)))
+			lines = append(lines, fmt.Sprintf("limit_req %s%s nodelay;", parameter("zone="+zone.Name), burst(zone)))
 		}
 	}
 	if limit.LimitRateAfter > 0 {

@@ -162,7 +162,7 @@ func newRoot(m *model.Model, in Input) *root {
 }
 
 func newCfg(m *model.Model, in Input) *cfg {
-	config := sized(in.Options.Config, m.Servers, in)
+	config := sized(in.Options.Config, m, in)
 	config.SSLDHParam = m.SSLDHParam // templates read the file's path
 	c := &cfg{
 		Config:                 config,

@@ -16,20 +16,21 @@ const (
 
 // sized is the configuration with the sizes that depend on the machine and on
 // the hosts, and with paths where they are.
-func sized(config options.Config, servers []*model.Server, in Input) options.Config {
+func sized(config options.Config, m *model.Model, in Input) options.Config {
 	if config.MaxWorkerOpenFiles == 0 {
 		config.MaxWorkerOpenFiles = max(in.FileLimit-reservedFiles, reservedFiles)
 	}
 	if config.MaxWorkerConnections == 0 {
 		config.MaxWorkerConnections = config.MaxWorkerOpenFiles * 3 / 4
 	}
-	longest, all := 0, 0
-	for _, server := range servers {
-		longest = max(longest, len(server.Hostname))
-		all += len(server.Hostname)
-	}
-	config.ServerNameHashBucketSize = max(config.ServerNameHashBucketSize, bucketSize(longest))
-	config.ServerNameHashMaxSize = max(config.ServerNameHashMaxSize, nextPowerOf2(all))
+	hosts := hostNames(m)
+	config.ServerNameHashBucketSize = max(config.ServerNameHashBucketSize, bucketSize(hosts))
+	config.ServerNameHashMaxSize = max(config.ServerNameHashMaxSize, nextPowerOf2(hosts.all))
+	config.ProxyHeadersHashBucketSize = max(config.ProxyHeadersHashBucketSize, bucketSize(headerNames(m, config)))
+	variables := variableNames(m.Servers)
+	config.VariablesHashBucketSize = max(config.VariablesHashBucketSize, bucketSize(variables))
+	config.VariablesHashMaxSize = max(config.VariablesHashMaxSize, nextPowerOf2(2*variables.number))
+	config.MapHashBucketSize = max(config.MapHashBucketSize, bucketSize(mapKeys(config)))
 	config.AccessLogPath = in.Options.Path(config.AccessLogPath)
 	config.HTTPAccessLogPath = in.Options.Path(config.HTTPAccessLogPath)
 	config.StreamAccessLogPath = in.Options.Path(config.StreamAccessLogPath)
@@ -37,11 +38,80 @@ func sized(config options.Config, servers []*model.Server, in Input) options.Con
 	return config
 }
 
-// bucketSize is what nginx needs to hash a server name of that length: the
-// element (two pointers and the name, aligned), up to a power of two.
-func bucketSize(nameLength int) int {
+// names are what goes into one of nginx's hash tables.
+type names struct{ number, longest, all int }
+
+func (n *names) add(name string) {
+	n.number++
+	n.longest = max(n.longest, len(name))
+	n.all += len(name)
+}
+
+func hostNames(m *model.Model) names {
+	var found names
+	for _, server := range m.Servers {
+		found.add(server.Hostname)
+		for _, alias := range server.Aliases {
+			found.add(alias)
+		}
+	}
+	for _, redirect := range m.RedirectServers {
+		found.add(redirect.From)
+	}
+	return found
+}
+
+// headerNames are those that annotations and the ConfigMap make.
+func headerNames(m *model.Model, config options.Config) names {
+	var found names
+	for _, list := range [][]string{config.HideHeaders, config.GlobalAuthResponseHeaders, {config.ForwardedForProxyProtocolHeader}} {
+		for _, name := range list {
+			found.add(name)
+		}
+	}
+	maps := []map[string]string{m.ProxySetHeaders, m.AddHeaders}
+	for _, server := range m.Servers {
+		for _, location := range server.Locations {
+			maps = append(maps, location.CustomHeaders.Headers, location.ExternalAuth.ProxySetHeaders)
+			for _, name := range location.ExternalAuth.ResponseHeaders {
+				found.add(name)
+			}
+		}
+	}
+	for _, headers := range maps {
+		for name := range headers {
+			found.add(name)
+		}
+	}
+	return found
+}
+
+// variableNames are those that limits.tmpl makes.
+func variableNames(servers []*model.Server) names {
+	var found names
+	for _, limit := range filterRateLimits(servers) {
+		found.add("allowlist_" + limit.ID)
+		found.add("limit_" + limit.ID)
+	}
+	return found
+}
+
+// mapKeys are those that blocks.tmpl and log.tmpl make of the ConfigMap.
+func mapKeys(config options.Config) names {
+	var found names
+	for _, list := range [][]string{config.BlockUserAgents, config.BlockReferers, config.SkipAccessLogURLs} {
+		for _, key := range list {
+			found.add(key)
+		}
+	}
+	return found
+}
+
+// bucketSize is what nginx needs to hash the longest of names: the element (two
+// pointers and the name, aligned), up to a power of two (ngx_hash_init).
+func bucketSize(n names) int {
 	const pointers, alignment = 16, 8
-	return nextPowerOf2(pointers + (nameLength+2+alignment-1)/alignment*alignment)
+	return nextPowerOf2(pointers + (n.longest+2+alignment-1)/alignment*alignment)
 }
 
 func nextPowerOf2(n int) int {

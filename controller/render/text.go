@@ -62,6 +62,16 @@ func isValidByteSize(value any, offset bool) bool {
 	return byteSize.MatchString(strings.TrimSpace(text))
 }
 
+// mapKey keeps nginx from taking a key of a map for one of its own words
+// (ngx_http_map_module).
+func mapKey(key string) string {
+	switch key {
+	case "default", "hostnames", "include", "volatile":
+		return `\\` + key
+	}
+	return key
+}
+
 // formatIP puts an IPv6 address in brackets.
 func formatIP(text string) string {
 	if address, err := netip.ParseAddr(text); err == nil && address.Is6() {

@@ -1,6 +1,7 @@
-package model
+package options
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,13 +25,19 @@ var opensslCiphers = words(`ALL HIGH DEFAULT FIPS kRSA aRSA RSA kDHE kEDH DHE ED
 	ECDHE-ECDSA-CHACHA20-POLY1305 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-SHA ECDHE-RSA-AES128-SHA256 ECDHE-RSA-AES256-GCM-SHA384
 	ECDHE-RSA-AES256-SHA ECDHE-RSA-AES256-SHA384 ECDHE-RSA-CAMELLIA128-SHA256 ECDHE-RSA-CAMELLIA256-SHA384 ECDHE-RSA-CHACHA20-POLY1305`)
 
-// knowsCiphers tells whether OpenSSL finds a cipher for a list. What it does
+// oneCipher is a word of a list of ciphers as OpenSSL can read it
+// (openssl-ciphers). A sign without a name is an error to OpenSSL.
+var oneCipher = regexp.MustCompile(`^(?:@STRENGTH|@SECLEVEL=[0-5]|[!+-]?[A-Za-z0-9][A-Za-z0-9+_.=-]*)$`)
+
+// KnowsCiphers tells whether OpenSSL finds a cipher for a list. What it does
 // not know in a list it passes over, but a list of nothing it refuses, and with
 // it nginx its whole configuration.
-func knowsCiphers(list string) bool {
+func KnowsCiphers(list string) bool {
 	found := false
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(":, ;", r) }) {
 		switch {
+		case !oneCipher.MatchString(word):
+			return false
 		case strings.HasPrefix(word, "!"), strings.HasPrefix(word, "-"):
 			if slices.Contains([]string{"ALL", "DEFAULT", "HIGH"}, word[1:]) {
 				return false // what is left is hard to tell

@@ -1,4 +1,4 @@
-package model
+package options
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// badPattern says why PCRE, nginx's library of regular expressions, would not
+// BadPattern says why PCRE, nginx's library of regular expressions, would not
 // take a pattern; nil if it would. It goes by Go's own, once what only PCRE
 // knows is put in words that both do; where it is in doubt, the pattern is bad.
-func badPattern(pattern string) error {
+func BadPattern(pattern string) error {
 	plain, backward, err := withoutPCRE(pattern)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func badPattern(pattern string) error {
 	}
 	names := make(map[string]bool)
 	for _, name := range parsed.CapNames() {
-		if name != "" && (!captureName.MatchString(name) || isVariable(name, nil) || names[name]) {
+		if name != "" && (!captureName.MatchString(name) || IsVariable(name) || names[name]) {
 			return fmt.Errorf("a group cannot be called %s", name)
 		}
 		names[name] = true
@@ -46,8 +46,8 @@ var (
 	onlyPCRE = regexp.MustCompile(`^\\[1-9hHvVRX]`)
 	wide     = regexp.MustCompile(`^\\x\{0*[0-9A-Fa-f]{3,}\}`)
 	backward = regexp.MustCompile(`^\\[1-9]`)
-	// nowhere are quantifiers of what has no length.
-	nowhere    = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG])(?:[*+?]|\{\d+(?:,\d*)?\})`)
+	// nowhere are quantifiers of what has no length, or is none: (?i)*.
+	nowhere    = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG]|\(\?[a-zA-Z-]*\))(?:[*+?]|\{\d+(?:,\d*)?\})`)
 	hold       = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`) // possessive
 	quantifier = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})`)
 	collate    = regexp.MustCompile(`^\[[.=]`)
@@ -104,23 +104,3 @@ func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 	}
 	return plain.String(), highest, nil
 }
-
-// badServerName says why nginx would not take a name of a server; nil if it would.
-func badServerName(name string) error {
-	if pattern, ok := strings.CutPrefix(name, "~"); ok {
-		if pattern == "" {
-			return errors.New("an empty pattern")
-		}
-		return badPattern(pattern)
-	}
-	inner := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "*"), "."), ".*")
-	if len(name) > longestServerName || strings.Contains(inner, "*") || strings.Contains(name, "..") || strings.Trim(name, "*.") == "" ||
-		strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "*.") || strings.HasPrefix(name, "*.") && strings.HasSuffix(name, ".*") ||
-		strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".*") {
-		return errors.New("want a name, *.name, .name, name.*, or a pattern behind ~")
-	}
-	return nil
-}
-
-// longestServerName is that of DNS, and what a wildcard adds.
-const longestServerName = 255

@@ -1,0 +1,86 @@
+package options
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	mentioned = regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+))`)
+	number    = regexp.MustCompile(`^[1-9]$`)
+)
+
+// ofModules begin the names of variables that modules make which nginx may have.
+var ofModules = strings.Fields("geoip2_ geoip_ opentelemetry_ otel_ brotli_ modsecurity_ opentracing_ jaeger_ zipkin_ datadog_ secure_link ancient_browser modern_browser msie jwt_ memcached_ slice_range uid_ invalid_referer date_ spdy http2 http3 quic limit_rate_after proxy_internal")
+
+// ofStream are the variables of TCP and UDP (ngx_stream_core_module and others).
+var ofStream = words(`binary_remote_addr bytes_received bytes_sent connection hostname msec nginx_version pid protocol proxy_protocol_addr
+	proxy_protocol_port proxy_protocol_server_addr proxy_protocol_server_port proxy_upstream_name realip_remote_addr realip_remote_port remote_addr remote_port
+	server_addr server_port session_time status time_iso8601 time_local upstream_addr upstream_bytes_received upstream_bytes_sent upstream_connect_time
+	upstream_first_byte_time upstream_session_time ssl_preread_server_name ssl_preread_alpn_protocols ssl_preread_protocol`)
+
+// withoutVariables are the kinds of texts in which a dollar is one.
+var withoutVariables = strings.Fields("mapkey regexes ciphers curves")
+
+// KeepKnownVariables has the defaults instead of those values that name a
+// variable which nginx does not have: it would refuse the whole configuration.
+// Snippets of the ConfigMap, and a user's template, may define any.
+func (o Options) KeepKnownVariables(defaults Config) (Options, []Finding) {
+	if o.ForeignTemplate {
+		return o, nil
+	}
+	defined := make(map[string]bool)
+	for _, snippet := range []string{o.Config.MainSnippet, o.Config.HTTPSnippet, o.Config.ServerSnippet, o.Config.LocationSnippet, o.Config.StreamSnippet} {
+		for _, name := range variablesOf(snippet) {
+			defined[name] = true
+		}
+	}
+	var findings []Finding
+	is, otherwise := reflect.ValueOf(&o.Config).Elem(), reflect.ValueOf(defaults)
+	for _, key := range table {
+		text := key.show(o.Config)
+		if !strings.Contains(text, "$") || text == key.show(defaults) || key.withoutVariables() {
+			continue
+		}
+		if unknown := key.unknownVariable(text, defined); unknown != "" {
+			findings = append(findings, Finding{
+				Key: key.Name, Value: text, Reason: fmt.Sprintf("nginx has no variable %s", unknown), Used: key.show(defaults),
+			})
+			is.Field(key.field).Set(otherwise.Field(key.field))
+		}
+	}
+	return o, findings
+}
+
+func (k Key) withoutVariables() bool {
+	return strings.HasSuffix(k.Name, "-snippet") || slices.Contains(withoutVariables, k.tags.Get("kind"))
+}
+
+// unknownVariable is the first in a text that nginx would refuse; empty if there is none.
+func (k Key) unknownVariable(text string, defined map[string]bool) string {
+	if !HasVariablesOnly(text) {
+		return "$"
+	}
+	for _, name := range variablesOf(text) {
+		known := IsVariable(name) || slices.ContainsFunc(ofModules, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if strings.HasSuffix(k.Name, "-stream") {
+			known = ofStream[name]
+		}
+		if !known && !defined[name] && !number.MatchString(name) {
+			return "$" + name
+		}
+	}
+	return ""
+}
+
+// variablesOf are the names behind the dollars of a text.
+func variablesOf(text string) []string {
+	var names []string
+	for _, match := range mentioned.FindAllStringSubmatch(text, -1) {
+		names = append(names, match[1]+match[2])
+	}
+	return names
+}
