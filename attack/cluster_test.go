@@ -3,7 +3,6 @@ package attack_test
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -195,21 +194,6 @@ func count(nodes []node, name string) int {
 	return found
 }
 
-// directives are the names of all directives below a block, each with those of
-// the blocks that it is in, such as "http server location set".
-func directives(nodes []node, in string, into map[string]int) {
-	for _, n := range nodes {
-		name := strings.TrimSpace(in + " " + n.args[0])
-		if strings.HasPrefix(in, "http geo") || strings.HasSuffix(in, " map") { // entries, not directives
-			name = in + " entry"
-		}
-		if _, seen := into[name]; !seen || n.line < into[name] {
-			into[name] = n.line
-		}
-		directives(n.block, name, into)
-	}
-}
-
 // around is the lines of a text near one, for people to read.
 func around(text []byte, line int) string {
 	lines := strings.Split(string(text), "\n")
@@ -220,5 +204,3 @@ func around(text []byte, line int) string {
 	}
 	return out.String()
 }
-
-func sorted(set map[string]int) []string { return slices.Sorted(maps.Keys(set)) }

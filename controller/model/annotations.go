@@ -21,6 +21,10 @@ func (b *builder) readAnnotations() {
 	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // nothing in it can be wrong
 	var taken []*networkingv1.Ingress
 	for _, ingress := range b.Ingresses {
+		if reason := unacceptable(ingress); reason != "" {
+			b.find(ingress, "", "%s; it is left out", reason)
+			continue
+		}
 		read := b.parsedBefore[ingress]
 		if read == nil {
 			read = new(parsed)
@@ -33,6 +37,12 @@ func (b *builder) readAnnotations() {
 		if read.err != nil {
 			b.find(ingress, "metadata.annotations", "%v", read.err)
 			continue
+		}
+		if reason := tooManyLines(ingress, read.Set); reason != "" {
+			b.find(ingress, "metadata.annotations", "%s; its requests get 503", reason)
+			if read.Denied == nil {
+				read.Denied = &reason
+			}
 		}
 		taken = append(taken, ingress)
 	}

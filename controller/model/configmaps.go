@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +13,7 @@ import (
 )
 
 var (
-	headerName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	headerName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
 	oneLine    = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
 )
 
@@ -35,13 +36,37 @@ func (b *builder) headersOf(key, name string) map[string]string {
 		b.findConfigMap(configMap, "", "it does not exist; %s has no effect", key)
 		return nil
 	}
-	return b.usable(configMap, config.Data)
+	headers := b.usable(configMap, config.Data)
+	if b.options.ForeignTemplate {
+		return headers
+	}
+	further := b.furtherVariables()
+	for _, header := range slices.Sorted(maps.Keys(headers)) {
+		known, unknown := withKnownVariables(headers[header], further)
+		if len(unknown) > 0 {
+			b.findConfigMap(configMap, "data."+header, "nginx has no variable %s; the dollar is one in the text", unknown[0])
+		}
+		headers[header] = known
+		if len(strconv.Quote(known)) > longestText {
+			b.findConfigMap(configMap, "data."+header, "a text of more than %d bytes does not fit into nginx.conf; it is left out", longestText)
+			delete(headers, header)
+		}
+	}
+	return headers
 }
+
+// mostEntries bounds the headers and parameters of a ConfigMap: they are written
+// once for each location.
+const mostEntries = 500
 
 // usable are the entries of a ConfigMap that can stand in nginx.conf as a name
 // and a value. The others are findings.
 func (b *builder) usable(configMap types.NamespacedName, data map[string]string) map[string]string {
 	kept := make(map[string]string)
+	if len(data) > mostEntries {
+		b.findConfigMap(configMap, "data", "more than %d entries; none is taken", mostEntries)
+		return kept
+	}
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		value := strings.TrimSpace(data[name])
 		if !headerName.MatchString(name) || !oneLine.MatchString(value) {

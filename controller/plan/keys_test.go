@@ -19,6 +19,7 @@ import (
 // shownElsewhere are the keys that have no effect on what nginx reads here,
 // with the reason.
 var shownElsewhere = map[string]string{
+	"syslog-host":                  "enable-syslog, which needs it",
 	"app-root":                     "declared by ingress-nginx and never read",
 	"upstream-hash-by":             "declared by ingress-nginx and never read",
 	"upstream-hash-by-subset":      "declared by ingress-nginx and never read",
@@ -49,7 +50,6 @@ var trials = map[string]trial{
 	"access-log-params":                   {"buffer=16k", ""},
 	"skip-access-log-urls":                {"/health", ""},
 	"error-log-level":                     {"warn", ""},
-	"syslog-host":                         {"192.0.2.1", "enable-syslog: true"},
 	"syslog-port":                         {"515", "enable-syslog: true\nsyslog-host: 192.0.2.1"},
 	"enable-syslog":                       {"true", "syslog-host: 192.0.2.1"},
 	"gzip-types":                          {"text/css", "use-gzip: true"},

@@ -1,0 +1,80 @@
+package model
+
+import (
+	"fmt"
+	"regexp"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"windtunnel.dev/controller/annotations"
+)
+
+const (
+	// mostPaths bounds the paths, and the rules, of an ingress. An object of the
+	// API has at most 1.5 MB (etcd), and each path becomes 3 to 4 KB of nginx.conf.
+	mostPaths = 5000
+	// mostLines bounds what annotations write once for each path of an ingress.
+	mostLines = 200000
+)
+
+var uidChars = regexp.MustCompile(`^[A-Za-z0-9_.-]*$`)
+
+// unacceptable says what keeps an ingress from being taken at all: names that the
+// Kubernetes API does not store (files of manifests have not been through it), for
+// they become names in nginx.conf, and more paths than can be of use. Empty is nothing.
+func unacceptable(ingress *networkingv1.Ingress) string {
+	switch {
+	case len(validation.IsDNS1123Subdomain(ingress.Name)) > 0:
+		return fmt.Sprintf("metadata.name %s: not a DNS name (RFC 1123)", shown(ingress.Name))
+	case len(validation.IsDNS1123Label(ingress.Namespace)) > 0:
+		return fmt.Sprintf("metadata.namespace %s: not a DNS label (RFC 1123)", shown(ingress.Namespace))
+	case !uidChars.MatchString(string(ingress.UID)):
+		return fmt.Sprintf("metadata.uid %s: not a UID", shown(string(ingress.UID)))
+	case len(ingress.Spec.Rules) > mostPaths || pathCount(ingress) > mostPaths:
+		return fmt.Sprintf("more than %d rules or paths", mostPaths)
+	}
+	if wanted := ingress.Spec.DefaultBackend; wanted != nil {
+		if reason := unacceptableService(wanted.Service); reason != "" {
+			return "spec.defaultBackend: " + reason
+		}
+	}
+	for path := range paths(ingress) {
+		if reason := unacceptableService(path.Backend.Service); reason != "" {
+			return path.key + ": " + reason
+		}
+	}
+	return ""
+}
+
+func unacceptableService(service *networkingv1.IngressServiceBackend) string {
+	switch {
+	case service == nil:
+	case service.Name != "" && len(validation.IsDNS1123Label(service.Name)) > 0:
+		return fmt.Sprintf("service %s: not a DNS label (RFC 1123)", shown(service.Name))
+	case service.Port.Name != "" && len(validation.IsValidPortName(service.Port.Name)) > 0:
+		return fmt.Sprintf("port %s: not the name of a port", shown(service.Port.Name))
+	}
+	return ""
+}
+
+func pathCount(ingress *networkingv1.Ingress) int {
+	count := 0
+	for _, rule := range ingress.Spec.Rules {
+		if rule.HTTP != nil {
+			count += len(rule.HTTP.Paths)
+		}
+	}
+	return count
+}
+
+// tooManyLines says why the lists of an ingress are too long for so many paths;
+// empty if they are not. Its requests get 503, for to leave a list out could let in
+// whom it keeps out.
+func tooManyLines(ingress *networkingv1.Ingress, set annotations.Set) string {
+	perPath := len(set.Allowlist.CIDR) + len(set.Denylist.CIDR) + len(set.CustomErrors.Codes) + len(set.ExternalAuth.ResponseHeaders) + len(set.CorsConfig.CorsAllowOrigin)
+	if perPath*pathCount(ingress) <= mostLines {
+		return ""
+	}
+	return fmt.Sprintf("lists of %d items in all for %d paths are more than %d lines of nginx.conf", perPath, pathCount(ingress), mostLines)
+}
