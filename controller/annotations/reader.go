@@ -147,11 +147,17 @@ func (r *reader) value(name string) (string, bool) {
 		return "", false
 	case key.Want.ok == nil || key.Want.ok(text):
 		return text, true
-	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest: // parsing denies, so that cannot be skipped
+	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest && staysInDirective(text): // parsing denies, so that cannot be skipped
 		return text, true
 	}
 	r.bad(name, "want "+key.Want.Text)
 	return "", false
+}
+
+// staysInDirective tells whether a text can neither end a parameter of nginx.conf
+// nor begin a block or a comment.
+func staysInDirective(text string) bool {
+	return !strings.ContainsFunc(text, func(char rune) bool { return char < ' ' || char == 0x7f || strings.ContainsRune("\"';{}#\\`", char) })
 }
 
 // raw is what is given for a key, or for its alias when that is nothing.
