@@ -65,7 +65,7 @@ func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 	if v.Refusal = checkAlone(ingress, opts); v.Refusal != nil {
 		return v
 	}
-	c.try(&v, with(cluster, ingress), opts, ingress)
+	c.try(&v, with(near(cluster, ingress, opts), ingress), opts, ingress)
 	return v
 }
 
@@ -97,6 +97,9 @@ func about(ingress *networkingv1.Ingress, findings []model.Finding) []string {
 	var texts []string
 	object := "Ingress " + snapshot.NameOf(ingress).String()
 	for _, finding := range findings {
+		if len(texts) == mostTold {
+			return append(texts, "and more")
+		}
 		if finding.Object == object {
 			texts = append(texts, strings.TrimPrefix(finding.String(), object+": "))
 		}

@@ -12,6 +12,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 )
 
@@ -26,6 +27,9 @@ var (
 func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 	if !uuid.MatchString(string(ingress.UID)) {
 		return fmt.Errorf("metadata.uid %q: not a UUID", ingress.UID)
+	}
+	if err := model.Acceptable(ingress); err != nil {
+		return err
 	}
 	if bad := strangePaths(ingress); opts.Config.StrictValidatePathType && len(bad) > 0 {
 		return errors.New(strings.Join(bad, "; "))
@@ -44,6 +48,10 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 	return err
 }
 
+// mostTold bounds what is told of one kind: people read the first, and the API
+// server leaves out what is too long.
+const mostTold = 20
+
 // strangePaths are the paths that strict-validate-path-type forbids: those
 // that only a regular expression could mean.
 func strangePaths(ingress *networkingv1.Ingress) []string {
@@ -55,6 +63,9 @@ func strangePaths(ingress *networkingv1.Ingress) []string {
 		for _, path := range rule.HTTP.Paths {
 			if path.PathType == nil || *path.PathType == networkingv1.PathTypeImplementationSpecific || path.Path == "" || plainPath.MatchString(path.Path) {
 				continue
+			}
+			if len(found) == mostTold {
+				return append(found, "and more")
 			}
 			found = append(found, fmt.Sprintf("path %q cannot have the pathType %s: use ImplementationSpecific", path.Path, *path.PathType))
 		}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,16 +21,57 @@ import (
 // much smaller, and a question has an old and a new one.
 const largest = 9 << 20
 
+// small is the size, in bytes, up to which a question is read at once. Most have a few KB.
+const small = 256 << 10
+
+// Bounds on what is done at once. A larger question costs several times its size
+// in memory, and a check keeps one CPU busy.
+const (
+	mostRead    = 8                // questions that are not small
+	mostChecked = 2                // checks
+	patience    = 10 * time.Second // of a question for its turn; that of the API server, unless it is told otherwise
+)
+
+// turns are places for what is done at once.
+type turns chan struct{}
+
+// take waits for a place. The error says that there was none in time.
+func (t turns) take(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("too many AdmissionReviews at once: no turn within %v", patience)
+	}
+}
+
+func (t turns) leave() { <-t }
+
 // Handler answers AdmissionReviews (admission.k8s.io/v1) on any path. Each
 // answer is told to done.
 func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admission), log *slog.Logger) http.Handler {
+	reading, checking := make(turns, mostRead), make(turns, mostChecked)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
+		if r.ContentLength < 0 || r.ContentLength > small {
+			if err := reading.take(r.Context()); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+			defer reading.leave()
+		}
 		review, code, err := read(w, r)
 		if err != nil {
 			http.Error(w, err.Error(), code)
 			return
 		}
+		if err := checking.take(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		defer checking.leave()
 		question := review.Request
 		verdict := judge(question, check)
 		cost := verdict.Cost
@@ -45,6 +87,9 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 
 // read is the question of a request, or the status to answer with.
 func read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, int, error) {
+	if r.ContentLength >= largest {
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the AdmissionReview has %d bytes or more", largest)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest-1))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the AdmissionReview has %d bytes or more", largest)

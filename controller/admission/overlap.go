@@ -41,7 +41,10 @@ func places(ingress *networkingv1.Ingress) []place {
 // overlap refuses an ingress for a host and path that another one has, unless
 // one of the two is the canary of the other.
 func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts options.Options) error {
-	wanted := places(ingress)
+	wanted := make(map[place]bool)
+	for _, place := range places(ingress) {
+		wanted[place] = true
+	}
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -56,7 +59,7 @@ func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts op
 			continue
 		}
 		for _, place := range places(other) {
-			if slices.Contains(wanted, place) {
+			if wanted[place] {
 				return fmt.Errorf("host %q and path %q is already defined in ingress %s", cmp.Or(place.host, "_"), place.path, snapshot.NameOf(other))
 			}
 		}

@@ -18,12 +18,20 @@ func Server(handler http.Handler, certificate *Certificate, log *slog.Logger) *h
 	protocols.SetHTTP1(true)
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadHeaderTimeout: readTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      readTimeout + 3*patience,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
 		Protocols:         protocols,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get},
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // handshakes that clients break off
 	}
 }
+
+// readTimeout is how long a client may take over its question as a whole, which
+// is next to it: the API server.
+const readTimeout = 10 * time.Second
 
 // Serve answers until the server is closed.
 func Serve(server *http.Server, listener net.Listener) error {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -19,6 +20,15 @@ const (
 )
 
 var uidChars = regexp.MustCompile(`^[A-Za-z0-9_.-]*$`)
+
+// Acceptable says why Build would leave an ingress out for its names or the number
+// of its paths; nil if it would not.
+func Acceptable(ingress *networkingv1.Ingress) error {
+	if reason := unacceptable(ingress); reason != "" {
+		return errors.New(reason)
+	}
+	return nil
+}
 
 // unacceptable says what keeps an ingress from being taken at all: names that the
 // Kubernetes API does not store (files of manifests have not been through it), for
