@@ -90,6 +90,8 @@ var functions = template.FuncMap{
 	"comment":             comment,
 	"hasEndpoints":        hasEndpoints,
 	"inSingleQuotes":      inSingleQuotes,
+	"limited":             limited,
+	"limitedName":         limitedName,
 	"locationConfig":      locationConfig,
 	"mapKey":              mapKey,
 	"parameter":           parameter,

@@ -82,7 +82,7 @@ func buildLocation(location *model.Location, enforceRegex bool) string {
 	path := sanitizeQuotedRegex(location.Path)
 	switch {
 	case enforceRegex:
-		return fmt.Sprintf(`~* "^%s"`, path)
+		return fmt.Sprintf(`~* "%s"`, sanitizeQuotedRegex(limited("^"+location.Path)))
 	case location.PathType != nil && *location.PathType == networkingv1.PathTypeExact:
 		return fmt.Sprintf(`= "%s"`, path)
 	}

@@ -26,8 +26,8 @@ func passTo(upstream string, backends model.Backends, location *model.Location) 
 	if location.XForwardedPrefix != "" {
 		prefix = fmt.Sprintf("%s X-Forwarded-Prefix %s;\n", proxySetHeader(location), quote(location.XForwardedPrefix))
 	}
-	return fmt.Sprintf("\nrewrite \"(?i)%s\" %s break;\n%s%s",
-		sanitizeQuotedRegex(location.Path), parameter(location.Rewrite.Target), prefix, pass)
+	return fmt.Sprintf("\nrewrite \"%s\" %s break;\n%s%s",
+		sanitizeQuotedRegex(limited("(?i)"+location.Path)), parameter(location.Rewrite.Target), prefix, pass)
 }
 
 func passDirective(upstream string, backends model.Backends, location *model.Location) string {
