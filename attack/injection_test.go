@@ -123,7 +123,11 @@ func hostileCluster(random *rand.Rand, n int) (c *cluster, objects int) {
 		c.services = append(c.services,
 			&corev1.Service{ObjectMeta: named(name), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: hostile(random, "a.example"), Ports: []corev1.ServicePort{{Port: 80}}}},
 			&corev1.Service{ObjectMeta: named(hostile(random, name)), Spec: corev1.ServiceSpec{ClusterIP: hostile(random, "10.0.0.9"), Ports: []corev1.ServicePort{{Name: hostile(random, "http"), Port: 80}}}})
-		c.secrets = append(c.secrets, &corev1.Secret{ObjectMeta: named(name), Data: map[string][]byte{
+		meta := named(name)
+		if i%2 == 0 {
+			meta.UID = types.UID(hostile(random, defaultUID))
+		}
+		c.secrets = append(c.secrets, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{
 			"auth": []byte(hostile(random, "a:b")), "ca.crt": []byte(hostile(random, "x")), hostile(random, "user"): []byte(hostile(random, "p")),
 		}})
 		c.ingresses = append(c.ingresses, ingress("names-"+name, map[string]string{
@@ -194,6 +198,9 @@ var benign = sync.OnceValue(func() grammar {
 			if i < len(keys) && seed == 0 {
 				given = keys[i].enabled(sample(random, keys[i].Name))
 			}
+			if i < len(together) {
+				given = together[i]
+			}
 			one := ingress(fmt.Sprintf("i%d", i), given)
 			if random.IntN(4) == 0 {
 				path(one).PathType = new(networkingv1.PathTypeExact)
@@ -232,6 +239,17 @@ var benign = sync.OnceValue(func() grammar {
 	}
 	return seen
 })
+
+// together are annotations that meet in few ingresses.
+var together = []map[string]string{
+	{"proxy-ssl-secret": "shop/ca", "backend-protocol": "GRPCS", "proxy-ssl-name": "a", "proxy-ssl-verify": "on"},
+	{"proxy-ssl-secret": "shop/ca", "backend-protocol": "FCGI"},
+	{"auth-tls-secret": "shop/missing"},
+	{"auth-type": "basic", "auth-secret": "users", "backend-protocol": "FCGI"},
+	{"auth-type": "basic", "auth-secret": "users", "backend-protocol": "GRPC"},
+	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "backend-protocol": "GRPC", "custom-headers": "shop/headers", "enable-cors": "true"},
+	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "backend-protocol": "FCGI", "custom-headers": "shop/headers", "enable-cors": "true", "fastcgi-params-configmap": "shop/headers"},
+}
 
 // plainValues are values of the ConfigMap's keys that are no flags and are
 // rendered only when they are set.

@@ -119,11 +119,11 @@ func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.Bas
 		return fmt.Errorf("Secret %s: it has no key %s", name, tls.PasswordsKey)
 	}
 	sum := sha1.Sum(content)
-	file := fmt.Sprintf("%s-%s-%s.passwd", ingress.Namespace, ingress.UID, secret.UID)
-	if ingress.UID == "" || secret.UID == "" { // they are from files
-		file = fmt.Sprintf("%s_%s_%s.passwd", ingress.Namespace, ingress.Name, secret.Secret.Name)
+	file := fmt.Sprintf("%s-%s-%s", ingress.Namespace, ingress.UID, secret.UID)
+	if ingress.UID == "" || secret.UID == "" || !uidChars.MatchString(string(secret.UID)) { // they are from files
+		file = fmt.Sprintf("%s_%s_%s", ingress.Namespace, ingress.Name, secret.Secret.Name)
 	}
-	auth.File = b.file(authFolder+file, content)
+	auth.File = b.file(authFolder+short(file)+".passwd", content)
 	auth.FileSHA = hex.EncodeToString(sum[:])
 	auth.Secured = true
 	return nil

@@ -2,6 +2,8 @@ package model
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -104,7 +106,18 @@ func fileName(part string, name types.NamespacedName) string {
 	if part != "" {
 		part += "_"
 	}
-	return part + name.Namespace + "_" + name.Name + ".pem"
+	return short(part+name.Namespace+"_"+name.Name) + ".pem"
+}
+
+// short is a file's name without its ending that a file system takes (NAME_MAX is
+// 255 bytes): the end of a longer one is replaced by a hash of it all.
+func short(name string) string {
+	const longest = 200
+	if len(name) <= longest {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:longest-2*sha256.Size-1] + "-" + hex.EncodeToString(sum[:])
 }
 
 // file adds a file for nginx and returns its path.

@@ -20,11 +20,12 @@ var kinds = map[string]struct {
 	want string
 }{
 	"word":       {matches(`([^\s;{}"'\\#][^\s;{}"'\\]*)?`), "want one word without quotes, ; { }, which does not begin with #"},
-	"words":      {matches(`[^;{}#\n\r]*`), "want words without ; { } #"},
+	"words":      {matches(`[^;{}#"'\\\n\r]*`), "want words without quotes, backslashes, ; { } #"},
+	"regex":      {both(matches(`[^\r\n]*`), isPattern), "want a pattern"},
 	"cpus":       {matches(`(auto( [01]+)?|[01]+( [01]+)*)?`), "want auto or masks such as 01 10"},
 	"protocols":  {matches(`(SSLv2|SSLv3|TLSv1(\.[123])?)( +(SSLv2|SSLv3|TLSv1(\.[123])?))*`), "want versions such as TLSv1.2 TLSv1.3"},
 	"conditions": {matches(condition + `( +` + condition + `)*`), "want conditions of nginx's proxy_next_upstream such as error timeout http_502"},
-	"pair":       {matches(`off|[^\s;{}#]+ +[^\s;{}#]+`), "want off or two words"},
+	"pair":       {matches(`off|` + bare + ` +` + bare), "want off or two words without quotes, ; { } #"},
 	"buffers":    {areBuffers, "want a number and a size such as 4 8k, of at most 128m together"},
 	"bytes":      {matches(`\d{1,9}[kK]?|\d{1,6}[mM]`), "want a size such as 512, 8k, 1m"},
 	"quoted":     {matches(`(?:[^'\\]|\\.)*`), `want text with \' for each '`},
@@ -53,6 +54,10 @@ var kinds = map[string]struct {
 	"logparams":  {areLogParameters, "want parameters of access_log such as buffer=16k flush=5s gzip"},
 	"host":       {matches(`[A-Za-z0-9.\-]*|\[?[0-9A-Fa-f:.]+\]?`), "want the name or the address of a host"},
 }
+
+// bare is a word that nginx reads as one parameter without quotes; a backslash
+// must not be the last, where it would take the semicolon with it.
+const bare = `(?:[^\s;{}#"'\\]|\\[^\s;{}#"'])+`
 
 // condition is one of proxy_next_upstream (nginx, ngx_http_proxy_module).
 const condition = `(error|timeout|invalid_header|http_(403|404|429|500|502|503|504)|non_idempotent|off)`

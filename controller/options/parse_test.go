@@ -68,7 +68,7 @@ func TestParse(t *testing.T) {
 		"size, not one":        {"proxy-body-size", "2 m", nil, "want a size such as 512, 8k, 1m"},
 		"time":                 {"worker-shutdown-timeout", "10s", func(c *options.Config) { c.WorkerShutdownTimeout = "10s" }, ""},
 		"words, ending a line": {"proxy-next-upstream", "error; evil", nil, "want conditions of nginx's proxy_next_upstream such as error timeout http_502"},
-		"words, a comment":     {"gzip-types", "text/css # mine", nil, "want words without ; { } #"},
+		"words, a comment":     {"gzip-types", "text/css # mine", nil, "want words without quotes, backslashes, ; { } #"},
 		"word, a comment":      {"default-type", "#", nil, "want one word without quotes, ; { }, which does not begin with #"},
 		"protocols":            {"ssl-protocols", "TLSv1.3", func(c *options.Config) { c.SSLProtocols = "TLSv1.3" }, ""},
 		"protocols, not one":   {"ssl-protocols", "TLSv1.4", nil, "want versions such as TLSv1.2 TLSv1.3"},

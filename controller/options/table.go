@@ -73,7 +73,7 @@ type Config struct {
 	UseGzip         bool   `key:"use-gzip" default:"false" doc:"Compress answers."`
 	GzipLevel       int    `key:"gzip-level" min:"1" max:"9" default:"1" doc:"Compression level."`
 	GzipMinLength   int    `key:"gzip-min-length" default:"256" doc:"Shortest answer compressed, in bytes."`
-	GzipDisable     string `key:"gzip-disable" kind:"words" default:"" doc:"User agents whose answers are not compressed."`
+	GzipDisable     string `key:"gzip-disable" kind:"regex" default:"" doc:"User agents whose answers are not compressed."`
 	GzipTypes       string `key:"gzip-types" kind:"words" default:"application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component" doc:"MIME types compressed besides text/html."`
 	EnableBrotli    bool   `key:"enable-brotli" default:"false" doc:"Compress answers with Brotli."`
 	BrotliLevel     int    `key:"brotli-level" max:"11" default:"4" doc:"Its compression level."`

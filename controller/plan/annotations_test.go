@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -72,6 +73,47 @@ var edges = []string{
 	`mirror-target: http://127.0.0.1$`, `mirror-target: http://a:1:2`, `mirror-target: http://nowhere.invalid`, "mirror-target: http://127.0.0.1\nmirror-host: $", `mirror-target: http://127.0.0.1/a\`, `mirror-target: http://a{b`,
 	"enable-cors: \"true\"\ncors-allow-origin: http://a.b*", "enable-cors: \"true\"\ncors-allow-origin: a+b://c", "enable-cors: \"true\"\ncors-max-age: \"-1\"",
 	"backend-protocol: FCGI\nfastcgi-index: \"-\"", `http2-push-preload: "true"`,
+	"auth-url: http://a\nauth-response-headers: " + strings.Repeat("X", 47), "auth-url: http://a\nauth-response-headers: " + strings.Repeat("X", 1000),
+	"backend-protocol: GRPC\nauth-url: http://a\nauth-response-headers: " + strings.Repeat("X", 46) + "," + strings.Repeat("Y", 47),
+	"backend-protocol: FCGI\nauth-url: http://a\nauth-response-headers: " + strings.Repeat("X", 100),
+	"proxy-ssl-secret: shop/client\nproxy-ssl-name: $nothing", "ssl-ciphers: HIGH:!", "ssl-ciphers: HIGH:+", "use-regex: \"true\"\nserver-alias: ~(?i)*",
+	`upstream-vhost: ` + strings.Repeat("a", 4097), `auth-url: http://` + strings.Repeat("a", 4097), "auth-url: http://a/" + strings.Repeat("$x", 1000), "enable-cors: \"true\"\ncors-allow-headers: " + strings.Repeat("X-A,", 1200),
+	"enable-cors: \"true\"\ncors-allow-origin: " + strings.Repeat("https://a.b.c.d.example,", 1200), `server-alias: ` + strings.Repeat("a.", 100) + "example", "rewrite-target: /" + strings.Repeat("$x", 300),
+	"auth-tls-secret: shop/ca\nauth-tls-match-cn: CN=(?i)*",
+}
+
+// FastCGI with passwords, and limits of an ingress with the longest names that
+// the API stores, are taken by nginx.
+func TestNginxTakesLongNamesAndPasswordsOfFastCGI(t *testing.T) {
+	cluster := ingresses{Source: passwords{new(snapshot.Manifests)}}
+	for i, given := range []string{"backend-protocol: FCGI\nauth-type: basic\nauth-secret: users", "backend-protocol: GRPC\nauth-type: basic\nauth-secret: users", "limit-rps: \"5\"\nlimit-connections: \"5\""} {
+		ingress := asking(t, fmt.Sprintf("long-%d", i), []byte(given))
+		ingress.Name = strings.Repeat("a", 252) + fmt.Sprint(i)
+		ingress.UID = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+		cluster.all = append(cluster.all, ingress)
+	}
+	opts := parse(flags{}, nil).Options
+	built, findings := model.Build(snapshot.Take(cluster), opts)
+	if len(built.Servers) != 4 {
+		t.Errorf("%d servers: %v", len(built.Servers), findings)
+	}
+	state, err := plan.Next(built, input(opts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`fastcgi_param HTTP_AUTHORIZATION "";`, `grpc_set_header Authorization "";`} {
+		if !strings.Contains(string(state.Conf), want) {
+			t.Errorf("no %s in\n%s", want, state.Conf)
+		}
+	}
+	testConf(t, cluster, opts)
+}
+
+// passwords are a Secret of passwords.
+type passwords struct{ snapshot.Source }
+
+func (passwords) Secrets() []*corev1.Secret {
+	return []*corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "users"}, Data: map[string][]byte{"auth": []byte("a:$1$b$c\n")}}}
 }
 
 func TestNginxTakesEveryEdge(t *testing.T) {
