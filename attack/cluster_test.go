@@ -21,8 +21,8 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// cluster is what a controller sees; it is a snapshot.Source.
-type cluster struct {
+// population is what a controller sees; it is a snapshot.Source.
+type population struct {
 	ingresses  []*networkingv1.Ingress
 	services   []*corev1.Service
 	slices     []*discoveryv1.EndpointSlice
@@ -31,11 +31,11 @@ type cluster struct {
 	config     map[string]string // of the controller
 }
 
-func (c *cluster) Ingresses() []*networkingv1.Ingress           { return c.ingresses }
-func (c *cluster) Services() []*corev1.Service                  { return c.services }
-func (c *cluster) EndpointSlices() []*discoveryv1.EndpointSlice { return c.slices }
-func (c *cluster) Secrets() []*corev1.Secret                    { return c.secrets }
-func (c *cluster) ConfigMaps() []*corev1.ConfigMap              { return c.configMaps }
+func (c *population) Ingresses() []*networkingv1.Ingress           { return c.ingresses }
+func (c *population) Services() []*corev1.Service                  { return c.services }
+func (c *population) EndpointSlices() []*discoveryv1.EndpointSlice { return c.slices }
+func (c *population) Secrets() []*corev1.Secret                    { return c.secrets }
+func (c *population) ConfigMaps() []*corev1.ConfigMap              { return c.configMaps }
 
 const (
 	namespace  = "shop"
@@ -48,8 +48,8 @@ func named(name string) metav1.ObjectMeta {
 
 // ready is a cluster with a service that has pods, the objects that
 // annotations name, and no ingress.
-func ready() *cluster {
-	return &cluster{
+func ready() *population {
+	return &population{
 		services: []*corev1.Service{{ObjectMeta: named("web"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}},
 		slices: []*discoveryv1.EndpointSlice{{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-1", Labels: map[string]string{discoveryv1.LabelServiceName: "web"}},
@@ -90,8 +90,8 @@ func ingress(name string, given map[string]string) *networkingv1.Ingress {
 	}}}}
 }
 
-// path is the only one of an ingress.
-func path(i *networkingv1.Ingress) *networkingv1.HTTPIngressPath {
+// pathOf is the only one of an ingress.
+func pathOf(i *networkingv1.Ingress) *networkingv1.HTTPIngressPath {
 	return &i.Spec.Rules[0].HTTP.Paths[0]
 }
 
@@ -159,7 +159,7 @@ type outcome struct {
 }
 
 // stages runs the pure stages as a sync does.
-func stages(c *cluster, in render.Input) (outcome, error) {
+func stages(c *population, in render.Input) (outcome, error) {
 	var o outcome
 	opts := in.Options
 	var ofOptions []options.Finding

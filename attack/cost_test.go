@@ -149,7 +149,7 @@ type site struct {
 }
 
 // serve starts nginx with a cluster whose service web is a pod of this test.
-func serve(t *testing.T, c *cluster) *site {
+func serve(t *testing.T, c *population) *site {
 	t.Helper()
 	j := newJudge(t)
 	base, err := port.Free(5)
@@ -257,8 +257,8 @@ const (
 	mostGrown = 300 << 20             // bytes of a worker's memory, by all
 )
 
-// patterns are costly for those who match them by going back.
-var patterns = []string{
+// costly are patterns that cost those who match them by going back.
+var costly = []string{
 	`/(a+)+$`, `/(a|a)*$`, `/(a|aa)+$`, `/(.*)(.*)(.*)(.*)(.*)(.*)!!`, `/([a-z]+)*[0-9]`, `/(a*)*b`, `/((a*)*)*b`, `/.*.*.*.*.*.*.*b`, `/(a?){50}a{50}b`, `/(?:a{1,30}){1,30}b`, `/(x+x+)+y`, `/(?=(a+))\1*b`,
 }
 
@@ -284,13 +284,13 @@ func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 			add(ingress(fmt.Sprintf("k%d-%d", i, n), key.enabled(value)))
 		}
 	}
-	for n, pattern := range patterns {
+	for n, pattern := range costly {
 		given := map[string]string{"use-regex": "true"}
 		if n%2 == 0 {
 			given["rewrite-target"] = "/b$1"
 		}
 		one := ingress(fmt.Sprintf("p%d", n), given)
-		path(one).Path = pattern
+		pathOf(one).Path = pattern
 		add(one)
 		inner := strings.TrimPrefix(pattern, "/")
 		add(ingress(fmt.Sprintf("r%d", n), map[string]string{"proxy-redirect-from": "~*http://" + inner, "proxy-redirect-to": "http://b"}))
@@ -300,7 +300,7 @@ func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 		add(ingress(host, nil))
 		canary := ingress(host, map[string]string{"canary": "true", "canary-by-header": "X-Canary", "canary-by-header-pattern": inner})
 		canary.Name = host + "-canary"
-		path(canary).Backend.Service.Name = "other"
+		pathOf(canary).Backend.Service.Name = "other"
 		c.ingresses = append(c.ingresses, canary)
 	}
 	alsoAsked = append(alsoAsked, strings.Repeat("a", 3000)+".invalid")
@@ -328,7 +328,7 @@ func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 	attack.Report(t, row)
 }
 
-func annotationsOf(c *cluster, host string) string {
+func annotationsOf(c *population, host string) string {
 	for _, i := range c.ingresses {
 		if i.Spec.Rules[0].Host == host {
 			return described(i)

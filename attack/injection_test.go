@@ -79,21 +79,21 @@ func hostileIngress(random *rand.Rand, name string) *networkingv1.Ingress {
 	case 3:
 		rule.Host = hostile(random, rule.Host)
 	case 4:
-		path(i).Backend.Service.Name = hostile(random, "web")
+		pathOf(i).Backend.Service.Name = hostile(random, "web")
 	case 5:
-		path(i).Backend.Service.Port = networkingv1.ServiceBackendPort{Name: hostile(random, "http")}
+		pathOf(i).Backend.Service.Port = networkingv1.ServiceBackendPort{Name: hostile(random, "http")}
 	case 6:
 		i.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{hostile(random, rule.Host)}, SecretName: hostile(random, "ca")}}
 	case 7:
 		i.Spec.DefaultBackend = &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: hostile(random, "web"), Port: networkingv1.ServiceBackendPort{Number: 80}}}
 	case 8, 9, 10, 11:
-		path(i).Path = hostile(random, "/shop")
+		pathOf(i).Path = hostile(random, "/shop")
 	}
 	if random.IntN(4) == 0 {
-		path(i).PathType = new(networkingv1.PathType(hostile(random, "Exact")))
+		pathOf(i).PathType = new(networkingv1.PathType(hostile(random, "Exact")))
 	}
 	if random.IntN(4) == 0 {
-		path(i).PathType = new(networkingv1.PathTypeExact)
+		pathOf(i).PathType = new(networkingv1.PathTypeExact)
 	}
 	return i
 }
@@ -110,7 +110,7 @@ var everyKey = func() []keyOf {
 }()
 
 // hostileCluster has n ingresses, and other objects that they name.
-func hostileCluster(random *rand.Rand, n int) (c *cluster, objects int) {
+func hostileCluster(random *rand.Rand, n int) (c *population, objects int) {
 	c = ready()
 	for i := range n {
 		c.ingresses = append(c.ingresses, hostileIngress(random, fmt.Sprintf("i%d", i)))
@@ -134,7 +134,7 @@ func hostileCluster(random *rand.Rand, n int) (c *cluster, objects int) {
 			"custom-headers": namespace + "/" + name, "auth-url": "http://a.example", "auth-proxy-set-headers": name, "fastcgi-params-configmap": name,
 			"backend-protocol": []string{"HTTP", "FCGI", "GRPC"}[i%3], "auth-type": "basic", "auth-secret": name, "auth-secret-type": []string{"auth-file", "auth-map"}[i%2], "service-upstream": "true",
 		}))
-		path(c.ingresses[len(c.ingresses)-1]).Backend.Service.Name = name
+		pathOf(c.ingresses[len(c.ingresses)-1]).Backend.Service.Name = name
 		objects += 5
 	}
 	c.configMaps = append(c.configMaps, &corev1.ConfigMap{ObjectMeta: named("tcp-services"), Data: map[string]string{
@@ -203,7 +203,7 @@ var benign = sync.OnceValue(func() grammar {
 			}
 			one := ingress(fmt.Sprintf("i%d", i), given)
 			if random.IntN(4) == 0 {
-				path(one).PathType = new(networkingv1.PathTypeExact)
+				pathOf(one).PathType = new(networkingv1.PathTypeExact)
 			}
 			c.ingresses = append(c.ingresses, one)
 		}
@@ -414,7 +414,7 @@ var published = []struct {
 
 func withPath(text string, kind networkingv1.PathType) *networkingv1.Ingress {
 	i := ingress("web", map[string]string{"rewrite-target": "/$1", "use-regex": "true"})
-	path(i).Path, path(i).PathType = text, &kind
+	pathOf(i).Path, pathOf(i).PathType = text, &kind
 	return i
 }
 

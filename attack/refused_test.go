@@ -62,7 +62,7 @@ func newJudge(t testing.TB) judge {
 }
 
 // refuses is what nginx says against a cluster's configuration; nil for nothing.
-func (j judge) refuses(t testing.TB, c *cluster) error {
+func (j judge) refuses(t testing.TB, c *population) error {
 	t.Helper()
 	o, err := stages(c, j.input)
 	if err != nil {
@@ -89,7 +89,7 @@ func (j judge) install(t testing.TB, o outcome) {
 }
 
 // culprits are the ingresses for which nginx refuses a cluster, with its words.
-func (j judge) culprits(t testing.TB, c *cluster) (found []*networkingv1.Ingress, reasons []error) {
+func (j judge) culprits(t testing.TB, c *population) (found []*networkingv1.Ingress, reasons []error) {
 	err := j.refuses(t, c)
 	if err == nil {
 		return nil, nil
@@ -165,7 +165,7 @@ func TestAcceptedConfigMapsAreTakenByNginx(t *testing.T) {
 
 func described(i *networkingv1.Ingress) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "  name %s host %s path %s\n", shortened(i.Name), shortened(i.Spec.Rules[0].Host), shortened(path(i).Path))
+	fmt.Fprintf(&text, "  name %s host %s path %s\n", shortened(i.Name), shortened(i.Spec.Rules[0].Host), shortened(pathOf(i).Path))
 	for _, name := range slices.Sorted(maps.Keys(i.Annotations)) {
 		fmt.Fprintf(&text, "  %s: %q\n", name, shortened(i.Annotations[name]))
 	}
@@ -194,10 +194,10 @@ func awkward(random *rand.Rand, name string) *networkingv1.Ingress {
 		i.Spec.Rules[0].Host = name[:50] + "." + name[len(name)-50:] + ".example"
 	}
 	if random.IntN(3) == 0 {
-		path(i).Path = "/" + scribble(random)
+		pathOf(i).Path = "/" + scribble(random)
 	}
 	if random.IntN(4) == 0 {
-		path(i).PathType = new(networkingv1.PathTypeExact)
+		pathOf(i).PathType = new(networkingv1.PathTypeExact)
 	}
 	return i
 }
