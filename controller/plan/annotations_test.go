@@ -101,10 +101,8 @@ func TestNginxTakesLongNamesAndPasswordsOfFastCGI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`fastcgi_param HTTP_AUTHORIZATION "";`, `grpc_set_header Authorization "";`} {
-		if !strings.Contains(string(state.Conf), want) {
-			t.Errorf("no %s in\n%s", want, state.Conf)
-		}
+	if strings.Contains(string(state.Conf), "fastcgi_set_header") || strings.Count(string(state.Conf), "auth_basic_user_file") < 2 {
+		t.Errorf("no passwords, or a directive that nginx does not have, in\n%s", state.Conf)
 	}
 	testConf(t, cluster, opts)
 }
