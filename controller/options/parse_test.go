@@ -104,6 +104,29 @@ func TestParse(t *testing.T) {
 		"cached, no time":      {"global-auth-cache-duration", "200", func(c *options.Config) { c.GlobalAuthCacheDuration = []string{"200"} }, ""},
 		"cached, not a time":   {"global-auth-cache-duration", "200 soon", nil, `"200 soon": want statuses and a time, such as 200 202 30m`},
 		"declared, never read": {"upstream-hash-by", "$uri", func(c *options.Config) { c.UpstreamHashBy = "$uri" }, ""},
+		"too long":             {"default-type", strings.Repeat("a", 2001), nil, options.TooLong(strings.Repeat("a", 2001))},
+		"too long a format":    {"log-format-upstream", strings.Repeat("a", 4001), nil, "want at most 4000 bytes, which nginx can read"},
+		"list, too long":       {"hide-headers", manyHeaders(5001), nil, "want at most 5000 items"},
+		"list, twice":          {"block-user-agents", "a,~b,A,~b", func(c *options.Config) { c.BlockUserAgents = []string{"a", "~b"} }, ""},
+		"list, a pattern":      {"block-user-agents", "a,~(", nil, `"~(": want text or a pattern without quotes and line breaks`},
+		"not logged":           {"skip-access-log-urls", "(?i)*", nil, `"(?i)*": want a pattern without spaces, " { }`},
+		"words, a quote":       {"gzip-types", `text/css "text/html`, nil, "want words without quotes, backslashes, ; { } #"},
+		"two words, a quote":   {"proxy-cookie-path", `/a "/b`, nil, "want off or two words without quotes, ; { } #"},
+		"two words, the end":   {"proxy-cookie-path", `/a /b\`, nil, "want off or two words without quotes, ; { } #"},
+		"two words, a pattern": {"proxy-cookie-path", `~^/\w /b`, func(c *options.Config) { c.ProxyCookiePath = `~^/\w /b` }, ""},
+		"ciphers":              {"ssl-ciphers", "HIGH:!aNULL", func(c *options.Config) { c.SSLCiphers = "HIGH:!aNULL" }, ""},
+		"ciphers, none":        {"ssl-ciphers", "HIGH:!", nil, "want a list of ciphers that OpenSSL knows"},
+		"curves":               {"ssl-ecdh-curve", "X25519:prime256v1", func(c *options.Config) { c.SSLECDHCurve = "X25519:prime256v1" }, ""},
+		"curves, none":         {"ssl-ecdh-curve", "X25519:nothing", nil, "want auto, or curves such as X25519:prime256v1"},
+		"buffered log":         {"access-log-params", "buffer=16k flush=5s", func(c *options.Config) { c.AccessLogParams = "buffer=16k flush=5s" }, ""},
+		"log, never flushed":   {"access-log-params", "flush=5s", nil, "want parameters of access_log such as buffer=16k flush=5s gzip"},
+		"syslog, no host":      {"enable-syslog", "true", nil, "there is no syslog-host"},
+		"connections":          {"max-worker-connections", "1048577", nil, "want a number from 0 to 1048576"},
+		"buffers of answers":   {"proxy-busy-buffers-size", "64m", nil, "what may be busy (proxy-busy-buffers-size) is more than all buffers but one"},
+		"buffers of headers":   {"large-client-header-buffers", "1000 1m", nil, "want a number and a size such as 4 8k, of at most 128m together"},
+		"a buffer, too large":  {"client-header-buffer-size", "2m", nil, "want at most 1m"},
+		"dictionary, ours":     {"lua-shared-dicts", "luaconfig: 5", nil, "luaconfig is nginx.conf's own"},
+		"dictionaries":         {"lua-shared-dicts", manyDicts(50), nil, "want at most 4096M together"},
 		"unknown key":          {"use-gzp", "true", nil, "this controller has no such key; ignored"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,6 +148,61 @@ func TestParse(t *testing.T) {
 	}
 	if diff := cmp.Diff(options.Defaults(2, true), defaults); diff != "" {
 		t.Errorf("parsing changed the defaults: %s", diff)
+	}
+}
+
+func manyHeaders(n int) string {
+	var list strings.Builder
+	for i := range n {
+		fmt.Fprintf(&list, "X-%d,", i)
+	}
+	return list.String()
+}
+
+func manyDicts(n int) string {
+	var list strings.Builder
+	for i := range n {
+		fmt.Fprintf(&list, "d%d: 200,", i)
+	}
+	return list.String()
+}
+
+// A value with a variable that nginx does not have is not used, unless a snippet
+// of the ConfigMap, or a user's template, may define it.
+func TestUnknownVariables(t *testing.T) {
+	defaults := options.Defaults(1, false)
+	for name, test := range map[string]struct {
+		data    map[string]string
+		foreign bool
+		reason  string
+	}{
+		"known":             {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
+		"unknown":           {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
+		"no name":           {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
+		"of a module":       {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
+		"of a snippet":      {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
+		"of a template":     {map[string]string{"log-format-upstream": "$mine"}, true, ""},
+		"of TCP":            {map[string]string{"log-format-stream": "$session_time"}, false, ""},
+		"of HTTP, for TCP":  {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
+		"in authentication": {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
+		"in limits":         {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
+		"in a pattern":      {map[string]string{"block-user-agents": "~a$"}, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := options.Options{ForeignTemplate: test.foreign}
+			var findings []options.Finding
+			opts.Config, findings = options.Parse(test.data, defaults)
+			if len(findings) > 0 {
+				t.Fatal(findings)
+			}
+			kept, findings := opts.KeepKnownVariables(defaults)
+			switch {
+			case test.reason == "" && (len(findings) > 0 || !reflect.DeepEqual(kept, opts)):
+				t.Errorf("findings %v", findings)
+			case test.reason != "" && (len(findings) != 1 || findings[0].Reason != test.reason || reflect.DeepEqual(kept, opts)):
+				t.Errorf("findings %v, want %q", findings, test.reason)
+			}
+		})
 	}
 }
 
