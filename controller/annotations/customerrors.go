@@ -1,6 +1,9 @@
 package annotations
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // CustomErrors is which of a pod's answers are taken for errors.
 type CustomErrors struct {
@@ -25,7 +28,9 @@ var customErrors = Family{
 				r.ignore("custom-http-errors", "want statuses")
 				continue
 			}
-			set.CustomErrors.Codes = append(set.CustomErrors.Codes, code)
+			if !slices.Contains(set.CustomErrors.Codes, code) {
+				set.CustomErrors.Codes = append(set.CustomErrors.Codes, code)
+			}
 		}
 	},
 }

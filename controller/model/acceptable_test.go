@@ -1,0 +1,106 @@
+package model_test
+
+import (
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// one is a cluster of one ingress.
+type one struct {
+	snapshot.Source
+	ingress *networkingv1.Ingress
+}
+
+func (o one) Ingresses() []*networkingv1.Ingress { return []*networkingv1.Ingress{o.ingress} }
+
+// built is the model of an ingress for host a.example, with annotations.
+func built(t *testing.T, given map[string]string, change func(*networkingv1.Ingress)) (*model.Model, string) {
+	t.Helper()
+	i := &networkingv1.Ingress{}
+	i.Namespace, i.Name, i.Annotations = "demo", "web", make(map[string]string)
+	for name, value := range given {
+		i.Annotations[annotations.DefaultPrefix+"/"+name] = value
+	}
+	i.Spec.Rules = []networkingv1.IngressRule{{Host: "a.example", IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
+		Paths: []networkingv1.HTTPIngressPath{{Path: "/p", Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web", Port: networkingv1.ServiceBackendPort{Number: 80}}}}},
+	}}}}
+	if change != nil {
+		change(i)
+	}
+	m, findings := model.Build(snapshot.Take(one{new(snapshot.Manifests), i}), options.Options{Config: options.Defaults(1, false)})
+	var text strings.Builder
+	for _, finding := range findings {
+		text.WriteString(finding.String() + "\n")
+	}
+	return m, text.String()
+}
+
+// Names that the Kubernetes API does not store, and more paths than can be of
+// use, keep an ingress from being taken.
+func TestUnacceptableIngressesAreLeftOut(t *testing.T) {
+	for what, change := range map[string]func(*networkingv1.Ingress){
+		"metadata.name":      func(i *networkingv1.Ingress) { i.Name = "a:1m; evil on" },
+		"metadata.namespace": func(i *networkingv1.Ingress) { i.Namespace = "a/b" },
+		"metadata.uid":       func(i *networkingv1.Ingress) { i.UID = types.UID("a\n}") },
+		"not a DNS label":    func(i *networkingv1.Ingress) { i.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name = "a;b" },
+		"not the name of a port": func(i *networkingv1.Ingress) {
+			i.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Port = networkingv1.ServiceBackendPort{Name: "a;b"}
+		},
+		"more than 5000": func(i *networkingv1.Ingress) {
+			for range 5000 {
+				i.Spec.Rules[0].HTTP.Paths = append(i.Spec.Rules[0].HTTP.Paths, i.Spec.Rules[0].HTTP.Paths[0])
+			}
+		},
+	} {
+		m, findings := built(t, nil, change)
+		if len(m.Servers) != 1 || !strings.Contains(findings, what) || !strings.Contains(findings, "it is left out") {
+			t.Errorf("%s: %d servers, findings %s", what, len(m.Servers), findings)
+		}
+	}
+	if m, findings := built(t, nil, nil); len(m.Servers) != 2 {
+		t.Errorf("a plain one: %d servers, findings %s", len(m.Servers), findings)
+	}
+}
+
+// What protects a location and does not fit into nginx.conf denies it.
+func TestProtectionThatDoesNotFitDenies(t *testing.T) {
+	question := map[string]string{"auth-url": "http://a.example/" + strings.Repeat("$x", 900)}
+	m, findings := built(t, question, nil)
+	for _, location := range m.Servers[1].Locations {
+		if location.Path != "/" && location.Denied == nil {
+			t.Errorf("%s is not denied, findings %s", location.Path, findings)
+		}
+	}
+	list := make([]string, 4000)
+	for i := range list {
+		list[i] = "10.0." + string(rune('0'+i%10)) + ".0/24"
+	}
+	_, findings = built(t, map[string]string{"allowlist-source-range": strings.Join(list, ",")}, nil)
+	if strings.Contains(findings, "lines of nginx.conf") {
+		t.Errorf("4000 networks for one path: %s", findings)
+	}
+}
+
+// A path that is matched letter by letter grows, and is left out if it then does
+// not fit.
+func TestAPathThatGrowsIsLeftOut(t *testing.T) {
+	m, findings := built(t, map[string]string{"use-regex": "true"}, func(i *networkingv1.Ingress) {
+		i.Spec.Rules[0].HTTP.Paths[0].Path = "/(" + strings.Repeat("+", 1500)
+	})
+	if !strings.Contains(findings, "does not fit into nginx.conf; it is left out") {
+		t.Errorf("findings %s", findings)
+	}
+	for _, location := range m.Servers[1].Locations {
+		if len(location.Path) > 1000 {
+			t.Errorf("a path of %d bytes is there", len(location.Path))
+		}
+	}
+}
