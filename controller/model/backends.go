@@ -37,7 +37,7 @@ func (b *builder) addDefaultBackend() {
 func (b *builder) addBackends() {
 	for _, canary := range []bool{false, true} {
 		for _, ingress := range b.Ingresses {
-			if b.isCanary(ingress) != canary {
+			if b.isCanary(ingress) != canary || b.closed(ingress) {
 				continue
 			}
 			if ingress.Spec.DefaultBackend != nil {

@@ -93,6 +93,8 @@ type Server struct {
 	AuthTLSError           string // why clients cannot be authenticated: all get 403
 	RedirectFromToWWW      bool
 	ServerSnippet          string
+
+	closed *string // why all of its requests get 503
 }
 
 // Location is a path of a server and what is done with its requests.
