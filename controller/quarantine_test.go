@@ -1,6 +1,8 @@
 package controller_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -142,4 +144,73 @@ func TestQuarantineEndsWithTheCollision(t *testing.T) {
 	}
 	r.removeIngress("squatter")
 	r.awaitPath("app.example", "/app-status", "one")
+}
+
+// An option that the nginx of this machine has a module too old for costs the new
+// version of the ingress alone; the rest of the host stays, and the finding names
+// the module.
+func TestAModuleThatIsTooOld(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.addIngress(on("app", "app.example", []string{"/"}))
+	r.addIngress(on("beside", "app.example", []string{"/beside"}))
+	r.awaitPath("app.example", "/beside", "one")
+	r.changeIngress(on("app", "app.example", []string{"/"}, "configuration-snippet", `more_set_headers -no-such-option "X: y";`))
+	if event := r.awaitRefusal("app"); !strings.Contains(event, "headers_more") {
+		t.Errorf("Event %q", event)
+	}
+	r.awaitPath("app.example", "/", "one")
+	r.awaitPath("app.example", "/beside", "one")
+}
+
+// While nginx stays as it is for want of a key, it is told of endpoints, and what
+// it has leads to pods.
+func TestEndpointsGoOnWithoutAKey(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.addIngress(on("gone", "gone.example", []string{"/"}))
+	r.awaitHost("gone.example", "one")
+	update := r.client.CoreV1().ConfigMaps("default").Update
+	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/240;"}, update) // a slip of the hand
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "nginx stays as it is") {
+		t.Errorf("%+v", event)
+	}
+	r.removeIngress("gone")
+	r.addIngress(on("new", "new.example", []string{"/"}))
+	r.move(pod(t, "127.88.0.2", "two"))
+	r.awaitHost("web.example", "two")
+	r.awaitHost("gone.example", "two")
+	r.awaitHost("new.example", "404") // it would lack the rules of the key
+	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/24;"}, update)
+	r.awaitHost("gone.example", "404")
+	r.awaitHost("new.example", "two")
+}
+
+// An ingress that nginx took before, and refuses since a file that it names has
+// changed, answers 503; nobody else does.
+func TestWhatAnIngressNamesBreaksNginx(t *testing.T) {
+	t.Parallel()
+	rules := filepath.Join(t.TempDir(), "rules")
+	write := func(text string) {
+		if err := os.WriteFile(rules, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("allow 127.0.0.1; deny all;")
+	r := launch(t, true, snippets)
+	for _, name := range []string{"a", "b", "c"} {
+		r.addIngress(on(name, name+".example", []string{"/"}))
+	}
+	r.addIngress(on("app", "app.example", []string{"/"}, "configuration-snippet", "include "+rules+";"))
+	r.awaitHost("app.example", "one")
+	write("deny all")
+	r.addIngress(on("beside", "beside.example", []string{"/"}))
+	r.awaitHost("app.example", "503")
+	r.awaitHost("beside.example", "one")
+	for _, host := range []string{"a.example", "b.example", "c.example"} {
+		r.awaitHost(host, "one")
+	}
+	write("allow 127.0.0.1; deny all;")
+	r.addIngress(on("sign", "app.example", []string{"/sign"})) // of its surroundings
+	r.awaitHost("app.example", "one")
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -28,9 +29,11 @@ type Quarantine struct {
 	cases map[types.NamespacedName]*inmate
 	keys  map[string]*refusedKey
 
-	good  map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
-	ever  bool                                           // whether nginx has taken any configuration yet
-	taken map[string]string                              // the ConfigMap's data in the last one
+	good     map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
+	tookLast []*networkingv1.Ingress                        // what Took got
+
+	ever  bool              // whether nginx has taken any configuration yet
+	taken map[string]string // the ConfigMap's data in the last one
 
 	unaccepted map[*networkingv1.Ingress]unaccepted // stand-ins of a snapshot's Refused
 	stands     map[*networkingv1.Ingress]bool       // those stand-ins
@@ -165,8 +168,14 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 // sameStatic tells whether two moments of a cluster have the same objects, but
 // for endpoints.
 func sameStatic(a, b snapshot.Snapshot) bool {
-	return slices.Equal(a.Ingresses, b.Ingresses) && maps.Equal(a.ConfigMaps, b.ConfigMaps) &&
-		maps.Equal(a.Secrets, b.Secrets) && maps.Equal(a.Services, b.Services)
+	return slices.Equal(a.Ingresses, b.Ingresses) && sameObjects(a.ConfigMaps, b.ConfigMaps) &&
+		sameObjects(a.Secrets, b.Secrets) && sameObjects(a.Services, b.Services)
+}
+
+// sameObjects is quick where the maps are one, as snapshots of a Ledger share
+// them.
+func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
 // isGood tells whether nginx took that version of an ingress before.
@@ -200,6 +209,9 @@ func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []mode
 	}
 	cluster, ofRefused := q.accepted(cluster)
 	findings = append(findings, ofRefused...)
+	if len(q.cases) == 0 && len(q.keys) == 0 {
+		return cluster, findings
+	}
 	for _, ingress := range cluster.Ingresses {
 		if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !q.stands[ingress] {
 			findings = append(findings, one.finding())
@@ -278,7 +290,8 @@ func (s StandIn) addTo(ingresses []*networkingv1.Ingress, closed map[*networking
 	return append(ingresses, s.Ingress), closed
 }
 
-// without is the cluster with what is served in the place of what is out.
+// without is the cluster with what is served in the place of what is out. The
+// order stays: a stand-in has the name and the age of what it stands for.
 func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) snapshot.Snapshot {
 	var ingresses []*networkingv1.Ingress
 	closed := maps.Clone(cluster.Closed)
@@ -290,7 +303,7 @@ func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) 
 		}
 		ingresses, closed = q.standIn(ingress).addTo(ingresses, closed)
 	}
-	cluster.Ingresses, cluster.Closed = snapshot.OldestFirst(ingresses), closed
+	cluster.Ingresses, cluster.Closed = ingresses, closed
 	instead := make(map[string]*string)
 	for key := range q.keysOf(cluster) {
 		if out(suspect{key: key}) {
@@ -313,6 +326,11 @@ func (q *Quarantine) standIn(ingress *networkingv1.Ingress) StandIn {
 
 // Took notes that nginx took a cluster that Serve returned.
 func (q *Quarantine) Took(served snapshot.Snapshot) {
+	q.base, q.ever, q.taken = true, true, dataOf(served, q.ConfigMap)
+	if slices.Equal(q.tookLast, served.Ingresses) {
+		return
+	}
+	q.tookLast = served.Ingresses
 	good := make(map[types.NamespacedName]*networkingv1.Ingress, len(served.Ingresses))
 	for _, ingress := range served.Ingresses {
 		name := snapshot.NameOf(ingress)
@@ -324,8 +342,7 @@ func (q *Quarantine) Took(served snapshot.Snapshot) {
 		}
 		good[name] = ingress
 	}
-	q.good, q.ever, q.taken = good, true, dataOf(served, q.ConfigMap)
-	q.base = true
+	q.good = good
 }
 
 // Frozen is an error while nothing that takes a reload may be done: a key is
