@@ -35,11 +35,12 @@ type claim struct {
 	takes string
 	note  string
 
-	host, path  string // shared.example and /other unless given
-	exact       bool
-	annotations map[string]string
-	change      func(*networkingv1.Ingress)
-	refused     bool // nginx refuses it
+	host, path                 string // shared.example and /other unless given
+	namespace, service, victim string // other, web and victim unless given
+	exact                      bool
+	annotations                map[string]string
+	change                     func(*networkingv1.Ingress)
+	refused                    bool // nginx refuses it
 }
 
 func annotated(pairs ...string) map[string]string {
@@ -85,6 +86,8 @@ var claims = []claim{
 	{what: "`mirror-target`", annotations: annotated("mirror-target", "http://mirror.example/"), note: "For its own paths."},
 	{what: "`auth-url`", annotations: annotated("auth-url", "http://auth.example/"), note: "For its own paths."},
 	{what: "`load-balance`", annotations: annotated("load-balance", "ewma"), note: "A backend is a service of one namespace."},
+	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", older: true, takes: "requests of / (503), requests of /shop (503)", note: "The oldest ingress has the name; the requests of the other get 503 and never end at the wrong service. Namespaces whose names begin with another's and a hyphen invite it."},
+	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", note: "As above."},
 	{what: "anything that nginx refuses", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: "Its own paths answer 503."},
 	{what: "anything that nginx refuses, on the victim's path", path: "/", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: oldestWins},
 	{what: "anything that nginx refuses, with `auth-tls-secret`", refused: true, annotations: annotated("auth-tls-secret", "other/ca", "configuration-snippet", "no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
@@ -110,8 +113,9 @@ func (c claim) ingress() *networkingv1.Ingress {
 	if c.older {
 		born = 0
 	}
-	ingress := ingressOf("other", cmp.Or(c.host, "shared.example"), cmp.Or(c.path, "/other"), born)
+	ingress := ingressOf(cmp.Or(c.namespace, "other"), cmp.Or(c.host, "shared.example"), cmp.Or(c.path, "/other"), born)
 	ingress.Annotations = c.annotations
+	ingress.Spec.Rules[0].HTTP.Paths[0].Backend = *backend(cmp.Or(c.service, "web"))
 	if c.exact {
 		ingress.Spec.Rules[0].HTTP.Paths[0].PathType = new(networkingv1.PathTypeExact)
 	}
@@ -122,14 +126,15 @@ func (c claim) ingress() *networkingv1.Ingress {
 }
 
 // with is the victim's cluster with a claim, as it is served.
-func with(claims ...claim) *model.Model {
+func with(victim string, claims ...claim) *model.Model {
 	ca := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "ca"}, Data: map[string][]byte{"ca.crt": authority()}}
 	cluster := snapshot.Snapshot{Services: map[types.NamespacedName]*corev1.Service{}, Secrets: map[types.NamespacedName]*corev1.Secret{snapshot.NameOf(ca): ca}}
-	for _, namespace := range []string{"victim", "other"} {
-		meta := metav1.ObjectMeta{Namespace: namespace, Name: "web"}
+	for _, name := range []string{victim + "/web", "other/web", "vic/tim-web"} {
+		namespace, short, _ := strings.Cut(name, "/")
+		meta := metav1.ObjectMeta{Namespace: namespace, Name: short}
 		cluster.Services[snapshot.NameOf(&meta)] = &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1", Ports: []corev1.ServicePort{{Port: 80}}}}
 	}
-	ingresses := []*networkingv1.Ingress{ingressOf("victim", "shared.example", "/", 1000)}
+	ingresses := []*networkingv1.Ingress{ingressOf(victim, "shared.example", "/", 1000)}
 	for _, c := range claims {
 		ingress := c.ingress()
 		if c.refused {
@@ -157,12 +162,12 @@ var authority = sync.OnceValue(func() []byte {
 })
 
 // effects are what of the victim is otherwise with a claim than without.
-func effects(before, after *model.Model) string {
+func effects(victim string, before, after *model.Model) string {
 	var found []string
 	was, is := server(before), server(after)
 	for _, path := range []string{"/", "/shop"} {
 		switch l := answers(is, path); {
-		case l == nil || l.Ingress == nil || l.Ingress.Namespace != "victim":
+		case l == nil || l.Ingress == nil || l.Ingress.Namespace != victim:
 			found = append(found, "requests of "+path)
 		case l.Denied != nil:
 			found = append(found, "requests of "+path+" (503)")
@@ -170,7 +175,7 @@ func effects(before, after *model.Model) string {
 			found = append(found, "requests of / (redirected)")
 		}
 	}
-	if old, now := primary(before), primary(after); now != nil && !slices.Equal(old.AlternativeBackends, now.AlternativeBackends) {
+	if old, now := primary(victim, before), primary(victim, after); now != nil && !slices.Equal(old.AlternativeBackends, now.AlternativeBackends) {
 		found = append(found, "a share of requests")
 	} else if now != nil && (old.LoadBalance != now.LoadBalance || !reflect.DeepEqual(old.SessionAffinity, now.SessionAffinity)) {
 		found = append(found, "how pods are chosen")
@@ -191,7 +196,9 @@ func server(m *model.Model) *model.Server {
 	return m.Servers[i]
 }
 
-func primary(m *model.Model) *model.Backend { return m.Backends.Find("victim-web-80") }
+func primary(victim string, m *model.Model) *model.Backend {
+	return m.Backends.Find(victim + "-web-80")
+}
 
 func patterns(s *model.Server) bool {
 	return slices.ContainsFunc(s.Locations, func(l *model.Location) bool { return l.Rewrite.UseRegex || l.Rewrite.Target != "" })
@@ -221,11 +228,11 @@ func answers(s *model.Server, path string) *model.Location {
 // What one ingress can take from another namespace's on a shared host is what
 // the table says, and docs/tenancy.md has it.
 func TestTenantsOfASharedHost(t *testing.T) {
-	alone := with()
 	var rows strings.Builder
 	landed := 0
 	for _, c := range claims {
-		got := effects(alone, with(c))
+		victim := cmp.Or(c.victim, "victim")
+		got := effects(victim, with(victim), with(victim, c))
 		if got != c.takes {
 			landed++
 			t.Errorf("%s (older: %t) takes %q, want %q", c.what, c.older, got, c.takes)

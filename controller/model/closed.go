@@ -63,7 +63,7 @@ func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 // backendOf is the backend that a path or the default backend of an ingress
 // leads to. Closed ingresses have none: nothing is asked of it.
 func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) string {
-	if b.closed(ingress) {
+	if b.closed(ingress) || b.isOfAnother(ingress, wanted) {
 		return DefaultBackendName
 	}
 	return backendName(ingress.Namespace, wanted)
@@ -73,6 +73,13 @@ func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.
 func (b *builder) closePlace(location *Location, place snapshot.Place) {
 	if closure, ok := b.Closed[location.Ingress]; ok && closure.Places[place] {
 		location.Denied = &closure.Reason
+	}
+}
+
+// closeStolen has a location answer 503 if its backend is another service's.
+func (b *builder) closeStolen(location *Location, wanted *networkingv1.IngressServiceBackend) {
+	if b.isOfAnother(location.Ingress, wanted) {
+		location.Denied = new("its backend would have the name of another service's")
 	}
 }
 

@@ -35,6 +35,7 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 	}
 	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
 	b.closePlace(location, path.place)
+	b.closeStolen(location, path.Backend.Service)
 	i := server.find(path.Path, *path.PathType)
 	switch {
 	case i < 0:
