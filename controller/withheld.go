@@ -19,7 +19,11 @@ type withheld struct {
 	quarantine.Quarantine
 	budget *quarantine.Budget
 	again  *time.Timer // asks for a sync that goes on with the search
+	later  time.Time   // nothing is tried before: a trial could not be made
 }
+
+// trialRetry is the pause after a trial that could not be made.
+const trialRetry = 5 * time.Second
 
 // follow tells the quarantine what has changed.
 func (c *controller) follow(cluster snapshot.Snapshot) {
@@ -31,7 +35,7 @@ func (c *controller) follow(cluster snapshot.Snapshot) {
 // limit holds back: an endpoint waits for one trial at most. settled says that
 // something was judged; an error, that nginx refuses whatever is left out.
 func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change uint64) (settled bool, err error) {
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !time.Now().Before(c.withheld.later) {
 		trial, any := c.withheld.Next(cluster, time.Now())
 		if !any {
 			break
@@ -42,7 +46,8 @@ func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change 
 				break
 			}
 			if words, refused, err = c.ask(ctx, trial); err != nil {
-				c.Log.Warn("a trial in quarantine was cut short", "error", err.Error())
+				c.Log.Warn("a trial in quarantine could not be made", "error", err.Error())
+				c.withheld.later = time.Now().Add(trialRetry)
 				return settled, nil
 			}
 		}
@@ -96,7 +101,7 @@ func (c *controller) tryAgain() {
 	}
 	now := time.Now()
 	if wait, any := c.withheld.Wait(now); any {
-		wait = max(wait, c.withheld.budget.Wait(now))
+		wait = max(wait, c.withheld.budget.Wait(now), c.withheld.later.Sub(now))
 		c.withheld.again = time.AfterFunc(wait, func() { c.queue.Force("quarantine") })
 	}
 }

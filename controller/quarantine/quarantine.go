@@ -379,7 +379,7 @@ func (q *Quarantine) sentences() []*sentence {
 // Wait is how long until there is something to try; false: there never is unless
 // something changes.
 func (q *Quarantine) Wait(now time.Time) (time.Duration, bool) {
-	if len(q.wide) > 0 || len(q.unproven()) > 0 {
+	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
 		return 0, true
 	}
 	all := q.sentences()

@@ -79,7 +79,7 @@ func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 		}
 		q.put(suspect{ingress: name}, &inmate{wanted: ingress, stand: InsteadOf(ingress, good, q.Prefix)})
 	}
-	if len(q.known) == 0 {
+	if len(q.known) == 0 && !q.strip() {
 		q.suspectAll()
 	}
 }
@@ -129,7 +129,8 @@ func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool
 	} else {
 		cluster, _ = q.accepted(cluster)
 	}
-	if unproven := q.unproven(); q.base && len(unproven) > 0 {
+	unproven := q.unproven(now)
+	if q.base && len(unproven) > 0 {
 		one := unproven[0]
 		rest := q.without(cluster, func(s suspect) bool { return q.wide[s] || q.isHeld(s) })
 		rest.Ingresses, rest.Closed = one.stand.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
@@ -137,7 +138,7 @@ func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool
 		return Trial{Cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, stand: true}, true
 	}
 	waiting := q.waiting(cluster, now)
-	if len(waiting) == 0 && (q.base || len(q.unproven()) == 0) {
+	if len(waiting) == 0 && (q.base || len(unproven) == 0) {
 		return Trial{}, false
 	}
 	var part []suspect
@@ -169,11 +170,12 @@ func (q *Quarantine) strip() bool {
 	return any
 }
 
-// unproven are those in quarantine whose stand-in is still to be tried, by name.
-func (q *Quarantine) unproven() []*inmate {
+// unproven are those in quarantine whose stand-in is still to be tried, as they
+// are not to be tried themselves, by name.
+func (q *Quarantine) unproven(now time.Time) []*inmate {
 	var all []*inmate
 	for _, one := range q.cases {
-		if one.bare && one.refused {
+		if one.bare && (one.refused || !one.due(now)) {
 			all = append(all, one)
 		}
 	}
