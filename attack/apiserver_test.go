@@ -123,8 +123,8 @@ func held() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// spent is the processor time of this process so far, which is the server's.
-func spent(t *testing.T) time.Duration {
+// spentSoFar is the processor time of this process so far, which is the server's.
+func spentSoFar(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -227,13 +227,13 @@ func TestAPIServerAgainstPatches(t *testing.T) {
 	var note string
 	try := func(path, contentType, body string) {
 		tried++
-		began := spent(t)
+		began := spentSoFar(t)
 		query := ""
 		if contentType == applied {
 			query = "?fieldManager=attack"
 		}
 		code, answer := v.send("PATCH", path+"/a"+query, contentType, body)
-		took := spent(t) - began
+		took := spentSoFar(t) - began
 		slowest = max(slowest, took)
 		if took > 500*time.Millisecond {
 			t.Logf("%v, %d: %s %.100s", took, code, contentType, body)

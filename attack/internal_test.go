@@ -117,7 +117,7 @@ func locationLines(t *testing.T, ingresses ...*networkingv1.Ingress) map[string]
 	t.Helper()
 	opts := options.Options{Config: options.Defaults(2, false), Ports: options.DefaultPorts, DynamicConfiguration: true}
 	opts.Config.UseHTTP2 = false // for auth-keepalive
-	built, _ := model.Build(snapshot.Take(&cluster{ingresses: ingresses}), opts)
+	built, _ := model.Build(snapshot.Take(&population{ingresses: ingresses}), opts)
 	conf, err := render.Render(built, render.Input{Options: opts})
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ import (
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/quarantine"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/watch"
@@ -47,10 +48,9 @@ type controller struct {
 	observed *model.Model    // whose hosts and certificates the metrics have; nil: others, too
 	tracing  tracing
 
-	outcasts    outcasts
-	refusedKeys refusedKeys
-	queue       *watch.Queue
-	chains      *chain.Completer // nil: certificates are served as they are
+	withheld withheld
+	queue    *watch.Queue
+	chains   *chain.Completer // nil: certificates are served as they are
 
 	filesChanged atomic.Bool       // those that watchFiles follows
 	templateSeen string            // the user's template when it was looked at last, or why it could not be read
@@ -84,7 +84,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	ingresses := judge{configMap: func() *corev1.ConfigMap { return store.ConfigMap(config.ConfigMap) }, flags: config.Options}
 	config.Watch.Check = ingresses.check
 	reads := new(reading)
-	config.Watch.Reads = reads.has
+	config.Watch.Reads, config.Watch.ReadsSecret = reads.has, reads.hasSecret
 	store = watch.New(config.Client, config.Watch, events, config.Log)
 	c := &controller{
 		Config: config,
@@ -93,6 +93,8 @@ func Run(ctx, hurry context.Context, config Config) error {
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
 		events: events,
 	}
+	c.withheld.budget = quarantine.NewBudget()
+	c.withheld.ConfigMap, c.withheld.Prefix = config.ConfigMap, config.Options.AnnotationsPrefix
 	c.complaints = make(map[apply.Complaint]bool)
 	c.input.Store(&input)
 	if input.Template != nil {
@@ -195,11 +197,21 @@ func (c *controller) sync(ctx context.Context) error {
 	change := c.store.Changes().Newest()
 	cluster := c.store.Snapshot()
 	c.readFiles(ctx, cluster)
-	c.reconsider(ctx, cluster)
+	c.follow(cluster)
 	err := c.bring(ctx, cluster, change)
-	if refusal := new(apply.Refusal); errors.As(err, &refusal) && c.blame(ctx, cluster, refusal) {
-		err = c.bring(ctx, cluster, change)
+	refusal := new(apply.Refusal)
+	refused := errors.As(err, &refusal)
+	if refused {
+		c.withheld.Suspect(cluster, refusal.Unwrap().Error())
 	}
+	if err == nil || refused || c.withheld.Frozen() != nil {
+		if settled, hopeless := c.try(ctx, cluster, change); hopeless != nil {
+			err = hopeless
+		} else if settled || refused {
+			err = c.bring(ctx, cluster, change)
+		}
+	}
+	c.tryAgain()
 	if err == nil {
 		c.first.Do(func() { go c.becomeReady(ctx) })
 	}
@@ -211,7 +223,7 @@ func (c *controller) sync(ctx context.Context) error {
 func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, change uint64) error {
 	done := pass{began: time.Now(), change: change}
 	cluster, chainFindings := c.completeChains(ctx, cluster)
-	cluster, refused := c.withoutRefused(cluster)
+	cluster, refused := c.withheld.Serve(cluster)
 	opts, optionFindings := c.options(cluster)
 	wanted, modelFindings := c.models.Build(cluster, opts)
 	c.reads.follow(wanted, cluster, c.store)
@@ -219,16 +231,12 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	input.Options = opts
 	c.tellFindings(cluster, findings{
 		ofOptions: optionFindings,
-		ofRefused: slices.Concat(c.store.Refused(), refused),
+		ofRefused: refused,
 		ofModel:   slices.Concat(chainFindings, modelFindings, render.Findings(wanted, input), expiring(wanted, done.began)),
 	})
 
 	rendering := time.Now()
-	var next plan.State
-	err := c.refusedKeys.closed(c.ConfigMap)
-	if err == nil {
-		next, err = c.states.Next(wanted, input)
-	}
+	next, err := c.states.Next(wanted, input)
 	rendered := time.Since(rendering)
 	if err == nil {
 		c.willServe(wanted)
@@ -236,7 +244,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 			next = next.With(c.databases)
 		}
 		done.steps, done.held = c.steps(next, opts)
-		done.report, err = c.target.Do(ctx, done.steps)
+		done.report, err = c.do(ctx, done.steps, next)
 	}
 	done.report.Phases.Render = rendered
 	done.partial = len(refused) > 0
@@ -244,7 +252,7 @@ func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, chang
 	c.tell(done)
 	c.settle(done.report.Posts)
 	if err == nil && !done.held {
-		c.took(cluster)
+		c.withheld.Took(cluster)
 		c.serves(wanted)
 	}
 	return err

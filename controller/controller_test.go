@@ -176,3 +176,12 @@ func TestStopLeavesNoProcess(t *testing.T) {
 		t.Errorf("the health port answers %q", got)
 	}
 }
+
+// A pod may come back at its address with another port.
+func TestPortsOfEndpointsAreFollowed(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, func(r *running) { r.service(pod(r.T, "127.88.0.1", "one")) })
+	r.awaitAnswer("one")
+	r.move(pod(t, "127.88.0.1", "two"))
+	r.awaitAnswer("two")
+}

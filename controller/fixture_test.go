@@ -229,7 +229,6 @@ func freePorts(t *testing.T) options.Ports {
 }
 
 // pod starts a server on an address of its own that answers with its name.
-// A change of the port alone would not be noticed, as in ingress-nginx.
 func pod(t *testing.T, address, name string) *net.TCPAddr {
 	t.Helper()
 	listener, err := net.Listen("tcp", address+":0")

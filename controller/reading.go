@@ -21,6 +21,12 @@ func (r *reading) has(configMap types.NamespacedName) bool {
 	return last != nil && last.Reads(configMap)
 }
 
+// hasSecret is watch.Options.ReadsSecret.
+func (r *reading) hasSecret(secret types.NamespacedName) bool {
+	last := r.last.Load()
+	return last != nil && last.ReadsSecret(secret)
+}
+
 // follow has changes of a model's ConfigMaps noticed from now on. Those that
 // changed since the cluster was looked at were not: they are put now.
 func (r *reading) follow(m *model.Model, cluster snapshot.Snapshot, store *watch.Store) {

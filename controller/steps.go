@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -26,10 +27,37 @@ func (c *controller) steps(next plan.State, opts options.Options) (steps []plan.
 	c.held.Store(opts.Config.EnableSerialReloads)
 	if opts.Config.EnableSerialReloads && c.target.Draining() {
 		c.Log.Info("a reload waits for the workers of the one before")
-		return plan.Diff(running, plan.Hold(running, next)), true
+		held, err := plan.Hold(running, next)
+		if err != nil {
+			c.Log.Error("what takes no reload waits, too", "error", err.Error())
+			return nil, true
+		}
+		return plan.Diff(running, held), true
 	}
 	c.held.Store(false)
 	return steps, false
+}
+
+// do takes the steps to next. Where nginx refuses it, or may not be asked, what
+// takes no reload is done all the same: endpoints do not wait for an ingress that
+// is wrong.
+func (c *controller) do(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
+	running := c.target.Running()
+	report, err := apply.Report{}, c.withheld.Frozen()
+	if err == nil {
+		report, err = c.target.Do(ctx, steps)
+	}
+	refusal := new(apply.Refusal)
+	if (c.withheld.Frozen() != nil || errors.As(err, &refusal)) && len(running.Conf) > 0 {
+		rest, holdErr := plan.Hold(running, next)
+		if holdErr == nil {
+			var done apply.Report
+			done, holdErr = c.target.Do(ctx, plan.Diff(running, rest))
+			report.Posts = append(report.Posts, done.Posts...)
+		}
+		err = errors.Join(err, holdErr)
+	}
+	return report, err
 }
 
 // logDiff logs what is new in nginx.conf, at verbosity 2 as ingress-nginx does.

@@ -84,7 +84,7 @@ func (c *controller) takeTemplate(ctx context.Context, cluster snapshot.Snapshot
 	if err := checkTemplate(input, c.Options, c.Nginx); err != nil {
 		return err
 	}
-	cluster, _ = c.withoutRefused(cluster)
+	cluster, _ = c.withheld.Serve(cluster)
 	err := c.tryInput(ctx, cluster, input)
 	switch refusal := new(apply.Refusal); {
 	case errors.As(err, &refusal) && c.tryInput(ctx, cluster, *c.input.Load()) != nil:

@@ -74,7 +74,7 @@ func (o Options) moment(cluster snapshot.Snapshot, before []*networkingv1.Ingres
 	}
 	cluster.Ingresses, m.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
 	var refused []model.Finding
-	cluster.Ingresses, refused = take(cluster.Ingresses, before, opts)
+	cluster, refused = take(cluster, before, opts)
 	m.ingresses = cluster.Ingresses
 
 	built, ofModel := model.Build(cluster, opts)

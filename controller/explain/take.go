@@ -10,6 +10,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/quarantine"
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/watch"
 )
@@ -32,27 +33,31 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 	return ours, others
 }
 
-// take leaves out what the controller refuses to take for its content: of such
-// an ingress it serves the version before, if there is one.
-func take(ingresses, before []*networkingv1.Ingress, opts options.Options) ([]*networkingv1.Ingress, []model.Finding) {
+// take leaves out what the controller refuses to take for its content: in its
+// place is served what quarantine.InsteadOf says.
+func take(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
 	var taken []*networkingv1.Ingress
 	var findings []model.Finding
-	for _, ingress := range ingresses {
+	cluster.Closed = make(map[*networkingv1.Ingress]snapshot.Closure)
+	for _, ingress := range cluster.Ingresses {
 		err := check(ingress, opts)
 		if err == nil {
 			taken = append(taken, ingress)
 			continue
 		}
-		instead := "it is not served"
-		if last := version(before, ingress); last != nil {
-			taken = append(taken, last)
-			instead = "its last good version is served"
+		stand := quarantine.InsteadOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
+		if stand.Ingress != nil {
+			taken = append(taken, stand.Ingress)
+			if stand.Closure != nil {
+				cluster.Closed[stand.Ingress] = *stand.Closure
+			}
 		}
 		findings = append(findings, model.Finding{
-			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, instead),
+			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, stand.Says),
 		})
 	}
-	return snapshot.OldestFirst(taken), findings
+	cluster.Ingresses = snapshot.OldestFirst(taken)
+	return cluster, findings
 }
 
 func check(ingress *networkingv1.Ingress, opts options.Options) error {

@@ -13,10 +13,12 @@ type parsed struct {
 	annotations.Set
 	findings []annotations.Finding
 	err      error
+	closed   bool // see close
 }
 
 // readAnnotations reads those of all ingresses. An ingress whose annotations
-// reject it is left out.
+// reject it is closed: without it, its requests might be answered by another one
+// that protects less.
 func (b *builder) readAnnotations() {
 	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // nothing in it can be wrong
 	var taken []*networkingv1.Ingress
@@ -31,12 +33,20 @@ func (b *builder) readAnnotations() {
 			read.Set, read.findings, read.err = annotations.Parse(ingress, b.options)
 		}
 		b.sets[ingress] = read
+		if closure, closed := b.Closed[ingress]; closed && closure.Places == nil {
+			b.close(ingress, read, closure.Reason)
+			taken = append(taken, ingress)
+			continue
+		}
 		for _, finding := range read.findings {
 			b.find(ingress, "metadata.annotations["+finding.Key+"]", "%s", finding.Reason)
 		}
 		if read.err != nil {
-			b.find(ingress, "metadata.annotations", "%v", read.err)
-			continue
+			b.find(ingress, "metadata.annotations", "%v; its requests get 503", read.err)
+			if b.saysCanary(ingress) {
+				continue // the requests are those of another ingress
+			}
+			b.close(ingress, read, read.err.Error())
 		}
 		if reason := tooManyLines(ingress, read.Set); reason != "" {
 			b.find(ingress, "metadata.annotations", "%s; its requests get 503", reason)

@@ -37,7 +37,7 @@ func (b *builder) addBackends() {
 	b.findUselessAlgorithms()
 	for _, canary := range []bool{false, true} {
 		for _, ingress := range b.Ingresses {
-			if b.isCanary(ingress) != canary {
+			if b.isCanary(ingress) != canary || b.closed(ingress) {
 				continue
 			}
 			if ingress.Spec.DefaultBackend != nil {
@@ -60,10 +60,21 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	if backend == nil {
 		backend = b.backend(name, ingress, key, wanted.Service)
 		b.backends[name] = backend
+	} else if b.isOfAnother(ingress, wanted.Service) {
+		b.find(ingress, key, "its backend would have the name of that of service %s; its requests get 503", backend.of)
+		return
 	}
 	if canary := b.annotations(ingress).Canary; canary.Enabled && !backend.TrafficShapingPolicy.Enabled {
 		backend.TrafficShapingPolicy = canary
 	}
+}
+
+// isOfAnother tells whether the backend of that name is another service's: that of
+// service b-c in namespace a has the name of that of service c in namespace a-b.
+// The oldest ingress has it; requests must not end at another service.
+func (b *builder) isOfAnother(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
+	backend := b.backends[backendName(ingress.Namespace, wanted)]
+	return backend != nil && backend.of != types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
 }
 
 // backend is a backend as the ingress that makes it wishes.
@@ -77,6 +88,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 		NoServer:       set.Canary.Enabled,
 	}
 	serviceName := types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
+	backend.of = serviceName
 	service := b.Services[serviceName]
 	if service == nil {
 		b.find(ingress, key, "service %s does not exist; requests get 503", serviceName)

@@ -86,6 +86,7 @@ func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore ma
 		parsedBefore: parsedBefore,
 		origin: &origin{
 			configMaps: make(map[types.NamespacedName]bool),
+			secrets:    make(map[types.NamespacedName]bool),
 			sets:       make(map[*networkingv1.Ingress]*parsed, len(cluster.Ingresses)),
 			decisive:   make(map[string]bool),
 			frozen:     make(map[types.NamespacedName]bool),

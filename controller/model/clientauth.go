@@ -13,6 +13,13 @@ import (
 func (b *builder) addClientAuth() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
+		if closure := b.Closed[ingress]; closure.ClientCertificates {
+			for _, host := range hosts(ingress) {
+				if server := b.servers[host]; server != nil && !server.asksForCertificates() {
+					server.closed = &closure.Reason
+				}
+			}
+		}
 		if set.AuthTLS.Secret == "" {
 			continue
 		}
@@ -22,7 +29,7 @@ func (b *builder) addClientAuth() {
 		}
 		for _, host := range hosts(ingress) {
 			server := b.servers[host]
-			if server == nil || server.AuthTLSError != "" || server.CertificateAuth.CAFileName != "" {
+			if server == nil || server.asksForCertificates() {
 				continue
 			}
 			if err != nil {
@@ -32,6 +39,12 @@ func (b *builder) addClientAuth() {
 			}
 		}
 	}
+}
+
+// asksForCertificates tells whether an ingress has said how the clients of the
+// host are authenticated.
+func (s *Server) asksForCertificates() bool {
+	return s.AuthTLSError != "" || s.CertificateAuth.CAFileName != ""
 }
 
 func (b *builder) clientAuth(asked annotations.AuthTLS) (CertificateAuth, error) {

@@ -55,10 +55,12 @@ func (b *builder) addFallback(location *Location) {
 // fallback is the first port of a service as a backend.
 func (b *builder) fallback(service *corev1.Service) *Backend {
 	name := "custom-default-backend-" + service.Namespace + "-" + service.Name
-	if have := b.backends[name]; have != nil {
+	if have := b.backends[name]; have != nil && have.of == snapshot.NameOf(service) {
 		return have
+	} else if have != nil {
+		return &Backend{Name: name} // without endpoints: that name is another service's
 	}
-	backend := &Backend{Name: name, Service: service, LoadBalance: b.options.Config.LoadBalance}
+	backend := &Backend{Name: name, Service: service, LoadBalance: b.options.Config.LoadBalance, of: snapshot.NameOf(service)}
 	if len(service.Spec.Ports) > 0 {
 		port := service.Spec.Ports[0]
 		backend.Port = intstr.FromInt32(port.Port)

@@ -41,6 +41,8 @@ type origin struct {
 	followers map[types.NamespacedName][]int
 	// configMaps are those that were looked for.
 	configMaps map[types.NamespacedName]bool
+	// secrets are those that were looked for.
+	secrets map[types.NamespacedName]bool
 }
 
 // Build is the model of the cluster and the options.
@@ -130,6 +132,9 @@ func (m *Model) SameButEndpoints(other *Model) bool {
 // ConfigMaps are those that were looked for, besides the controller's own, in
 // any order.
 func (m *Model) ConfigMaps() iter.Seq[types.NamespacedName] { return maps.Keys(m.origin.configMaps) }
+
+// ReadsSecret tells whether that Secret was looked for.
+func (m *Model) ReadsSecret(secret types.NamespacedName) bool { return m.origin.secrets[secret] }
 
 // Reads tells whether that ConfigMap was looked for.
 func (m *Model) Reads(configMap types.NamespacedName) bool { return m.origin.configMaps[configMap] }

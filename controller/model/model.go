@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"windtunnel.dev/controller/annotations"
@@ -55,6 +56,7 @@ type Backend struct {
 	TrafficShapingPolicy annotations.Canary
 	AlternativeBackends  []string // names of its canaries
 
+	of     types.NamespacedName // the service; the same name may be made of another one's
 	source source
 }
 
@@ -93,6 +95,8 @@ type Server struct {
 	AuthTLSError           string // why clients cannot be authenticated: all get 403
 	RedirectFromToWWW      bool
 	ServerSnippet          string
+
+	closed *string // why all of its requests get 503
 }
 
 // Location is a path of a server and what is done with its requests.

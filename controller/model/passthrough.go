@@ -54,7 +54,7 @@ func (b *builder) passHost(server *Server) {
 		return
 	}
 	location := server.Locations[i]
-	if location.Service == nil || location.Backend == DefaultBackendName {
+	if location.Service == nil || location.Backend == DefaultBackendName || server.closed != nil {
 		return
 	}
 	b.backends[location.Backend].SSLPassthrough = true // pods speak TLS to nginx, too

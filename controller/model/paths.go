@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/snapshot"
 )
 
 // addPaths adds a location for each path of each rule. The oldest ingress that
@@ -31,7 +33,9 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 		b.find(ingress, path.key, "%s: %s; the path is left out", shown(path.Path), reason)
 		return
 	}
-	location := b.location(path.Path, path.PathType, ingress, backendName(ingress.Namespace, path.Backend.Service))
+	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
+	b.closePlace(location, path.place)
+	b.closeStolen(location, path.Backend.Service)
 	i := server.find(path.Path, *path.PathType)
 	switch {
 	case i < 0:
@@ -49,8 +53,9 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 // rulePath is a path of a rule with what Kubernetes' defaults make of it.
 type rulePath struct {
 	networkingv1.HTTPIngressPath
-	host string // "_" for a rule without one
-	key  string // where in the ingress
+	host  string // "_" for a rule without one
+	key   string // where in the ingress
+	place snapshot.Place
 }
 
 // paths are the paths of all rules of an ingress. An empty path is "/", and
@@ -67,7 +72,7 @@ func paths(ingress *networkingv1.Ingress) iter.Seq[rulePath] {
 			}
 			for j, path := range rule.HTTP.Paths {
 				key := fmt.Sprintf("%s.http.paths[%d]", ruleKey(i), j)
-				if !yield(rulePath{normal(path), host, key}) {
+				if !yield(rulePath{normal(path), host, key, snapshot.PlaceOf(rule.Host, path)}) {
 					return
 				}
 			}

@@ -38,13 +38,16 @@ func (b *builder) addSecrets() {
 	b.addCertificates()
 	b.addClientAuth()
 	b.addLocationSecrets()
+	b.closeHosts()
 	b.addPassthrough()
 	b.addDHParam()
 	b.addTicketKey()
 }
 
-// secret is the Secret of that name; an error says that there is none.
+// secret is the Secret of that name; an error says that there is none. A change
+// of one that was looked for is noticed.
 func (b *builder) secret(name types.NamespacedName) (secret, error) {
+	b.origin.secrets[name] = true
 	object := b.Secrets[name]
 	if object == nil {
 		return secret{}, errors.New("it does not exist")

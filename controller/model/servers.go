@@ -66,7 +66,7 @@ func (b *builder) addServer(ingress *networkingv1.Ingress, rule int) {
 // defaultBackendOf is the name of what answers on an ingress's hosts where no path does.
 func (b *builder) defaultBackendOf(ingress *networkingv1.Ingress) string {
 	if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil {
-		return backendName(ingress.Namespace, wanted.Service)
+		return b.backendOf(ingress, wanted.Service)
 	}
 	return DefaultBackendName
 }

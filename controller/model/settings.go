@@ -26,6 +26,9 @@ func (b *builder) addServerSettings() {
 
 func (b *builder) addSettings(server *Server, ingress *networkingv1.Ingress) {
 	set := b.annotations(ingress)
+	if closure := b.Closed[ingress]; closure.ServerSnippet && server.ServerSnippet == "" {
+		server.closed = &closure.Reason
+	}
 	for _, setting := range []struct {
 		name   string
 		value  string

@@ -62,14 +62,10 @@ func (n *Nginx) lacks(block, directive string) string {
 	if block == "http" && directive == "http2" && !n.AtLeast("1.25.1") {
 		return fmt.Sprintf("nginx %s does not know it; 1.25.1 is the first that does", n.Version)
 	}
-	for _, owner := range owners {
-		if owner.block != block || !strings.HasPrefix(directive, owner.prefix) || !strings.Contains(directive, owner.within) {
-			continue
-		}
-		if _, err := n.Load(owner.module); err != nil {
+	if module := moduleOf(block, directive); module != "" {
+		if _, err := n.Load(module); err != nil {
 			return err.Error()
 		}
-		return ""
 	}
 	return ""
 }

@@ -116,7 +116,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 		err = context.Cause(ctx)
 	}
 	if said := complaint(string(out)); said != "" {
-		return fmt.Errorf("%s: %s", what, said)
+		return fmt.Errorf("%s: %s%s", what, said, n.hint(said))
 	}
 	return fmt.Errorf("%s (%s): %w", what, strings.Join(cmd.Args, " "), err)
 }

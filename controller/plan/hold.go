@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+
+	"windtunnel.dev/controller/wire"
 )
 
 // startsAlike tells whether nginx reads the same in both states when it starts
@@ -18,9 +20,16 @@ func (s State) startedAs(other State) State {
 	return s
 }
 
-// Hold is the wanted state but for what takes a reload: that stays as it runs.
-// It is for the time in which nginx must not reload.
-func Hold(running, next State) State { return next.startedAs(running) }
+// Hold is the wanted state but for what takes a reload: that stays as it runs,
+// with the backends and certificates that it leads to. It is for the time in
+// which nginx must not reload. An error is one of the JSON of certificates.
+func Hold(running, next State) (State, error) {
+	held := next.startedAs(running)
+	held.Backends = next.Backends.Keeping(running.Backends)
+	var err error
+	held.Servers, err = wire.ServersKeeping(running.Servers, next.Servers)
+	return held, err
+}
 
 // With is the state of an nginx that also reads those of the files that its
 // nginx.conf names; see Foreign.

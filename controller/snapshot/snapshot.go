@@ -21,6 +21,12 @@ type Snapshot struct {
 	Secrets        map[types.NamespacedName]*corev1.Secret
 	ConfigMaps     map[types.NamespacedName]*corev1.ConfigMap
 
+	// Refused are the newest versions that are not accepted, by name.
+	Refused []Refusal
+	// Closed are those of Ingresses that are answered with 503, all or in part.
+	// That holds for as long as the object lives: it is a copy made for this.
+	Closed map[*networkingv1.Ingress]Closure
+
 	moment // of a Ledger
 }
 

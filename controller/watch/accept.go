@@ -2,29 +2,31 @@ package watch
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/snapshot"
 )
 
 // refusal is a version of an ingress that is not taken.
 type refusal struct {
 	ingress *networkingv1.Ingress
+	clean   *networkingv1.Ingress // without what must not be named in nginx.conf
 	reason  error
 }
 
-// accept stores an ingress and says whether it did. One that is refused for
-// its content leaves its earlier version in place.
-func (s *Store) accept(ingress *networkingv1.Ingress) bool {
+// accept stores an ingress. One that is refused for its content leaves its
+// earlier version in place and is kept beside it: which of the two is served, or
+// neither, is for the sync to decide. So either is a change.
+func (s *Store) accept(ingress *networkingv1.Ingress) {
 	denied, err := s.check(ingress)
 	s.mu.Lock()
 	if err != nil {
-		s.refused[key(ingress)] = refusal{ingress, err}
+		s.refused[key(ingress)] = refusal{ingress, WithoutSuspicious(ingress), err}
 	} else {
 		delete(s.refused, key(ingress))
 		s.accepted[key(ingress)] = ingress
@@ -34,10 +36,9 @@ func (s *Store) accept(ingress *networkingv1.Ingress) bool {
 	if err != nil {
 		s.log.Warn("ingress refused", "ingress", key(ingress), "reason", err.Error())
 		s.events.Event(ingress, corev1.EventTypeWarning, "Rejected", err.Error())
-		return false
+		return
 	}
 	s.tell(ingress, denied)
-	return true
 }
 
 // tell records on an ingress that it was taken.
@@ -87,19 +88,20 @@ func (s *Store) reconsider() {
 	}
 }
 
-// Refused are the ingresses whose newest version is not taken, by name.
-func (s *Store) Refused() []model.Finding {
+// Refused are the newest versions of ingresses, where those are not taken, by
+// name.
+func (s *Store) Refused() []snapshot.Refusal {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var all []model.Finding
-	for name, refused := range s.refused {
-		instead := "it is not served"
-		if s.accepted[name] != nil {
-			instead = "its last good version is served"
-		}
-		all = append(all, model.Finding{Object: "Ingress " + name.String(), Reason: fmt.Sprintf("%v; %s", refused.reason, instead)})
+	return s.refusals()
+}
+
+func (s *Store) refusals() []snapshot.Refusal {
+	var all []snapshot.Refusal
+	for _, name := range slices.SortedFunc(maps.Keys(s.refused), func(x, y types.NamespacedName) int { return cmp.Compare(x.String(), y.String()) }) {
+		refused := s.refused[name]
+		all = append(all, snapshot.Refusal{Ingress: refused.clean, Reason: refused.reason.Error()})
 	}
-	slices.SortFunc(all, func(x, y model.Finding) int { return cmp.Compare(x.Object, y.Object) })
 	return all
 }
 
@@ -108,8 +110,9 @@ func (s *Store) forget(ingress *networkingv1.Ingress) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, had := s.accepted[key(ingress)]
+	_, refused := s.refused[key(ingress)]
 	delete(s.accepted, key(ingress))
 	s.ledger.Drop(ingress)
 	delete(s.refused, key(ingress))
-	return had
+	return had || refused
 }

@@ -44,7 +44,7 @@ func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T
 			all = append(all, i.Name+" "+i.Annotations["verdict"])
 		}
 		for _, f := range c.store.Refused() {
-			all = append(all, f.String())
+			all = append(all, f.Ingress.Name+" refused: "+f.Reason)
 		}
 		return strings.Join(all, ", ")
 	}
@@ -54,11 +54,14 @@ func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T
 			t.Errorf("recorded %q, want %q", got, want)
 		}
 	}
-	c.next("create Ingress demo/web")
+	for range 2 { // in the order of the list
+		<-c.changes
+	}
 	event("Warning Rejected too risky")
 	c.must(ingresses.Update(t.Context(), judged("web", "risky"), update))
+	c.next("update Ingress demo/web")
 	event("Warning Rejected too risky")
-	if got, want := verdicts(), "web good, Ingress demo/new: too risky; it is not served, Ingress demo/web: too risky; its last good version is served"; got != want {
+	if got, want := verdicts(), "web good, new refused: too risky, web refused: too risky"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 

@@ -10,8 +10,7 @@ const ClassAnnotation = "kubernetes.io/ingress.class"
 
 // ours says whether an ingress is of a class that this controller serves.
 // spec.ingressClassName goes before the annotation and must name an
-// IngressClass that exists now: one that appears later is noticed at the next
-// event of the ingress, as in ingress-nginx.
+// IngressClass that exists now; see followAnew.
 func (s *Store) ours(ingress *networkingv1.Ingress) bool {
 	if name := ingress.Spec.IngressClassName; name != nil && !s.options.IgnoreClasses {
 		class, exists, err := s.classes.GetIndexer().GetByKey(*name)

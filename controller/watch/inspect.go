@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
 )
@@ -42,6 +43,27 @@ func Inspect(ingress *networkingv1.Ingress) error {
 		}
 	}
 	return nil
+}
+
+// WithoutSuspicious is an ingress without the rules, paths and entries of
+// spec.tls that Inspect refuses it for; itself if there are none. The rest of it
+// may be named in nginx.conf.
+func WithoutSuspicious(ingress *networkingv1.Ingress) *networkingv1.Ingress {
+	if Inspect(ingress) == nil {
+		return ingress
+	}
+	clean := ingress.DeepCopy()
+	bad := func(text string) bool { return suspicious.MatchString(text) }
+	clean.Spec.Rules = slices.DeleteFunc(clean.Spec.Rules, func(rule networkingv1.IngressRule) bool { return bad(rule.Host) })
+	for _, rule := range clean.Spec.Rules {
+		if rule.HTTP != nil {
+			rule.HTTP.Paths = slices.DeleteFunc(rule.HTTP.Paths, func(path networkingv1.HTTPIngressPath) bool { return bad(path.Path) })
+		}
+	}
+	clean.Spec.TLS = slices.DeleteFunc(clean.Spec.TLS, func(entry networkingv1.IngressTLS) bool {
+		return bad(entry.SecretName) || slices.ContainsFunc(entry.Hosts, bad)
+	})
+	return clean
 }
 
 func look(value, field string, indexes ...any) error {

@@ -1,18 +1,20 @@
 package watch
 
 import (
-	"reflect"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
-// rule says which events of a kind are changes. The rules are those of
-// ingress-nginx's event handlers.
+// rule says which events of a kind are changes: those of what the sync reads.
+// They are more than those of ingress-nginx's event handlers, which miss some; see
+// docs/compat.md.
 type rule[T any] struct {
 	created func(*T) bool
 	updated func(old, new *T) bool
@@ -72,54 +74,59 @@ func (s *Store) note(object any, gone bool) {
 	}
 }
 
-func always[T any](*T) bool { return true }
+// always counts what comes and goes, and each change of what is read of it.
+func always[T any](read func(*T) any) rule[T] {
+	every := func(*T) bool { return true }
+	return rule[T]{
+		created: every,
+		updated: func(old, new *T) bool { return !equality.Semantic.DeepEqual(read(old), read(new)) },
+		deleted: every,
+	}
+}
 
-// sliceRule: an update counts only when the endpoints differ; ports and labels
-// alone do not.
+// sliceRule: of endpoints only what decides where requests go.
 func sliceRule() rule[discoveryv1.EndpointSlice] {
-	return rule[discoveryv1.EndpointSlice]{
-		created: always[discoveryv1.EndpointSlice],
-		updated: func(old, new *discoveryv1.EndpointSlice) bool {
-			return !reflect.DeepEqual(old.Endpoints, new.Endpoints)
-		},
-		deleted: always[discoveryv1.EndpointSlice],
-	}
+	return always(func(slice *discoveryv1.EndpointSlice) any {
+		endpoints := make([]any, len(slice.Endpoints))
+		for i, endpoint := range slice.Endpoints {
+			endpoints[i] = []any{endpoint.Addresses, endpoint.Conditions.Ready, endpoint.Hints}
+		}
+		return []any{slice.Labels[discoveryv1.LabelServiceName], slice.AddressType, slice.Ports, endpoints}
+	})
 }
 
-// serviceRule: a Service comes and goes with its EndpointSlices, but one of
-// type ExternalName has none.
+// serviceRule: the whole spec is sent to Lua.
 func serviceRule() rule[corev1.Service] {
-	external := func(service *corev1.Service) bool { return service.Spec.Type == corev1.ServiceTypeExternalName }
-	return rule[corev1.Service]{
-		created: external,
-		updated: func(old, new *corev1.Service) bool { return !reflect.DeepEqual(old, new) },
-		deleted: external,
-	}
+	return always(func(service *corev1.Service) any {
+		return []any{service.UID, service.Spec, service.Annotations[corev1.AnnotationTopologyMode]}
+	})
 }
 
-// classRule: a class that changes its controller is not noticed, nor are the
-// ingresses that were refused for the lack of it.
+// classRule: a class is read for whose ingresses are ours.
 func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	return rule[networkingv1.IngressClass]{
-		created: s.servesClass,
-		updated: func(old, new *networkingv1.IngressClass) bool {
-			return s.servesClass(new) && !reflect.DeepEqual(old.Spec.Parameters, new.Spec.Parameters)
-		},
-		deleted: s.servesClass,
+		created: func(*networkingv1.IngressClass) bool { return s.followAnew() },
+		updated: func(_, _ *networkingv1.IngressClass) bool { return s.followAnew() },
+		deleted: func(*networkingv1.IngressClass) bool { return s.followAnew() },
+	}
+}
+
+// namespaceRule: the informer has those that the selector matches.
+func (s *Store) namespaceRule() rule[corev1.Namespace] {
+	return rule[corev1.Namespace]{
+		created: func(*corev1.Namespace) bool { return s.followAnew() },
+		updated: func(_, _ *corev1.Namespace) bool { return false },
+		deleted: func(*corev1.Namespace) bool { return s.followAnew() },
 	}
 }
 
 // configMapRule: the controller's own, and those that the configuration was
-// made of. The deletion of one of its own leaves the configuration as it was
-// until something else changes. What they say can let in ingresses that were
-// refused.
+// made of. What they say can let in ingresses that were refused.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
-	own := func(name types.NamespacedName) bool { return slices.Contains(s.options.ConfigMaps, name) }
-	reads := func(name types.NamespacedName) bool { return s.options.Reads != nil && s.options.Reads(name) }
 	changed := func(config *corev1.ConfigMap, verb string) bool {
 		name := types.NamespacedName{Namespace: config.Namespace, Name: config.Name}
-		if !own(name) {
-			return reads(name)
+		if !slices.Contains(s.options.ConfigMaps, name) {
+			return s.options.Reads != nil && s.options.Reads(name)
 		}
 		s.events.Event(config, corev1.EventTypeNormal, verb, "ConfigMap "+name.String())
 		s.reconsider()
@@ -127,11 +134,10 @@ func (s *Store) configMapRule() rule[corev1.ConfigMap] {
 	}
 	return rule[corev1.ConfigMap]{
 		created: func(config *corev1.ConfigMap) bool { return changed(config, "CREATE") },
-		updated: func(old, new *corev1.ConfigMap) bool { return !reflect.DeepEqual(old, new) && changed(new, "UPDATE") },
-		deleted: func(config *corev1.ConfigMap) bool {
-			name := types.NamespacedName{Namespace: config.Namespace, Name: config.Name}
-			return !own(name) && reads(name)
+		updated: func(old, new *corev1.ConfigMap) bool {
+			return !maps.Equal(old.Data, new.Data) && changed(new, "UPDATE")
 		},
-		always: true,
+		deleted: func(config *corev1.ConfigMap) bool { return changed(config, "DELETE") },
+		always:  true,
 	}
 }

@@ -1,28 +1,31 @@
 package watch
 
 import (
-	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// secretRule: only Secrets that somebody names.
+// secretRule: only Secrets that somebody names, and of those what they hold.
 func (s *Store) secretRule() rule[corev1.Secret] {
 	return rule[corev1.Secret]{
 		created: s.names,
-		updated: func(old, new *corev1.Secret) bool { return !reflect.DeepEqual(old, new) && s.names(new) },
+		updated: func(old, new *corev1.Secret) bool {
+			return (old.UID != new.UID || !equality.Semantic.DeepEqual(old.Data, new.Data)) && s.names(new)
+		},
 		deleted: s.names,
 	}
 }
 
 // names says whether a flag, the controller's ConfigMap or an accepted ingress
-// names the Secret.
+// names the Secret, or the configuration was made of it: an earlier version of an
+// ingress may name another one.
 func (s *Store) names(secret *corev1.Secret) bool {
 	name := types.NamespacedName{Namespace: secret.Namespace, Name: secret.Name}
-	if name == s.options.DefaultCertificate || s.configNames(name) {
+	if name == s.options.DefaultCertificate || s.configNames(name) || s.options.ReadsSecret != nil && s.options.ReadsSecret(name) {
 		return true
 	}
 	s.mu.RLock()

@@ -29,6 +29,8 @@ type Store struct {
 	changes *Ring
 	informers
 
+	judging sync.Mutex // whether an ingress is ours, and what becomes of it
+
 	mu       sync.RWMutex
 	accepted map[types.NamespacedName]*networkingv1.Ingress
 	refused  map[types.NamespacedName]refusal // the newest versions, where those are not taken
@@ -66,7 +68,7 @@ func (s *Store) Start(ctx context.Context) error {
 		first = append(first, feed{"ConfigMap", own, handle(s, "ConfigMap", s.configMapRule())})
 	}
 	if s.namespaces != nil {
-		first = append(first, feed{"Namespace", s.namespaces, cache.ResourceEventHandlerFuncs{}})
+		first = append(first, feed{"Namespace", s.namespaces, handle(s, "Namespace", s.namespaceRule())})
 	}
 	if s.options.IgnoreClasses {
 		first = slices.DeleteFunc(first, func(f feed) bool { return f.kind == "IngressClass" })
@@ -108,7 +110,9 @@ func follow(ctx context.Context, feeds ...feed) error {
 func (s *Store) Snapshot() snapshot.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ledger.Snapshot()
+	cluster := s.ledger.Snapshot()
+	cluster.Refused = s.refusals()
+	return cluster
 }
 
 // Changes are the numbered changes of the store.

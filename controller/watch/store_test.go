@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -73,15 +72,11 @@ func followed(t *testing.T, options Options, objects ...runtime.Object) *cluster
 	return c
 }
 
-// next checks the next change, but for the class that is always there. What
-// was not meant to be a change would come before it, if it is of the same kind.
+// next checks the next change. What was not meant to be a change would come
+// before it, if it is of the same kind.
 func (c *cluster) next(want string) {
 	c.Helper()
-	got := <-c.changes
-	if got == "create IngressClass nginx" {
-		got = <-c.changes
-	}
-	if got != want {
+	if got := <-c.changes; got != want {
 		c.Fatalf("change %q, want %q", got, want)
 	}
 }
@@ -192,6 +187,7 @@ func TestIngressEvents(t *testing.T) {
 	refused := ingress("web", "nginx")
 	refused.Spec.Rules[0].Host = "x_by_lua"
 	c.must(ingresses.Update(t.Context(), refused, update))
+	c.next("update Ingress demo/web")
 	changed := ingress("web", "nginx")
 	changed.Spec.Rules[0].Host = "other.example"
 	c.must(ingresses.Update(t.Context(), changed, update))
@@ -220,68 +216,13 @@ func TestRefusedUpdateKeepsTheEarlierVersion(t *testing.T) {
 	c.must(ingresses.Update(t.Context(), refused, update))
 	c.must(ingresses.Create(t.Context(), ingress("later", "nginx"), create))
 	c.next("create Ingress demo/web")
+	c.next("update Ingress demo/web")
 	c.next("create Ingress demo/later")
 	for _, stored := range c.store.Ingresses() {
 		if stored.Name == "web" && stored.Spec.Rules[0].Host != "web.example" {
 			t.Errorf("host %q was stored", stored.Spec.Rules[0].Host)
 		}
 	}
-}
-
-func TestEndpointSliceEvents(t *testing.T) {
-	c := followed(t, standard())
-	endpointSlices := c.DiscoveryV1().EndpointSlices("demo")
-	slice := func(address string, port int32) *discoveryv1.EndpointSlice {
-		return &discoveryv1.EndpointSlice{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"},
-			Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{address}}},
-			Ports:      []discoveryv1.EndpointPort{{Port: &port}},
-		}
-	}
-	c.must(endpointSlices.Create(t.Context(), slice("127.0.0.1", 80), create))
-	c.next("create EndpointSlice demo/web")
-	c.must(endpointSlices.Update(t.Context(), slice("127.0.0.1", 81), update)) // ports alone
-	c.must(endpointSlices.Update(t.Context(), slice("127.0.0.2", 81), update))
-	c.next("update EndpointSlice demo/web")
-	c.must(nil, endpointSlices.Delete(t.Context(), "web", remove))
-	c.next("delete EndpointSlice demo/web")
-}
-
-func TestServiceEvents(t *testing.T) {
-	c := followed(t, standard())
-	services := c.CoreV1().Services("demo")
-	service := func(name string, kind corev1.ServiceType, port int32) *corev1.Service {
-		return &corev1.Service{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name},
-			Spec:       corev1.ServiceSpec{Type: kind, Ports: []corev1.ServicePort{{Port: port}}},
-		}
-	}
-	c.must(services.Create(t.Context(), service("web", corev1.ServiceTypeClusterIP, 80), create))
-	c.must(services.Update(t.Context(), service("web", corev1.ServiceTypeClusterIP, 81), update))
-	c.next("update Service demo/web")
-	c.must(nil, services.Delete(t.Context(), "web", remove))
-	c.must(services.Create(t.Context(), service("out", corev1.ServiceTypeExternalName, 80), create))
-	c.next("create Service demo/out")
-	c.must(nil, services.Delete(t.Context(), "out", remove))
-	c.next("delete Service demo/out")
-}
-
-func TestSecretEvents(t *testing.T) {
-	named := ingress("web", "nginx")
-	named.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "web-tls"}}
-	c := followed(t, standard(), named)
-	c.next("create Ingress demo/web")
-	secret := func(namespace, name, content string) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"x": []byte(content)}}
-	}
-	for _, other := range []*corev1.Secret{secret("demo", "other", "1"), secret("elsewhere", "web-tls", "1")} {
-		c.must(c.CoreV1().Secrets(other.Namespace).Create(t.Context(), other, create))
-	}
-	secrets := c.CoreV1().Secrets("demo")
-	c.must(secrets.Create(t.Context(), secret("demo", "web-tls", "1"), create))
-	c.next("create Secret demo/web-tls")
-	c.must(nil, secrets.Delete(t.Context(), "web-tls", remove))
-	c.next("delete Secret demo/web-tls")
 }
 
 // Secrets that annotations, a flag and the ConfigMap name are followed, too.
@@ -296,7 +237,7 @@ func TestSecretsThatAreNamedElsewhere(t *testing.T) {
 	options.DefaultCertificate = types.NamespacedName{Namespace: "elsewhere", Name: "default"}
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}, Data: map[string]string{"ssl-dh-param": "system/dh"}}
 	c := followed(t, options, named, short, config)
-	for range 4 { // the class, the ConfigMap and the ingresses
+	for range 3 { // the ConfigMap and the ingresses
 		<-c.changes
 	}
 	for _, name := range []string{"demo/auth-secret", "demo/auth-tls-secret", "demo/proxy-ssl-secret", "demo/short", "elsewhere/default", "system/dh"} {
@@ -311,22 +252,6 @@ func TestSecretsThatAreNamedElsewhere(t *testing.T) {
 	}
 }
 
-func TestConfigMapEvents(t *testing.T) {
-	c := followed(t, standard())
-	config := func(name, value string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: name}, Data: map[string]string{"x": value}}
-	}
-	configMaps := c.CoreV1().ConfigMaps("system")
-	c.must(configMaps.Create(t.Context(), config("other", "1"), create))
-	c.must(configMaps.Create(t.Context(), config("controller", "1"), create))
-	c.next("create ConfigMap system/controller")
-	c.must(configMaps.Update(t.Context(), config("controller", "2"), update))
-	c.next("update ConfigMap system/controller")
-	c.must(nil, configMaps.Delete(t.Context(), "controller", remove)) // is not noticed
-	c.must(configMaps.Create(t.Context(), config("controller", "2"), create))
-	c.next("create ConfigMap system/controller")
-}
-
 func TestOwnConfigMapOutsideOfTheWatchedNamespace(t *testing.T) {
 	options := standard()
 	options.Namespace = "demo"
@@ -336,17 +261,4 @@ func TestOwnConfigMapOutsideOfTheWatchedNamespace(t *testing.T) {
 	if got := c.store.ConfigMaps(); len(got) != 1 || got[0].Name != "controller" {
 		t.Errorf("the store holds %d ConfigMaps, want the controller's own", len(got))
 	}
-}
-
-func TestClassEvents(t *testing.T) {
-	c := followed(t, standard())
-	classes := c.NetworkingV1().IngressClasses()
-	c.must(classes.Create(t.Context(), class("third", "example.com/third"), create))
-	relabelled := class("nginx", "k8s.io/ingress-nginx")
-	relabelled.Labels = map[string]string{"a": "b"}
-	c.must(classes.Update(t.Context(), relabelled, update))
-	withParameters := class("nginx", "k8s.io/ingress-nginx")
-	withParameters.Spec.Parameters = &networkingv1.IngressClassParametersReference{Kind: "ConfigMap", Name: "x"}
-	c.must(classes.Update(t.Context(), withParameters, update))
-	c.next("update IngressClass nginx")
 }

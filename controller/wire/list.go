@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // List is backends as Lua reads them, each encoded by itself, so that two
@@ -41,6 +42,23 @@ func (l List) Body() []byte {
 // Equal tells whether two lists say the same, in the same bytes.
 func (l List) Equal(other List) bool {
 	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, (*Backend).equal)
+}
+
+// Keeping is the list with those backends of another one that it lacks, by name.
+// Both are sorted by name.
+func (l List) Keeping(other List) List {
+	have := l.byName()
+	kept := slices.Clone(l)
+	for _, b := range other {
+		if _, ok := have[b.Name]; !ok {
+			kept = append(kept, b)
+		}
+	}
+	if len(kept) == len(l) {
+		return l
+	}
+	slices.SortStableFunc(kept, func(a, b *Backend) int { return strings.Compare(a.Name, b.Name) })
+	return kept
 }
 
 func (b *Backend) equal(other *Backend) bool {

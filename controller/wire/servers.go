@@ -49,6 +49,31 @@ func (c certificates) add(host string, certificate *model.SSLCert) {
 	c.Certificates[certificate.UID] = certificate.PemCertKey
 }
 
+// ServersKeeping is the certificates of next, and those of hosts that only
+// running has.
+func ServersKeeping(running, next []byte) ([]byte, error) {
+	if len(running) == 0 || len(next) == 0 {
+		return next, nil
+	}
+	var before, after certificates
+	if err := json.Unmarshal(running, &before); err != nil {
+		return nil, fmt.Errorf("reading the certificates that Lua has: %w", err)
+	}
+	if err := json.Unmarshal(next, &after); err != nil {
+		return nil, fmt.Errorf("reading the certificates that Lua is to have: %w", err)
+	}
+	for host, uid := range before.Servers {
+		if _, still := after.Servers[host]; still {
+			continue
+		}
+		after.Servers[host] = uid
+		if _, has := after.Certificates[uid]; !has {
+			after.Certificates[uid] = before.Certificates[uid]
+		}
+	}
+	return json.Marshal(after)
+}
+
 // ServersAfter is the body of POST /configuration/servers that makes of Lua that
 // was told running one that was told next: Lua keeps what it is not told of, so
 // hosts that had a certificate are said to have none.

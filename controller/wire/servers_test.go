@@ -84,3 +84,29 @@ func TestPassthrough(t *testing.T) {
 		}
 	}
 }
+
+func TestServersKeeping(t *testing.T) {
+	for _, test := range []struct{ running, next, want string }{
+		{``, `{"certificates":{"b":"B"},"servers":{"x":"b"}}`, `{"certificates":{"b":"B"},"servers":{"x":"b"}}`},
+		{`{"certificates":{"a":"A","c":"C"},"servers":{"x":"a","y":"c"}}`, `{"certificates":{"b":"B"},"servers":{"x":"b"}}`,
+			`{"certificates":{"b":"B","c":"C"},"servers":{"x":"b","y":"c"}}`},
+	} {
+		got, err := wire.ServersKeeping([]byte(test.running), []byte(test.next))
+		if err != nil || string(got) != test.want {
+			t.Errorf("got %s, %v, want %s", got, err, test.want)
+		}
+	}
+	if _, err := wire.ServersKeeping([]byte("["), []byte("{}")); err == nil {
+		t.Error("no error for what is no JSON")
+	}
+}
+
+func TestListKeeping(t *testing.T) {
+	a, b, newer, c := &wire.Backend{Name: "a", JSON: []byte("1")}, &wire.Backend{Name: "b", JSON: []byte("1")}, &wire.Backend{Name: "b", JSON: []byte("2")}, &wire.Backend{Name: "c"}
+	if got := (wire.List{newer, c}).Keeping(wire.List{a, b}); !got.Equal(wire.List{a, newer, c}) {
+		t.Errorf("got %s", got.Body())
+	}
+	if got := (wire.List{newer}).Keeping(nil); !got.Equal(wire.List{newer}) {
+		t.Errorf("got %s", got.Body())
+	}
+}

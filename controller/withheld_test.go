@@ -75,7 +75,7 @@ func (r *running) awaitRefusal(name string) string {
 	return ""
 }
 
-func refused(sync record) bool { return strings.Contains(sync.Error, "no_such_directive") }
+func refused(sync record) bool { return strings.Contains(sync.Error, "[emerg]") }
 
 func TestASnippetThatBreaksNginx(t *testing.T) {
 	t.Parallel()
@@ -85,17 +85,17 @@ func TestASnippetThatBreaksNginx(t *testing.T) {
 		r.addIngress(withSnippet("early", "no_such_directive_either on;")) // from the very start
 	})
 	r.awaitHost("web.example", "one")
-	if event := r.awaitRefusal("early"); !strings.Contains(event, `"no_such_directive_either"`) || !strings.Contains(event, "left out") {
+	if event := r.awaitRefusal("early"); !strings.Contains(event, `"no_such_directive_either"`) || !strings.Contains(event, "its requests get 503") {
 		t.Errorf("Event %q", event)
 	}
-	if got := r.get(r.ports.HTTP, "early.example", "/"); !strings.HasPrefix(got, "404") {
+	if got := r.get(r.ports.HTTP, "early.example", "/"); !strings.HasPrefix(got, "503") {
 		t.Errorf("the host of the refused ingress answers %q", got)
 	}
 
 	// A good ingress that becomes bad is served as it was; what comes with it and after it is served.
 	r.addIngress(withSnippet("changing", "add_header X-Good 1;"))
 	r.awaitHost("changing.example", "one")
-	r.changeIngress(withSnippet("changing", "no_such_directive on;"))
+	r.changeIngress(withSnippet("changing", "add_header no_such_directive;"))
 	r.addIngress(withSnippet("beside", ""))
 	r.awaitSync(refused)
 	r.awaitHost("beside.example", "one")
@@ -136,11 +136,11 @@ func metric(page, name string) string {
 // ConfigMap, and all the rest is served.
 func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 	t.Parallel()
-	const main = "no_such_directive_either on;"
+	const main = "worker_priority no_such_priority;" // keeps nobody out
 	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 	r.awaitHost("web.example", "one")
 	r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
-	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx refuses it") || !strings.Contains(event.Message, "its default holds") {
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx refuses it") || !strings.Contains(event.Message, "or its default, holds") {
 		t.Errorf("%+v", event)
 	}
 	wantHeader := func(want string) {
@@ -161,7 +161,7 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All first always;"}, update)
 	wantHeader("first")
-	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All second always; no_such_directive on;", "hsts": "false"}, update)
+	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All second always; add_header;", "hsts": "false"}, update)
 	r.addIngress(withSnippet("beside", ""))
 	r.awaitHost("beside.example", "one")
 	r.addIngress(withSnippet("after", ""))
@@ -263,6 +263,6 @@ func TestAnIngressThatTheConfigMapLetsIn(t *testing.T) {
 	if event := r.awaitRefusal("bad"); !strings.Contains(event, "no_such_directive") {
 		t.Errorf("Event %q", event)
 	}
-	r.awaitHost("bad.example", "404")
+	r.awaitHost("bad.example", "503")
 	r.awaitHost("good.example", "one")
 }

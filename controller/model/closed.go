@@ -1,0 +1,97 @@
+package model
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// close has all locations of an ingress answer 503. Of its annotations only
+// those count that say which requests are meant, so that none of them falls to
+// another location.
+func (b *builder) close(ingress *networkingv1.Ingress, read *parsed, reason string) {
+	set := b.noAnnotations
+	set.Denied = &reason
+	set.Rewrite.UseRegex = b.meansPatterns(ingress)
+	set.Aliases = b.aliasesOf(ingress)
+	read.Set, read.closed = set, true
+}
+
+func (b *builder) closed(ingress *networkingv1.Ingress) bool {
+	return ingress != nil && b.sets[ingress].closed
+}
+
+func (b *builder) annotationOf(ingress *networkingv1.Ingress, name string) string {
+	prefix := cmp.Or(b.options.AnnotationsPrefix, annotations.DefaultPrefix)
+	return strings.TrimSpace(ingress.Annotations[prefix+"/"+name])
+}
+
+// saysCanary tells whether an ingress is a canary, whatever else it says.
+func (b *builder) saysCanary(ingress *networkingv1.Ingress) bool {
+	on, err := strconv.ParseBool(b.annotationOf(ingress, "canary"))
+	return err == nil && on
+}
+
+// meansPatterns tells whether the paths of an ingress are regular expressions.
+func (b *builder) meansPatterns(ingress *networkingv1.Ingress) bool {
+	on, err := strconv.ParseBool(b.annotationOf(ingress, "use-regex"))
+	return err == nil && on || b.annotationOf(ingress, "rewrite-target") != ""
+}
+
+// aliasesOf are the further names of an ingress's hosts; none if they are bad or
+// forbidden.
+func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
+	const name = "server-alias"
+	value := b.annotationOf(ingress, name)
+	if value == "" {
+		return nil
+	}
+	bare := new(networkingv1.Ingress)
+	bare.Annotations = map[string]string{cmp.Or(b.options.AnnotationsPrefix, annotations.DefaultPrefix) + "/" + name: value}
+	set, _, err := annotations.Parse(bare, b.options)
+	if err != nil {
+		return nil
+	}
+	return set.Aliases
+}
+
+// backendOf is the backend that a path or the default backend of an ingress
+// leads to. Closed ingresses have none: nothing is asked of it.
+func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) string {
+	if b.closed(ingress) || b.isOfAnother(ingress, wanted) {
+		return DefaultBackendName
+	}
+	return backendName(ingress.Namespace, wanted)
+}
+
+// closePlace has a location answer 503 if its place in the ingress is closed.
+func (b *builder) closePlace(location *Location, place snapshot.Place) {
+	if closure, ok := b.Closed[location.Ingress]; ok && closure.Places[place] {
+		location.Denied = &closure.Reason
+	}
+}
+
+// closeStolen has a location answer 503 if its backend is another service's.
+func (b *builder) closeStolen(location *Location, wanted *networkingv1.IngressServiceBackend) {
+	if b.isOfAnother(location.Ingress, wanted) {
+		location.Denied = new("its backend would have the name of another service's")
+	}
+}
+
+// closeHosts has the hosts of closed ingresses answer 503 where what is missing
+// would have protected all of the host.
+func (b *builder) closeHosts() {
+	for _, server := range b.servers {
+		if server.closed == nil {
+			continue
+		}
+		for _, location := range server.Locations {
+			location.Denied = cmp.Or(location.Denied, server.closed)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package quarantine
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Budget bounds what trials cost: 60 a minute and half of the time, each with an
+// initial stock of a minute's worth.
+type Budget struct {
+	trials, milliseconds *rate.Limiter
+}
+
+// NewBudget has its whole stock.
+func NewBudget() *Budget {
+	return &Budget{trials: rate.NewLimiter(1, 60), milliseconds: rate.NewLimiter(500, 30_000)}
+}
+
+// Spend counts a trial that took so long, whether or not there was enough left.
+func (b *Budget) Spend(now time.Time, took time.Duration) {
+	b.trials.ReserveN(now, 1)
+	for left := int(took.Milliseconds()); left > 0; left -= b.milliseconds.Burst() {
+		b.milliseconds.ReserveN(now, min(left, b.milliseconds.Burst()))
+	}
+}
+
+// Wait is how long until there is enough for a trial.
+func (b *Budget) Wait(now time.Time) time.Duration {
+	return max(until(b.trials, now), until(b.milliseconds, now))
+}
+
+func until(limiter *rate.Limiter, now time.Time) time.Duration {
+	lacking := 1 - limiter.TokensAt(now)
+	if lacking <= 0 {
+		return 0
+	}
+	return time.Duration(lacking / float64(limiter.Limit()) * float64(time.Second))
+}

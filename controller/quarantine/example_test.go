@@ -1,0 +1,28 @@
+package quarantine_test
+
+import (
+	"fmt"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/quarantine"
+)
+
+// An earlier version stands in for one that nginx refuses only if it protects no
+// less.
+func ExampleInsteadOf() {
+	version := func(annotations ...string) *networkingv1.Ingress {
+		ingress := new(networkingv1.Ingress)
+		ingress.Name, ingress.Annotations = "web", make(map[string]string)
+		for i := 0; i < len(annotations); i += 2 {
+			ingress.Annotations["nginx.ingress.kubernetes.io/"+annotations[i]] = annotations[i+1]
+		}
+		return ingress
+	}
+	good := version()
+	fmt.Println(quarantine.InsteadOf(version("proxy-body-size", "2m"), good, "").Says)
+	fmt.Println(quarantine.InsteadOf(version("auth-url", "http://auth.example/"), good, "").Says)
+	// Output:
+	// its earlier version is served
+	// its requests get 503, as its earlier version protects less: external authentication
+}

@@ -1,0 +1,160 @@
+package quarantine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/annotations"
+)
+
+// asking is an ingress of the host a.example with annotations: "key: value",
+// semicolons in between.
+func asking(name, text string, paths ...string) *networkingv1.Ingress {
+	ingress := new(networkingv1.Ingress)
+	ingress.Namespace, ingress.Name, ingress.UID = "demo", name, types.UID(name)
+	ingress.Annotations = make(map[string]string)
+	for one := range strings.SplitSeq(text, "|") {
+		if key, value, ok := strings.Cut(one, ": "); ok {
+			ingress.Annotations["nginx.ingress.kubernetes.io/"+strings.TrimSpace(key)] = value
+		}
+	}
+	if len(paths) == 0 {
+		paths = []string{"/"}
+	}
+	var http networkingv1.HTTPIngressRuleValue
+	for _, path := range paths {
+		http.Paths = append(http.Paths, networkingv1.HTTPIngressPath{Path: path, Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: name}}})
+	}
+	ingress.Spec.Rules = []networkingv1.IngressRule{{Host: "a.example", IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &http}}}
+	return ingress
+}
+
+func TestEachAnnotationIsInOneTable(t *testing.T) {
+	rows := make(map[string]string)
+	for key := range harmless {
+		rows[key] = "harmless"
+	}
+	for _, p := range protections {
+		for _, key := range p.keys {
+			if rows[key] != "" {
+				t.Errorf("%s is in %q and in %q", key, rows[key], p.name)
+			}
+			rows[key] = p.name
+		}
+		for _, key := range p.asks {
+			if !slices.Contains(p.keys, key) {
+				t.Errorf("%s: %s asks and is no key", p.name, key)
+			}
+		}
+	}
+	for _, family := range annotations.Families() {
+		for _, key := range family.Keys {
+			for _, name := range append([]string{key.Name}, key.Aliases...) {
+				if rows[name] == "" {
+					t.Errorf("%s (%s) is in no table: does a version without it protect less?", name, family.Name)
+				}
+				delete(rows, name)
+			}
+		}
+	}
+	for key := range rows {
+		t.Errorf("there is no annotation %s", key)
+	}
+}
+
+func TestWeaker(t *testing.T) {
+	for name, test := range map[string]struct{ earlier, wanted, want string }{
+		"nothing":                     {"", "", ""},
+		"authentication comes":        {"", "auth-url: http://a", "external authentication"},
+		"authentication goes":         {"auth-url: http://a", "", ""},
+		"authentication elsewhere":    {"auth-url: http://a", "auth-url: http://b", "external authentication"},
+		"authentication stays":        {"auth-url: http://a", "auth-url: http://a| proxy-body-size: 1m", ""},
+		"of its connections":          {"auth-url: http://a", "auth-url: http://a| auth-keepalive: 5", ""},
+		"passwords":                   {"", "auth-type: basic| auth-secret: x", "passwords"},
+		"a secret without a type":     {"", "auth-secret: x", ""},
+		"an allow list":               {"", "whitelist-source-range: 10.0.0.0/8", "allow list"},
+		"a wider one is refused":      {"whitelist-source-range: 10.1.0.0/16", "whitelist-source-range: 10.0.0.0/8", "allow list"},
+		"a deny list":                 {"", "denylist-source-range: 10.0.0.0/8", "deny list"},
+		"certificates":                {"", "auth-tls-secret: a/b", "client certificates"},
+		"satisfy":                     {"satisfy: any", "", "satisfy"},
+		"opting out of global":        {"enable-global-auth: false", "", "global authentication"},
+		"the firewall":                {"", "enable-modsecurity: true", "ModSecurity"},
+		"redirect":                    {"", "force-ssl-redirect: true", "redirect to HTTPS"},
+		"limits":                      {"", "limit-rps: 5", "rate limits"},
+		"an exception from no limits": {"", "limit-allowlist: 10.0.0.0/8", ""},
+		"an exception from limits":    {"limit-rps: 5| limit-allowlist: 10.0.0.0/8", "limit-rps: 5", "rate limits"},
+		"errors":                      {"custom-http-errors: 401", "", "intercepted errors"},
+		"CORS goes":                   {"enable-cors: true", "", "CORS"},
+		"CORS comes":                  {"", "enable-cors: true", ""},
+		"a mirror goes":               {"mirror-target: http://m", "", "mirror"},
+		"access rules in a snippet":   {"", "configuration-snippet: deny all;", "snippet of the location"},
+		"the same rules":              {"configuration-snippet: deny all;", "configuration-snippet: add_header A b; deny  all;", ""},
+		"no rules in a snippet":       {"", "configuration-snippet: more_set_headers -a \"X: y\";", ""},
+		"a header of requests":        {"", "configuration-snippet: proxy_set_header X-User \"\";", "snippet of the location"},
+		"a directive nobody knows":    {"", "server-snippet: no_such_directive on;", "snippet of the server"},
+		"an annotation nobody knows":  {"", "new-protection: on", "annotation new-protection"},
+		"several":                     {"", "new-protection: on| auth-url: http://a| limit-rps: 1", "external authentication, rate limits, annotation new-protection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(newReader("").weaker(asking("x", test.earlier), asking("x", test.wanted)), ", "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	if got := newReader("other").weaker(asking("x", ""), asking("x", "auth-url: http://a")); len(got) > 0 {
+		t.Errorf("annotations of another prefix count: %q", got)
+	}
+	plain, secured := asking("x", ""), asking("x", "")
+	secured.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{"a.example"}, SecretName: "a"}}
+	if got := newReader("").weaker(plain, secured); !slices.Equal(got, []string{"spec.tls"}) {
+		t.Errorf("TLS comes: %q", got)
+	}
+	if got := newReader("").weaker(secured, plain); len(got) > 0 {
+		t.Errorf("TLS goes: %q", got)
+	}
+}
+
+func TestDirectivesThatProtect(t *testing.T) {
+	for snippet, want := range map[string]string{
+		"":                       "",
+		"# deny all;":            "",
+		"add_header A b;":        "",
+		"add_header A \"b;}\";":  "",
+		"add_header A ${host};":  "",
+		"add_header A a#b;":      "",
+		"deny all;":              "deny all;",
+		"deny\tall ; allow\n1;":  "deny all ;/allow\n1;",
+		"if ($x) { return 403;}": "if ($x) { return 403;}",
+		"location /a { deny all; location /b { allow all; } } etag off;": "location /a { deny all; location /b { allow all; } }",
+		"add_header A 1\ndeny all;":                                      "add_header A 1\ndeny all;", // a semicolon is missing
+		"add_header A 1 deny all;":                                       "add_header A 1 deny all;",
+		"add_header A 1":                                                 "add_header A 1",
+		"add_header A \"1; deny all;":                                    "add_header A \"1; deny all;",
+		"} location / {":                                                 "} location / {",
+	} {
+		if got := strings.Join(protecting(snippet), "/"); got != want {
+			t.Errorf("%q: got %q, want %q", snippet, got, want)
+		}
+	}
+}
+
+func FuzzDirectives(f *testing.F) {
+	f.Add("add_header A \"1; deny all;", "deny all;")
+	f.Fuzz(func(t *testing.T, earlier, wanted string) {
+		if strings.Contains(wanted, "deny") && !strings.ContainsAny(wanted, "#\"'\\") && snippetLacks("", wanted) == false {
+			for word := range strings.FieldsSeq(wanted) {
+				if word == "deny" {
+					t.Errorf("%q protects nothing", wanted)
+				}
+			}
+		}
+		if snippetLacks(wanted, wanted) {
+			t.Errorf("%q lacks itself", wanted)
+		}
+		snippetLacks(earlier, wanted)
+	})
+}

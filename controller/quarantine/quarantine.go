@@ -1,0 +1,399 @@
+// Package quarantine keeps what nginx refuses from stopping everything else. It
+// stands between the cluster and the model: of an ingress that nginx refuses it
+// serves the last known good version, or answers 503; of a key of the ConfigMap,
+// the value before. It finds the guilty by bisection, a trial at a time, and the
+// caller asks nginx. Its one rule: it never serves a version that protects less
+// than the wanted one.
+package quarantine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Quarantine is what is kept back. It is for one goroutine.
+type Quarantine struct {
+	Prefix    string               // of annotations; empty is ingress-nginx's
+	ConfigMap types.NamespacedName // the controller's own
+
+	cases map[types.NamespacedName]*inmate
+	keys  map[string]*refusedKey
+
+	good     map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
+	tookLast []*networkingv1.Ingress                        // what Took got
+
+	ever  bool              // whether nginx has taken any configuration yet
+	taken map[string]string // the ConfigMap's data in the last one
+
+	unaccepted map[*networkingv1.Ingress]unaccepted // stand-ins of a snapshot's Refused
+	stands     map[*networkingv1.Ingress]bool       // those stand-ins
+
+	seen     snapshot.Snapshot // by Follow, the last time
+	settings string
+	around   neighbours // of what is seen
+
+	search
+}
+
+// sentence is how often nginx refused something, when the last time, and why.
+type sentence struct {
+	refused bool // else it waits for its trial
+	reason  string
+	told    string // what its object's Event said last
+	times   int
+	last    time.Time
+}
+
+// inmate is an ingress in quarantine.
+type inmate struct {
+	sentence
+	wanted *networkingv1.Ingress
+	stand  StandIn
+	around string // see surroundings; when it was refused
+	bare   bool   // nginx may refuse its stand-in, too: that is still to be tried
+}
+
+// demote takes the next lesser stand-in: 503 in the place of the earlier version,
+// and nothing in the place of 503.
+func (one *inmate) demote(prefix string) {
+	switch closed := InsteadOf(one.wanted, nil, prefix); {
+	case one.stand.Closure != nil && one.stand.Closure.Places == nil, closed.Ingress == nil:
+		one.stand = StandIn{Says: "it is left out, as nginx refuses even 503 at its paths"}
+	default:
+		one.stand = closed
+	}
+}
+
+type unaccepted struct {
+	good  *networkingv1.Ingress
+	stand StandIn
+}
+
+// Pauses before something is tried again: when it changed, or something that it
+// may have collided with; and when neither did, as not everything that nginx
+// reads is known. Both double each time that nginx refuses it.
+const (
+	soonest, latest         = time.Second, 5 * time.Minute
+	idleSoonest, idleLatest = time.Minute, time.Hour
+)
+
+func pause(times int, least, most time.Duration) time.Duration {
+	if times > 16 {
+		return most
+	}
+	return min(most, least<<max(0, times-1))
+}
+
+// due tells whether it may be tried now.
+func (s *sentence) due(now time.Time) bool { return !now.Before(s.when()) }
+
+// when is the earliest time for its next trial.
+func (s *sentence) when() time.Time {
+	switch {
+	case s.times == 0:
+		return time.Time{}
+	case s.refused:
+		return s.last.Add(pause(s.times, idleSoonest, idleLatest))
+	}
+	return s.last.Add(pause(s.times, soonest, latest))
+}
+
+// Follow takes note of what changed in the cluster. What changed itself, or has
+// other surroundings than when nginx refused it, waits for another trial.
+// settings is anything else that decides what nginx reads, such as the template.
+func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
+	q.known = nil
+	changed := settings != q.settings || !sameStatic(q.seen, cluster)
+	q.seen, q.settings = cluster, settings
+	if changed {
+		q.around = neighbours{before: q.around.digests}
+		q.followIngresses(cluster)
+		q.followKeys(cluster)
+	}
+	for _, s := range q.sentences() {
+		if s.refused && s.due(now) {
+			s.refused = false
+		}
+	}
+}
+
+func (q *Quarantine) followIngresses(cluster snapshot.Snapshot) {
+	current := make(map[types.NamespacedName]*networkingv1.Ingress)
+	for _, ingress := range cluster.Ingresses {
+		current[snapshot.NameOf(ingress)] = ingress
+	}
+	for name, one := range q.cases {
+		now := current[name]
+		switch {
+		case now == nil || now.UID != one.wanted.UID || q.isGood(now):
+			delete(q.cases, name) // gone, another one, or as it was when nginx took it
+		case !SameWishes(now, one.wanted, q.Prefix):
+			one.wanted, one.refused = now, false
+			one.stand, one.bare = InsteadOf(now, q.goodVersion(now), q.Prefix), false
+		case one.refused && one.around != q.surroundings(now):
+			one.refused = false
+		}
+	}
+}
+
+func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
+	data := dataOf(cluster, q.ConfigMap)
+	for key, one := range q.keys {
+		value := valueOf(data, key)
+		switch {
+		case q.ever && equal(value, valueOf(q.taken, key)):
+			delete(q.keys, key)
+			continue
+		case !q.ever && value == nil:
+			delete(q.keys, key)
+			continue
+		case !equal(value, one.value):
+			one.value = value
+			one.closed = q.closesKey(key, value)
+		}
+		one.refused = false // a file that it names may have changed, or an ingress that it broke
+	}
+}
+
+// sameStatic tells whether two moments of a cluster have the same objects, but
+// for endpoints.
+func sameStatic(a, b snapshot.Snapshot) bool {
+	return slices.Equal(a.Ingresses, b.Ingresses) && sameObjects(a.ConfigMaps, b.ConfigMaps) &&
+		sameObjects(a.Secrets, b.Secrets) && sameObjects(a.Services, b.Services)
+}
+
+// sameObjects is quick where the maps are one, as snapshots of a Ledger share
+// them.
+func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
+}
+
+// isGood tells whether nginx took that version of an ingress before.
+func (q *Quarantine) isGood(ingress *networkingv1.Ingress) bool {
+	good := q.goodVersion(ingress)
+	return good != nil && SameWishes(good, ingress, q.Prefix) && q.sinceGood(ingress)
+}
+
+// sinceGood tells whether the case of an ingress was opened for another version
+// than the one that nginx took: else it is the surroundings that became bad.
+func (q *Quarantine) sinceGood(ingress *networkingv1.Ingress) bool {
+	one := q.cases[snapshot.NameOf(ingress)]
+	return one == nil || !SameWishes(one.wanted, ingress, q.Prefix)
+}
+
+// goodVersion is the last known good version of an ingress, nil if there is none.
+func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.Ingress {
+	good := q.good[snapshot.NameOf(ingress)]
+	if good == nil || good.UID != ingress.UID {
+		return nil
+	}
+	return good
+}
+
+// Serve is the cluster with what is served in the place of what is in
+// quarantine or not accepted, and a finding for each of that.
+func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
+	var findings []model.Finding
+	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
+		findings = append(findings, q.keys[key].finding(q.ConfigMap, key))
+	}
+	cluster, ofRefused := q.accepted(cluster)
+	findings = append(findings, ofRefused...)
+	if len(q.cases) == 0 && len(q.keys) == 0 {
+		return cluster, findings
+	}
+	for _, ingress := range cluster.Ingresses {
+		if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !q.stands[ingress] {
+			findings = append(findings, one.finding())
+		}
+	}
+	return q.without(cluster, q.isHeld), findings
+}
+
+// isHeld tells whether something is not served as it is wanted.
+func (q *Quarantine) isHeld(s suspect) bool {
+	if s.key != "" {
+		return q.keys[s.key] != nil
+	}
+	return q.cases[s.ingress] != nil
+}
+
+func (one *inmate) finding() model.Finding {
+	return model.Finding{Object: "Ingress " + snapshot.NameOf(one.wanted).String(), Reason: one.reasonToPeople()}
+}
+
+func (one *inmate) reasonToPeople() string {
+	if !one.refused {
+		return fmt.Sprintf("it waits for a test by nginx, which refused it or what came with it; %s until then", one.stand.Says)
+	}
+	return fmt.Sprintf("nginx refuses it (%s); %s until it changes, or what it may collide with does", one.reason, one.stand.Says)
+}
+
+// accepted is the cluster with what is served in the place of the versions that
+// are not accepted.
+func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
+	if len(cluster.Refused) == 0 {
+		q.unaccepted, q.stands = nil, nil
+		return cluster, nil
+	}
+	var findings []model.Finding
+	still := make(map[*networkingv1.Ingress]unaccepted)
+	ingresses := slices.Clone(cluster.Ingresses)
+	closed := maps.Clone(cluster.Closed)
+	for _, refusal := range cluster.Refused {
+		name := snapshot.NameOf(refusal.Ingress)
+		i := slices.IndexFunc(ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == name })
+		var good *networkingv1.Ingress
+		if i >= 0 {
+			good = ingresses[i]
+			ingresses = slices.Delete(ingresses, i, i+1)
+			if q.cases[name] != nil {
+				good = q.goodVersion(good)
+			}
+		}
+		one, known := q.unaccepted[refusal.Ingress]
+		if !known || one.good != good {
+			one = unaccepted{good, InsteadOf(refusal.Ingress, good, q.Prefix)}
+		}
+		still[refusal.Ingress] = one
+		ingresses, closed = one.stand.addTo(ingresses, closed)
+		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: refusal.Reason + "; " + one.stand.Says})
+	}
+	q.unaccepted, q.stands = still, make(map[*networkingv1.Ingress]bool)
+	for _, one := range still {
+		q.stands[one.stand.Ingress] = true
+	}
+	cluster.Ingresses, cluster.Closed = snapshot.OldestFirst(ingresses), closed
+	return cluster, findings
+}
+
+func (s StandIn) addTo(ingresses []*networkingv1.Ingress, closed map[*networkingv1.Ingress]snapshot.Closure) ([]*networkingv1.Ingress, map[*networkingv1.Ingress]snapshot.Closure) {
+	if s.Ingress == nil {
+		return ingresses, closed
+	}
+	if s.Closure != nil {
+		if closed == nil {
+			closed = make(map[*networkingv1.Ingress]snapshot.Closure)
+		}
+		closed[s.Ingress] = *s.Closure
+	}
+	return append(ingresses, s.Ingress), closed
+}
+
+// without is the cluster with what is served in the place of what is out. The
+// order stays: a stand-in has the name and the age of what it stands for.
+func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) snapshot.Snapshot {
+	var ingresses []*networkingv1.Ingress
+	closed := maps.Clone(cluster.Closed)
+	for _, ingress := range cluster.Ingresses {
+		name := snapshot.NameOf(ingress)
+		if q.stands[ingress] || !out(suspect{ingress: name}) {
+			ingresses = append(ingresses, ingress)
+			continue
+		}
+		ingresses, closed = q.standIn(ingress).addTo(ingresses, closed)
+	}
+	cluster.Ingresses, cluster.Closed = ingresses, closed
+	instead := make(map[string]*string)
+	for key := range q.keysOf(cluster) {
+		if out(suspect{key: key}) {
+			instead[key] = q.insteadOfKey(key)
+		}
+	}
+	if len(instead) > 0 {
+		cluster = withKeys(cluster, q.ConfigMap, instead)
+	}
+	return cluster
+}
+
+// standIn is what is served in the place of an ingress.
+func (q *Quarantine) standIn(ingress *networkingv1.Ingress) StandIn {
+	if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !one.bare {
+		return one.stand
+	}
+	return StandIn{} // the search has not come to it
+}
+
+// Took notes that nginx took a cluster that Serve returned.
+func (q *Quarantine) Took(served snapshot.Snapshot) {
+	q.base, q.ever, q.taken = true, true, dataOf(served, q.ConfigMap)
+	if slices.Equal(q.tookLast, served.Ingresses) {
+		return
+	}
+	q.tookLast = served.Ingresses
+	good := make(map[types.NamespacedName]*networkingv1.Ingress, len(served.Ingresses))
+	for _, ingress := range served.Ingresses {
+		name := snapshot.NameOf(ingress)
+		if q.cases[name] != nil || q.stands[ingress] {
+			if before := q.good[name]; before != nil && before.UID == ingress.UID {
+				good[name] = before
+			}
+			continue
+		}
+		good[name] = ingress
+	}
+	q.good = good
+}
+
+// Frozen is an error while nothing that takes a reload may be done: a key is
+// refused in whose place nothing can be served, or all are under suspicion.
+func (q *Quarantine) Frozen() error {
+	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
+		if q.keys[key].closed {
+			return fmt.Errorf("no configuration without a key that nginx refuses: %v", q.keys[key].finding(q.ConfigMap, key))
+		}
+	}
+	for _, one := range q.cases {
+		if one.bare {
+			return fmt.Errorf("nginx refuses what is to be served in the place of %s; it is still to be tried", snapshot.NameOf(one.wanted))
+		}
+	}
+	if len(q.wide) > 0 {
+		return fmt.Errorf("nginx refuses what it took before; %d ingresses and keys are still to be tried", len(q.wide))
+	}
+	return nil
+}
+
+// sentences are all that are passed, in any order.
+func (q *Quarantine) sentences() []*sentence {
+	var all []*sentence
+	for _, one := range q.cases {
+		all = append(all, &one.sentence)
+	}
+	for _, one := range q.keys {
+		all = append(all, &one.sentence)
+	}
+	return all
+}
+
+// Wait is how long until there is something to try; false: there never is unless
+// something changes.
+func (q *Quarantine) Wait(now time.Time) (time.Duration, bool) {
+	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
+		return 0, true
+	}
+	all := q.sentences()
+	if len(all) == 0 {
+		return 0, false
+	}
+	soonest := slices.MinFunc(all, func(a, b *sentence) int { return a.when().Compare(b.when()) })
+	return max(0, soonest.when().Sub(now)), true
+}
+
+// byAge compares suspects: keys first, as snippets of ingresses rely on them;
+// what was refused less often before; then the order of the cluster.
+func byAge(order map[suspect]int, times func(suspect) int) func(a, b suspect) int {
+	return func(a, b suspect) int {
+		return cmp.Or(cmp.Compare(times(a), times(b)), cmp.Compare(order[a], order[b]))
+	}
+}

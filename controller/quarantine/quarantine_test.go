@@ -1,0 +1,367 @@
+package quarantine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+var configMap = types.NamespacedName{Namespace: "demo", Name: "config"}
+
+// fakeNginx refuses clusters by what is in them: an ingress that says poison, and
+// two ingresses that say the same clash.
+type fakeNginx struct {
+	trials int
+	broken func(snapshot.Snapshot) string // more that it refuses; nil is nothing
+}
+
+const prefix = "nginx.ingress.kubernetes.io/"
+
+func (n *fakeNginx) refuses(cluster snapshot.Snapshot) string {
+	clashes := make(map[string]bool)
+	for _, ingress := range cluster.Ingresses {
+		if closure, closed := cluster.Closed[ingress]; closed && closure.Places == nil {
+			continue
+		}
+		if ingress.Annotations[prefix+"poison"] != "" {
+			return "poison"
+		}
+		if clash := ingress.Annotations[prefix+"clash"]; clash != "" && clashes[clash] {
+			return "clash"
+		} else if clash != "" {
+			clashes[clash] = true
+		}
+	}
+	if strings.Contains(dataOf(cluster, configMap)["http-snippet"], "poison") {
+		return "poisoned key"
+	}
+	if n.broken != nil {
+		return n.broken(cluster)
+	}
+	return ""
+}
+
+// run is a controller with no nginx but a fake one.
+type run struct {
+	*testing.T
+	Quarantine
+	nginx  fakeNginx
+	now    time.Time
+	served snapshot.Snapshot
+}
+
+func newRun(t *testing.T) *run {
+	r := &run{T: t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	r.ConfigMap = configMap
+	return r
+}
+
+func (r *run) bring(cluster snapshot.Snapshot) (refused string) {
+	served, _ := r.Serve(cluster)
+	if r.Frozen() != nil {
+		return ""
+	}
+	if words := r.nginx.refuses(served); words != "" {
+		return words
+	}
+	r.Took(served)
+	r.served = served
+	return ""
+}
+
+// sync is one of the controller's, whose search makes up to trials trials.
+func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
+	r.Helper()
+	r.Follow(cluster, "", r.now)
+	if words := r.bring(cluster); words != "" {
+		r.Suspect(cluster, words)
+	}
+	for trials > 0 {
+		trial, any := r.Next(cluster, r.now)
+		if !any {
+			break
+		}
+		words, known := r.IsKnown(trial)
+		if !known {
+			trials--
+			r.nginx.trials++
+			words = r.nginx.refuses(trial.Cluster)
+		}
+		if words == "" {
+			r.Takes(trial)
+		} else if _, hopeless := r.Refuses(trial, words, r.now); hopeless {
+			return true
+		}
+	}
+	if words := r.bring(cluster); words != "" && trials > 0 {
+		r.Fatalf("nginx refuses what is served in the end: %s", words)
+	}
+	return false
+}
+
+// names are the ingresses that are served as they are wanted.
+func (r *run) names() string {
+	var names []string
+	for _, ingress := range r.served.Ingresses {
+		if _, closed := r.served.Closed[ingress]; !closed {
+			names = append(names, ingress.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func clusterOf(ingresses ...*networkingv1.Ingress) snapshot.Snapshot {
+	return snapshot.Snapshot{Ingresses: snapshot.OldestFirst(ingresses), ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{configMap: {}}}
+}
+
+func TestTheGuiltyAreFound(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		r := newRun(t)
+		var all []*networkingv1.Ingress
+		poisoned, n := make(map[string]bool), 1+random.IntN(40)
+		taken := random.IntN(n + 1) // nginx took the first ones
+		for i := range n {
+			name, text := fmt.Sprintf("i%02d", i), ""
+			if i >= taken && random.IntN(4) == 0 {
+				text, poisoned[name] = "poison: x", true
+			}
+			all = append(all, asking(name, text))
+		}
+		r.sync(clusterOf(all[:taken]...), 0)
+		before := r.nginx.trials
+		for range 200 { // a search is not lost with its sync
+			r.now = r.now.Add(time.Second)
+			r.sync(clusterOf(all...), 1+random.IntN(5))
+			if r.Frozen() == nil && len(r.waiting(clusterOf(all...), r.now.Add(time.Hour))) == 0 {
+				break
+			}
+		}
+		var want []string
+		for _, ingress := range all {
+			if !poisoned[ingress.Name] {
+				want = append(want, ingress.Name)
+			}
+		}
+		if got := r.names(); got != strings.Join(want, " ") {
+			t.Fatalf("seed %d: served %q, want %q", seed, got, want)
+		}
+		if most := 4 + 12*(1+len(poisoned)); r.nginx.trials-before > most {
+			t.Errorf("seed %d: %d trials for %d guilty of %d, want at most %d", seed, r.nginx.trials-before, len(poisoned), n, most)
+		}
+	}
+}
+
+// Of two that clash the later one is closed, and tried again when the other goes.
+func TestAClashEndsWithTheOther(t *testing.T) {
+	r := newRun(t)
+	older, later := asking("z", "clash: x"), asking("a", "clash: x| auth-url: http://a")
+	r.sync(clusterOf(older), 9)
+	r.sync(clusterOf(older, later), 9)
+	if got := r.names(); got != "z" {
+		t.Errorf("served %q, want z", got)
+	}
+	trials := r.nginx.trials
+	for range 10 { // nothing happens
+		r.sync(clusterOf(older, later), 9)
+	}
+	if r.nginx.trials != trials {
+		t.Errorf("%d trials of what had not changed", r.nginx.trials-trials)
+	}
+	r.now = r.now.Add(2 * time.Second)
+	r.sync(clusterOf(later), 9)
+	if got := r.names(); got != "a" {
+		t.Errorf("served %q, want a", got)
+	}
+}
+
+// A known bad ingress costs nothing as long as it asks for the same.
+func TestTouchesCostNothing(t *testing.T) {
+	r := newRun(t)
+	good := asking("good", "")
+	r.sync(clusterOf(good), 9)
+	var bad []*networkingv1.Ingress
+	for i := range 30 {
+		bad = append(bad, asking(fmt.Sprint("bad", i), "poison: x"))
+	}
+	r.sync(clusterOf(append(bad, good)...), 1000)
+	trials := r.nginx.trials
+	for touch := range 20 {
+		r.now = r.now.Add(500 * time.Millisecond)
+		for i := range bad {
+			bad[i] = bad[i].DeepCopy()
+			bad[i].ResourceVersion = fmt.Sprint(touch)
+			bad[i].Labels = map[string]string{"touched": fmt.Sprint(touch)}
+			bad[i].Annotations["example.com/touched"] = fmt.Sprint(touch)
+			bad[i].Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: fmt.Sprint("192.0.2.", touch)}}
+		}
+		r.sync(clusterOf(append(bad, good)...), 1000)
+	}
+	if r.nginx.trials != trials {
+		t.Errorf("%d trials for touches", r.nginx.trials-trials)
+	}
+
+	// New versions that are as bad are tried, less and less often.
+	for touch := range 120 { // two minutes
+		r.now = r.now.Add(time.Second)
+		for i := range bad {
+			bad[i] = bad[i].DeepCopy()
+			bad[i].Annotations[prefix+"poison"] = fmt.Sprint("y", touch)
+		}
+		r.sync(clusterOf(append(bad, good)...), 1000)
+	}
+	if got := r.nginx.trials - trials; got > 30*12 {
+		t.Errorf("%d trials for 120 new versions of 30 bad ingresses", got)
+	}
+	// One that is mended is served in the end, whatever the others do.
+	r.now = r.now.Add(10 * time.Minute)
+	bad[7] = asking("bad7", "")
+	r.sync(clusterOf(append(bad, good)...), 1000)
+	if got := r.names(); got != "bad7 good" {
+		t.Errorf("served %q", got)
+	}
+}
+
+// Where nginx refuses what it took before, nothing that takes a reload is done
+// until those are found that it refuses now; they are closed.
+func TestWhatIsNamedBecomesBad(t *testing.T) {
+	r := newRun(t)
+	var all []*networkingv1.Ingress
+	for i := range 20 {
+		all = append(all, asking(fmt.Sprintf("i%02d", i), ""))
+	}
+	r.sync(clusterOf(all...), 9)
+	r.nginx.broken = func(cluster snapshot.Snapshot) string {
+		for _, ingress := range cluster.Ingresses {
+			if _, closed := cluster.Closed[ingress]; !closed && ingress.Name == "i07" {
+				return "its Secret is bad"
+			}
+		}
+		return ""
+	}
+	r.sync(clusterOf(all...), 3)
+	if r.Frozen() == nil {
+		t.Error("nothing is frozen while all are suspected")
+	}
+	for range 20 {
+		r.sync(clusterOf(all...), 3)
+	}
+	if got := r.names(); r.Frozen() != nil || strings.Contains(got, "i07") || strings.Count(got, "i") != 19 {
+		t.Errorf("served %q, frozen: %v", got, r.Frozen())
+	}
+	if len(r.served.Closed) != 1 {
+		t.Errorf("closed: %v", r.served.Closed)
+	}
+	r.nginx.broken = nil // mended; there is no sign of it but time
+	r.now = r.now.Add(2 * time.Minute)
+	r.sync(clusterOf(all...), 9)
+	if got := r.names(); !strings.Contains(got, "i07") {
+		t.Errorf("served %q", got)
+	}
+	r.nginx.broken = func(snapshot.Snapshot) string { return "nothing works" }
+	all[0] = asking("i00", "proxy-body-size: 1m")
+	if !r.sync(clusterOf(all...), 99) || r.Frozen() != nil {
+		t.Error("nobody is guilty, and that is not said")
+	}
+}
+
+// Where nginx refuses even 503 at the paths of an ingress, it is left out, and
+// nobody else is.
+func TestAPathThatCannotBeClosed(t *testing.T) {
+	r := newRun(t)
+	owner, squatter := asking("owner", ""), asking("squatter", "auth-url: http://a", "/taken")
+	r.nginx.broken = func(cluster snapshot.Snapshot) string {
+		if slices.ContainsFunc(cluster.Ingresses, func(i *networkingv1.Ingress) bool { return i.Name == "squatter" }) {
+			return "duplicate location"
+		}
+		return ""
+	}
+	r.sync(clusterOf(owner), 9)
+	r.sync(clusterOf(owner, squatter), 1)
+	if r.Frozen() == nil {
+		t.Error("what is to be served is not known, and nothing is frozen")
+	}
+	r.sync(clusterOf(owner, squatter), 9)
+	settled := func() {
+		t.Helper()
+		if got := r.names(); got != "owner" || r.Frozen() != nil || len(r.served.Closed) > 0 {
+			t.Errorf("served %q, closed %v, frozen: %v", got, r.served.Closed, r.Frozen())
+		}
+	}
+	settled()
+	for i := range 20 { // it changes too soon to be tried again
+		trials := r.nginx.trials
+		squatter = asking("squatter", fmt.Sprint("auth-url: http://", i), "/taken")
+		r.sync(clusterOf(owner, squatter), 9)
+		settled()
+		if r.nginx.trials-trials > 4 {
+			t.Errorf("%d trials for another version", r.nginx.trials-trials)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after string
+		frozen        bool
+		want          string
+	}{
+		"a value that keeps nobody out": {"add_header A b;", "add_header A poison;", false, "add_header A b;"},
+		"one that does":                 {"add_header A b;", "deny poison;", true, ""},
+		"the same rules":                {"deny all;", "deny all; etag poison;", false, "deny all;"},
+		"a directive nobody knows":      {"", "poison on;", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t)
+			with := func(value string, ingresses ...*networkingv1.Ingress) snapshot.Snapshot {
+				cluster := clusterOf(ingresses...)
+				cluster.ConfigMaps[configMap] = &corev1.ConfigMap{Data: map[string]string{"http-snippet": value, "allow-snippet-annotations": "true"}}
+				return cluster
+			}
+			r.sync(with(test.before, asking("a", "")), 9)
+			r.sync(with(test.after, asking("a", ""), asking("b", "")), 9)
+			if frozen := r.Frozen() != nil; frozen != test.frozen {
+				t.Errorf("frozen: %v", r.Frozen())
+			}
+			if !test.frozen {
+				if got := dataOf(r.served, configMap)["http-snippet"]; got != test.want || r.names() != "a b" {
+					t.Errorf("http-snippet %q with %q, want %q", got, r.names(), test.want)
+				}
+			}
+			r.now = r.now.Add(time.Minute)
+			r.sync(with("etag off;", asking("a", ""), asking("b", "")), 9)
+			if got := dataOf(r.served, configMap)["http-snippet"]; r.Frozen() != nil || got != "etag off;" || r.names() != "a b" {
+				t.Errorf("mended: %q with %q, frozen: %v", got, r.names(), r.Frozen())
+			}
+		})
+	}
+}
+
+func TestBudget(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	b := NewBudget()
+	for range 60 {
+		if wait := b.Wait(now); wait > 0 {
+			t.Fatalf("wait %v with a full stock", wait)
+		}
+		b.Spend(now, time.Millisecond)
+	}
+	if wait := b.Wait(now); wait < 500*time.Millisecond || wait > 2*time.Second {
+		t.Errorf("wait %v after a minute's worth of trials, want about a second", wait)
+	}
+	b = NewBudget()
+	b.Spend(now, 90*time.Second) // one of a very large configuration
+	if wait := b.Wait(now); wait < 100*time.Second || wait > 140*time.Second {
+		t.Errorf("wait %v after a trial of 90 s, want two minutes", wait)
+	}
+}

@@ -1,0 +1,344 @@
+package quarantine
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// suspect is what nginx may refuse: an ingress, or a key of the ConfigMap.
+type suspect struct {
+	ingress types.NamespacedName
+	key     string
+}
+
+// search is how far the search for what nginx refuses has come. Whatever comes
+// between two trials, no verdict is lost.
+type search struct {
+	base  bool // nginx takes the cluster without the suspects
+	batch int  // how many are tried at once; 0 is all
+
+	// known are those that nginx refused together, and with which words, as long
+	// as nothing has changed since.
+	known map[suspect]bool
+	words string
+
+	// wide are the suspects where nginx refuses even what it took before: all
+	// that are not in quarantine. They are tried in the cluster of that moment,
+	// and are served as they are until the search ends.
+	wide   map[suspect]bool
+	pinned snapshot.Snapshot
+}
+
+// Trial is a question to nginx: whether it takes a cluster.
+type Trial struct {
+	Cluster snapshot.Snapshot
+	part    []suspect // under trial; none: the rest of the cluster is
+	stand   bool      // it is what is served in the place of part that is
+}
+
+// IsOfSomething tells whether the trial is of an ingress or a key, and not of
+// the rest of the cluster.
+func (t Trial) IsOfSomething() bool { return len(t.part) > 0 }
+
+// Verdict is about an ingress or a key that nginx refuses.
+type Verdict struct {
+	Ingress *networkingv1.Ingress // nil: it is about a key
+	Reason  string                // what is wrong and what is served instead, for people
+	News    bool                  // it is not what the verdict before said
+}
+
+// Suspect begins the search for that for which nginx refused the cluster, as
+// Serve returned it. All that nginx has not taken before is suspected; if there
+// is no such thing, because what it refers to has changed, everything is. words
+// are nginx's.
+func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
+	q.base, q.batch, q.words = false, 0, words
+	q.known = make(map[suspect]bool)
+	data := dataOf(cluster, q.ConfigMap)
+	for _, key := range q.changedKeys(data) {
+		value := valueOf(data, key)
+		q.put(suspect{key: key}, &refusedKey{value: value, closed: q.closesKey(key, value)})
+	}
+	cluster, _ = q.accepted(cluster)
+	for _, ingress := range cluster.Ingresses {
+		name := snapshot.NameOf(ingress)
+		if q.cases[name] != nil || q.stands[ingress] {
+			continue
+		}
+		good := q.goodVersion(ingress)
+		if good != nil && SameWishes(good, ingress, q.Prefix) {
+			continue
+		}
+		q.put(suspect{ingress: name}, &inmate{wanted: ingress, stand: InsteadOf(ingress, good, q.Prefix)})
+	}
+	if len(q.known) == 0 && !q.strip() {
+		q.suspectAll()
+	}
+}
+
+// put takes something into quarantine that waits for its first trial.
+func (q *Quarantine) put(s suspect, one any) {
+	q.known[s] = true
+	switch one := one.(type) {
+	case *inmate:
+		if q.cases == nil {
+			q.cases = make(map[types.NamespacedName]*inmate)
+		}
+		q.cases[s.ingress] = one
+	case *refusedKey:
+		if q.keys == nil {
+			q.keys = make(map[string]*refusedKey)
+		}
+		q.keys[s.key] = one
+	}
+}
+
+// suspectAll suspects what nginx took before, too.
+func (q *Quarantine) suspectAll() {
+	q.base, q.batch, q.known = false, 0, nil
+	q.wide = make(map[suspect]bool)
+	q.pinned, _ = q.accepted(q.seen)
+	data := dataOf(q.pinned, q.ConfigMap)
+	for key := range data {
+		if q.keys[key] == nil && !slices.Contains(gates, key) {
+			q.wide[suspect{key: key}] = true
+		}
+	}
+	for _, one := range q.cases {
+		one.bare = true
+	}
+	for _, ingress := range q.pinned.Ingresses {
+		if name := snapshot.NameOf(ingress); q.cases[name] == nil && !q.stands[ingress] {
+			q.wide[suspect{ingress: name}] = true
+		}
+	}
+}
+
+// Next is the next trial; false: there is nothing to try now.
+func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool) {
+	if len(q.wide) > 0 {
+		cluster = q.pinned
+	} else {
+		cluster, _ = q.accepted(cluster)
+	}
+	unproven := q.unproven(now)
+	if q.base && len(unproven) > 0 {
+		one := unproven[0]
+		rest := q.without(cluster, func(s suspect) bool { return q.wide[s] || q.isHeld(s) })
+		rest.Ingresses, rest.Closed = one.stand.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
+		rest.Ingresses = snapshot.OldestFirst(rest.Ingresses)
+		return Trial{Cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, stand: true}, true
+	}
+	waiting := q.waiting(cluster, now)
+	if len(waiting) == 0 && (q.base || len(unproven) == 0) {
+		return Trial{}, false
+	}
+	var part []suspect
+	if q.base {
+		part = waiting[:max(1, min(q.batch, len(waiting)))]
+		if q.batch == 0 {
+			part = waiting
+		}
+	}
+	tried := make(map[suspect]bool, len(part))
+	for _, s := range part {
+		tried[s] = true
+	}
+	return Trial{
+		Cluster: q.without(cluster, func(s suspect) bool { return (q.wide[s] || q.isHeld(s)) && !tried[s] }),
+		part:    part,
+	}, true
+}
+
+// strip leaves the stand-ins of those that wait out of trials, until each has had
+// one of its own, and says whether there were any.
+func (q *Quarantine) strip() bool {
+	any := false
+	for _, one := range q.cases {
+		if !one.refused && !one.bare && one.stand.Ingress != nil {
+			one.bare, any = true, true
+		}
+	}
+	return any
+}
+
+// unproven are those in quarantine whose stand-in is still to be tried, as they
+// are not to be tried themselves, by name.
+func (q *Quarantine) unproven(now time.Time) []*inmate {
+	var all []*inmate
+	for _, one := range q.cases {
+		if one.bare && (one.refused || !one.due(now)) {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b *inmate) int {
+		return strings.Compare(snapshot.NameOf(a.wanted).String(), snapshot.NameOf(b.wanted).String())
+	})
+	return all
+}
+
+// waiting are those that may be tried now, in their order.
+func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect {
+	order := make(map[suspect]int)
+	for _, key := range suspicious(keySeq(q.keysOf(cluster))) {
+		order[suspect{key: key}] = len(order)
+	}
+	for _, ingress := range cluster.Ingresses {
+		order[suspect{ingress: snapshot.NameOf(ingress)}] = len(order)
+	}
+	var all []suspect
+	for s := range order {
+		if one := q.sentenceOf(s); one != nil && !one.refused && one.due(now) || one == nil && q.wide[s] {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, byAge(order, func(s suspect) int {
+		if one := q.sentenceOf(s); one != nil {
+			return one.times
+		}
+		return 0
+	}))
+	return all
+}
+
+func (q *Quarantine) sentenceOf(s suspect) *sentence {
+	if s.key != "" {
+		if one := q.keys[s.key]; one != nil {
+			return &one.sentence
+		}
+	} else if one := q.cases[s.ingress]; one != nil {
+		return &one.sentence
+	}
+	return nil
+}
+
+// IsKnown tells whether the answer to a trial is known: nginx refused the same
+// before, with those words.
+func (q *Quarantine) IsKnown(trial Trial) (words string, known bool) {
+	if trial.stand || len(trial.part) == 0 || len(trial.part) != len(q.known) {
+		return "", false
+	}
+	for _, s := range trial.part {
+		if !q.known[s] {
+			return "", false
+		}
+	}
+	return q.words, true
+}
+
+// Takes notes that nginx takes the cluster of a trial.
+func (q *Quarantine) Takes(trial Trial) {
+	if len(trial.part) == 0 {
+		q.base = true
+		return
+	}
+	if trial.stand {
+		q.cases[trial.part[0].ingress].bare = false
+		return
+	}
+	for _, s := range trial.part {
+		delete(q.wide, s)
+		if s.key != "" {
+			delete(q.keys, s.key)
+		} else {
+			delete(q.cases, s.ingress)
+		}
+	}
+	q.batch = 2 * len(trial.part)
+}
+
+// Refuses notes that nginx refuses the cluster of a trial, and why. hopeless says
+// that it does so whatever is left out: the fault is in nothing of the cluster.
+func (q *Quarantine) Refuses(trial Trial, words string, now time.Time) (guilty *Verdict, hopeless bool) {
+	switch {
+	case trial.stand:
+		one := q.cases[trial.part[0].ingress]
+		one.demote(q.Prefix)
+		one.bare = one.stand.Ingress != nil
+		return &Verdict{Ingress: one.wanted, Reason: one.reasonToPeople(), News: one.isNews(one.reasonToPeople())}, false
+	case len(trial.part) == 0 && len(q.wide) > 0:
+		q.wide = nil
+		for _, one := range q.cases {
+			one.bare = false
+		}
+		return nil, true
+	case len(trial.part) == 0 && q.strip():
+		return nil, false
+	case len(trial.part) == 0:
+		q.suspectAll()
+		return nil, len(q.wide) == 0
+	case len(trial.part) > 1:
+		q.batch = len(trial.part) / 2
+		return nil, false
+	}
+	q.batch = 1
+	return q.convict(trial.part[0], words, now), false
+}
+
+// convict keeps a suspect in quarantine until it, or what it may collide with,
+// changes.
+func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
+	if s.key != "" {
+		one := q.keys[s.key]
+		if one == nil { // nginx took it before
+			one = &refusedKey{value: valueOf(dataOf(q.pinned, q.ConfigMap), s.key), closed: true}
+			q.known = map[suspect]bool{}
+			q.put(s, one)
+		}
+		one.pass(words, now)
+		delete(q.wide, s)
+		reason := s.key + ": " + one.reasonToPeople()
+		return &Verdict{Reason: reason, News: one.isNews(reason)}
+	}
+	one := q.cases[s.ingress]
+	if one == nil {
+		i := slices.IndexFunc(q.pinned.Ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == s.ingress })
+		ingress := q.pinned.Ingresses[i]
+		one = &inmate{wanted: ingress, stand: InsteadOf(ingress, nil, q.Prefix), bare: true}
+		delete(q.good, s.ingress) // it was good, and is not any more
+		q.known = map[suspect]bool{}
+		q.put(s, one)
+	}
+	one.pass(words, now)
+	one.around = q.surroundings(one.wanted)
+	delete(q.wide, s)
+	reason := one.reasonToPeople()
+	return &Verdict{Ingress: one.wanted, Reason: reason, News: one.isNews(reason)}
+}
+
+// isNews tells whether a verdict says otherwise than the one before.
+func (s *sentence) isNews(reason string) bool {
+	news := s.told != reason
+	s.told = reason
+	return news
+}
+
+func (s *sentence) pass(words string, now time.Time) {
+	s.refused, s.reason, s.last = true, words, now
+	s.times++
+}
+
+func keySeq(keys map[string]bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for key := range keys {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// suspicious are the keys whose values nginx reads, sorted.
+func suspicious(keys iter.Seq[string]) []string {
+	all := slices.DeleteFunc(slices.Collect(keys), func(key string) bool { return slices.Contains(gates, key) })
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,111 @@
+package quarantine
+
+import (
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// StandIn is what is served in the place of a version of an ingress that cannot
+// be had.
+type StandIn struct {
+	Ingress *networkingv1.Ingress // nil: nothing
+	Closure *snapshot.Closure     // of Ingress; nil: it is not closed
+	Says    string                // what is served, for findings
+}
+
+// InsteadOf is what is served in the place of the wanted version of an ingress.
+// good is the last known good version, nil if there is none. It is served if it
+// protects no less, and the further places of the wanted one answer 503; else all
+// that the wanted one asks for does. A canary has no places of its own: it is left
+// out where its good version cannot be served.
+func InsteadOf(wanted, good *networkingv1.Ingress, prefix string) StandIn {
+	r := newReader(prefix)
+	if good != nil && SameWishes(good, wanted, prefix) {
+		good = nil // it was good, and is not any more
+	}
+	var ways []string
+	if good != nil {
+		ways = r.weaker(good, wanted)
+	}
+	if r.isCanary(wanted) {
+		if good == nil || len(ways) > 0 {
+			return StandIn{Says: "it is left out"}
+		}
+		return StandIn{Ingress: good, Says: "its earlier version is served"}
+	}
+	if good == nil || len(ways) > 0 || r.isCanary(good) || (len(good.Spec.Rules) == 0) != (len(wanted.Spec.Rules) == 0) {
+		return r.closed(wanted, ways)
+	}
+	return merged(wanted, good)
+}
+
+func (r reader) closed(wanted *networkingv1.Ingress, ways []string) StandIn {
+	reason, says := "this version of the ingress cannot be served", "its requests get 503"
+	if len(ways) > 0 {
+		reason += "; its earlier version protects less: " + strings.Join(ways, ", ")
+		says += ", as its earlier version protects less: " + strings.Join(ways, ", ")
+	}
+	stand := *wanted // a copy, so that it can be told from the wanted version
+	closure := r.closureOf(wanted, reason)
+	if closure.ClientCertificates || closure.ServerSnippet {
+		says += "; so do all requests of its hosts that it was to protect"
+	}
+	return StandIn{&stand, &closure, says}
+}
+
+// merged is the good version, with the further places of the wanted one closed.
+func merged(wanted, good *networkingv1.Ingress) StandIn {
+	have := make(map[snapshot.Place]bool)
+	for place := range snapshot.Places(good) {
+		have[place] = true
+	}
+	closure := snapshot.Closure{Reason: "this version of the ingress cannot be served, and its earlier one has not this path", Places: make(map[snapshot.Place]bool)}
+	stand := *good
+	stand.Spec.Rules = slices.Clone(good.Spec.Rules)
+	for place, path := range snapshot.Places(wanted) {
+		if have[place] || closure.Places[place] {
+			continue
+		}
+		closure.Places[place] = true
+		http := &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{path}}
+		stand.Spec.Rules = append(stand.Spec.Rules, networkingv1.IngressRule{Host: place.Host, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: http}})
+	}
+	if len(closure.Places) == 0 {
+		return StandIn{good, nil, "its earlier version is served"}
+	}
+	return StandIn{&stand, &closure, "its earlier version is served, and the paths that this one lacks get 503"}
+}
+
+// SameWishes tells whether two versions of an ingress ask for the same: a new
+// status, label or annotation of others is no new wish.
+func SameWishes(a, b *networkingv1.Ingress, prefix string) bool {
+	if a == b {
+		return true
+	}
+	r := newReader(prefix)
+	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) && r.same(a, b)
+}
+
+// same tells whether two versions have the same annotations of ours.
+func (r reader) same(a, b *networkingv1.Ingress) bool {
+	one, other := r.ours(a), r.ours(b)
+	return equality.Semantic.DeepEqual(one, other)
+}
+
+func (r reader) ours(ingress *networkingv1.Ingress) map[string]string {
+	var ours map[string]string
+	for name, value := range ingress.Annotations {
+		if strings.HasPrefix(name, r.prefix) {
+			if ours == nil {
+				ours = make(map[string]string)
+			}
+			ours[name] = value
+		}
+	}
+	return ours
+}

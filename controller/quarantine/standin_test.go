@@ -1,0 +1,70 @@
+package quarantine
+
+import (
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"windtunnel.dev/controller/snapshot"
+)
+
+// shown is a stand-in in a line: its paths, those that are closed in brackets.
+func shown(s StandIn) string {
+	if s.Ingress == nil {
+		return "nothing"
+	}
+	var paths []string
+	for place := range snapshot.Places(s.Ingress) {
+		path := place.Path
+		if s.Closure != nil && (s.Closure.Places == nil || s.Closure.Places[place]) {
+			path = "[" + path + "]"
+		}
+		paths = append(paths, path)
+	}
+	if s.Closure != nil && s.Closure.ClientCertificates {
+		paths = append(paths, "host by certificates")
+	}
+	if s.Closure != nil && s.Closure.ServerSnippet {
+		paths = append(paths, "host by snippet")
+	}
+	return strings.Join(paths, " ")
+}
+
+func TestInsteadOf(t *testing.T) {
+	const auth = "auth-url: http://a"
+	for name, test := range map[string]struct {
+		wanted, good *networkingv1.Ingress
+		want         string
+	}{
+		"new":                         {asking("a", "", "/", "/b"), nil, "[/] [/b]"},
+		"good protects as much":       {asking("a", auth, "/"), asking("a", auth+"| limit-rps: 5", "/"), "/"},
+		"good protects less":          {asking("a", auth, "/"), asking("a", "", "/"), "[/]"},
+		"more paths":                  {asking("a", auth, "/", "/b"), asking("a", auth, "/"), "/ [/b]"},
+		"fewer paths":                 {asking("a", "proxy-body-size: 1m", "/b"), asking("a", "", "/", "/b"), "/ /b"},
+		"was good, and is not":        {asking("a", auth, "/"), asking("a", auth, "/"), "[/]"},
+		"paths become patterns":       {asking("a", "use-regex: true", "/b.*"), asking("a", "", "/b"), "[/b.*]"},
+		"a canary":                    {asking("a", "canary: true| canary-weight: 5", "/"), asking("a", "canary: true", "/"), "/"},
+		"a new canary":                {asking("a", "canary: true", "/"), nil, "nothing"},
+		"becomes a canary":            {asking("a", "canary: true", "/"), asking("a", "", "/"), "nothing"},
+		"was a canary":                {asking("a", "", "/"), asking("a", "canary: true", "/"), "[/]"},
+		"certificates":                {asking("a", "auth-tls-secret: a/b", "/"), asking("a", "", "/"), "[/] host by certificates"},
+		"a server's rules":            {asking("a", "server-snippet: deny all;", "/"), nil, "[/] host by snippet"},
+		"a server's headers":          {asking("a", "server-snippet: add_header A b;", "/"), nil, "[/]"},
+		"another ingress of the name": {asking("a", "", "/", "/b"), nil, "[/] [/b]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := test.wanted.DeepCopy()
+			stand := InsteadOf(test.wanted, test.good, "")
+			if got := shown(stand); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if stand.Closure != nil && (stand.Ingress == test.wanted || stand.Ingress == test.good) {
+				t.Error("an object of the cluster is closed, not a copy")
+			}
+			if !SameWishes(before, test.wanted, "") || stand.Says == "" {
+				t.Errorf("the wanted version was written to, or nothing is said: %q", stand.Says)
+			}
+		})
+	}
+}

@@ -1,0 +1,216 @@
+package controller_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// broken is a snippet that nginx refuses and that keeps nobody out.
+const broken = "add_header;"
+
+// on is an ingress for paths of a host, to the service web, with annotations:
+// names and values in turn.
+func on(name, host string, paths []string, annotations ...string) *networkingv1.Ingress {
+	ingress := withSnippet(name, "")
+	ingress.Annotations = make(map[string]string)
+	for pair := range slices.Chunk(annotations, 2) {
+		ingress.Annotations["nginx.ingress.kubernetes.io/"+pair[0]] = pair[1]
+	}
+	rule := &ingress.Spec.Rules[0]
+	rule.Host = host
+	first := rule.HTTP.Paths[0]
+	rule.HTTP.Paths = nil
+	for _, path := range paths {
+		next := first
+		next.Path = path
+		rule.HTTP.Paths = append(rule.HTTP.Paths, next)
+	}
+	return ingress
+}
+
+// awaitPath asks nginx for a path until the answer is the wanted one.
+func (r *running) awaitPath(host, path, want string) {
+	r.Helper()
+	var got string
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if got = r.get(r.ports.HTTP, host, path); strings.HasPrefix(got, want) {
+			return
+		}
+	}
+	r.Fatalf("%s%s answers %q, want %q", host, path, got, want)
+}
+
+func (r *running) removeIngress(name string) {
+	r.Helper()
+	r.must(r.client.NetworkingV1().Ingresses("default").Delete(r.Context(), name, metav1.DeleteOptions{}))
+}
+
+func snippets(r *running) {
+	r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
+	r.service(pod(r.T, "127.88.0.1", "one"))
+}
+
+// Nothing that protects less than the wanted version is served in its place.
+func TestQuarantineProtectsNoLess(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.awaitHost("web.example", "one")
+	const denied = "198.51.100.0/24"
+	for name, asked := range map[string][]string{
+		"external-auth":  {"auth-url", "http://127.0.0.1:1/"},
+		"allow-list":     {"allowlist-source-range", denied},
+		"deny-list":      {"denylist-source-range", "127.0.0.0/8"},
+		"client-cert":    {"auth-tls-secret", "default/none"},
+		"https":          {"force-ssl-redirect", "true"},
+		"rate":           {"limit-rpm", "1"},
+		"snippet":        {"configuration-snippet", "deny all; " + broken},
+		"server-snippet": {"server-snippet", "deny all; " + broken},
+	} {
+		host := name + ".example"
+		bad := asked
+		if !strings.HasSuffix(asked[1], broken) {
+			bad = append(slices.Clone(asked), "configuration-snippet", broken)
+		}
+		r.addIngress(on(name, host, []string{"/"}))
+		r.addIngress(on(name+"-beside", host, []string{"/beside"}))
+		r.awaitPath(host, "/", "one")
+		r.awaitPath(host, "/beside", "one")
+		r.changeIngress(on(name, host, []string{"/"}, bad...))
+		r.awaitPath(host, "/", "503")
+		wholeHost := name == "client-cert" || name == "server-snippet"
+		if got := r.get(r.ports.HTTP, host, "/beside"); strings.HasPrefix(got, "503") != wholeHost {
+			t.Errorf("%s: another ingress of the host answers %q", name, got)
+		}
+		r.removeIngress(name)
+		r.removeIngress(name + "-beside")
+	}
+}
+
+// The paths of a new ingress that nginx refuses are not left to one that
+// protects less.
+func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.awaitHost("web.example", "one")
+	r.addIngress(on("admin", "web.example", []string{"/admin"}, "auth-url", "http://127.0.0.1:1/", "configuration-snippet", broken))
+	r.awaitPath("web.example", "/admin", "503")
+	r.awaitPath("web.example", "/", "one")
+	r.addIngress(on("pattern", "web.example", []string{"/secret/[0-9]+"}, "use-regex", "true", "auth-url", "http://127.0.0.1:1/", "configuration-snippet", broken))
+	r.awaitPath("web.example", "/secret/5", "503")
+	r.awaitPath("web.example", "/secret/x", "one")
+
+	// An earlier version that protects no less stays, and new paths beside it are closed.
+	r.addIngress(on("app", "app.example", []string{"/"}, "proxy-body-size", "2m"))
+	r.awaitPath("app.example", "/", "one")
+	r.changeIngress(on("app", "app.example", []string{"/", "/new"}, "configuration-snippet", broken))
+	r.awaitPath("app.example", "/new", "503")
+	r.awaitPath("app.example", "/", "one")
+}
+
+// What is refused for its annotations alone is not replaced by less either.
+func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.addIngress(on("app", "app.example", []string{"/"}))
+	r.awaitPath("app.example", "/", "one")
+	r.changeIngress(on("app", "app.example", []string{"/"}, "allowlist-source-range", "198.51.100.0/24", "permanent-redirect-code", "many"))
+	r.awaitPath("app.example", "/", "503")
+	r.changeIngress(on("app", "app.example", []string{"/"}, "permanent-redirect-code", "many"))
+	r.awaitPath("app.example", "/", "one")
+	r.addIngress(on("admin", "app.example", []string{"/admin"}, "permanent-redirect-code", "many"))
+	r.awaitPath("app.example", "/admin", "503")
+	r.changeIngress(on("admin", "app.example", []string{"/admin"}))
+	r.awaitPath("app.example", "/admin", "one")
+}
+
+// A refused ingress is tried again when what it collided with has changed.
+func TestQuarantineEndsWithTheCollision(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.addIngress(on("squatter", "app.example", []string{"/squat"}, "server-snippet", `location = "/app-status" { return 204; }`))
+	r.awaitPath("app.example", "/app-status", "204")
+	exact := on("exact", "app.example", []string{"/app-status"})
+	exact.Spec.Rules[0].HTTP.Paths[0].PathType = new(networkingv1.PathTypeExact)
+	r.addIngress(exact)
+	if event := r.awaitRefusal("exact"); !strings.Contains(event, "duplicate location") {
+		t.Errorf("Event %q", event)
+	}
+	r.removeIngress("squatter")
+	r.awaitPath("app.example", "/app-status", "one")
+}
+
+// An option that the nginx of this machine has a module too old for costs the new
+// version of the ingress alone; the rest of the host stays, and the finding names
+// the module.
+func TestAModuleThatIsTooOld(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.addIngress(on("app", "app.example", []string{"/"}))
+	r.addIngress(on("beside", "app.example", []string{"/beside"}))
+	r.awaitPath("app.example", "/beside", "one")
+	r.changeIngress(on("app", "app.example", []string{"/"}, "configuration-snippet", `more_set_headers -no-such-option "X: y";`))
+	if event := r.awaitRefusal("app"); !strings.Contains(event, "headers_more") {
+		t.Errorf("Event %q", event)
+	}
+	r.awaitPath("app.example", "/", "one")
+	r.awaitPath("app.example", "/beside", "one")
+}
+
+// While nginx stays as it is for want of a key, it is told of endpoints, and what
+// it has leads to pods.
+func TestEndpointsGoOnWithoutAKey(t *testing.T) {
+	t.Parallel()
+	r := launch(t, true, snippets)
+	r.addIngress(on("gone", "gone.example", []string{"/"}))
+	r.awaitHost("gone.example", "one")
+	update := r.client.CoreV1().ConfigMaps("default").Update
+	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/240;"}, update) // a slip of the hand
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "nginx stays as it is") {
+		t.Errorf("%+v", event)
+	}
+	r.removeIngress("gone")
+	r.addIngress(on("new", "new.example", []string{"/"}))
+	r.move(pod(t, "127.88.0.2", "two"))
+	r.awaitHost("web.example", "two")
+	r.awaitHost("gone.example", "two")
+	r.awaitHost("new.example", "404") // it would lack the rules of the key
+	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/24;"}, update)
+	r.awaitHost("gone.example", "404")
+	r.awaitHost("new.example", "two")
+}
+
+// An ingress that nginx took before, and refuses since a file that it names has
+// changed, answers 503; nobody else does.
+func TestWhatAnIngressNamesBreaksNginx(t *testing.T) {
+	t.Parallel()
+	rules := filepath.Join(t.TempDir(), "rules")
+	write := func(text string) {
+		if err := os.WriteFile(rules, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("allow 127.0.0.1; deny all;")
+	r := launch(t, true, snippets)
+	for _, name := range []string{"a", "b", "c"} {
+		r.addIngress(on(name, name+".example", []string{"/"}))
+	}
+	r.addIngress(on("app", "app.example", []string{"/"}, "configuration-snippet", "include "+rules+";"))
+	r.awaitHost("app.example", "one")
+	write("deny all")
+	r.addIngress(on("beside", "beside.example", []string{"/"}))
+	r.awaitHost("app.example", "503")
+	r.awaitHost("beside.example", "one")
+	for _, host := range []string{"a.example", "b.example", "c.example"} {
+		r.awaitHost(host, "one")
+	}
+	write("allow 127.0.0.1; deny all;")
+	r.addIngress(on("sign", "app.example", []string{"/sign"})) // of its surroundings
+	r.awaitHost("app.example", "one")
+}

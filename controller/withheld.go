@@ -1,0 +1,107 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/quarantine"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// withheld is what keeps what nginx refuses from stopping everything else, and
+// what the search for that may cost.
+type withheld struct {
+	quarantine.Quarantine
+	budget *quarantine.Budget
+	again  *time.Timer // asks for a sync that goes on with the search
+	later  time.Time   // nothing is tried before: a trial could not be made
+}
+
+// trialRetry is the pause after a trial that could not be made.
+const trialRetry = 5 * time.Second
+
+// follow tells the quarantine what has changed.
+func (c *controller) follow(cluster snapshot.Snapshot) {
+	c.withheld.Follow(cluster, c.templateSeen+fmt.Sprint(c.databases), time.Now())
+}
+
+// try has nginx judge what waits in quarantine, a trial after the other. It stops
+// when its budget is spent, and when something new is to be synced that no rate
+// limit holds back: an endpoint waits for one trial at most. settled says that
+// something was judged; an error, that nginx refuses whatever is left out.
+func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change uint64) (settled bool, err error) {
+	for ctx.Err() == nil && !time.Now().Before(c.withheld.later) {
+		trial, any := c.withheld.Next(cluster, time.Now())
+		if !any {
+			break
+		}
+		words, refused := c.withheld.IsKnown(trial)
+		if !refused {
+			if c.withheld.budget.Wait(time.Now()) > 0 {
+				break
+			}
+			if words, refused, err = c.ask(ctx, trial); err != nil {
+				c.Log.Warn("a trial in quarantine could not be made", "error", err.Error())
+				c.withheld.later = time.Now().Add(trialRetry)
+				return settled, nil
+			}
+		}
+		if !refused {
+			c.withheld.Takes(trial)
+			settled = settled || trial.IsOfSomething()
+		} else {
+			verdict, hopeless := c.withheld.Refuses(trial, words, time.Now())
+			if hopeless {
+				return settled, errors.New("nginx refuses the configuration whatever ingress or key is left out: " + words)
+			}
+			if verdict != nil {
+				settled = true
+				c.tellVerdict(cluster, *verdict)
+			}
+		}
+		if c.store.Changes().Newest() != change && c.limit.Tokens() >= 1 {
+			break
+		}
+	}
+	return settled, nil
+}
+
+// ask asks nginx whether it takes the cluster of a trial.
+func (c *controller) ask(ctx context.Context, trial quarantine.Trial) (words string, refused bool, err error) {
+	began := time.Now()
+	err = c.tryInput(ctx, trial.Cluster, *c.input.Load())
+	c.withheld.budget.Spend(time.Now(), time.Since(began))
+	var refusal *apply.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Unwrap().Error(), true, nil
+	}
+	return "", false, err
+}
+
+func (c *controller) tellVerdict(cluster snapshot.Snapshot, verdict quarantine.Verdict) {
+	switch config := cluster.ConfigMaps[c.ConfigMap]; {
+	case !verdict.News:
+	case verdict.Ingress != nil:
+		c.events.Event(verdict.Ingress, corev1.EventTypeWarning, "Refused", verdict.Reason)
+	case config != nil:
+		c.events.Event(config, corev1.EventTypeWarning, "Refused", verdict.Reason)
+	}
+}
+
+// tryAgain asks for a sync at the time when there is something to try.
+func (c *controller) tryAgain() {
+	if c.withheld.again != nil {
+		c.withheld.again.Stop()
+		c.withheld.again = nil
+	}
+	now := time.Now()
+	if wait, any := c.withheld.Wait(now); any {
+		wait = max(wait, c.withheld.budget.Wait(now), c.withheld.later.Sub(now))
+		c.withheld.again = time.AfterFunc(wait, func() { c.queue.Force("quarantine") })
+	}
+}
