@@ -95,7 +95,7 @@ func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
 			return nil, err
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-		err := n.Test(ctx, conf)
+		err := n.test(ctx, conf)
 		cancel()
 		if err == nil {
 			return n.answers(q, names), nil

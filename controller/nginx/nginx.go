@@ -96,8 +96,18 @@ func (n *Nginx) AtLeast(version string) bool {
 }
 
 // Test asks nginx whether it would accept the configuration file (`nginx -t`).
-// The error carries nginx's own words, with file and line.
+// The error carries nginx's own words, with file and line, and the module that
+// is behind them.
 func (n *Nginx) Test(ctx context.Context, conf string) error {
+	err := n.test(ctx, conf)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w%s", err, n.hint(err.Error()))
+}
+
+// test is Test without a hint at modules, for the questions that find those out.
+func (n *Nginx) test(ctx context.Context, conf string) error {
 	return n.run(ctx, "testing the configuration", conf, "-t")
 }
 
@@ -116,7 +126,7 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 		err = context.Cause(ctx)
 	}
 	if said := complaint(string(out)); said != "" {
-		return fmt.Errorf("%s: %s%s", what, said, n.hint(said))
+		return fmt.Errorf("%s: %s", what, said)
 	}
 	return fmt.Errorf("%s (%s): %w", what, strings.Join(cmd.Args, " "), err)
 }
