@@ -118,7 +118,7 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding,
 		}
 	}
 	set.Denied = r.denied
-	return set, r.findings, nil
+	return set, append(r.findings, unknown(given, opts.AnnotationsPrefix)...), nil
 }
 
 // ours are the annotations that begin with prefix, without it.

@@ -36,7 +36,8 @@ func TestGates(t *testing.T) {
 			given: `whitelist-source-range: 10.0.0.0/8`, config: `annotations-risk-level: Low`, rejected: "/whitelist-source-range: its risk is Medium",
 		},
 		"what we do not know has no risk": {
-			given: `server-snippets: x`, config: `annotations-risk-level: Low`, holds: func(s annotations.Set) bool { return s.Denied == nil },
+			given: `server-snippets: x`, config: `annotations-risk-level: Low`, finding: "did you mean nginx.ingress.kubernetes.io/server-snippet?",
+			holds: func(s annotations.Set) bool { return s.Denied == nil },
 		},
 		"a forbidden word": {
 			given: `upstream-vhost: internal.example`, config: `annotation-value-word-blocklist: "secret, intern"`, rejected: `its value has "intern"`,

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"windtunnel.dev/internal/suggest"
 )
 
 // Key is one row of the table.
@@ -61,7 +63,7 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		i := slices.IndexFunc(table, func(k Key) bool { return k.Name == name })
 		if i < 0 {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: "this controller has no such key; ignored"})
+			findings = append(findings, Finding{Key: name, Value: data[name], Reason: noSuchKey(name)})
 			continue
 		}
 		if err := table[i].set(&config, data[name]); err != nil {
@@ -69,6 +71,24 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 		}
 	}
 	return config, append(findings, fit(&config, defaults)...)
+}
+
+// Names are the names of all keys, in the order of the table.
+func Names() []string {
+	names := make([]string, len(table))
+	for i, key := range table {
+		names[i] = key.Name
+	}
+	return names
+}
+
+// noSuchKey says that a key is not known, and which one was probably meant.
+func noSuchKey(name string) string {
+	const reason = "this controller has no such key; ignored"
+	if question := suggest.DidYouMean(name, Names()); question != "" {
+		return reason + "; " + question
+	}
+	return reason
 }
 
 // set gives the key's field the value of text, or leaves it and says why not.

@@ -127,7 +127,7 @@ func TestParse(t *testing.T) {
 		"a buffer, too large":  {"client-header-buffer-size", "2m", nil, "want at most 1m"},
 		"dictionary, ours":     {"lua-shared-dicts", "luaconfig: 5", nil, "luaconfig is nginx.conf's own"},
 		"dictionaries":         {"lua-shared-dicts", manyDicts(50), nil, "want at most 4096M together"},
-		"unknown key":          {"use-gzp", "true", nil, "this controller has no such key; ignored"},
+		"unknown key":          {"use-gzp", "true", nil, "this controller has no such key; ignored; did you mean use-gzip?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, _ := options.Parse(nil, options.Defaults(2, true))

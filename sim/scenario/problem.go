@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"windtunnel.dev/internal/suggest"
 )
 
 // Problem is one thing that is wrong with a scenario file.
@@ -56,6 +58,7 @@ func oneLine(text string) string {
 // one is near, and all of them.
 func choose(word, kind string, known []string) string {
 	sorted := slices.Sorted(slices.Values(known))
+	sorted = slices.DeleteFunc(sorted, func(name string) bool { return name == "" }) // of what does not decode
 	if len(sorted) == 0 {
 		return "there are no " + kind
 	}
@@ -63,31 +66,8 @@ func choose(word, kind string, known []string) string {
 	if len(sorted) == 1 {
 		all = "there is only " + sorted[0]
 	}
-	near := slices.MinFunc(sorted, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
-	if distance(word, near) <= max(1, len(near)/3) {
-		return fmt.Sprintf("did you mean %s? (%s)", near, all)
+	if question := suggest.DidYouMean(word, sorted); question != "" {
+		return fmt.Sprintf("%s (%s)", question, all)
 	}
 	return all
-}
-
-// distance is the number of letters to insert, delete or exchange to make b of
-// a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			exchange := diagonal
-			if a[i] != b[j] {
-				exchange++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(exchange, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,49 @@
+// Package suggest says which known word a misspelt one was probably meant to be.
+package suggest
+
+// Nearest returns the known word that is closest to word, or "" if none is close.
+// Close means that at most a third of its letters have to be inserted, deleted or
+// exchanged. Of equally close words the first wins.
+func Nearest(word string, known []string) string {
+	nearest, least := "", 0
+	for _, candidate := range known {
+		most := max(1, len(candidate)/3)
+		if max(len(word)-len(candidate), len(candidate)-len(word)) > most {
+			continue // so that a word of a megabyte costs nothing
+		}
+		if d := distance(word, candidate); d <= most && (nearest == "" || d < least) {
+			nearest, least = candidate, d
+		}
+	}
+	return nearest
+}
+
+// DidYouMean is a question that names the nearest known word, or "" if none is close.
+func DidYouMean(word string, known []string) string {
+	if nearest := Nearest(word, known); nearest != "" {
+		return "did you mean " + nearest + "?"
+	}
+	return ""
+}
+
+// distance is the number of letters to insert, delete or exchange to make b of
+// a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			exchange := diagonal
+			if a[i] != b[j] {
+				exchange++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(exchange, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
