@@ -77,10 +77,15 @@ windtunnel compare; 3 also says that a run stayed void.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := loadScenario(args[0])
+			load := loadScenario
+			if base.controller != "" || head.controller != "" || at.image != "" {
+				load = loadForeign
+			}
+			s, err := load(args[0])
 			if err != nil {
 				return err
 			}
+			warn(cmd.ErrOrStderr(), s)
 			options, err := o.options(s)
 			if err != nil {
 				return err

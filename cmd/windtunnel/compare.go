@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
@@ -162,7 +163,7 @@ func comparedScenario(dir string) (*scenario.Scenario, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return &scenario.Scenario{}, nil
 	}
-	return loadScenario(path)
+	return loadForeign(path)
 }
 
 // readRuns reads the result of a run's folder, or of all run folders in it, in
@@ -174,7 +175,7 @@ func readRuns(dir string) ([]measure.Result, error) {
 	}
 	var runs []measure.Result
 	for _, name := range files {
-		file, err := os.Open(name)
+		file, err := readfile.Open(name)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/template"
 	"windtunnel.dev/controller/tls"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/manifest"
 )
 
@@ -127,7 +127,7 @@ func (o *explainOptions) complete() (err error) {
 // readCluster reads the manifests of a file, of a folder or, for -, of stdin.
 func readCluster(stdin io.Reader, path string) (snapshot.Source, error) {
 	if path == "-" {
-		text, err := io.ReadAll(stdin)
+		text, err := readfile.All(stdin, manifest.Largest)
 		if err != nil {
 			return nil, fmt.Errorf("reading manifests: %w", err)
 		}
@@ -139,7 +139,7 @@ func readCluster(stdin io.Reader, path string) (snapshot.Source, error) {
 	}
 	var files []snapshot.File
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := readfile.Read(name, manifest.Largest)
 		if err != nil {
 			return nil, fmt.Errorf("reading manifests: %w", err)
 		}

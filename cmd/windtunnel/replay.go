@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/internal/tempdir"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/event"
@@ -64,7 +65,7 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 	if !info.IsDir() {
 		return o.replayRecording(ctx, of, stdout, stderr)
 	}
-	s, err := loadScenario(filepath.Join(of, scenarioFile))
+	s, err := loadForeign(filepath.Join(of, scenarioFile))
 	if err != nil {
 		return fmt.Errorf("%s is not the folder of a run: %w", of, err)
 	}
@@ -96,7 +97,7 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 
 // replayRecording makes a scenario of a recording, in the folder of the results.
 func (o replayOptions) replayRecording(ctx context.Context, path string, stdout, stderr io.Writer) error {
-	file, err := os.Open(path)
+	file, err := readfile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (o replayOptions) again(ctx context.Context, s *scenario.Scenario, stdout, 
 
 // loggedChanges are the changes of a run, as its log has them, and its seed.
 func loggedChanges(dir string) (changes []event.Change, seed uint64, err error) {
-	file, err := os.Open(filepath.Join(dir, eventsFile))
+	file, err := readfile.Open(filepath.Join(dir, eventsFile))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/expect"
 	"windtunnel.dev/sim/measure"
@@ -33,7 +34,7 @@ func reportCommand() *cobra.Command {
 		Short: "Make the reports of an earlier run again from its event log",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := loadScenario(filepath.Join(args[0], scenarioFile))
+			s, err := loadForeign(filepath.Join(args[0], scenarioFile))
 			if err != nil {
 				return err
 			}
@@ -47,7 +48,7 @@ func reportCommand() *cobra.Command {
 // writeReport measures the log in dir, writes the result in all forms beside it
 // and prints it in one. The error is a verdict when the news are bad.
 func writeReport(dir string, s *scenario.Scenario, printed form, stdout io.Writer) error {
-	file, err := os.Open(filepath.Join(dir, eventsFile))
+	file, err := readfile.Open(filepath.Join(dir, eventsFile))
 	if err != nil {
 		return err
 	}

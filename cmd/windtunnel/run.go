@@ -11,9 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/driver/simulated"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/expect"
 	"windtunnel.dev/sim/fault"
@@ -67,10 +71,15 @@ what was seen).`,
 }
 
 func runScenario(ctx context.Context, path string, o runOptions, stdout, stderr io.Writer) error {
-	s, err := loadScenario(path)
+	load := loadScenario
+	if o.controller != "" || o.place.image != "" {
+		load = loadForeign
+	}
+	s, err := load(path)
 	if err != nil {
 		return err
 	}
+	warn(stderr, s)
 	if s, err = ofLength(s, o.length); err != nil {
 		return err
 	}
@@ -122,11 +131,30 @@ func skipped(stderr io.Writer, why error) error {
 	return verdict(exitSkipped)
 }
 
+// loadScenario reads a scenario that is to be run with the bundled controller.
 func loadScenario(path string) (*scenario.Scenario, error) {
-	return scenario.Load(path, scenario.Known{
+	return scenario.Load(path, known())
+}
+
+// loadForeign reads a scenario of which the bundled controller may be another one
+// than ours, or another version: what that ignores is not known here.
+func loadForeign(path string) (*scenario.Scenario, error) {
+	known := known()
+	known.Keys.Other = true
+	return scenario.Load(path, known)
+}
+
+// known is what scenarios are checked against.
+func known() scenario.Known {
+	return scenario.Known{
 		Lanes:       traffic.Lanes(),
 		StreamLanes: traffic.StreamLanes(),
 		Faults:      knownFaults(),
+		Keys: scenario.Keys{
+			Config:      options.Names(),
+			ConfigMap:   simulated.ConfigMap,
+			Annotations: knownAnnotations(),
+		},
 		CheckExpression: func(text string) error {
 			_, err := expect.Compile(text)
 			return err
@@ -139,7 +167,23 @@ func loadScenario(path string) (*scenario.Scenario, error) {
 			_, err := readBudget(figure, amount)
 			return err
 		},
-	})
+	}
+}
+
+// knownAnnotations are those of the bundled controller, with their prefix.
+func knownAnnotations() []string {
+	names := annotations.Names()
+	for i, name := range names {
+		names[i] = annotations.DefaultPrefix + "/" + name
+	}
+	return names
+}
+
+// warn prints what may be wrong with a scenario, a line each.
+func warn(stderr io.Writer, s *scenario.Scenario) {
+	for _, warning := range s.Warnings {
+		fmt.Fprintln(stderr, "warning:", warning)
+	}
 }
 
 // knownFaults says of each fault whether it lasts.
@@ -180,8 +224,8 @@ func makeRunDir(dir string, s *scenario.Scenario, rewritten bool) (string, error
 	if _, err := os.Stat(filepath.Join(dir, eventsFile)); err == nil {
 		return "", fmt.Errorf("%s holds a run already: choose another --out", dir)
 	}
-	text, err := os.ReadFile(s.File)
-	if rewritten {
+	text, err := readfile.Read(s.File, scenario.Largest)
+	if rewritten || s.Located {
 		text, err = s.Marshal()
 	}
 	if err != nil {
@@ -200,14 +244,20 @@ func makeRunDir(dir string, s *scenario.Scenario, rewritten bool) (string, error
 }
 
 func copyFile(from, to string) error {
-	data, err := os.ReadFile(from)
+	source, err := readfile.Open(from)
 	if err != nil {
 		return err
 	}
+	defer source.Close()
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
 }
 
 // bundledController finds the controller's binary: as told, or beside ours.
@@ -227,7 +277,7 @@ func bundledController(path string) (string, error) {
 
 // started says whether a run came as far as its first round.
 func started(dir string) bool {
-	file, err := os.Open(filepath.Join(dir, eventsFile))
+	file, err := readfile.Open(filepath.Join(dir, eventsFile))
 	if err != nil {
 		return false
 	}

@@ -5,19 +5,25 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/scenario"
 )
 
 // validators are the kinds of files that can be checked without running
 // anything, a line each.
-var validators = map[string]func(path string) error{
-	scenario.Kind: func(path string) error { _, err := loadScenario(path); return err },
+var validators = map[string]func(path string) (warnings []scenario.Problem, err error){
+	scenario.Kind: func(path string) ([]scenario.Problem, error) {
+		s, err := loadScenario(path)
+		if err != nil {
+			return nil, err
+		}
+		return s.Warnings, nil
+	},
 }
 
 // validated is one file and what is wrong with it.
@@ -25,6 +31,7 @@ type validated struct {
 	File     string    `json:"file"`
 	Kind     string    `json:"kind"` // of its first document; empty: it has none
 	Problems []problem `json:"problems"`
+	Warnings []problem `json:"warnings,omitempty"` // what may be wrong
 }
 
 // problem is one thing that is wrong with a file.
@@ -84,7 +91,7 @@ func validate(out io.Writer, printed form, paths []string) error {
 // check holds a file against what is known of its kind.
 func check(path string) validated {
 	v := validated{File: path, Problems: []problem{}}
-	text, err := os.ReadFile(path)
+	text, err := readfile.Read(path, scenario.Largest)
 	if err != nil {
 		v.Problems = problemsOf(err)
 		return v
@@ -96,7 +103,11 @@ func check(path string) validated {
 	if !known {
 		validator = validators[scenario.Kind] // which says how a file has to begin
 	}
-	v.Problems = append(v.Problems, problemsOf(validator(path))...)
+	warnings, err := validator(path)
+	v.Problems = append(v.Problems, problemsOf(err)...)
+	for _, w := range warnings {
+		v.Warnings = append(v.Warnings, problem{w.Line, w.What, w.Mend})
+	}
 	return v
 }
 
@@ -129,6 +140,9 @@ func printValidated(out io.Writer, printed form, all []validated, problems int) 
 	for _, v := range all {
 		for _, p := range v.Problems {
 			fmt.Fprintln(out, v.line(p))
+		}
+		for _, p := range v.Warnings {
+			fmt.Fprintln(out, "warning:", v.line(p))
 		}
 	}
 	_, err := fmt.Fprintf(out, "%s: %s\n", plural.Of(len(all), "file"), plural.Of(problems, "problem"))

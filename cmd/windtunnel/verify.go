@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/measure"
@@ -81,6 +81,9 @@ func verify(ctx context.Context, paths []string, o verifyOptions, stdout, stderr
 	all, err := scenarios(paths, o.tier)
 	if err != nil {
 		return err
+	}
+	for _, s := range all {
+		warn(stderr, s)
 	}
 	for i := range all {
 		if all[i], err = ofLength(all[i], o.length); err != nil {
@@ -238,7 +241,7 @@ func (t *trial) run(ctx context.Context, where driver.Driver, stderr io.Writer) 
 }
 
 func readResult(dir string) (measure.Result, []report.Outcome, error) {
-	file, err := os.Open(filepath.Join(dir, resultFile))
+	file, err := readfile.Open(filepath.Join(dir, resultFile))
 	if err != nil {
 		return measure.Result{}, nil, err
 	}

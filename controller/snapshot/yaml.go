@@ -110,15 +110,28 @@ func (m *Manifests) add(document []byte) error {
 	switch {
 	case head.Kind == "":
 		return errors.New("no kind: a manifest says apiVersion and kind")
-	case head.APIVersion == "v1" && head.Kind == "List":
-		for i, item := range head.Items {
-			if err := m.add(item); err != nil {
-				return fmt.Errorf("item %d: %w", i+1, err)
-			}
-		}
-		return nil
+	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
+		return m.addItems(head.TypeMeta, head.Items)
 	}
 	return m.addObject(head.TypeMeta, document)
+}
+
+// addItems adds those of a List of all kinds, or of a list of one kind as an API
+// server answers, whose items need not say it.
+func (m *Manifests) addItems(list metav1.TypeMeta, items []json.RawMessage) error {
+	for i, item := range items {
+		var own metav1.TypeMeta
+		err := json.Unmarshal(item, &own)
+		if kind := strings.TrimSuffix(list.Kind, "List"); err == nil && own.Kind == "" && kind != "" {
+			err = m.addObject(metav1.TypeMeta{Kind: kind, APIVersion: list.APIVersion}, item)
+		} else if err == nil {
+			err = m.add(item)
+		}
+		if err != nil {
+			return fmt.Errorf("item %d: %w", i+1, err)
+		}
+	}
+	return nil
 }
 
 func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {

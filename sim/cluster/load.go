@@ -6,6 +6,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/manifest"
 )
 
 // Load creates an object as it was in some cluster: without what that cluster's
@@ -16,9 +18,7 @@ func (c *Client) Load(ctx context.Context, object *unstructured.Unstructured) er
 		return err
 	}
 	object = object.DeepCopy()
-	for _, field := range []string{"resourceVersion", "uid", "selfLink", "generation", "creationTimestamp", "managedFields"} {
-		unstructured.RemoveNestedField(object.Object, "metadata", field)
-	}
+	manifest.RemoveServerFields(object)
 	made, err := resource.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if err != nil {
 		return fmt.Errorf("creating %s: %w", Name(object), err)

@@ -74,7 +74,7 @@ func NewPlan(s Shape) (*Plan, error) {
 	p.Population = corpus.Generate(s.Population)
 	options := churn.Options{Seed: s.Population.Seed, Rate: s.Rate, For: s.For}
 	story := scenario.Scenario{File: "churn"}
-	story.Timeline = append(story.Timeline, scenario.Step{Churn: scenario.Recorded, For: s.For, Drain: s.Drain})
+	story.Timeline = append(story.Timeline, scenario.Step{Churn: scenario.Recorded, For: s.For, Drain: &s.Drain})
 	var streams []churn.Stream
 	for _, kind := range s.Kinds {
 		if kind == scenario.CertificateRotation {

@@ -19,7 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"windtunnel.dev/internal/readfile"
 )
+
+// Largest is how many bytes a file of manifests may have: YAML takes many times its
+// size in memory. Larger dumps can be several files.
+const Largest = 64 << 20
 
 // Manifest is an object and where it was read.
 type Manifest struct {
@@ -43,7 +49,7 @@ func Load(paths ...string) ([]Manifest, error) {
 		files, err := Files(path)
 		errs = append(errs, err)
 		for _, file := range files {
-			data, err := os.ReadFile(file)
+			data, err := readfile.Read(file, Largest)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("reading manifests: %w", err))
 				continue
@@ -146,10 +152,20 @@ func (d document) objects(file string) ([]Manifest, error) {
 	var all []Manifest
 	err = object.EachListItem(func(item runtime.Object) error {
 		m := Manifest{File: file, Line: d.line, Object: item.(*unstructured.Unstructured)}
+		OfList(object, m.Object)
 		all = append(all, m)
 		return m.check()
 	})
 	return all, err
+}
+
+// OfList gives an item of a list the kind that it does not say itself: a List of all
+// kinds has items that do, an IngressList as an API server answers has not.
+func OfList(list, item *unstructured.Unstructured) {
+	if kind := strings.TrimSuffix(list.GetKind(), "List"); kind != "" && item.GetKind() == "" {
+		item.SetKind(kind)
+		item.SetAPIVersion(list.GetAPIVersion())
+	}
 }
 
 // explain turns a line of the document into one of the file.

@@ -5,6 +5,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
@@ -110,7 +112,7 @@ func populate(o Options) (churn.Recording, error) {
 	if p.Recording == "" {
 		return churn.Recording{Population: corpus.Generate(shape(o))}, nil
 	}
-	file, err := os.Open(filepath.Join(filepath.Dir(o.Scenario.File), p.Recording))
+	file, err := readfile.Open(filepath.Join(filepath.Dir(o.Scenario.File), p.Recording))
 	if err != nil {
 		return churn.Recording{}, err
 	}
@@ -185,7 +187,7 @@ func prepare(ctx context.Context, o Options, population corpus.Population, index
 func shape(o Options) corpus.Shape {
 	p := o.Scenario.Population
 	shape := corpus.Shape{
-		Namespace: p.Namespace, Services: p.Services, Pods: p.Pods, Ingresses: p.Ingresses, Seed: o.Seed,
+		Namespace: cmp.Or(p.Namespace, scenario.DefaultNamespace), Services: p.Services, Pods: p.Pods, Ingresses: p.Ingresses, Seed: o.Seed,
 		TLS: p.TLS, Annotations: p.Annotations,
 	}
 	if p.Streams {

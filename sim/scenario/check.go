@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/distribution/reference"
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -15,13 +16,14 @@ import (
 type checker struct {
 	*Scenario
 	at       place
+	nodes    []*yaml.Node // of the manifests
 	known    Known
 	problems *problems
 	broken   map[int]bool // lines that did not decode: more about them would be guesses
 }
 
-func check(s *Scenario, at place, known Known, found *problems) {
-	c := &checker{Scenario: s, at: at, known: known, problems: found, broken: map[int]bool{}}
+func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *problems) {
+	c := &checker{Scenario: s, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
 	for _, problem := range found.found {
 		c.broken[problem.Line] = true
 	}
@@ -32,6 +34,7 @@ func check(s *Scenario, at place, known Known, found *problems) {
 	c.traffic()
 	c.timeline()
 	c.manifests()
+	c.unknownKeys()
 	c.expectations(s.Expect)
 	c.comparison()
 	c.control()

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"windtunnel.dev/sim/manifest"
 )
 
 // NameAnnotation gives a manifest a name of its own in the file, other than its
@@ -67,6 +69,7 @@ func readManifest(node *yaml.Node, found *problems) (m Manifest, ok bool) {
 	if !fitsItsKind(object, data, at, found) {
 		return m, false
 	}
+	manifest.Undump(object)
 	m = Manifest{Name: object.GetName(), Line: at.line(), Object: object}
 	if annotations := object.GetAnnotations(); annotations[NameAnnotation] != "" {
 		m.Name = annotations[NameAnnotation]

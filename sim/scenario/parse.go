@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"windtunnel.dev/internal/readfile"
 )
 
 // Known is what only other packages know, and a scenario is checked against. A
@@ -19,6 +20,7 @@ type Known struct {
 	Lanes           []string           // the traffic lanes there are
 	StreamLanes     []string           // of those, the ones that want population.streams
 	Faults          map[string]bool    // the faults there are, and whether one lasts; nil: not checked
+	Keys            Keys               // what our controller knows; names that are nil are not checked
 	CheckExpression func(string) error // says which expectation does not compile, and why
 
 	CheckFigure func(pattern string) error        // says why a pattern names no figure
@@ -28,14 +30,23 @@ type Known struct {
 // heading is how a scenario starts.
 const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
 
+// Largest is how many bytes a scenario file may have.
+const Largest = 16 << 20
+
 // Load reads and checks the scenario file at path. Its error holds a Problem
 // for each thing that is wrong, sorted by line.
+// Relative paths of subjects count from the file's folder, and are absolute in
+// what Load returns.
 func Load(path string, known Known) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := readfile.Read(path, Largest)
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
-	return Parse(path, data, known)
+	s, err := Parse(path, data, known)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.locate()
 }
 
 // Parse is Load of a file already read; name is what its errors call it.
@@ -49,17 +60,19 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 		return nil, found.err()
 	}
 	s := &Scenario{File: name}
-	for _, document := range documents[1:] {
+	all := items(documents[1:])
+	for _, document := range all {
 		if m, ok := readManifest(document, found); ok {
 			s.Manifests = append(s.Manifests, m)
 		} else {
 			s.Manifests = append(s.Manifests, unusable(document))
 		}
 	}
-	readSpec(s, data, place{documents[0]}, known, found)
+	readSpec(s, data, place{documents[0]}, all, known, found)
 	if err := found.err(); err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(s.Warnings, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	slices.SortStableFunc(s.Timeline, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
 	return s, nil
 }
@@ -92,8 +105,8 @@ func split(data []byte, found *problems) []*yaml.Node {
 	}
 }
 
-// readSpec decodes and checks the first document.
-func readSpec(s *Scenario, data []byte, at place, known Known, found *problems) {
+// readSpec decodes and checks the first document; manifests are the others.
+func readSpec(s *Scenario, data []byte, at place, manifests []*yaml.Node, known Known, found *problems) {
 	if kind, version := at.text("kind"), at.text("apiVersion"); kind != Kind || version != APIVersion {
 		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, apiVersion %q", kind, version), "start it with "+heading)
 		return
@@ -109,7 +122,7 @@ func readSpec(s *Scenario, data []byte, at place, known Known, found *problems) 
 	}
 	s.Name, s.Spec = d.Metadata.Name, d.Spec
 	fill(s, at)
-	check(s, at, known, found)
+	check(s, at, manifests, known, found)
 }
 
 // fill sets the lines, and the defaults that depend on other fields.
@@ -124,7 +137,11 @@ func fill(s *Scenario, at place) {
 		s.Traffic[i].Line = at.line("spec", "traffic", i)
 	}
 	for i := range s.Timeline {
-		s.Timeline[i].Line = at.line("spec", "timeline", i)
+		step := &s.Timeline[i]
+		step.Line = at.line("spec", "timeline", i)
+		if step.Drain == nil && step.drains() {
+			step.Drain = new(DefaultDrain)
+		}
 	}
 	if s.Control != nil {
 		s.Control.Line = at.line("spec", "control")
@@ -139,7 +156,7 @@ func fill(s *Scenario, at place) {
 		s.Subjects[i].Controller = cmp.Or(s.Subjects[i].Controller, Bundled)
 	}
 	if p := &s.Population; !p.IsZero() {
-		p.Namespace = cmp.Or(p.Namespace, "demo")
+		p.Namespace = cmp.Or(p.Namespace, DefaultNamespace)
 		if p.Recording != "" {
 			p.Namespace = RecordedNamespace
 			return

@@ -23,6 +23,10 @@ import (
 var known = scenario.Known{
 	Lanes:       []string{"http", "post", "tcp"},
 	StreamLanes: []string{"tcp"},
+	Keys: scenario.Keys{
+		Config: []string{"worker-processes", "keep-alive", "keep-alive-requests"}, ConfigMap: "ingress-nginx/ingress-nginx-controller",
+		Annotations: []string{"nginx.ingress.kubernetes.io/canary-weight", "nginx.ingress.kubernetes.io/limit-rps", "nginx.ingress.kubernetes.io/rewrite-target"},
+	},
 	CheckExpression: func(expression string) error {
 		if strings.Contains(expression, "relods") {
 			return fmt.Errorf("expectation %q: undeclared reference to 'relods'\n | %s\n | ^", expression, expression)
@@ -125,7 +129,7 @@ func TestParse(t *testing.T) {
 				Ramp: &scenario.Ramp{To: 6, Over: 10 * time.Second}, Sine: &scenario.Sine{By: 1, Every: 2 * time.Second}},
 		},
 		Timeline: []scenario.Step{ // by time
-			{At: time.Second, Churn: "rolling-update", Rate: 5, For: 2 * time.Second, Drain: 5 * time.Second, Line: 19},
+			{At: time.Second, Churn: "rolling-update", Rate: 5, For: 2 * time.Second, Drain: new(5 * time.Second), Line: 19},
 			{At: 2 * time.Second, Apply: "web", Line: 20},
 			{At: 4 * time.Second, Apply: "web-20", Line: 18},
 			{At: 4 * time.Second, Delete: "web", Line: 21},

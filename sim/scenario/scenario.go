@@ -33,6 +33,16 @@ const (
 	Recorded = "recorded" // what happened to the population while it was recorded
 )
 
+// DefaultNamespace is where a population lies unless it says otherwise. It is there
+// without a population, too.
+const DefaultNamespace = "demo"
+
+// DefaultDrain is how long a pod that a rolling update, or a recording, has taken
+// out of its service goes on serving, unless the step says otherwise. Kubernetes
+// tells the pod to end and nginx of its end at the same time, so pods in clusters
+// wait some seconds (a preStop hook with a sleep) before they cease to listen.
+const DefaultDrain = 5 * time.Second
+
 // RecordedNamespace is where the population of a recording lies.
 const RecordedNamespace = "recorded"
 
@@ -45,6 +55,8 @@ type Scenario struct {
 	File string // as it was given to Load or Parse; errors start with it
 	Spec
 	Manifests []Manifest // in the order of the file
+	Warnings  []Problem  // what may be wrong, by line
+	Located   bool       // paths of subjects were relative to the file's folder, and are absolute now
 }
 
 // Named returns the manifests that a step means by name, in the order in which

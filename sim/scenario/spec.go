@@ -175,8 +175,8 @@ type Step struct {
 	Rate Rate `yaml:"rate,omitempty"`
 	// How long a churn, or a fault, lasts.
 	For time.Duration `yaml:"for,omitempty"`
-	// How long a pod that a rolling update has taken out of its service goes on serving.
-	Drain time.Duration `yaml:"drain,omitempty"`
+	// How long a pod that has left its service goes on serving, as with a preStop hook. With 0s it refuses at once.
+	Drain *time.Duration `yaml:"drain,omitempty" jsonschema:"default=5s"`
 	// Creates or updates the manifests of this name, in the order of the file.
 	Apply string `yaml:"apply,omitempty"`
 	// Deletes the manifests of this name, the last of the file first.
@@ -200,6 +200,9 @@ type See struct {
 	// The status of the answer. Without it: 200 of a service, else any.
 	Status int `yaml:"status,omitempty" jsonschema:"minimum=100,maximum=599"`
 }
+
+// drains says whether the step takes pods out of their services.
+func (s Step) drains() bool { return s.Churn == RollingUpdate || s.Churn == Recorded }
 
 // actions are the actions that the step names, by their keys in the file.
 func (s Step) actions() []string {

@@ -82,7 +82,7 @@ func (c *checker) churn(step Step, path []any) {
 		for _, given := range []struct {
 			key string
 			set bool
-		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != 0}} {
+		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}} {
 			if given.set {
 				c.wrong(given.key+": belongs to a churn", "take it away", append(path, given.key)...)
 			}
@@ -109,10 +109,12 @@ func (c *checker) churn(step Step, path []any) {
 	if changes := float64(step.Rate) * step.For.Seconds(); changes > mostChanges {
 		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
 	}
-	if step.Drain != 0 && step.Churn != RollingUpdate && step.Churn != Recorded {
-		c.wrong("drain: belongs to a "+RollingUpdate, "take it away", append(path, "drain")...)
+	if step.Drain != nil {
+		if !step.drains() {
+			c.wrong("drain: belongs to a "+RollingUpdate, "take it away", append(path, "drain")...)
+		}
+		c.notNegative(*step.Drain, append(path, "drain")...)
 	}
-	c.notNegative(step.Drain, append(path, "drain")...)
 	if step.Churn == CertificateRotation && !c.Population.TLS {
 		c.wrong("a churn of certificates, and none in the population", "add tls: true to it", path...)
 	}

@@ -53,10 +53,14 @@ func recorded(s scenario.Step, in setting, next int) ([]Beat, int) {
 
 func beatsOf(s scenario.Step, changes []churn.Change, next int) ([]Beat, int) {
 	var beats []Beat
+	var drain time.Duration
+	if s.Drain != nil {
+		drain = *s.Drain
+	}
 	for _, change := range changes {
 		id := next
 		beats = append(beats, Beat{At: change.At, Do: func(ctx context.Context, c *Cluster) error {
-			return c.churn(ctx, id, s.Churn, change, s.Drain)
+			return c.churn(ctx, id, s.Churn, change, drain)
 		}})
 		next++
 	}

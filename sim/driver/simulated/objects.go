@@ -22,6 +22,9 @@ const (
 	udpPorts  = "udp-services"
 )
 
+// ConfigMap is the ConfigMap of a subject's controller, as namespace/name.
+const ConfigMap = namespace + "/" + configMap
+
 // describeController makes the objects that ingress-nginx looks for at start:
 // its own pod, the node that runs it, its ConfigMap.
 func (i *Instance) describeController(ctx context.Context) error {

@@ -1,0 +1,97 @@
+// Package readfile reads the files that a user names. Its one rule: what is no
+// file, or is too large, is refused and neither waited for nor read into memory: a
+// pipe that nobody writes to, /dev/zero, a log taken for a manifest.
+package readfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// patience is how long a pipe may be silent: the other side may be kubectl.
+const patience = time.Minute
+
+// Open opens a regular file, or a pipe with a writer, as a shell's <(…) is. Of
+// another kind of file, the error names the kind.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.Mode().IsRegular():
+		return os.Open(path)
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		return openPipe(path)
+	}
+	return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s: name a regular file", kind(info.Mode()))}
+}
+
+// openPipe does not wait for a writer: reading a pipe without one meets its end.
+func openPipe(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Read reads a file of at most so many bytes, without the byte order mark that some
+// editors put in front. An error of a pipe says that nothing came, or not in time.
+func Read(path string, most int64) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := All(file, most)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = fmt.Errorf("it is a pipe, and its writer did not end within %v", patience)
+	case err == nil && len(data) == 0 && isPipe(file):
+		err = errors.New("it is a pipe, and nothing came: its writer must have begun")
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return data, nil
+}
+
+// All reads a stream of at most so many bytes, without a byte order mark.
+func All(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("it has more than %d bytes, the most that is read: is it the right file?", most)
+	}
+	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
+}
+
+func isPipe(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "no regular file"
+}

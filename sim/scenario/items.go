@@ -1,0 +1,34 @@
+package scenario
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// items are the documents, and instead of each that is a list, its items: kind: List
+// as kubectl writes it, or a list of one kind as an API server answers. Items of the
+// latter get the kind that they need not say.
+func items(documents []*yaml.Node) []*yaml.Node {
+	var all []*yaml.Node
+	for _, document := range documents {
+		at := place{document}
+		kind, isList := strings.CutSuffix(at.text("kind"), "List")
+		_, list := at.find("items")
+		if !isList || list.Kind != yaml.SequenceNode {
+			all = append(all, document)
+			continue
+		}
+		for _, item := range list.Content {
+			if item = resolve(item); kind != "" && item.Kind == yaml.MappingNode && (place{item}).text("kind") == "" {
+				item.Content = append(item.Content, text("kind"), text(kind), text("apiVersion"), text(at.text("apiVersion")))
+			}
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+func text(value string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+}

@@ -1,0 +1,48 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// fileFlags are the flags of ingress-nginx, and of ours, whose values are files or
+// folders: there a relative path needs no ./ in front.
+var fileFlags = []string{
+	"nginx-template", "lua-dir", "kubeconfig", "certificate-authority", "validating-webhook-certificate", "validating-webhook-key",
+}
+
+// locate makes paths of subjects absolute that are relative to the folder of the
+// file, as its recording is: a scenario means the same wherever it is run from.
+func (s *Scenario) locate() error {
+	folder, err := filepath.Abs(filepath.Dir(s.File))
+	if err != nil {
+		return fmt.Errorf("%s: finding its folder: %w", s.File, err)
+	}
+	for i := range s.Subjects {
+		subject := &s.Subjects[i]
+		if isRelative(subject.Controller) {
+			subject.Controller, s.Located = filepath.Join(folder, subject.Controller), true
+		}
+		s.locateFlags(folder, subject.Flags)
+	}
+	if s.Control != nil {
+		s.locateFlags(folder, s.Control.Flags)
+	}
+	return nil
+}
+
+func (s *Scenario) locateFlags(folder string, flags map[string]string) {
+	for flag, value := range flags {
+		file := slices.Contains(fileFlags, flag) && value != "" && !filepath.IsAbs(value)
+		if file || isRelative(value) {
+			flags[flag], s.Located = filepath.Join(folder, value), true
+		}
+	}
+}
+
+// isRelative says whether a text is a path that begins with . or ..
+func isRelative(text string) bool {
+	return strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
+}

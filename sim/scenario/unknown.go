@@ -1,0 +1,98 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/internal/suggest"
+)
+
+// Keys are the names that our controller knows and would ignore misspelt ones of.
+type Keys struct {
+	Config      []string // keys of its ConfigMap
+	ConfigMap   string   // namespace/name of that ConfigMap
+	Annotations []string // of ingresses, with their prefix
+	// Other says that another controller than ours may stand in for the bundled
+	// one, which may know other keys: then an unknown one is a warning.
+	Other bool
+}
+
+// annotationsPrefix is the flag that gives annotations another prefix.
+const annotationsPrefix = "annotations-prefix"
+
+// unknownKeys finds what the controllers would ignore: keys of the ConfigMap and
+// annotations that are misspelt.
+func (c *checker) unknownKeys() {
+	everyone := slices.ContainsFunc(c.Subjects, Subject.foreign)
+	c.configKeys(c.Config, everyone, "spec", "config")
+	for i, s := range c.Subjects {
+		c.configKeys(s.Config, s.foreign(), "spec", "subjects", i, "config")
+	}
+	if c.Control != nil {
+		c.configKeys(c.Control.Config, everyone, "spec", "control", "config")
+	}
+	if slices.ContainsFunc(c.Subjects, func(s Subject) bool { return s.Flags[annotationsPrefix] != "" }) {
+		return // then these are not annotations of ours
+	}
+	c.annotations(c.Population.Annotations, everyone, c.at, "spec", "population", "annotations")
+	for i, m := range c.Manifests {
+		if m.Object == nil {
+			continue
+		}
+		switch m.Object.GetKind() {
+		case "Ingress":
+			c.annotations(m.Object.GetAnnotations(), everyone, place{c.nodes[i]}, "metadata", "annotations")
+		case "ConfigMap":
+			if m.Object.GetNamespace()+"/"+m.Object.GetName() == c.known.Keys.ConfigMap {
+				data, _, _ := unstructured.NestedStringMap(m.Object.Object, "data")
+				c.keys(data, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", everyone, place{c.nodes[i]}, "data")
+			}
+		}
+	}
+}
+
+// foreign says that the controller is not known to be ours.
+func (s Subject) foreign() bool { return s.Controller != Bundled }
+
+func (c *checker) configKeys(config map[string]string, foreign bool, path ...any) {
+	c.keys(config, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", foreign, c.at, path...)
+}
+
+// annotations looks at those with a prefix of ours.
+func (c *checker) annotations(all map[string]string, foreign bool, at place, path ...any) {
+	if len(c.known.Keys.Annotations) == 0 {
+		return
+	}
+	prefix, _, _ := strings.Cut(c.known.Keys.Annotations[0], "/")
+	ours := maps.Clone(all)
+	maps.DeleteFunc(ours, func(name, _ string) bool { return !strings.HasPrefix(name, prefix+"/") })
+	c.keys(ours, c.known.Keys.Annotations, "annotation", "docs/annotations.md lists them", foreign, at, path...)
+}
+
+// keys tells of each key that is not known, in an error where all who read it are
+// ours, else in a warning.
+func (c *checker) keys(given map[string]string, known []string, kind, mend string, foreign bool, at place, path ...any) {
+	if known == nil {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		what := fmt.Sprintf("unknown %s %s", kind, key)
+		mend := mend
+		if question := suggest.DidYouMean(key, known); question != "" {
+			mend = question + " (" + mend + ")"
+		}
+		line := at.line(append(slices.Clone(path), key)...)
+		if foreign || c.known.Keys.Other {
+			c.Warnings = append(c.Warnings, Problem{File: c.File, Line: line, What: what + ", which the bundled controller would ignore", Mend: mend})
+		} else if !c.broken[line] {
+			c.problems.add(line, what, mend)
+		}
+	}
+}
