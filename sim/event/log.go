@@ -2,6 +2,7 @@ package event
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,24 +68,45 @@ func (l *Log) Close() error {
 	return errors.Join(l.err, l.buf.Flush())
 }
 
+// longest is how many bytes a line of a log may have.
+const longest = 16 << 20
+
 // Read yields the events of a log in its order. A line that does not parse is
 // yielded as an error that names the line, and ends the sequence.
+//
+// A last line without an end that does not parse is what a killed run leaves.
+// Instead of it come a Trouble that says so, and Cut: the rest of the log counts.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, 16<<20)
-		for n := 1; lines.Scan(); n++ {
+		lines.Buffer(nil, longest)
+		unended := false
+		lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+			unended = atEOF && len(data) > 0 && bytes.IndexByte(data, '\n') < 0
+			return bufio.ScanLines(data, atEOF)
+		})
+		var latest time.Duration
+		n := 1
+		for ; lines.Scan(); n++ {
 			var e Event
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			err := json.Unmarshal(lines.Bytes(), &e)
+			switch {
+			case err != nil && unended && n > 1:
+				torn := fmt.Sprintf("line %d is cut off, as the run was killed; what comes before it counts", n)
+				_ = yield(Event{At: latest, Trouble: &Trouble{What: "the event log", Detail: torn}}, nil) &&
+					yield(Event{At: latest, Phase: &Phase{Name: Cut}}, nil)
+				return
+			case err != nil:
 				yield(Event{}, fmt.Errorf("event log line %d: %w", n, err))
 				return
 			}
+			latest = max(latest, e.At)
 			if !yield(e, nil) {
 				return
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(Event{}, fmt.Errorf("event log: %w", err))
+			yield(Event{}, fmt.Errorf("event log line %d: %w", n, err))
 		}
 	}
 }

@@ -129,3 +129,27 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A killed run leaves a last line that is cut off. What comes before it is read.
+func TestACutLogIsReadToWhereItIsCut(t *testing.T) {
+	const whole = `{"at":5,"subject":"a","phase":{"name":"round-begin","round":1}}` + "\n"
+	for cut := 1; cut < len(whole)-1; cut++ {
+		all, err := read(t, whole+whole[:cut])
+		if err != nil || len(all) != 3 {
+			t.Fatalf("cut after %d bytes: %v, %v", cut, all, err)
+		}
+		if told, end := all[1], all[2]; told.Trouble == nil || !strings.Contains(told.Trouble.Detail, "line 2 is cut off") ||
+			end.Phase == nil || end.Phase.Name != event.Cut || end.At != 5 {
+			t.Fatalf("cut after %d bytes: %+v, %+v", cut, told, end)
+		}
+	}
+	if all, err := read(t, whole+strings.TrimSpace(whole)); err != nil || len(all) != 2 {
+		t.Errorf("only the end of the line is missing: %v, %v", all, err)
+	}
+	if _, err := read(t, whole+whole[:20]+"\n"+whole); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a bad line in the middle: %v", err)
+	}
+	if _, err := read(t, whole[:20]); err == nil {
+		t.Error("no event at all: no error")
+	}
+}

@@ -32,6 +32,8 @@ type Verdict struct {
 	Text   string `json:"text"`
 	OK     bool   `json:"ok"`
 	Actual string `json:"actual"` // the values it is about: reloads = 7, requests.failed = 0
+	// Error says why it could not be evaluated, such as a division by zero; it is not met then.
+	Error string `json:"error,omitempty"`
 }
 
 // env knows every field of measure.Subject as a typed variable.
@@ -99,9 +101,9 @@ func (e Expectation) String() string { return e.text }
 // Check holds a subject against the expectation. It is not met where it rests
 // on nothing: on a quantile of nothing, as no change converged, on a figure that
 // nobody could see, on all of an empty list, on a lane that there is not. (But a
-// lane's quantile of nothing is zero; lanes.all(l, l.latency.n > 0) tells.) An
-// error says that it could not be evaluated: a division by zero, an index
-// beyond the end.
+// lane's quantile of nothing is zero; lanes.all(l, l.latency.n > 0) tells.) Nor is it
+// met where it cannot be evaluated: the verdict's Error says why, such as a division
+// by zero or an index beyond the end. An error is a defect of the measurements.
 func (e Expectation) Check(s measure.Subject) (Verdict, error) {
 	vars, err := variables(s)
 	if err != nil {
@@ -109,7 +111,7 @@ func (e Expectation) Check(s measure.Subject) (Verdict, error) {
 	}
 	out, _, err := e.program.Eval(vars)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
+		return Verdict{Text: e.text, Actual: "it cannot be evaluated: " + oneLine(err), Error: oneLine(err)}, nil
 	}
 	verdict := Verdict{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}
 	for _, nothing := range []string{empty(e.subsets, vars), noLane(e.lanes, s.Lanes)} {
@@ -120,3 +122,6 @@ func (e Expectation) Check(s measure.Subject) (Verdict, error) {
 	}
 	return verdict, nil
 }
+
+// oneLine is what an error of CEL says, for a table.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

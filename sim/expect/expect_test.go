@@ -121,13 +121,13 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 func TestCheckTellsWhatCannotBeEvaluated(t *testing.T) {
-	for _, text := range []string{"lanes[9].failed == 0", "requests.sent / converge.flaps > 1"} {
+	for _, text := range []string{"1/0 == 1", "lanes[9].failed == 0", "requests.sent / converge.flaps > 1"} {
 		e, err := expect.Compile(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err := e.Check(subject); err == nil {
-			t.Errorf("%s: %+v, want an error", text, v)
+		if v, err := e.Check(subject); err != nil || v.OK || v.Error == "" || !strings.Contains(v.Actual, "it cannot be evaluated: ") {
+			t.Errorf("%s: %+v, %v, want a verdict with the error", text, v, err)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type watched struct {
 	end       time.Duration // of its round
 	undone    time.Duration // when a later change was meant to undo it
 	failed    bool
+	refusal   string // why, by the API
 	sightings map[int]*sighting
 	between   between
 }
@@ -49,7 +50,7 @@ func (m *converge) Add(e event.Event, in bool) {
 	case e.Written != nil && e.Written.Error != "":
 		// The write may end after the round; it is the change's, wherever it is.
 		if w := m.byID[e.Written.Change]; w != nil {
-			w.failed = true
+			w.failed, w.refusal = true, e.Written.Error
 		}
 	case e.Answer != nil:
 		m.answer(e.Answer, e.At)
@@ -155,7 +156,7 @@ func (w *watched) result(lives lives) Served {
 	}
 	switch {
 	case w.failed:
-		served.Fate, served.First = Failed, none
+		served.Fate, served.First, served.Error = Failed, none, w.refusal
 	case len(w.Added)+len(w.Removed) == 0 && w.See == nil, w.Host == "" && len(w.sightings) == 0:
 		served.Fate, served.First = Unwatched, none
 	case all && last <= w.undone:

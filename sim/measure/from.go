@@ -28,6 +28,7 @@ var measurements = []func(rounds) measurement{
 	newWorkers,
 	newGenerations,
 	newRequests,
+	newDeparted,
 	newCertificates,
 	newSyncs,
 	newLegs,

@@ -154,6 +154,9 @@ type Requests struct {
 	Unanswered int            `json:"unanswered"`
 	Failed     int            `json:"failed"`
 	Causes     map[string]int `json:"causes"` // failed, by cause
+	// Departed are those of the cause nginx-5xx that fell into a time in which a pod of
+	// their service, taken out by a change, had gone while a worker may still have had it.
+	Departed int `json:"departed"`
 	// Bound is the upper bound of the failure rate, 0 to 1, at 95 % confidence
 	// when none failed: the rule of three, 3/Sent. It is the observed rate otherwise.
 	Bound       float64   `json:"bound"`

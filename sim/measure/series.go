@@ -90,6 +90,7 @@ type Served struct {
 	Step   string        `json:"step"`
 	Object string        `json:"object"`
 	Fate   Fate          `json:"fate"`
+	Error  string        `json:"error,omitempty"` // why the API refused it
 	First  time.Duration `json:"first"`
 	Last   time.Duration `json:"last"`
 	Flaps  int           `json:"flaps,omitempty"`

@@ -43,6 +43,7 @@ const wasCut = "the run was interrupted before its end"
 type validity struct {
 	rounds  rounds
 	cut     bool
+	open    bool // a round that has begun has not ended
 	stolen  float64
 	samples int
 	workers int
@@ -57,8 +58,8 @@ func (m *validity) Add(e event.Event, in bool) {
 	switch {
 	case e.Run != nil:
 		m.gap = cmp.Or(e.Run.Granularity, m.gap)
-	case e.Phase != nil && e.Phase.Name == event.Cut:
-		m.cut = true
+	case e.Phase != nil:
+		m.phase(e.Phase.Name)
 	case e.Host != nil && in:
 		m.stolen += e.Host.Stolen
 		m.samples++
@@ -71,7 +72,18 @@ func (m *validity) Add(e event.Event, in bool) {
 	}
 }
 
-func (m *validity) Result(s *Subject, _ *Timeline) {
+func (m *validity) phase(name event.PhaseName) {
+	switch name {
+	case event.Cut:
+		m.cut = true
+	case event.RoundBegin:
+		m.open = true
+	case event.RoundEnd:
+		m.open = false
+	}
+}
+
+func (m *validity) Result(s *Subject, t *Timeline) {
 	void := func(when bool, format string, args ...any) {
 		if when {
 			s.Invalid = append(s.Invalid, fmt.Sprintf(format, args...))
@@ -82,6 +94,7 @@ func (m *validity) Result(s *Subject, _ *Timeline) {
 	dialing := r.Causes[string(event.OurDialing)]
 
 	void(m.cut, wasCut)
+	void(m.open && !m.cut, "the log ends in the middle of a round: the run was killed")
 	void(len(m.rounds) == 0, "no round was measured")
 	void(r.Sent == 0, "no requests were sent in its rounds")
 	for _, lane := range s.Lanes { // each alone: one that lags hides among the many requests of another
@@ -108,9 +121,24 @@ func (m *validity) Result(s *Subject, _ *Timeline) {
 	void(m.off != "", "the probes ceased to look: %s", m.off)
 	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never looked, at %s", plural.Of(s.Changes.watched(), "change"))
 	void(s.Probe.Unreached > 0, "the probes had no connection to %s that served at the end of a round", plural.Of(s.Probe.Unreached, "worker"))
-	void(s.Changes.Failed > 0, "the API refused %s", plural.Of(s.Changes.Failed, "change"))
+	void(s.Changes.Failed > 0, "the API refused %s", refused(t.Changes))
 	void(c.Granularity.P99 > m.gap, "the probes looked too seldom: gaps of p99 %v, at most %v is sound", c.Granularity.P99, m.gap)
 	void(c.Last.N > 0 && c.Granularity.P99 > c.Last.P50,
 		"the probes are coarser than what they measure: gaps of p99 %v, last convergence of p50 %v", c.Granularity.P99, c.Last.P50)
 	s.Valid = len(s.Invalid) == 0
+}
+
+// refused says how many changes the API refused, and of the first which and why.
+func refused(changes []Served) string {
+	var failed []Served
+	for _, c := range changes {
+		if c.Fate == Failed {
+			failed = append(failed, c)
+		}
+	}
+	if len(failed) == 0 {
+		return "no change"
+	}
+	first := failed[0]
+	return fmt.Sprintf("%s, first that of %s (change %d, %s): %s", plural.Of(len(failed), "change"), first.Object, first.ID, first.Step, first.Error)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -25,9 +26,9 @@ var rows = []row{
 	{"reloads", "New generations of nginx workers, seen from outside.", func(s measure.Subject) []string { return []string{count(s.Reloads)} }},
 	{"POSTs", "Dynamic updates that the controller sent to nginx, and their size.", posts},
 	{"first convergence p50 / p99 / max", "From the intent of a change until the first worker served it.",
-		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes.Made) }},
+		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that never got there are not in it.",
-		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes.Made) }},
+		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
 	{"of it wait / sync / spread p50", "Where the median time of a change went: from the API's having taken it until the sync that brought it began, that sync, and from the first worker to the last.", way},
 	{"faults and what they struck", "What was broken on purpose, and how much of the subject met it.", struck},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
@@ -59,6 +60,7 @@ func changes(s measure.Subject) []string {
 		fate measure.Fate
 	}{
 		{s.Changes.Failed, measure.Failed}, {s.Changes.Superseded, measure.Superseded}, {s.Changes.Unconverged, measure.Unconverged},
+		{s.Changes.Unwatched, measure.Unwatched},
 	} {
 		if part.n > 0 {
 			lines = append(lines, fmt.Sprintf("%s %s", count(part.n), part.fate))
@@ -109,14 +111,37 @@ func posts(s measure.Subject) []string {
 	return []string{count(s.Posts.Count) + ", " + size(s.Posts.Bytes)}
 }
 
-// times says of how many changes it speaks where that is not all of them.
-func times(d measure.Durations, of int) []string {
+// times says of how many changes it speaks where that is not all of them, and why it
+// is silent of the others; all: the time is that of all workers.
+func times(d measure.Durations, made measure.Changes, all bool) []string {
 	if d.N == 0 {
 		return []string{"none did"}
 	}
 	lines := []string{duration(d.P50) + " / " + duration(d.P99) + " / " + duration(d.Max)}
-	if d.N < of {
-		lines = append(lines, fmt.Sprintf("of %s of %s %s", count(d.N), count(of), plural.Noun(of, "change")))
+	if d.N < made.Made {
+		lines = append(lines, fmt.Sprintf("of %s of %s %s", count(d.N), count(made.Made), plural.Noun(made.Made, "change")))
+		lines = append(lines, others(made, made.Made-d.N, all)...)
+	}
+	return lines
+}
+
+// others says what became of the changes that have no time. A change that was undone,
+// or that its round's end cut short, may have been served by one worker.
+func others(made measure.Changes, rest int, all bool) (lines []string) {
+	type reason struct {
+		n    int
+		what string
+	}
+	reasons := []reason{{made.Failed, "refused by the API"}, {made.Unwatched, "not visible in answers"}}
+	if all {
+		reasons = append(reasons, reason{made.Superseded, "undone before that"}, reason{made.Unconverged, "not in time"})
+	} else {
+		reasons = append(reasons, reason{rest - made.Failed - made.Unwatched, "by no worker in time"})
+	}
+	for _, r := range reasons {
+		if r.n > 0 {
+			lines = append(lines, count(r.n)+" "+r.what)
+		}
 	}
 	return lines
 }
@@ -147,6 +172,9 @@ func failures(s measure.Subject) []string {
 	})
 	for _, cause := range causes {
 		lines = append(lines, count(r.Causes[cause])+" "+cause)
+		if cause == string(event.NginxError) && r.Departed > 0 {
+			lines = append(lines, count(r.Departed)+" of these met a departed pod")
+		}
 	}
 	return lines
 }
