@@ -22,8 +22,16 @@ func ofLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, e
 		return s, nil
 	case length < 0:
 		return nil, fmt.Errorf("--length=%v: want more than 0", length)
+	case length > scenario.LongestTime:
+		return nil, fmt.Errorf("--length=%v: want %v (31 days) at most", length, scenario.LongestTime)
 	case s.Length() == 0:
 		return nil, fmt.Errorf("--length: the timeline of %s has no length to stretch", s.Name)
 	}
-	return s.Stretched(length), nil
+	s = s.Stretched(length)
+	for _, step := range s.Timeline {
+		if many := scenario.TooManyChanges(step.Rate, step.For); many != "" {
+			return nil, fmt.Errorf("--length: it makes %s; make it %d at most", many, scenario.MostChanges)
+		}
+	}
+	return s, nil
 }

@@ -29,6 +29,7 @@ func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *pr
 	}
 	c.name("scenario", s.Name, "metadata", "name")
 	c.numbers()
+	c.bounds()
 	c.subjects()
 	c.population()
 	c.traffic()
@@ -118,6 +119,9 @@ func (c *checker) population() {
 		if count.n < 1 && (count.key != "ingresses" || p.Services >= 1) {
 			c.wrong(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
 		}
+	}
+	if many := TooMany(p.Services, p.Pods, p.Ingresses); many != "" {
+		c.wrong("a population too large: "+many, "ask for fewer", "spec", "population")
 	}
 }
 

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -21,11 +20,14 @@ func ParseRate(text string) (Rate, error) {
 	count, unit, _ := strings.Cut(text, "/")
 	seconds, known := perSecond[unit]
 	number, err := strconv.ParseFloat(count, 64)
-	rate := number / seconds
-	if !known || err != nil || !(rate > 0) || math.IsInf(rate, 1) {
+	rate := Rate(number / seconds)
+	if !known || err != nil || !(rate > 0) {
 		return 0, fmt.Errorf("%q is not a rate; write a number above 0 and a unit, such as 5/s, 300/m or 10/h", text)
 	}
-	return Rate(rate), nil
+	if rate > MostRate || rate < LeastRate {
+		return 0, fmt.Errorf("the rate %q is out of bounds; write one from 1 in 31 days to %v", text, MostRate)
+	}
+	return rate, nil
 }
 
 // String is the rate as a file writes it.

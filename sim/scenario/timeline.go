@@ -10,10 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// mostChanges bounds a churn: all of its changes are made before a run begins,
-// and held in memory.
-const mostChanges = 10_000_000
-
 // timeline checks each step, and that what is deleted was applied before.
 func (c *checker) timeline() {
 	for i, step := range c.Timeline {
@@ -106,8 +102,8 @@ func (c *checker) churn(step Step, path []any) {
 	if step.For <= 0 {
 		c.wrong("a churn that does not say for how long", "add for: 20s", append(path, "for")...)
 	}
-	if changes := float64(step.Rate) * step.For.Seconds(); changes > mostChanges {
-		c.wrong(fmt.Sprintf("a churn of %.0f changes", changes), fmt.Sprintf("make it %d at most", mostChanges), path...)
+	if many := TooManyChanges(step.Rate, step.For); many != "" {
+		c.wrong(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
 	if step.Drain != nil {
 		if !step.drains() {

@@ -1,0 +1,137 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"windtunnel.dev/internal/plural"
+)
+
+// What a scenario may ask for at most. Population and changes are made before a run
+// begins and held in memory, as all requests are when it is measured; beyond
+// these bounds a slip of the pen would eat the machine before anything is said.
+const (
+	// MostPods bounds the pods of a population, and so its services, by what Kubernetes
+	// supports in a cluster (kubernetes.io, Considerations for large clusters).
+	MostPods = 150_000
+	// MostIngresses bounds the ingresses of a population.
+	MostIngresses = 150_000
+	// MostChanges bounds a churn: about 1 KB each.
+	MostChanges = 1_000_000
+	// MostRate bounds the rate of a lane or a churn.
+	MostRate = Rate(1_000_000)
+	// LeastRate keeps the time between two requests within what can be counted.
+	LeastRate = Rate(1.0 / (31 * 24 * 3600))
+	// LongestTime bounds every duration, so that sums of them do not overflow.
+	LongestTime = 31 * 24 * time.Hour
+
+	mostRequests = 100_000_000 // of a lane, over the timeline
+	mostRounds   = 10_000
+	mostBytes    = 1 << 30 // of a body, which a lane may hold in memory
+	mostSubjects = 20      // each has an API server, a controller and an nginx
+	mostStreams  = 100     // of traffic
+	mostSteps    = 10_000  // of the timeline
+	mostExpected = 1_000   // expectations
+)
+
+// bounds refuses what is too much, with the arithmetic.
+func (c *checker) bounds() {
+	c.atMost(c.Rounds, mostRounds, "rounds", "spec", "rounds")
+	for _, list := range []struct {
+		key  string
+		n    int
+		most int
+	}{
+		{"subjects", len(c.Subjects), mostSubjects}, {"traffic", len(c.Traffic), mostStreams},
+		{"timeline", len(c.Timeline), mostSteps}, {"expect", len(c.Expect), mostExpected},
+	} {
+		if list.n > list.most {
+			c.wrong(fmt.Sprintf("%s: a list of %d", list.key, list.n), fmt.Sprintf("make it %d at most", list.most), "spec", list.key)
+		}
+	}
+	c.times()
+	for i, t := range c.Traffic {
+		highest := max(t.Rate, t.peak())
+		if requests := float64(highest) * c.Length().Seconds(); requests > mostRequests {
+			c.wrong(fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, c.Length()),
+				fmt.Sprintf("make them %d at most, by a lower rate or a shorter timeline", mostRequests), "spec", "traffic", i)
+		}
+		if t.Bytes > mostBytes {
+			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), fmt.Sprintf("make it %d (1 GiB) at most", mostBytes), "spec", "traffic", i, "bytes")
+		}
+	}
+}
+
+// peak is the highest rate that a ramp and a sine lead to.
+func (t Traffic) peak() Rate {
+	rate := t.Rate
+	if t.Ramp != nil {
+		rate = max(rate, t.Ramp.To)
+	}
+	if t.Sine != nil {
+		rate += t.Sine.By
+	}
+	return rate
+}
+
+// times refuses durations beyond what sums of them can hold.
+func (c *checker) times() {
+	short := func(d time.Duration, path ...any) {
+		if d > LongestTime {
+			c.wrong(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", LongestTime), path...)
+		}
+	}
+	short(c.Settle, "spec", "settle")
+	short(c.Granularity, "spec", "granularity")
+	for i, t := range c.Traffic {
+		short(t.Last, "spec", "traffic", i, "last")
+		if t.Ramp != nil {
+			short(t.Ramp.Over, "spec", "traffic", i, "ramp", "over")
+		}
+		if t.Sine != nil {
+			short(t.Sine.Every, "spec", "traffic", i, "sine", "every")
+		}
+	}
+	steps := func(all []Step, path ...any) {
+		for i, step := range all {
+			at := append(path[:len(path):len(path)], i)
+			short(step.At, append(at, "at")...)
+			short(step.For, append(at, "for")...)
+			if step.Drain != nil {
+				short(*step.Drain, append(at, "drain")...)
+			}
+		}
+	}
+	steps(c.Timeline, "spec", "timeline")
+	if c.Control != nil {
+		steps(c.Control.Timeline, "spec", "control", "timeline")
+	}
+}
+
+func (c *checker) atMost(n, most int, what string, path ...any) {
+	if n > most {
+		c.wrong(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("make it %d at most", most), path...)
+	}
+}
+
+// TooMany says why a population of so many cannot be made; empty: it can. Its
+// arithmetic does not overflow.
+func TooMany(services, pods, ingresses int) string {
+	switch total := float64(services) * float64(pods); {
+	case total > MostPods:
+		return fmt.Sprintf("%s of %s are %.10g pods, and Kubernetes supports %d in a cluster", plural.Of(services, "service"), plural.Of(pods, "pod"), total, MostPods)
+	case ingresses > MostIngresses:
+		return fmt.Sprintf("%d ingresses are more than %d", ingresses, MostIngresses)
+	}
+	return ""
+}
+
+// TooManyChanges says why a churn cannot be made; empty: it can. It bounds what is
+// held in memory.
+func TooManyChanges(rate Rate, length time.Duration) string {
+	if changes := float64(rate) * length.Seconds(); changes > MostChanges || math.IsNaN(changes) {
+		return fmt.Sprintf("a churn of %.10g changes: %v for %v", changes, rate, length)
+	}
+	return ""
+}
