@@ -2,7 +2,6 @@ package event
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,24 +73,19 @@ const longest = 16 << 20
 // Read yields the events of a log in its order. A line that does not parse is
 // yielded as an error that names the line, and ends the sequence.
 //
-// A last line without an end that does not parse is what a killed run leaves.
+// A last line that ends too early is what a killed run leaves.
 // Instead of it come a Trouble that says so, and Cut: the rest of the log counts.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, longest)
-		unended := false
-		lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-			unended = atEOF && len(data) > 0 && bytes.IndexByte(data, '\n') < 0
-			return bufio.ScanLines(data, atEOF)
-		})
 		var latest time.Duration
 		n := 1
 		for ; lines.Scan(); n++ {
 			var e Event
 			err := json.Unmarshal(lines.Bytes(), &e)
 			switch {
-			case err != nil && unended && n > 1:
+			case isCut(err, lines.Bytes()) && n > 1 && !lines.Scan():
 				torn := fmt.Sprintf("line %d is cut off, as the run was killed; what comes before it counts", n)
 				_ = yield(Event{At: latest, Trouble: &Trouble{What: "the event log", Detail: torn}}, nil) &&
 					yield(Event{At: latest, Phase: &Phase{Name: Cut}}, nil)
@@ -109,4 +103,10 @@ func Read(r io.Reader) iter.Seq2[Event, error] {
 			yield(Event{}, fmt.Errorf("event log line %d: %w", n, err))
 		}
 	}
+}
+
+// isCut says whether a line is the beginning of one that would parse.
+func isCut(err error, line []byte) bool {
+	var syntax *json.SyntaxError
+	return errors.As(err, &syntax) && syntax.Offset == int64(len(line)) && syntax.Error() == "unexpected end of JSON input"
 }

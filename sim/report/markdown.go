@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/measure"
 )
@@ -15,24 +16,28 @@ import (
 // expectations that do not hold, the summary, and the rest folded.
 func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	outcomes = Judged(result, outcomes)
-	parts := []string{fmt.Sprintf("### %s: %s", result.Run.Scenario, headline(result, outcomes))}
+	parts := []string{fmt.Sprintf("### %s: %s", markdown.Text(result.Run.Scenario), headline(result, outcomes))}
 	if result.Run.Summary != "" {
-		parts = append(parts, strings.TrimSpace(result.Run.Summary))
+		parts = append(parts, markdown.Text(result.Run.Summary))
 	}
 	if len(voids(result)) > 0 {
-		parts = append(parts, "> **VOID**: "+verdictLine(result, outcomes)+".")
+		parts = append(parts, "> **VOID**: "+markdown.Text(verdictLine(result, outcomes))+".")
 	}
 	if failed := brokenOutcomes(outcomes); len(failed) > 0 {
 		parts = append(parts, markdownOutcomes(failed))
 	}
 	parts = append(parts, markdownSummary(result))
 	if notes := remarks(result); notes != "" {
-		parts = append(parts, "> "+strings.ReplaceAll(notes, "\n", "\n> "))
+		var quoted []string
+		for line := range strings.Lines(notes) {
+			quoted = append(quoted, "> "+markdown.Text(line))
+		}
+		parts = append(parts, strings.Join(quoted, "\n"))
 	}
 	if len(outcomes) > 0 {
 		parts = append(parts, fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n\n</details>", plural.Of(len(outcomes), "expectation"), markdownOutcomes(outcomes)))
 	}
-	parts = append(parts, fmt.Sprintf("<sub>seed %d, driver %s; compare subjects within a run, not runs of different machines</sub>", result.Run.Seed, result.Run.Driver))
+	parts = append(parts, fmt.Sprintf("<sub>seed %d, driver %s; compare subjects within a run, not runs of different machines</sub>", result.Run.Seed, markdown.Text(result.Run.Driver)))
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
 		return fmt.Errorf("writing Markdown: %w", err)
 	}
@@ -69,13 +74,13 @@ func markdownSummary(result measure.Result) string {
 	t := table.NewWriter()
 	header := table.Row{""}
 	for _, s := range result.Subjects {
-		header = append(header, s.Name)
+		header = append(header, markdown.Text(s.Name))
 	}
 	t.AppendHeader(header)
 	for _, r := range rowsOf(result) {
 		line := table.Row{r.Label}
 		for _, s := range result.Subjects {
-			line = append(line, strings.Join(r.cell(s), ", "))
+			line = append(line, markdown.Text(strings.Join(r.cell(s), ", ")))
 		}
 		t.AppendRow(line)
 	}
@@ -93,7 +98,7 @@ func markdownOutcomes(outcomes []Outcome) string {
 		case !o.OK:
 			mark = "**fail**"
 		}
-		t.AppendRow(table.Row{mark, o.Subject, "`" + o.Text + "`", o.Actual})
+		t.AppendRow(table.Row{mark, markdown.Text(o.Subject), markdown.Code(o.Text), markdown.Code(o.Actual)})
 	}
 	return t.RenderMarkdown()
 }

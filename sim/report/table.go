@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -23,7 +24,7 @@ func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	var parts []string
 	void := voids(result)
 	if len(void) > 0 {
-		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. Why is told below.", strings.Join(void, ", "))))
+		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. Why is told below.", plainLine(strings.Join(void, ", ")))))
 	}
 	parts = append(parts, summaryTable(result, paint))
 	if notes := remarks(result); notes != "" {
@@ -33,7 +34,7 @@ func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
 		parts = append(parts, outcomeTable(outcomes, paint))
 	}
 	if len(void) > 0 {
-		parts = append(parts, paint(text.FgRed, "VOID: "+verdictLine(result, outcomes)))
+		parts = append(parts, paint(text.FgRed, "VOID: "+plainLine(verdictLine(result, outcomes))))
 	}
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
@@ -52,10 +53,10 @@ func painter(w io.Writer) func(text.Color, string) string {
 
 func summaryTable(result measure.Result, paint func(text.Color, string) string) string {
 	t := newTable()
-	header := table.Row{result.Run.Scenario}
+	header := table.Row{plainLine(result.Run.Scenario)}
 	columns := []table.ColumnConfig{{Number: 1, WidthMax: 36}}
 	for i, s := range result.Subjects {
-		header = append(header, s.Name)
+		header = append(header, plainLine(s.Name))
 		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight, WidthMax: 34})
 	}
 	t.AppendHeader(header)
@@ -63,7 +64,11 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	for _, r := range rowsOf(result) {
 		line := table.Row{r.Label}
 		for _, s := range result.Subjects {
-			cell := strings.Join(r.cell(s), "\n")
+			var lines []string
+			for _, line := range r.cell(s) {
+				lines = append(lines, plainLine(line))
+			}
+			cell := strings.Join(lines, "\n")
 			if r.Label == "run is valid" && !s.Valid {
 				cell = paint(text.FgRed, cell)
 			}
@@ -79,13 +84,23 @@ func remarks(result measure.Result) string {
 	var lines []string
 	for _, s := range result.Subjects {
 		for _, reason := range s.Invalid {
-			lines = append(lines, fmt.Sprintf("%s is not valid: %s", s.Name, reason))
+			lines = append(lines, plainLine(fmt.Sprintf("%s is not valid: %s", s.Name, reason)))
 		}
 		for _, trouble := range s.Trouble {
-			lines = append(lines, fmt.Sprintf("%s had trouble: %s", s.Name, trouble))
+			lines = append(lines, plainLine(fmt.Sprintf("%s had trouble: %s", s.Name, trouble)))
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// plainLine keeps what a controller logs from breaking a line, or from commanding the terminal.
+func plainLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 func outcomeTable(outcomes []Outcome, paint func(text.Color, string) string) string {
@@ -100,7 +115,7 @@ func outcomeTable(outcomes []Outcome, paint func(text.Color, string) string) str
 		case !o.OK:
 			mark = paint(text.FgRed, "FAIL")
 		}
-		t.AppendRow(table.Row{mark, o.Subject, o.Text, o.Actual})
+		t.AppendRow(table.Row{mark, plainLine(o.Subject), plainLine(o.Text), plainLine(o.Actual)})
 	}
 	return t.Render()
 }

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/measure"
+)
+
+// Whatever text a user, a log or a controller brings, no page takes it for its own.
+func TestReportsEscapeTexts(t *testing.T) {
+	const evil = "<img src=x onerror=alert(1)>\n\n# heading\n| cell |\x1b[2J `tick` [link](http://example.com)"
+	result := measure.Result{
+		Run: event.Run{Scenario: evil, Summary: evil, Driver: evil, Subjects: []string{evil}},
+		Subjects: []measure.Subject{{
+			Name: evil, Invalid: []string{evil}, Trouble: []string{evil},
+			Requests: measure.Requests{Sent: 2, Failed: 1, Causes: map[string]int{evil: 1}},
+			Struck:   []measure.Struck{{Name: evil, Count: 1, Of: evil, Times: 1}},
+		}},
+	}
+	outcomes := []Outcome{{Subject: evil, Verdict: expect.Verdict{Text: evil, Actual: evil}}}
+	var page bytes.Buffer
+	if err := Markdown(&page, result, outcomes); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(page.String()) {
+		outside := line
+		for _, code := range []string{"`` " + "<img src=x onerror=alert(1)> # heading \\| cell \\| [2J `tick` [link](http://example.com)" + " ``"} {
+			outside = strings.ReplaceAll(outside, code, "")
+		}
+		if strings.Contains(outside, "<img") || strings.Contains(outside, "\x1b") || strings.HasPrefix(line, "# ") || strings.Contains(outside, " [link]") {
+			t.Errorf("the text is part of the page: %q", line)
+		}
+	}
+	page.Reset()
+	if err := Table(&page, result, outcomes); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(page.String(), "\x1b") {
+		t.Error("a controller's log commands the terminal")
+	}
+}
