@@ -69,9 +69,9 @@ var readers = map[string]func(path string) error{
 
 const head = "apiVersion: windtunnel.dev/v1\nkind: Scenario\nmetadata: {name: x}\nspec:\n"
 
-// hostile are texts that are no files of their kind. Want is what the error says; it
+// hostileFiles are texts that are no files of their kind. Want is what the error says; it
 // has the line where the text has one.
-var hostile = []struct {
+var hostileFiles = []struct {
 	kind, what, text, want string
 }{
 	{"scenario", "a billion services", head + "  population: {services: 1000000000}\n", ":5: a population too large"},
@@ -145,7 +145,7 @@ func guarded(read func(string) error, path string) (error, string) {
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	tried, landed := 0, 0
-	for _, h := range hostile {
+	for _, h := range hostileFiles {
 		path := filepath.Join(dir, "file")
 		if err := os.WriteFile(path, []byte(h.text), 0o600); err != nil {
 			t.Fatal(err)

@@ -86,6 +86,9 @@ windtunnel compare; 3 also says that a run stayed void.`,
 				return err
 			}
 			warn(cmd.ErrOrStderr(), s)
+			for _, side := range []side{base, head} {
+				warnOfKeys(cmd.ErrOrStderr(), side.name+"-config", side.config)
+			}
 			options, err := o.options(s)
 			if err != nil {
 				return err

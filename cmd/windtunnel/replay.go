@@ -58,6 +58,7 @@ Exit codes: as those of windtunnel run.`,
 }
 
 func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.Writer) error {
+	warnOfKeys(stderr, "config", o.keys)
 	info, err := os.Stat(of)
 	if err != nil {
 		return err

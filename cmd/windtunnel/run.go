@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +18,7 @@ import (
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/internal/doctor"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/internal/suggest"
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/driver/simulated"
@@ -177,6 +181,16 @@ func knownAnnotations() []string {
 		names[i] = annotations.DefaultPrefix + "/" + name
 	}
 	return names
+}
+
+// warnOfKeys prints which keys of a ConfigMap, given by a flag, the bundled
+// controller does not know: another one may.
+func warnOfKeys(stderr io.Writer, flag string, keys map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(options.Names(), key) {
+			fmt.Fprintln(stderr, strings.TrimSpace(fmt.Sprintf("warning: --%s: unknown ConfigMap key %s; %s", flag, key, suggest.DidYouMean(key, options.Names()))))
+		}
+	}
 }
 
 // warn prints what may be wrong with a scenario, a line each.
