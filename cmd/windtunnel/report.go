@@ -32,7 +32,12 @@ func reportCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "report RUN-FOLDER",
 		Short: "Make the reports of an earlier run again from its event log",
-		Args:  cobra.ExactArgs(1),
+		Long: `Make the reports of an earlier run again from its event log.
+
+The log of a run that was killed is read as far as it goes; the run is void. An
+expectation that cannot be evaluated, such as one that divides by zero, is not met.
+Exit code: as that of windtunnel run.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := loadForeign(filepath.Join(args[0], scenarioFile))
 			if err != nil {
