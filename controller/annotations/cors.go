@@ -1,6 +1,7 @@
 package annotations
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -57,8 +58,13 @@ func (r *reader) origins(name string) []string {
 	if !r.has(name) {
 		return []string{"*"}
 	}
+	items := r.list(name)
+	if len(items) > mostItems {
+		r.note(name, fmt.Sprintf("want at most %d items; no origin is allowed", mostItems))
+		return nil
+	}
 	var good, bad []string
-	for _, item := range r.list(name) {
+	for _, item := range items {
 		if origin.ok(item) {
 			good = append(good, item)
 		} else {
@@ -72,7 +78,18 @@ func (r *reader) origins(name string) []string {
 	case len(good) == 0:
 		r.note(name, "want "+origin.Text+"; no origin is allowed")
 	case len(bad) > 0:
-		r.note(name, "want "+origin.Text+"; left out: "+strings.Join(bad, ", "))
+		r.note(name, "want "+origin.Text+"; left out: "+some(bad))
 	}
 	return good
+}
+
+// mostNamed bounds how many items a finding names.
+const mostNamed = 10
+
+// some are the first items of a list, and how many more there are.
+func some(items []string) string {
+	if more := len(items) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(items[:mostNamed], ", "), more)
+	}
+	return strings.Join(items, ", ")
 }
