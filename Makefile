@@ -66,7 +66,7 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 	    echo "$$p $$f"; (cd $$p && $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} .) || exit 1; \
 	  done; done
 
-attack: setup ## try every attack at its full number, into docs/results/attack.md
+attack: setup ## run all attacks with their full number of tries, into docs/results/attack.md
 	hack/attack
 
 golden: setup ## rewrite the golden files with what the tests get

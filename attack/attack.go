@@ -1,8 +1,8 @@
-// Package attack holds hostile input against the controller and the harness,
-// and keeps what was tried. It is tests: one file a target, such as the injection
-// of directives or the status port. `go test ./attack` tries a few of each,
-// `make attack` many. Its one rule: an attack says how often it was tried and
-// what would have counted as a success.
+// Package attack tests the controller and the harness with hostile input, and
+// records the results. Each target, such as the injection of directives or the
+// status port, has one test file. `go test ./attack` tries a few inputs of each
+// attack, `make attack` many. Its one rule: an attack reports the number of tries
+// and what counts as a success.
 package attack
 
 import (
@@ -11,26 +11,26 @@ import (
 	"testing"
 )
 
-// The environment of a full run: see hack/attack.
+// Environment variables of a full run, see hack/attack.
 const (
 	fullVariable    = "WINDTUNNEL_ATTACK"         // set: try the full number
-	summaryVariable = "WINDTUNNEL_ATTACK_SUMMARY" // a file that takes a line of JSON for each row
+	summaryVariable = "WINDTUNNEL_ATTACK_SUMMARY" // path of a file; each row is appended as a line of JSON
 )
 
 // Row is one line of the summary.
 type Row struct {
 	Target  string `json:"target"`  // what was attacked, such as "status port"
-	Attack  string `json:"attack"`  // with what, such as "POST backends through mirror-target"
+	Attack  string `json:"attack"`  // the attack, such as "POST backends through mirror-target"
 	Tried   int    `json:"tried"`   // how often
-	Landed  int    `json:"landed"`  // how often it succeeded; more than 0 fails the test
+	Landed  int    `json:"landed"`  // successes; more than 0 fails the test
 	Success string `json:"success"` // what would have counted as a success
 	Note    string `json:"note,omitempty"`
 }
 
-// Full says whether this is a full run.
+// Full reports whether this is a full run.
 func Full() bool { return os.Getenv(fullVariable) != "" }
 
-// Times is how often to try: few in an ordinary test run, many in a full one.
+// Times returns the number of tries: few in an ordinary test run, many in a full one.
 func Times(few, many int) int {
 	if Full() {
 		return many
@@ -38,7 +38,7 @@ func Times(few, many int) int {
 	return few
 }
 
-// Report keeps a row for the summary and fails the test if the attack succeeded.
+// Report adds a row to the summary and fails the test if the attack succeeded.
 func Report(t testing.TB, row Row) {
 	t.Helper()
 	if row.Tried == 0 {

@@ -27,11 +27,11 @@ import (
 )
 
 // claim is an ingress of the namespace other, and what it may take from the
-// ingress victim/web, which has "/" of shared.example.
+// ingress victim/web, which has the path "/" of shared.example.
 type claim struct {
-	what  string // it does
+	what  string // what the ingress has
 	older bool   // than the victim
-	// takes is what it takes of the victim: see effects. Empty is nothing.
+	// takes is what it takes from the victim, see effects; empty means nothing.
 	takes string
 	note  string
 
@@ -56,42 +56,42 @@ const oldestWins = "The oldest ingress that claims a path has it; the webhook re
 var claims = []claim{
 	{what: "the same path", path: "/", note: oldestWins},
 	{what: "the same path", path: "/", older: true, takes: "requests of /, requests of /shop", note: oldestWins},
-	{what: "the same path of the other type (Exact)", path: "/", exact: true, takes: "requests of /", note: "Two places for nginx; Exact goes before Prefix."},
-	{what: "a longer path", path: "/shop", takes: "requests of /shop", note: "Whoever may use a host shares its paths. Restrict hosts to namespaces by an admission policy."},
-	{what: "a regular expression (`use-regex`)", path: "/sh.*", annotations: annotated("use-regex", "true"), takes: "requests of /shop, how paths match", note: "The longest expression is tried first."},
-	{what: "`rewrite-target`", annotations: annotated("rewrite-target", "/x"), takes: "how paths match", note: "All paths of the host become regular expressions, without regard to case."},
-	{what: "`canary` of the victim's path", path: "/", annotations: annotated("canary", "true", "canary-weight", "100"), takes: "a share of requests", note: "A canary may be of any namespace."},
-	{what: "`server-alias` with the victim's host", host: "other.example", annotations: annotated("server-alias", "shared.example"), note: "A host's own name goes before aliases."},
-	{what: "`server-alias` with the victim's host", older: true, host: "other.example", annotations: annotated("server-alias", "shared.example"), note: "A host's own name goes before aliases."},
+	{what: "the same path of the other type (Exact)", path: "/", exact: true, takes: "requests of /", note: "nginx has a location for each; Exact takes precedence over Prefix."},
+	{what: "a longer path", path: "/shop", takes: "requests of /shop", note: "All ingresses of a host share its paths. Use an admission policy to restrict hosts to namespaces."},
+	{what: "a regular expression (`use-regex`)", path: "/sh.*", annotations: annotated("use-regex", "true"), takes: "requests of /shop, how paths match", note: "nginx tries the longest expression first."},
+	{what: "`rewrite-target`", annotations: annotated("rewrite-target", "/x"), takes: "how paths match", note: "All paths of the host become case-insensitive regular expressions."},
+	{what: "`canary` of the victim's path", path: "/", annotations: annotated("canary", "true", "canary-weight", "100"), takes: "a share of requests", note: "A canary may be in any namespace."},
+	{what: "`server-alias` with the victim's host", host: "other.example", annotations: annotated("server-alias", "shared.example"), note: "A host name takes precedence over aliases."},
+	{what: "`server-alias` with the victim's host", older: true, host: "other.example", annotations: annotated("server-alias", "shared.example"), note: "A host name takes precedence over aliases."},
 	{what: "`server-alias` on the shared host", annotations: annotated("server-alias", "more.example"), takes: "settings of the host", note: "The host answers to one more name."},
-	{what: "`from-to-www-redirect` of www.shared.example", host: "www.shared.example", annotations: annotated("from-to-www-redirect", "true"), note: "A host that an ingress has is not redirected."},
-	{what: "`app-root`", annotations: annotated("app-root", "/other"), takes: "requests of / (redirected)", note: "`app-root` is of the whole host."},
-	{what: "`spec.defaultBackend` on the shared host", change: func(i *networkingv1.Ingress) { i.Spec.DefaultBackend = backend("web") }, note: "It answers on paths that nobody claims."},
-	{what: "`default-backend`", annotations: annotated("default-backend", "web"), note: "For its own paths."},
-	{what: "`custom-http-errors`", annotations: annotated("custom-http-errors", "401,403,404"), note: "For its own paths."},
+	{what: "`from-to-www-redirect` of www.shared.example", host: "www.shared.example", annotations: annotated("from-to-www-redirect", "true"), note: "A host that has an ingress is not redirected."},
+	{what: "`app-root`", annotations: annotated("app-root", "/other"), takes: "requests of / (redirected)", note: "`app-root` applies to the whole host."},
+	{what: "`spec.defaultBackend` on the shared host", change: func(i *networkingv1.Ingress) { i.Spec.DefaultBackend = backend("web") }, note: "It answers only on paths that no ingress claims."},
+	{what: "`default-backend`", annotations: annotated("default-backend", "web"), note: "Applies to its own paths only."},
+	{what: "`custom-http-errors`", annotations: annotated("custom-http-errors", "401,403,404"), note: "Applies to its own paths only."},
 	{what: "`server-snippet`", annotations: annotated("server-snippet", "return 204;"), takes: "settings of the host", note: "Off unless `allow-snippet-annotations` is on and `annotations-risk-level` is Critical: then tenants must trust one another."},
-	{what: "`configuration-snippet`", annotations: annotated("configuration-snippet", "return 204;"), note: "For its own paths; but a snippet can read all that nginx can."},
-	{what: "`auth-tls-secret`", annotations: annotated("auth-tls-secret", "other/ca"), takes: "settings of the host", note: "Client certificates are of the whole host. The oldest ingress that asks for them decides."},
-	{what: "`auth-tls-secret` with the Secret of another namespace", annotations: annotated("auth-tls-secret", "victim/ca"), note: "Other namespaces may not be named (`allow-cross-namespace-resources`)."},
+	{what: "`configuration-snippet`", annotations: annotated("configuration-snippet", "return 204;"), note: "Applies to its own paths only, but a snippet can read everything that nginx can read."},
+	{what: "`auth-tls-secret`", annotations: annotated("auth-tls-secret", "other/ca"), takes: "settings of the host", note: "Client certificates apply to the whole host. The oldest ingress that asks for them decides."},
+	{what: "`auth-tls-secret` with the Secret of another namespace", annotations: annotated("auth-tls-secret", "victim/ca"), note: "An ingress must not name Secrets of other namespaces (`allow-cross-namespace-resources`)."},
 	{what: "`auth-secret` of another namespace", annotations: annotated("auth-type", "basic", "auth-secret", "victim/users"), note: "As above; its own requests get 503."},
 	{what: "`spec.tls`", change: func(i *networkingv1.Ingress) {
 		i.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{"shared.example"}, SecretName: "cert"}}
-	}, takes: "settings of the host", note: "A host has one certificate: that of the oldest ingress with one. Name the host in the victim's own `spec.tls`."},
-	{what: "`ssl-ciphers`", annotations: annotated("ssl-ciphers", "AES128-SHA"), takes: "settings of the host", note: "The oldest ingress that says so decides."},
-	{what: "`ssl-passthrough`", annotations: annotated("ssl-passthrough", "true"), takes: "settings of the host", note: "Needs `--enable-ssl-passthrough`; TLS goes to the pods of `/` as it is."},
+	}, takes: "settings of the host", note: "A host has one certificate, that of the oldest ingress that has one. To prevent this, list the host in the victim's own `spec.tls`."},
+	{what: "`ssl-ciphers`", annotations: annotated("ssl-ciphers", "AES128-SHA"), takes: "settings of the host", note: "The oldest ingress with this annotation decides."},
+	{what: "`ssl-passthrough`", annotations: annotated("ssl-passthrough", "true"), takes: "settings of the host", note: "Needs `--enable-ssl-passthrough`; nginx passes TLS unopened to the pods of `/`."},
 	{what: "`proxy-ssl-secret`", annotations: annotated("proxy-ssl-secret", "other/ca", "proxy-ssl-verify", "on"), takes: "settings of the host", note: "Unless `proxy-ssl-location-only` is on."},
-	{what: "an affinity cookie of the same name", annotations: annotated("affinity", "cookie", "session-cookie-name", "INGRESSCOOKIE", "session-cookie-path", "/"), note: "nginx keeps them apart; browsers have one cookie a name and path."},
+	{what: "an affinity cookie of the same name", annotations: annotated("affinity", "cookie", "session-cookie-name", "INGRESSCOOKIE", "session-cookie-path", "/"), note: "nginx keeps them apart, but a browser stores one cookie per name and path."},
 	{what: "`limit-rps`", annotations: annotated("limit-rps", "1"), note: "Zones are named after the ingress."},
-	{what: "`enable-cors`", annotations: annotated("enable-cors", "true"), note: "For its own paths."},
-	{what: "`mirror-target`", annotations: annotated("mirror-target", "http://mirror.example/"), note: "For its own paths."},
-	{what: "`auth-url`", annotations: annotated("auth-url", "http://auth.example/"), note: "For its own paths."},
+	{what: "`enable-cors`", annotations: annotated("enable-cors", "true"), note: "Applies to its own paths only."},
+	{what: "`mirror-target`", annotations: annotated("mirror-target", "http://mirror.example/"), note: "Applies to its own paths only."},
+	{what: "`auth-url`", annotations: annotated("auth-url", "http://auth.example/"), note: "Applies to its own paths only."},
 	{what: "`load-balance`", annotations: annotated("load-balance", "ewma"), note: "A backend is a service of one namespace."},
-	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", older: true, takes: "requests of / (503), requests of /shop (503)", note: "The oldest ingress has the name; the requests of the other get 503 and never end at the wrong service. Namespaces whose names begin with another's and a hyphen invite it."},
+	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", older: true, takes: "requests of / (503), requests of /shop (503)", note: "The oldest ingress gets the name; requests for the other service get 503 and never reach the wrong service. This is possible if the name of one namespace is that of another plus a hyphen and more."},
 	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", note: "As above."},
 	{what: "anything that nginx refuses", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: "Its own paths answer 503."},
 	{what: "anything that nginx refuses, on the victim's path", path: "/", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: oldestWins},
 	{what: "anything that nginx refuses, with `auth-tls-secret`", refused: true, annotations: annotated("auth-tls-secret", "other/ca", "configuration-snippet", "no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
-		note: "The certificates would have been asked of the whole host. With an `auth-tls-secret` of its own the victim goes on."},
+		note: "The annotation would have applied to the whole host. If the victim has its own `auth-tls-secret`, it stays served."},
 	{what: "anything that nginx refuses, with a `server-snippet` of access rules", refused: true, annotations: annotated("server-snippet", "deny all; no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
 		note: "As above."},
 }
@@ -125,7 +125,7 @@ func (c claim) ingress() *networkingv1.Ingress {
 	return ingress
 }
 
-// with is the victim's cluster with a claim, as it is served.
+// with returns the model of the victim's cluster with the claims.
 func with(victim string, claims ...claim) *model.Model {
 	ca := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "ca"}, Data: map[string][]byte{"ca.crt": authority()}}
 	cluster := snapshot.Snapshot{Services: map[types.NamespacedName]*corev1.Service{}, Secrets: map[types.NamespacedName]*corev1.Secret{snapshot.NameOf(ca): ca}}
@@ -151,7 +151,7 @@ func with(victim string, claims ...claim) *model.Model {
 	return built
 }
 
-// authority is a certificate that can stand for an authority's.
+// authority returns a certificate that serves as that of a CA.
 var authority = sync.OnceValue(func() []byte {
 	pair, err := tls.Fake(time.Now())
 	if err != nil {
@@ -161,7 +161,7 @@ var authority = sync.OnceValue(func() []byte {
 	return pem.EncodeToMemory(block)
 })
 
-// effects are what of the victim is otherwise with a claim than without.
+// effects returns what a claim changes for the victim.
 func effects(victim string, before, after *model.Model) string {
 	var found []string
 	was, is := server(before), server(after)
@@ -204,8 +204,8 @@ func patterns(s *model.Server) bool {
 	return slices.ContainsFunc(s.Locations, func(l *model.Location) bool { return l.Rewrite.UseRegex || l.Rewrite.Target != "" })
 }
 
-// answers is the location that nginx chooses: the first expression that matches
-// or, without expressions, the exact path or else the longest prefix.
+// answers returns the location that nginx chooses: the first matching expression
+// or, without expressions, the exact path, else the longest prefix.
 func answers(s *model.Server, path string) *model.Location {
 	var found *model.Location
 	for _, l := range s.Locations {
@@ -225,8 +225,8 @@ func answers(s *model.Server, path string) *model.Location {
 	return found
 }
 
-// What one ingress can take from another namespace's on a shared host is what
-// the table says, and docs/tenancy.md has it.
+// The effects of an ingress on another namespace's ingress of the same host are
+// those in the table; docs/tenancy.md is generated from it.
 func TestTenantsOfASharedHost(t *testing.T) {
 	var rows strings.Builder
 	landed := 0
@@ -251,13 +251,13 @@ func TestTenantsOfASharedHost(t *testing.T) {
 const tenancyHead = `# Tenancy
 
 What one ingress can take from an ingress of another namespace on the same host. ingress-nginx keeps namespaces apart by what an ingress may
-name (Secrets, ConfigMaps, services), not by hosts: whoever may create an ingress for a host shares it. The bundled controller does the same, and
-refuses what would only do harm. If tenants do not trust one another, give each its own hosts, by an admission policy.
+name (Secrets, ConfigMaps, services), not by hosts: whoever may create an ingress for a host shares it. The bundled controller does the same, but
+refuses changes that can only do harm. If tenants do not trust one another, use an admission policy to give each its own hosts.
 
 The other ingress, of the namespace ` + "`victim`" + `, has ` + "`/`" + ` of ` + "`shared.example`" + ` and no annotations; snippets are allowed and ` + "`annotations-risk-level`" + ` is
-Critical. What is taken with both is by design, as in ingress-nginx, but for the answers 503 of what nginx refuses: there ingress-nginx stops
-applying changes for everybody. *This page is written by a test, which works each row out on the controller's model.*
+Critical. The effects in the table are by design and the same in ingress-nginx, with one exception: where the table has 503 because nginx refuses something, ingress-nginx stops
+applying changes for everybody. *A test writes this page; it computes each row with the controller's model.*
 
-| an ingress of another namespace has | it is | what it takes of the victim | why |
+| an ingress of another namespace has | it is | what it takes from the victim | why |
 |---|---|---|---|
 `

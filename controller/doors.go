@@ -13,14 +13,14 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// asksForSecret is the file of Lua code that asks whoever changes what nginx
-// serves for a secret. That of others does not.
+// asksForSecret is a file of our Lua code, which requires a secret for changes of the
+// configuration. The Lua code of others does not have it.
 const asksForSecret = "util/secret.lua"
 
-// makeSecret makes what we prove ourselves to Lua by, and puts it beside the
-// code, for nginx's master alone. It is another one at each start, and no part
-// of a plan: equal configurations have equal bytes. It is empty for Lua that
-// does not ask.
+// makeSecret makes the secret that authenticates us to Lua, and writes it beside the
+// Lua code, readable only for nginx's master. Each start makes a new one. It is not
+// part of a plan, because equal configurations must have equal bytes. It is empty for
+// Lua code that requires no secret.
 func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	if code == nil {
 		code = os.DirFS(files.Lua())
@@ -35,9 +35,9 @@ func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	return secret, apply.WriteSecret(files.LuaSecret(), []byte(secret+"\n"))
 }
 
-// avoidDoors refuses connections to options.Ports.Doors; it is the Control of a
-// net.Dialer that dials what an ingress or a certificate names. The address is
-// the one that a name was resolved to.
+// avoidDoors refuses connections to options.Ports.Doors. It is the Control function of
+// a net.Dialer that dials addresses from an ingress or a certificate; names are
+// already resolved.
 func avoidDoors(ports options.Ports) func(network, address string, conn syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -45,7 +45,7 @@ func avoidDoors(ports options.Ports) func(network, address string, conn syscall.
 			return err
 		}
 		if ports.IsDoor(to.Addr(), int(to.Port())) {
-			return fmt.Errorf("%s is a port of the controller's own", address)
+			return fmt.Errorf("%s is one of the controller's own ports", address)
 		}
 		return nil
 	}

@@ -29,7 +29,7 @@ func (c *controller) steps(next plan.State, opts options.Options) (steps []plan.
 		c.Log.Info("a reload waits for the workers of the one before")
 		held, err := plan.Hold(running, next)
 		if err != nil {
-			c.Log.Error("what takes no reload waits, too", "error", err.Error())
+			c.Log.Error("steps without a reload wait as well", "error", err.Error())
 			return nil, true
 		}
 		return plan.Diff(running, held), true
@@ -38,9 +38,9 @@ func (c *controller) steps(next plan.State, opts options.Options) (steps []plan.
 	return steps, false
 }
 
-// do takes the steps to next. Where nginx refuses it, or may not be asked, what
-// takes no reload is done all the same: endpoints do not wait for an ingress that
-// is wrong.
+// do performs the steps to next. If nginx refuses it, or must not be reloaded now, the
+// steps without a reload are still performed: endpoints do not wait for a broken
+// ingress.
 func (c *controller) do(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
 	running := c.target.Running()
 	report, err := apply.Report{}, c.withheld.Frozen()

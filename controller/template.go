@@ -44,10 +44,9 @@ func checkTemplate(in render.Input, opts options.Options, program *nginx.Nginx) 
 	return nil
 }
 
-// proveTemplate has nginx read, before all else, what a user's template makes of
-// an empty cluster: a template that nginx refuses whatever the ConfigMap says would
-// only be told of sync by sync, by a controller that never becomes ready. The
-// configuration that was refused stays, as nginx.conf.next.
+// proveTemplate tests, before anything else, a user's template with an empty cluster.
+// If nginx refused the template in every sync, the controller would never become
+// ready. The refused configuration is kept as nginx.conf.next.
 func (c *controller) proveTemplate(ctx context.Context) error {
 	input := *c.input.Load()
 	if input.Template == nil {
@@ -55,7 +54,7 @@ func (c *controller) proveTemplate(ctx context.Context) error {
 	}
 	clusters := []snapshot.Snapshot{{}}
 	if c.ConfigMap.Name != "" {
-		// It may have what the template needs. That it cannot be read now is no reason not to start.
+		// It may have what the template needs. A failure to read it now must not prevent the start.
 		if config, err := c.Client.CoreV1().ConfigMaps(c.ConfigMap.Namespace).Get(ctx, c.ConfigMap.Name, metav1.GetOptions{}); err == nil {
 			clusters = append(clusters, snapshot.Snapshot{ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{c.ConfigMap: config}})
 		}
@@ -78,7 +77,7 @@ func (c *controller) proveTemplate(ctx context.Context) error {
 	return fmt.Errorf("--nginx-template: %s; the refused configuration is %s", words, kept)
 }
 
-// inTemplate says of what nginx refused which line of the template writes it.
+// inTemplate returns the line of the template that writes what nginx refused.
 func inTemplate(template *render.Template, refusal *apply.Refusal) error {
 	line := refusal.Line()
 	if line == "" {

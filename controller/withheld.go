@@ -13,27 +13,27 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// withheld is what keeps what nginx refuses from stopping everything else, and
-// what the search for that may cost.
+// withheld holds the quarantine of refused objects, and the budget of the search for
+// them.
 type withheld struct {
 	quarantine.Quarantine
 	budget *quarantine.Budget
-	again  *time.Timer // asks for a sync that goes on with the search
-	later  time.Time   // nothing is tried before: a trial could not be made
+	again  *time.Timer // requests a sync that continues the search
+	later  time.Time   // no trial before this time, because one could not be run
 }
 
-// trialRetry is the pause after a trial that could not be made.
+// trialRetry is the pause after a trial that could not be run.
 const trialRetry = 5 * time.Second
 
-// follow tells the quarantine what has changed.
+// follow passes changes of the cluster to the quarantine.
 func (c *controller) follow(cluster snapshot.Snapshot) {
 	c.withheld.Follow(cluster, c.templateSeen+fmt.Sprint(c.databases), time.Now())
 }
 
-// try has nginx judge what waits in quarantine, a trial after the other. It stops
-// when its budget is spent, and when something new is to be synced that no rate
-// limit holds back: an endpoint waits for one trial at most. settled says that
-// something was judged; an error, that nginx refuses whatever is left out.
+// try runs the trials of objects that wait in quarantine, one after another. It stops
+// when its budget is spent, or when a sync is due that the rate limit allows: an
+// endpoint waits for one trial at most. settled says that there was a verdict; the
+// error says that nginx refuses the configuration no matter what is left out.
 func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change uint64) (settled bool, err error) {
 	for ctx.Err() == nil && !time.Now().Before(c.withheld.later) {
 		trial, any := c.withheld.Next(cluster, time.Now())
@@ -46,7 +46,7 @@ func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change 
 				break
 			}
 			if words, refused, err = c.ask(ctx, trial); err != nil {
-				c.Log.Warn("a trial in quarantine could not be made", "error", err.Error())
+				c.Log.Warn("a quarantine test could not be run", "error", err.Error())
 				c.withheld.later = time.Now().Add(trialRetry)
 				return settled, nil
 			}
@@ -57,7 +57,7 @@ func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change 
 		} else {
 			verdict, hopeless := c.withheld.Refuses(trial, words, time.Now())
 			if hopeless {
-				return settled, errors.New("nginx refuses the configuration whatever ingress or key is left out: " + words)
+				return settled, errors.New("nginx refuses the configuration no matter which ingress or key is left out: " + words)
 			}
 			if verdict != nil {
 				settled = true
@@ -71,7 +71,7 @@ func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, change 
 	return settled, nil
 }
 
-// ask asks nginx whether it takes the cluster of a trial.
+// ask runs nginx -t on the cluster of a trial.
 func (c *controller) ask(ctx context.Context, trial quarantine.Trial) (words string, refused bool, err error) {
 	began := time.Now()
 	err = c.tryInput(ctx, trial.Cluster, *c.input.Load())
@@ -93,7 +93,7 @@ func (c *controller) tellVerdict(cluster snapshot.Snapshot, verdict quarantine.V
 	}
 }
 
-// tryAgain asks for a sync at the time when there is something to try.
+// tryAgain schedules a sync for the time of the next trial.
 func (c *controller) tryAgain() {
 	if c.withheld.again != nil {
 		c.withheld.again.Stop()

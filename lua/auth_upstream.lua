@@ -16,8 +16,8 @@ local BAD_GATEWAY = 502
 
 local _M = {}
 
--- In a phase that may wait. The name itself comes back when nobody knows it; nil, if
--- it leads to a port of the controller's own.
+-- Only in phases that may yield. Returns the name itself if it does not resolve; nil if
+-- it resolves to one of the controller's own ports.
 function _M.resolve(host, port)
   local addresses = dns.lookup(host)
   local peer = { address = addresses[math_random(#addresses)], port = port }

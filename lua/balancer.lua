@@ -54,8 +54,8 @@ local external = {} -- backends of ExternalName services, by name: resolved at e
 local resolving = {} -- names of those that wait for DNS
 local last_stamp, last_version = 0, nil
 
--- What load-balance alone cannot make work: the key to hash by, or the cookie, is
--- what chooses these.
+-- Algorithms that load-balance alone must not select: they also need a key to hash by,
+-- or a cookie.
 local NEEDS = {
   chash = "upstream-hash-by",
   chashsubset = "upstream-hash-by",
@@ -63,7 +63,7 @@ local NEEDS = {
   sticky_persistent = "a session cookie",
 }
 
--- Says once in each worker why an algorithm is not used.
+-- Logs once per worker why an algorithm is not used.
 local function complain(backend, name, reason)
   if not warned[name] then
     warned[name] = true

@@ -9,8 +9,8 @@ local re_find = ngx.re.find
 
 local _M = {}
 
--- The names of the variables that hold the header and the cookie of a policy, as
--- making a string for each request is waste. They go when the policy goes.
+-- Caches the names of the variables with the header and the cookie of a policy, to avoid
+-- building strings for each request. Entries are removed with their policy.
 local function kept(name_of)
   return setmetatable({}, { __mode = "k", __index = function(names, policy)
     local name = name_of(policy)
@@ -19,7 +19,7 @@ local function kept(name_of)
   end })
 end
 
--- With the letters as they are configured: nginx does not look at their case.
+-- In the configured case: nginx compares them case-insensitively.
 local header_variables = kept(function(policy) return "http_" .. policy.header:gsub("-", "_") end)
 local cookie_variables = kept(function(policy) return "cookie_" .. policy.cookie end)
 

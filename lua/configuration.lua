@@ -25,8 +25,8 @@ local ocsp_response_cache = ngx.shared.ocsp_response_cache
 -- What the controller says of a host that has no certificate (any more).
 local NO_CERTIFICATE = "-1"
 
--- Set where they are asked for: serving, the module; takes_deltas; secret, without
--- which nobody changes anything.
+-- Set if enabled: serving, the module; takes_deltas; secret, which every change
+-- requires.
 local _M = {}
 
 -- The whole second of the last POST of backends; 1 if there was none.
@@ -351,8 +351,8 @@ local handlers_with_arguments = {
   ["/configuration/backends/delta"] = handle_delta,
 }
 
--- Why a request is not answered at all; nil if it is. Tools inside the pod may read
--- without the secret, but nobody through a location that leads here.
+-- Returns why a request is refused; nil if it is accepted. Tools inside the pod may
+-- read without the secret; proxied requests are always refused.
 local function forbidden(method)
   local var = ngx.var
   if doors.is_proxied(var) then

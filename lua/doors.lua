@@ -1,7 +1,6 @@
--- The doors into the controller's own pod: ports on loopback at which nginx and the
--- controller are told what to do and tell what they know. Whoever controls an
--- endpoint, a name in DNS or a certificate must not get through them with the help
--- of nginx.
+-- The doors are the controller's own ports on loopback, for configuration and internal
+-- data. Whoever controls an endpoint, a DNS name or a certificate must not reach them
+-- through nginx.
 
 local ngx = ngx
 local ipairs = ipairs
@@ -26,8 +25,8 @@ local function ipv4(text)
   return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
 end
 
--- The groups between the colons of a part of an IPv6 address; the last two may be
--- written as an IPv4 address. nil if it is none.
+-- The groups in a part of an IPv6 address, between its colons; the last two may be
+-- written as an IPv4 address. nil if the part is invalid.
 local function groups_of(part)
   local groups = {}
   for text in part:gmatch("[^:]+") do
@@ -41,7 +40,7 @@ local function groups_of(part)
   return groups
 end
 
--- The eight groups of an IPv6 address (RFC 4291, 2.2); nil if it is none.
+-- The eight groups of an IPv6 address (RFC 4291, 2.2); nil if the text is not one.
 local function ipv6(text)
   local before, after = text:match("^(.-)::(.*)$")
   if after and after:find("::", 1, true) then
@@ -60,8 +59,8 @@ local function ipv6(text)
   return #groups == 8 and groups or nil
 end
 
--- The unspecified address leads to loopback, too. What is not understood may lead
--- anywhere.
+-- The unspecified address also leads to loopback. An address that cannot be parsed
+-- counts as loopback.
 local function is_here(address)
   local first = ipv4(address)
   if first then
@@ -82,12 +81,12 @@ local function is_here(address)
   return groups[6] == 0
 end
 
--- Whether an address, IPv6 with brackets or without, and a port lead to a door.
+-- Reports whether an address (IPv6 with or without brackets) and a port are a door.
 function _M.is_closed(address, port)
   return closed[tostring(port)] ~= nil and is_here(address)
 end
 
--- The first of the endpoints that leads to a door.
+-- Returns the first endpoint that is a door.
 local function door_among(endpoints)
   for _, endpoint in ipairs(endpoints) do
     if _M.is_closed(endpoint.address, endpoint.port) then
@@ -96,8 +95,7 @@ local function door_among(endpoints)
   end
 end
 
--- Leaves out the endpoints of a backend that lead to a door, with a line in the log
--- when there is another than before.
+-- Removes the endpoints of a backend that are doors, and logs a line when they change.
 function _M.guard(backend)
   local door = door_among(backend.endpoints)
   if door and refused[backend.name] ~= door then
@@ -118,8 +116,8 @@ function _M.guard(backend)
   backend.endpoints = kept
 end
 
--- Whether nginx passed a request on to here: every location that leads elsewhere sets
--- one of these headers at least.
+-- Reports whether nginx has proxied a request to here: every location that proxies sets
+-- at least one of these headers.
 function _M.is_proxied(var)
   return var.http_x_forwarded_for ~= nil or var.http_x_real_ip ~= nil
     or var.http_x_sent_from ~= nil

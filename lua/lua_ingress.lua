@@ -64,18 +64,18 @@ local function without_port(host)
   return (host:gsub(":%d+$", ""))
 end
 
--- A chain of proxies makes a list; the first is what the client used. In time
--- proportional to the length, whatever a client puts into it.
+-- A chain of proxies makes a list; its first item is what the client used. Takes linear
+-- time for any value that a client sends.
 local function first_of_list(text)
   local comma = text:find(",", 1, true)
   local first = comma and text:sub(1, comma - 1) or text
   return first:match("^.*%S") or ""
 end
 
--- Gives nginx's realip module, which reads one header, who the client is: the
--- proxies that a header names, and last the peer that the PROXY protocol names.
--- The module has looked before Lua can run. A client that sends this header
--- has had its word taken, so it gets no further.
+-- Sets the one header that nginx's realip module reads: the addresses from the header
+-- of the proxies, followed by the peer from the PROXY protocol.
+-- The module has read the header before Lua runs. A client that sends it could have
+-- chosen its own address, so the request is refused.
 function _M.chain_addresses()
   if ngx.req.is_internal() then
     return
@@ -88,7 +88,7 @@ function _M.chain_addresses()
   ngx.req.set_header(header, var.full_x_forwarded_for)
 end
 
--- The port that the client has connected to, as far as is known.
+-- Returns the port that the client has connected to, if known.
 local function server_port()
   local port = ngx.var.server_port
   if config.use_proxy_protocol then

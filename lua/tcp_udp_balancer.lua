@@ -130,8 +130,7 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
--- One at a time: while DNS is slow, the polls would pile up until nginx had no
--- timer left for anybody.
+-- One at a time: while DNS is slow, pending polls would use up all timers of nginx.
 local function sync_external_backends(premature)
   if premature or resolving then
     return

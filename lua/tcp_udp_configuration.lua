@@ -9,7 +9,7 @@ local type = type
 
 local data = ngx.shared.tcp_udp_configuration_data
 
--- secret is set where the controller has one.
+-- secret is set if the controller has one.
 local _M = {}
 
 function _M.get_backends_data()
@@ -48,7 +48,7 @@ local function receive(socket)
   return read()
 end
 
--- The line without the secret in front, where the controller has one.
+-- Returns the line without the leading secret, if the controller has one.
 local function proven(line)
   if not _M.secret then
     return line
@@ -61,7 +61,7 @@ end
 local function take(line)
   line = proven(line)
   if not line then
-    return nil, "not the controller: its secret is wrong or missing"
+    return nil, "the controller's secret is wrong or missing"
   end
   local backends, err = cjson.decode(line)
   if type(backends) ~= "table" then

@@ -60,8 +60,8 @@ local function deepcopy(value)
 end
 _M.deepcopy = deepcopy
 
--- The endpoints as a set of "address:port". Those without an address are
--- skipped; a port that is not there is written as nil.
+-- Returns the endpoints as a set of "address:port". Endpoints without an address are
+-- skipped; a missing port is written as nil.
 local function names_of(endpoints)
   local names = {}
   for _, endpoint in ipairs(endpoints or {}) do

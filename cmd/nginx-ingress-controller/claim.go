@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// claimRoot keeps other controllers from a root directory until the file is closed, at the
-// latest by the end of this process, and ends the nginx that a killed one has left there.
-// Without --nginx-root there is nothing to claim: the container's end is the end of its nginx.
+// claimRoot locks a root directory against other controllers until the file is closed, at
+// the latest when this process ends, and stops the nginx that a killed one has left there.
+// Without --nginx-root it does nothing: in a container, nginx ends with the controller.
 func claimRoot(root string, log *slog.Logger) (*os.File, error) {
 	if root == "" {
 		return nil, nil
@@ -27,7 +27,7 @@ func claimRoot(root string, log *slog.Logger) (*os.File, error) {
 	if err := unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		claim.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("--nginx-root %s: another controller works there: end it, or choose another directory", root)
+			return nil, fmt.Errorf("--nginx-root %s: another controller runs there; stop it or choose another directory", root)
 		}
 		return nil, fmt.Errorf("--nginx-root %s: locking %s: %w", root, claim.Name(), err)
 	}
@@ -38,7 +38,7 @@ func claimRoot(root string, log *slog.Logger) (*os.File, error) {
 		return nil, fmt.Errorf("--nginx-root %s: %w", root, err)
 	}
 	if master != 0 {
-		log.Warn("ended the nginx that an earlier controller has left running", "master", master)
+		log.Warn("stopped the nginx that an earlier controller left running", "master", master)
 	}
 	return claim, nil
 }

@@ -66,7 +66,7 @@ func TestAKilledControllerDoesNotBlockTheNext(t *testing.T) {
 
 	first := begin(t, args)
 	var stderr bytes.Buffer
-	if code := run(args, environment(), &stderr, &stderr); code != exitMisuse || !strings.Contains(stderr.String(), "another controller works there") {
+	if code := run(args, environment(), &stderr, &stderr); code != exitMisuse || !strings.Contains(stderr.String(), "another controller runs there") {
 		t.Errorf("a second controller: exit code %d, said %q", code, &stderr)
 	}
 	left := masterPID(t, root)

@@ -129,8 +129,8 @@ func (f *flags) addOurs() {
 	s := f.set
 	s.BoolVar(&f.dynamic, "dynamic-configuration", true, "tell nginx of endpoints without a reload; false: render them into nginx.conf")
 	s.StringVar(&f.root, "nginx-root", "", "directory that /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx are made in")
-	s.StringVar(&f.binary, "nginx-binary", "", "nginx to run; empty: that of $NGINX_BINARY, else the first of /usr/bin/nginx, $PATH and the places of Debian and OpenResty")
-	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of ours, or a folder with it and what it includes, as windtunnel template export makes")
+	s.StringVar(&f.binary, "nginx-binary", "", "nginx binary to run; empty: $NGINX_BINARY, else the first of /usr/bin/nginx, $PATH and the paths of Debian and OpenResty")
+	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of the bundled one, or a folder with nginx.tmpl and the files it includes, as windtunnel template export writes")
 	s.StringVar(&f.luaDir, "lua-dir", "", "directory of the Lua code to use instead of ours")
 	s.StringVar(&f.backendsSync, "backends-sync", "poll", "how backends come to the workers of nginx: poll, each asks every second, as in ingress-nginx; push, at once (needs our Lua)")
 	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send nginx only the backends that changed (needs our Lua; to another all are sent)")

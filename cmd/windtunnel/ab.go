@@ -49,10 +49,10 @@ func (s *side) of(original *scenario.Scenario) *scenario.Scenario {
 	return &mine
 }
 
-// changes tells whether the side is not what the scenario says.
+// changes reports whether the side differs from the scenario.
 func (s *side) changes() bool { return s.controller != "" || len(s.flags)+len(s.config) > 0 }
 
-// bundled are the subjects that sides are put in place of.
+// bundled are the subjects that the sides replace.
 func bundled(s *scenario.Scenario) []scenario.Subject {
 	return slices.DeleteFunc(slices.Clone(s.Subjects), func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
 }
@@ -108,7 +108,7 @@ windtunnel compare; 3 also says that a run stayed void.`,
 	base.add(command)
 	head.add(command)
 	at.add(command)
-	command.Flags().IntVarP(&n, "runs", "n", 10, "runs of each side; figures that vary need 6 or so, the A/A control twice as many: the table says")
+	command.Flags().IntVarP(&n, "runs", "n", 10, "runs per side; figures that vary need about 6, the A/A control twice as many (the table says how many)")
 	command.Flags().StringVarP(&out, "out", "o", "", "folder for the runs (default runs/SCENARIO-ab-TIME)")
 	o.add(command)
 	return command
@@ -118,7 +118,7 @@ windtunnel compare; 3 also says that a run stayed void.`,
 func alternate(ctx context.Context, s *scenario.Scenario, sides [2]side, n int, at place, out string, stderr io.Writer) error {
 	for _, side := range sides {
 		if side.changes() && len(bundled(s)) == 0 {
-			return fmt.Errorf("--%s: no subject of %s has the bundled controller, so there is nothing to put it in place of", side.name, s.Name)
+			return fmt.Errorf("--%s: no subject of %s uses the bundled controller, so there is none to replace", side.name, s.Name)
 		}
 	}
 	for i := range sides {
@@ -175,20 +175,20 @@ func (s *side) run(ctx context.Context, original *scenario.Scenario, dir string,
 	return err
 }
 
-// try starts what this side changes of the scenario, if it changes anything, so that
-// what cannot run is found at once. Its logs stay in dir where it cannot.
+// try starts the subjects that this side changes, if any, to find one that cannot run
+// before the first run. If it fails, its logs stay in dir.
 func (s *side) try(ctx context.Context, original *scenario.Scenario, dir string, stderr io.Writer) error {
 	if !s.changes() {
 		return nil
 	}
 	mine := s.of(original)
 	mine.Subjects = bundled(mine)
-	fmt.Fprintf(stderr, "trying whether %s runs\n", s.name)
+	fmt.Fprintf(stderr, "checking that %s starts\n", s.name)
 	start := time.Now()
 	log := event.NewLog(io.Discard, start)
 	defer log.Close()
 	if err := run.Try(ctx, run.Options{Scenario: mine, Seed: original.Seed, Driver: s.where, Dir: dir, Log: log, Start: start}); err != nil {
-		return fmt.Errorf("it does not run (%s has its logs): %w", dir, err)
+		return fmt.Errorf("it does not start (logs in %s): %w", dir, err)
 	}
 	return os.RemoveAll(dir)
 }

@@ -35,9 +35,9 @@ func apiserverCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVar(&a.server.HTTPS, "https", "127.0.0.1:0", "address to serve HTTPS on")
-	flags.StringVar(&a.server.HTTP, "http", "", "address of loopback to serve plain HTTP on as well, for clients that set the token themselves (default: none)")
+	flags.StringVar(&a.server.HTTP, "http", "", "loopback address to serve plain HTTP on as well, for clients that set the token themselves (default: none)")
 	flags.StringVar(&a.server.Token, "token", "", "bearer token to ask for, which listening beyond loopback needs (default: one is made)")
-	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "let in whoever can reach it, without token or certificate; loopback only")
+	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "accept requests without token or certificate; loopback only")
 	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
 	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "take EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
 	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "what works on the cluster: all, none, or some of "+strings.Join(controllers.Names(), ","))

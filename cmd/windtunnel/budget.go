@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// readBudget reads an amount in the unit of the figure, or a share of base.
+// readBudget parses an amount in the unit of the figure, or a share of base.
 func readBudget(name, text string) (compare.Budget, error) {
 	figures := measure.Figures()
 	i := slices.IndexFunc(figures, func(f measure.Figure) bool { return f.Name == name })
@@ -58,5 +58,5 @@ func readAmount(kind measure.Kind, text string) (amount float64, example string)
 	return amount, ""
 }
 
-// notNegative is false of what is no number, too.
+// notNegative is also false for NaN.
 func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }

@@ -129,7 +129,7 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 	return nil
 }
 
-// keepRecording writes what happened, or removes the file where nothing did.
+// keepRecording writes the recording, or removes the file if it is empty.
 func (o churnOptions) keepRecording(file *os.File, r live.Result) error {
 	if r.Run == "" {
 		file.Close()
@@ -149,7 +149,7 @@ type churnSummary struct {
 	P90       time.Duration `json:"p90"`
 	P99       time.Duration `json:"p99"`
 	Max       time.Duration `json:"max"`
-	Behind    time.Duration `json:"behind"` // the most that a change began after its time
+	Behind    time.Duration `json:"behind"` // the largest delay of a change
 	LastError string        `json:"lastError,omitempty"`
 	Trouble   string        `json:"trouble,omitempty"`
 	KeptIn    string        `json:"keptIn,omitempty"` // the namespace, with --keep
@@ -178,15 +178,15 @@ func (o churnOptions) tell(out io.Writer, r live.Result, recorded bool) error {
 
 func (c churnSummary) print(out io.Writer) {
 	fmt.Fprintf(out, "run %s: %s in %v, %d of them refused\n", c.Run, plural.Of(c.Changes, "change"), c.Length.Round(time.Second), c.Refused)
-	fmt.Fprintf(out, "until the API took a change: p50 %v, p90 %v, p99 %v, max %v\n", short(c.P50), short(c.P90), short(c.P99), short(c.Max))
+	fmt.Fprintf(out, "time until the API accepted a change: p50 %v, p90 %v, p99 %v, max %v\n", short(c.P50), short(c.P90), short(c.P99), short(c.Max))
 	if c.Behind > time.Second {
-		fmt.Fprintf(out, "behind the plan by up to %v: the API server takes fewer than that a second from one writer\n", short(c.Behind))
+		fmt.Fprintf(out, "up to %v behind the plan: the API server accepts fewer changes per second from one writer\n", short(c.Behind))
 	}
 	if c.LastError != "" {
-		fmt.Fprintf(out, "the last that was refused: %s\n", c.LastError)
+		fmt.Fprintf(out, "last refusal: %s\n", c.LastError)
 	}
 	if c.Trouble != "" {
-		fmt.Fprintf(out, "trouble with pods, the last: %s\n", c.Trouble)
+		fmt.Fprintf(out, "last trouble with pods: %s\n", c.Trouble)
 	}
 	if c.KeptIn != "" {
 		fmt.Fprintf(out, "kept in %s, with the label %s=%s\n", c.KeptIn, live.RunLabel, c.Run)

@@ -111,7 +111,7 @@ func TestCIExample(t *testing.T) {
 		says              []string
 	}{
 		{"the same twice", "2", "", exitVoid, []string{"### small: too few runs to tell", "| reloads |", "The last run of head"}},
-		{"counts only", "1", "--figure=reloads,posts.*", exitOK, []string{"### small: of 3 figures of cost none is worse", "| reloads |"}},
+		{"counts only", "1", "--figure=reloads,posts.*", exitOK, []string{"### small: of 3 figures of cost, none is worse", "| reloads |"}},
 		{"head reloads", "1", "--head-flag=dynamic-configuration=false --budget=reloads=0", exitFailed, []string{"WORSE"}},
 		{"an unknown flag", "1", "--no-such-flag", exitBadInput, []string{"### small: no verdict (exit code 2)"}},
 	} {

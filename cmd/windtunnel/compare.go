@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// compareOptions say what is compared, when a difference matters and how it is shown.
+// compareOptions say which figures are compared, when a difference matters and how it is shown.
 type compareOptions struct {
 	form    form
 	figures []string
@@ -36,16 +36,16 @@ var comparisonForms = map[string]func(io.Writer, compare.Comparison) error{
 func (o *compareOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.figures, "figure", nil, "figures to compare, such as reloads,requests.* (default: all; windtunnel list figures)")
-	flags.Float64Var(&o.alpha, "alpha", 0.05, "chance of a false alarm over all figures that vary together")
-	flags.Float64Var(&o.floor, "floor", 10, "least rise that matters of a figure that varies, in per cent")
-	flags.DurationVar(&o.least, "floor-time", 0, "least rise of a time that matters (default: each figure's own)")
-	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=AMOUNT or FIGURE=NUMBER%: by how much it may rise (such as reloads=0,posts.bytes=5%,requests.latency.p50=1ms,memory.peakRSS=10Mi)")
+	flags.Float64Var(&o.alpha, "alpha", 0.05, "chance of any false alarm among the figures that vary")
+	flags.Float64Var(&o.floor, "floor", 10, "smallest rise that matters, in percent, for figures that vary")
+	flags.DurationVar(&o.least, "floor-time", 0, "smallest rise that matters for a time (default: the figure's own)")
+	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=AMOUNT or FIGURE=NUMBER%: how much it may rise (such as reloads=0,posts.bytes=5%,requests.latency.p50=1ms,memory.peakRSS=10Mi)")
 	o.form.add(command, markdownForm)
 	completes(command, "figure", figureNames("")...)
 	completesAs(command, "budget", cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, figureNames("=")...)
 }
 
-// options are those of the flags, and for what they leave open those of a scenario.
+// options returns the options of the flags; those not given come from the scenario.
 func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) {
 	if !(o.alpha > 0 && o.alpha < 1) {
 		return compare.Options{}, fmt.Errorf("--alpha=%v: want a number between 0 and 1", o.alpha)
@@ -152,8 +152,8 @@ func resultFiles(dir string) ([]string, error) {
 	return files, nil
 }
 
-// comparedScenario is the scenario of the first run in a folder; an empty one where
-// only its result was kept.
+// comparedScenario returns the scenario of the first run in a folder; an empty one if
+// the folder has only its result.
 func comparedScenario(dir string) (*scenario.Scenario, error) {
 	files, err := resultFiles(dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // scenarioFolder is where scenarios are looked for when none is named.
 const scenarioFolder = "scenarios"
 
-// completes has a shell complete the value of a flag from a few words. Of a list
+// completes makes a shell complete the value of a flag from a set of words. In a list
 // it completes the last item.
 func completes(command *cobra.Command, flag string, words ...string) {
 	completesAs(command, flag, cobra.ShellCompDirectiveNoFileComp, words...)
@@ -29,7 +29,7 @@ func completesAs(command *cobra.Command, flag string, directive cobra.ShellCompD
 		return startingWith(typed, all), directive
 	})
 	if err != nil {
-		panic(err) // the command has no such flag, or twice: a slip of ours
+		panic(err) // a programming error: the flag does not exist, or is registered twice
 	}
 }
 
@@ -43,7 +43,7 @@ func startingWith(typed string, words []string) []string {
 	return all
 }
 
-// completeScenarios has a shell complete arguments that are scenarios: those of the
+// completeScenarios makes a shell complete arguments that are scenarios: those of the
 // folder scenarios, and any other file.
 func completeScenarios(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	var files []string
@@ -51,12 +51,12 @@ func completeScenarios(_ *cobra.Command, _ []string, typed string) ([]string, co
 		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".yaml" {
 			files = append(files, name)
 		}
-		return nil // what cannot be read is not completed
+		return nil // unreadable files are not completed
 	})
 	return startingWith(typed, files), cobra.ShellCompDirectiveDefault
 }
 
-// completeScenario is completeScenarios of a command that takes one.
+// completeScenario is completeScenarios for a command with one argument.
 func completeScenario(command *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -57,7 +57,7 @@ func doctorCommand() *cobra.Command {
 	return command
 }
 
-// examined is what doctor prints to be parsed.
+// examined is the JSON output of doctor.
 type examined struct {
 	OK       bool             `json:"ok"` // a local run can start
 	Findings []doctor.Finding `json:"findings"`

@@ -50,7 +50,7 @@ func (p *place) add(command *cobra.Command) {
 	}
 	flags.StringVar(&p.driver, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
 	addNginx(flags, &p.nginx)
-	flags.BoolVar(&p.host, "allow-host-paths", false, "with --driver local: run a controller that knows no --nginx-root, though it writes to "+local.HostPaths+" of this machine")
+	flags.BoolVar(&p.host, "allow-host-paths", false, "with --driver local: run a controller without the flag --nginx-root, although it writes to "+local.HostPaths+" of this machine")
 	flags.StringVar(&p.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
 	flags.StringVar(&p.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
 	flags.IntVar(&p.kind.Pool, "pool", 0, "with --driver kind: have so many real pods be the simulated ones (default: listeners of this machine are)")
@@ -62,7 +62,7 @@ func (p *place) add(command *cobra.Command) {
 // driver makes the driver that was asked for.
 func (o runOptions) driver() (driver.Driver, error) {
 	if local := o.place.driver == "" || o.place.driver == "local"; !local && o.place.nginx != "" {
-		return nil, fmt.Errorf("--nginx-binary=%s is of this machine, and images have an nginx of their own: use --driver local", o.place.nginx)
+		return nil, fmt.Errorf("--nginx-binary=%s: images have their own nginx; use --driver local", o.place.nginx)
 	}
 	if err := useNginx(o.place.nginx); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (o runOptions) with(controller string) runOptions {
 }
 
 func addNginx(flags *pflag.FlagSet, path *string) {
-	flags.StringVar(path, "nginx-binary", "", "with --driver local: the nginx to run (default: that of $NGINX_BINARY, or the one that is found)")
+	flags.StringVar(path, "nginx-binary", "", "with --driver local: the nginx binary to run (default: $NGINX_BINARY, or the first one found)")
 }
 
 // useNginx has us, and the controllers that we start, run this nginx.

@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The forms that every command has which prints something.
+// The output formats of every command that prints something.
 const (
 	textForm     = "text"
 	jsonForm     = "json"
-	markdownForm = "markdown" // some have it, too
+	markdownForm = "markdown" // only some commands have it
 )
 
-// form is the flag that says in which form a command prints: --format.
+// form is the flag --format, the output format of a command.
 type form struct {
 	chosen string
 	all    []string
@@ -34,7 +34,7 @@ func (f *form) add(command *cobra.Command, more ...string) {
 	if flags.ShorthandLookup(short) != nil {
 		short = ""
 	}
-	flags.VarP(f, "format", short, "how to print: "+strings.Join(f.all, ", "))
+	flags.VarP(f, "format", short, "output format: "+strings.Join(f.all, ", "))
 	if short != "" {
 		flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 			if name == "output" {
@@ -65,7 +65,7 @@ func (f *form) Type() string { return "form" }
 
 func (f *form) json() bool { return f.chosen == jsonForm }
 
-// printJSON prints a value to be parsed.
+// printJSON prints a value as JSON.
 func printJSON(out io.Writer, value any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
@@ -73,7 +73,7 @@ func printJSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// oneOf is a choice in words: a, b or c.
+// oneOf formats a choice: a, b or c.
 func oneOf(all []string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")

@@ -19,20 +19,20 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// listed is one thing that there is.
+// listed is one entry of a list.
 type listed struct {
 	Name string `json:"name"`
-	Kind string `json:"kind,omitempty"` // what it is called depends on what is listed
+	Kind string `json:"kind,omitempty"` // its meaning depends on the list
 	File string `json:"file,omitempty"`
 	What string `json:"what"`
 }
 
-// lists are what can be listed, a line each. kind is what the kind of one is called.
+// lists are the available lists, one per line. kind is the heading of their second column.
 var lists = []struct {
 	name, doc, kind string
 	all             func() ([]listed, error)
 }{
-	{"scenarios", "of the folder scenarios", "tier", listScenarios},
+	{"scenarios", "the files in the folder scenarios", "tier", listScenarios},
 	{"lanes", "kinds of clients, for traffic", "door", listLanes},
 	{"faults", "what a timeline can break", "lasts", listFaults},
 	{"measurements", "what expectations can ask for", "type", listMeasurements},
@@ -49,8 +49,8 @@ func listCommand() *cobra.Command {
 	}
 	command := &cobra.Command{
 		Use:   "list " + strings.Join(names, "|") + " [NAME…]",
-		Short: "List what there is to choose from",
-		Long:  "List what there is to choose from; with names, only those:\n\n" + strings.Join(docs, "\n"),
+		Short: "List scenarios, lanes, faults, measurements, figures, drivers or adapters",
+		Long:  "List the entries of a kind; with names, only those:\n\n" + strings.Join(docs, "\n"),
 		Args:  cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -71,14 +71,14 @@ func listCommand() *cobra.Command {
 					return printListed(cmd.OutOrStdout(), printed, l.kind, all)
 				}
 			}
-			return fmt.Errorf("there is no list of %s: want %s", args[0], oneOf(names))
+			return fmt.Errorf("unknown list %s: want %s", args[0], oneOf(names))
 		},
 	}
 	printed.add(command)
 	return command
 }
 
-// namesListed are the names of one list; none where there is no such list.
+// namesListed returns the names in one list; none if there is no such list.
 func namesListed(list string) []string {
 	var names []string
 	for _, l := range lists {
@@ -93,7 +93,7 @@ func namesListed(list string) []string {
 	return names
 }
 
-// chosen are those with the names, or all.
+// chosen returns the entries with the names, or all.
 func chosen(list string, all []listed, names []string) ([]listed, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -175,8 +175,8 @@ func listDrivers() ([]listed, error) {
 	return all, nil
 }
 
-// listAdapters lists the kinds of controllers, all of which are ingress-nginx's
-// today. Adapters for others are a row of it, each.
+// listAdapters lists the kinds of controllers; today all of them are compatible with
+// ingress-nginx. An adapter for another controller would be one more row.
 func listAdapters() ([]listed, error) {
 	var all []listed
 	for _, k := range subject.Kinds() {

@@ -32,8 +32,8 @@ func main() {
 	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// untilSignal is done when we are asked to end, by any signal by which a terminal, a
-// shell or a CI asks. One that we were started to ignore (nohup) stays ignored.
+// untilSignal is done after a signal with which a terminal, a shell or a CI system asks
+// a process to end. A signal that was ignored at startup (nohup) stays ignored.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	var asked []os.Signal
 	for _, one := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {

@@ -114,7 +114,7 @@ func keptOf(file string, r churn.Recording) kept {
 
 func (k kept) tellLeft(out io.Writer) {
 	for _, what := range slices.Sorted(maps.Keys(k.Left)) {
-		fmt.Fprintf(out, "not in it: %d %s\n", k.Left[what], what)
+		fmt.Fprintf(out, "left out: %d %s\n", k.Left[what], what)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func templateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "template",
-		Short: "The template of nginx.conf, as a starting point for one of your own",
+		Short: "Export the template of nginx.conf as a starting point for your own",
 	}
 	command.AddCommand(&cobra.Command{
 		Use:   "export DIR",
@@ -28,7 +28,7 @@ Exit code: 0 written, 2 not.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s; nginx.tmpl is the one that includes the others\n", len(names), args[0])
+			fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s; nginx.tmpl includes the others\n", len(names), args[0])
 			return nil
 		},
 	})

@@ -45,8 +45,8 @@ func validateCommand() *cobra.Command {
 	var printed form
 	command := &cobra.Command{
 		Use:   "validate FILE|FOLDER…",
-		Short: "Check scenario files, without running them",
-		Long: `Check scenario files, without running them.
+		Short: "Check scenario files without running them",
+		Long: `Check scenario files without running them.
 
 Tells all that is wrong with all files, a line each: FILE:LINE: what; how to mend it.
 Of a folder, all its YAML files are checked, in folders below it, too.
@@ -88,7 +88,7 @@ func validate(out io.Writer, printed form, paths []string) error {
 	return nil
 }
 
-// check holds a file against what is known of its kind.
+// check validates a file by its kind.
 func check(path string) validated {
 	v := validated{File: path, Problems: []problem{}}
 	text, err := readfile.Read(path, scenario.Largest)
@@ -111,7 +111,7 @@ func check(path string) validated {
 	return v
 }
 
-// problemsOf takes an error apart into the problems that it joins.
+// problemsOf splits a joined error into its problems.
 func problemsOf(err error) []problem {
 	var several interface{ Unwrap() []error }
 	var one scenario.Problem
@@ -149,7 +149,7 @@ func printValidated(out io.Writer, printed form, all []validated, problems int) 
 	return err
 }
 
-// line is a problem as compilers write it.
+// line formats a problem like a compiler error.
 func (v validated) line(p problem) string {
 	if p.Line == 0 {
 		return v.File + ": " + p.What

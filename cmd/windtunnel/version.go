@@ -12,7 +12,7 @@ func versionCommand() *cobra.Command {
 	var printed form
 	command := &cobra.Command{
 		Use:   "version",
-		Short: "Say which windtunnel this is: version, commit, Go",
+		Short: "Print the version, the commit and the Go version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			build := version.Of()

@@ -39,7 +39,7 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 		if prefix != annotations.DefaultPrefix && strings.HasPrefix(name, annotations.DefaultPrefix+"/") {
 			return fmt.Errorf("annotation %s: this controller's annotations begin with %s (--annotations-prefix)", name, prefix)
 		}
-		// Whatever its prefix: it may be meant for another controller of this kind.
+		// With any prefix: it may be meant for another controller of this kind.
 		if strings.HasSuffix(name, "-snippet") && !opts.Config.AllowSnippetAnnotations {
 			return fmt.Errorf("annotation %s: snippets are disabled by the administrator (allow-snippet-annotations)", name)
 		}
@@ -48,8 +48,8 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 	return err
 }
 
-// mostTold bounds what is told of one kind: people read the first, and the API
-// server leaves out what is too long.
+// mostTold bounds the number of messages of one kind: people read the first ones,
+// and the API server drops what is too long.
 const mostTold = 20
 
 // strangePaths are the paths that strict-validate-path-type forbids: those

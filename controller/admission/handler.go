@@ -21,21 +21,21 @@ import (
 // much smaller, and a question has an old and a new one.
 const largest = 9 << 20
 
-// small is the size, in bytes, up to which a question is read at once. Most have a few KB.
+// small is the size, in bytes, up to which a review is read without waiting. Most have a few KB.
 const small = 256 << 10
 
-// Bounds on what is done at once. A larger question costs several times its size
-// in memory, and a check keeps one CPU busy.
+// Bounds on concurrency. Reading a large review takes several times its size in
+// memory, and a check keeps one CPU busy.
 const (
-	mostRead    = 8                // questions that are not small
+	mostRead    = 8                // reviews that are not small
 	mostChecked = 2                // checks
-	patience    = 10 * time.Second // of a question for its turn; that of the API server, unless it is told otherwise
+	patience    = 10 * time.Second // how long a review waits for its turn; the API server's default timeout
 )
 
-// turns are places for what is done at once.
+// turns is a semaphore.
 type turns chan struct{}
 
-// take waits for a place. The error says that there was none in time.
+// take waits for a turn. The error says that there was none in time.
 func (t turns) take(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -12,9 +12,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// near is the cluster with only those ingresses that say something of a name which
-// the new one has, too: the others make no difference to whether it can be served.
-// What a question costs so depends on its own hosts, not on the size of the cluster.
+// near returns the cluster with only those ingresses that share a host or alias with
+// the new one. The others do not affect whether it can be served, so the cost of a
+// review depends on its own hosts, not on the size of the cluster.
 func near(cluster snapshot.Snapshot, ingress *networkingv1.Ingress, opts options.Options) snapshot.Snapshot {
 	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
 	wanted := make(map[string]bool)
@@ -31,8 +31,8 @@ func near(cluster snapshot.Snapshot, ingress *networkingv1.Ingress, opts options
 	return cluster
 }
 
-// names are the hosts and aliases of an ingress, without the www. that
-// from-to-www-redirect may add; the empty one is that of all other names.
+// names returns the hosts and aliases of an ingress, without the www. that
+// from-to-www-redirect may add. The empty name stands for all other names.
 func names(ingress *networkingv1.Ingress, prefix string) []string {
 	var all []string
 	for _, rule := range ingress.Spec.Rules {

@@ -29,8 +29,8 @@ func Server(handler http.Handler, certificate *Certificate, log *slog.Logger) *h
 	}
 }
 
-// readTimeout is how long a client may take over its question as a whole, which
-// is next to it: the API server.
+// readTimeout is how long a client may take to send a review. The client is the API
+// server, which is usually close.
 const readTimeout = 10 * time.Second
 
 // Serve answers until the server is closed.

@@ -86,7 +86,7 @@ const (
 	UsesDefault   Bad = iota // as if the annotation were not there
 	DropsItems               // bad items of the list are left out, even if none is left
 	DeniesRequest            // the ingress's locations answer 503
-	RejectsAll               // the ingress is not taken; what it said before holds if that protects no less
+	RejectsAll               // the ingress is refused; its earlier version stays if it protects no less
 )
 
 func (b Bad) String() string {

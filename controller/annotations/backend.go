@@ -18,7 +18,7 @@ type UpstreamHashBy struct {
 
 const subsetSize = 3
 
-// mostInSubset bounds what Lua makes a table of; there are seldom more endpoints.
+// mostInSubset bounds the size of a Lua table; a service seldom has more endpoints.
 const mostInSubset = 1000
 
 var backend = Family{

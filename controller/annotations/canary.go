@@ -11,7 +11,7 @@ type Canary struct {
 	Cookie        string
 }
 
-// mostWeight bounds weights to what a random number of Lua tells apart.
+// mostWeight bounds weights by the resolution of Lua's random numbers.
 const mostWeight = 1000000
 
 var canary = Family{

@@ -7,7 +7,7 @@ type ClientBody struct {
 	BufferSize string // empty leaves the ConfigMap's
 }
 
-// buffered is a size that one request may take of memory.
+// buffered is a size of memory that one request may use.
 var buffered = Want{Text: "a size such as 512, 8k, 1m, of at most 128m", ok: func(s string) bool { return Size.ok(s) && options.Bytes(s) <= options.MostBuffered }}
 
 var clientBody = Family{

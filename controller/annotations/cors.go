@@ -20,7 +20,7 @@ type CorsConfig struct {
 
 var (
 	origin  = pattern(`\*|null|[A-Za-z][A-Za-z0-9+.\-]*://(?:\*\.)?[A-Za-z0-9.\-]+(?::\d{1,5})?`, "*, null, or scheme://host[:port] where the host may begin with *.")
-	methods = inOne(ListOf(pattern(`[A-Za-z]+`, "methods of HTTP")))
+	methods = inOne(ListOf(pattern(`[A-Za-z]+`, "HTTP methods")))
 	exposed = Want{Text: "* or a list of header names", ok: func(s string) bool { return s == "*" || Headers.ok(s) }}
 )
 
@@ -28,7 +28,7 @@ var cors = Family{
 	Name: "cross-origin requests",
 	Keys: []Key{
 		{Name: "enable-cors", Doc: "Let pages of other origins ask; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "cors-allow-origin", Doc: "Which origins: * are all. If none is left of a list with bad items, nobody may ask.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
+		{Name: "cors-allow-origin", Doc: "Allowed origins; * allows all. If the list has no valid item, no origin is allowed.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
 		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods},
 		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers},
 		{Name: "cors-expose-headers", Doc: "Which headers of answers they see.", Risk: Medium, Scope: OfLocation, Want: exposed},
@@ -51,9 +51,9 @@ var cors = Family{
 	},
 }
 
-// origins are the items of a key that are origins, or * if that is among them or
-// the key is not given. Other items never let in more than what is left: if
-// there is nothing left, nobody is let in.
+// origins returns the valid origins in the value of a key, or * if the value contains
+// it or the key is absent. Invalid items never widen access: if no valid origin is
+// left, no origin is allowed.
 func (r *reader) origins(name string) []string {
 	if !r.has(name) {
 		return []string{"*"}

@@ -29,7 +29,7 @@ type ExternalAuth struct {
 
 const defaultCacheDuration = "200 202 401 5m"
 
-var verb = Want{Text: "a method of HTTP in capitals", ok: options.IsVerb}
+var verb = Want{Text: "an HTTP method in capitals", ok: options.IsVerb}
 
 var externalAuth = Family{
 	Name: "external authentication",
@@ -40,10 +40,10 @@ var externalAuth = Family{
 		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that says where the client came from.", Risk: Medium, Scope: OfLocation, Want: URL},
 		{Name: "auth-response-headers", Doc: "Headers of the answer that pods get.", Risk: Medium, Scope: OfLocation, Want: inOne(ListOf(Header)), Bad: DeniesRequest},
 		{Name: "auth-proxy-set-headers", Doc: "ConfigMap ([namespace/]name) of headers that the service gets.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
-		{Name: "auth-request-redirect", Doc: "X-Auth-Request-Redirect that the service gets.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DeniesRequest},
+		{Name: "auth-request-redirect", Doc: "Value of X-Auth-Request-Redirect for the service.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DeniesRequest},
 		{Name: "auth-snippet", Doc: "Put into the location that asks.", Risk: Critical, Scope: OfLocation, Want: Anything},
 		{Name: "auth-cache-key", Doc: "Answers are cached by this.", Risk: Medium, Scope: OfLocation, Want: Variable},
-		{Name: "auth-cache-duration", Doc: "How long, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DeniesRequest},
+		{Name: "auth-cache-duration", Doc: "How long answers are cached, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DeniesRequest},
 		{Name: "auth-keepalive", Doc: "Idle connections to the service that a worker keeps; not with HTTP/2 or a variable host.", Risk: Low, Scope: OfLocation, Want: Number},
 		{Name: "auth-keepalive-share-vars", Doc: "The question sees the request's nginx variables.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "auth-keepalive-requests", Doc: "Questions that such a connection carries.", Risk: Low, Scope: OfLocation, Want: Positive},
@@ -85,7 +85,7 @@ var externalAuth = Family{
 	},
 }
 
-// mostKeepalive bounds idle connections: nginx makes a place for each when it starts.
+// mostKeepalive bounds idle connections, because nginx allocates all of them at startup.
 const mostKeepalive = 1000
 
 func (r *reader) cacheDurations(name string) []string {

@@ -9,14 +9,14 @@ import (
 
 // Mirror sends a copy of each request elsewhere.
 type Mirror struct {
-	Source      string // the location that sends it, which no path can name (no slash in front); empty: none is sent
+	Source      string // name of the location that sends it; without leading slash, so no path can equal it; empty: nothing is mirrored
 	RequestBody string // on or off
 	Target      string
 	Host        string
 }
 
-// isDoor is why a URL cannot be a target; see options.Ports.Doors.
-const isDoor = "that is a port of the controller's own, or a Unix socket"
+// isDoor says why a URL must not be a target, see options.Ports.Doors.
+const isDoor = "it is one of the controller's own ports, or a Unix socket"
 
 var mirror = Family{
 	Name: "mirroring",

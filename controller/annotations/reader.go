@@ -69,12 +69,12 @@ func (r *reader) number(name string, otherwise int) int {
 	return number
 }
 
-// atMost is the value of a key whose Want is a number, or most if it is more:
-// more would only cost memory or time.
+// atMost returns the value of a key whose Want is a number, but at most most, because
+// larger values only cost memory or time.
 func (r *reader) atMost(most int, name string, otherwise int) int {
 	number := r.number(name, otherwise)
 	if number > most {
-		r.note(name, fmt.Sprintf("more than %d is of no use; it is %d", most, most))
+		r.note(name, fmt.Sprintf("it is above the limit of %d; %d is used", most, most))
 		return most
 	}
 	return number
@@ -142,20 +142,20 @@ func (r *reader) value(name string) (string, bool) {
 	case text == "":
 		r.ignore(name, "it is empty")
 		return "", false
-	case key.Want.ok != nil && key.Want.tooLong(text) != "": // whatever is validated: nginx could not read it
+	case key.Want.ok != nil && key.Want.tooLong(text) != "": // also without validation, because nginx could not read it
 		r.bad(name, key.Want.tooLong(text))
 		return "", false
 	case key.Want.ok == nil || key.Want.ok(text):
 		return text, true
-	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest && staysInDirective(text): // parsing denies, so that cannot be skipped
+	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest && staysInDirective(text): // parsing denies requests, so it cannot be skipped
 		return text, true
 	}
 	r.bad(name, "want "+key.Want.Text)
 	return "", false
 }
 
-// staysInDirective tells whether a text can neither end a parameter of nginx.conf
-// nor begin a block or a comment.
+// staysInDirective reports whether a text can neither end a parameter of nginx.conf
+// nor start a block or a comment.
 func staysInDirective(text string) bool {
 	return !strings.ContainsFunc(text, func(char rune) bool { return char < ' ' || char == 0x7f || strings.ContainsRune("\"';{}#\\`", char) })
 }

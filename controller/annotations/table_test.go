@@ -55,7 +55,7 @@ func TestDocs(t *testing.T) {
 	page.WriteString(`# Annotations
 
 Those of ingress-nginx, all with the prefix ` + "`" + annotations.DefaultPrefix + "/`" + ` (` + "`--annotations-prefix`" + `). An ingress with an annotation that is
-riskier than the ConfigMap's ` + "`annotations-risk-level`" + ` is not taken: what it said before holds if that [protects no less](quarantine.md), else its requests get 503. Snippets need ` + "`allow-snippet-annotations`" + `, too.
+riskier than the ConfigMap's ` + "`annotations-risk-level`" + ` is refused: the earlier version stays if it [protects no less](quarantine.md); otherwise its requests get 503. Snippets need ` + "`allow-snippet-annotations`" + `, too.
 An empty value is none. What was ignored or refused is a finding and an Event. Where an annotation is about a host or a backend, the
 oldest ingress that names it has its way. *This page is written from the table in ` + "`controller/annotations`" + ` by its tests.*
 `)

@@ -19,10 +19,10 @@ import (
 type Want struct {
 	Text string // for people, after "want "
 	ok   func(string) bool
-	each bool // it is a list of which each item is a parameter of its own
+	each bool // a list; each item becomes a separate parameter
 }
 
-// mostItems bounds lists: most are written once for each location.
+// mostItems bounds lists, because most are written once per location.
 const mostItems = 5000
 
 // tooLong says why a value does not fit into nginx.conf; empty if it does.
@@ -41,7 +41,7 @@ func (w Want) tooLong(s string) string {
 	return ""
 }
 
-// inOne is a list that stands in one parameter.
+// inOne is a list that is written as one parameter.
 func inOne(w Want) Want {
 	w.each = false
 	return w
@@ -56,7 +56,7 @@ var (
 	Positive = Between(1, 1<<31-1)
 	OnOff    = OneOf("on", "off")
 	Basic    = pattern(`[/\-._~a-zA-Z0-9:]*`, "letters, digits and / - . _ ~ :")
-	Object   = Want{Text: "[namespace/]name", ok: Basic.ok} // reader.reference sees to the rest
+	Object   = Want{Text: "[namespace/]name", ok: Basic.ok} // reader.reference checks the rest
 	Whole    = Want{Text: "namespace/name", ok: Basic.ok}
 	Extended = pattern(`[/\-._~a-zA-Z0-9:, ]*`, "letters, digits, spaces and / - . _ ~ : ,")
 	URL      = pattern(`[/\-._~a-zA-Z0-9:,?&=]*`, "a URL")

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// mostPaths bounds the paths, and the rules, of an ingress. An object of the
-	// API has at most 1.5 MB (etcd), and each path becomes 3 to 4 KB of nginx.conf.
+	// mostPaths bounds the paths, and the rules, of an ingress. An API object has at
+	// most 1.5 MB (etcd), and each path becomes 3 to 4 KB of nginx.conf.
 	mostPaths = 5000
-	// mostLines bounds what annotations write once for each path of an ingress.
+	// mostLines bounds the lines that annotations write once per path of an ingress.
 	mostLines = 200000
 )
 
 var uidChars = regexp.MustCompile(`^[A-Za-z0-9_.-]*$`)
 
-// Acceptable says why Build would leave an ingress out for its names or the number
-// of its paths; nil if it would not.
+// Acceptable returns an error if Build would leave an ingress out because of its names
+// or the number of its paths.
 func Acceptable(ingress *networkingv1.Ingress) error {
 	if reason := unacceptable(ingress); reason != "" {
 		return errors.New(reason)
@@ -30,9 +30,9 @@ func Acceptable(ingress *networkingv1.Ingress) error {
 	return nil
 }
 
-// unacceptable says what keeps an ingress from being taken at all: names that the
-// Kubernetes API does not store (files of manifests have not been through it), for
-// they become names in nginx.conf, and more paths than can be of use. Empty is nothing.
+// unacceptable says why an ingress is left out as a whole: its names become names in
+// nginx.conf and are not valid in the Kubernetes API (manifest files have not been
+// validated by it), or it has too many paths. Empty if it is accepted.
 func unacceptable(ingress *networkingv1.Ingress) string {
 	switch {
 	case len(validation.IsDNS1123Subdomain(ingress.Name)) > 0:
@@ -78,13 +78,13 @@ func pathCount(ingress *networkingv1.Ingress) int {
 	return count
 }
 
-// tooManyLines says why the lists of an ingress are too long for so many paths;
-// empty if they are not. Its requests get 503, for to leave a list out could let in
-// whom it keeps out.
+// tooManyLines says why the lists of an ingress are too long for its number of paths;
+// empty if they are not. Its requests get 503, because dropping an access list could
+// admit clients that it denies.
 func tooManyLines(ingress *networkingv1.Ingress, set annotations.Set) string {
 	perPath := len(set.Allowlist.CIDR) + len(set.Denylist.CIDR) + len(set.CustomErrors.Codes) + len(set.ExternalAuth.ResponseHeaders) + len(set.CorsConfig.CorsAllowOrigin)
 	if perPath*pathCount(ingress) <= mostLines {
 		return ""
 	}
-	return fmt.Sprintf("lists of %d items in all for %d paths are more than %d lines of nginx.conf", perPath, pathCount(ingress), mostLines)
+	return fmt.Sprintf("lists of %d items for each of %d paths exceed %d lines of nginx.conf", perPath, pathCount(ingress), mostLines)
 }

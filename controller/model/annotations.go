@@ -17,8 +17,8 @@ type parsed struct {
 }
 
 // readAnnotations reads those of all ingresses. An ingress whose annotations
-// reject it is closed: without it, its requests might be answered by another one
-// that protects less.
+// reject it is closed: if it were left out, another ingress that protects less might
+// answer its requests.
 func (b *builder) readAnnotations() {
 	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // nothing in it can be wrong
 	var taken []*networkingv1.Ingress
@@ -44,7 +44,7 @@ func (b *builder) readAnnotations() {
 		if read.err != nil {
 			b.find(ingress, "metadata.annotations", "%v; its requests get 503", read.err)
 			if b.saysCanary(ingress) {
-				continue // the requests are those of another ingress
+				continue // another ingress answers the requests
 			}
 			b.close(ingress, read, read.err.Error())
 		}

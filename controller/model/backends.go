@@ -61,7 +61,7 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 		backend = b.backend(name, ingress, key, wanted.Service)
 		b.backends[name] = backend
 	} else if b.isOfAnother(ingress, wanted.Service) {
-		b.find(ingress, key, "its backend would have the name of that of service %s; its requests get 503", backend.of)
+		b.find(ingress, key, "its backend would have the same name as that of service %s; its requests get 503", backend.of)
 		return
 	}
 	if canary := b.annotations(ingress).Canary; canary.Enabled && !backend.TrafficShapingPolicy.Enabled {
@@ -69,9 +69,9 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	}
 }
 
-// isOfAnother tells whether the backend of that name is another service's: that of
-// service b-c in namespace a has the name of that of service c in namespace a-b.
-// The oldest ingress has it; requests must not end at another service.
+// isOfAnother reports whether the backend of that name belongs to another service: the
+// backends of service b-c in namespace a and of service c in namespace a-b have the same
+// name. The oldest ingress gets it; requests must not reach the wrong service.
 func (b *builder) isOfAnother(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
 	backend := b.backends[backendName(ingress.Namespace, wanted)]
 	return backend != nil && backend.of != types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}

@@ -41,8 +41,8 @@ func (b *builder) addClientAuth() {
 	}
 }
 
-// asksForCertificates tells whether an ingress has said how the clients of the
-// host are authenticated.
+// asksForCertificates reports whether an ingress has already set the client
+// certificates of the host.
 func (s *Server) asksForCertificates() bool {
 	return s.AuthTLSError != "" || s.CertificateAuth.CAFileName != ""
 }

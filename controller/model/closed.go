@@ -11,9 +11,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// close has all locations of an ingress answer 503. Of its annotations only
-// those count that say which requests are meant, so that none of them falls to
-// another location.
+// close makes all locations of an ingress answer 503. Only the annotations that select
+// its requests are kept, so no other location answers them.
 func (b *builder) close(ingress *networkingv1.Ingress, read *parsed, reason string) {
 	set := b.noAnnotations
 	set.Denied = &reason
@@ -31,19 +30,19 @@ func (b *builder) annotationOf(ingress *networkingv1.Ingress, name string) strin
 	return strings.TrimSpace(ingress.Annotations[prefix+"/"+name])
 }
 
-// saysCanary tells whether an ingress is a canary, whatever else it says.
+// saysCanary reports whether an ingress is a canary, even if other annotations are invalid.
 func (b *builder) saysCanary(ingress *networkingv1.Ingress) bool {
 	on, err := strconv.ParseBool(b.annotationOf(ingress, "canary"))
 	return err == nil && on
 }
 
-// meansPatterns tells whether the paths of an ingress are regular expressions.
+// meansPatterns reports whether the paths of an ingress are regular expressions.
 func (b *builder) meansPatterns(ingress *networkingv1.Ingress) bool {
 	on, err := strconv.ParseBool(b.annotationOf(ingress, "use-regex"))
 	return err == nil && on || b.annotationOf(ingress, "rewrite-target") != ""
 }
 
-// aliasesOf are the further names of an ingress's hosts; none if they are bad or
+// aliasesOf returns the aliases of an ingress; none if they are invalid or
 // forbidden.
 func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 	const name = "server-alias"
@@ -60,8 +59,8 @@ func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 	return set.Aliases
 }
 
-// backendOf is the backend that a path or the default backend of an ingress
-// leads to. Closed ingresses have none: nothing is asked of it.
+// backendOf returns the backend of a path or of the default backend of an ingress.
+// Closed ingresses have none, because they send no requests to pods.
 func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) string {
 	if b.closed(ingress) || b.isOfAnother(ingress, wanted) {
 		return DefaultBackendName
@@ -69,22 +68,22 @@ func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.
 	return backendName(ingress.Namespace, wanted)
 }
 
-// closePlace has a location answer 503 if its place in the ingress is closed.
+// closePlace makes a location answer 503 if its place in the ingress is closed.
 func (b *builder) closePlace(location *Location, place snapshot.Place) {
 	if closure, ok := b.Closed[location.Ingress]; ok && closure.Places[place] {
 		location.Denied = &closure.Reason
 	}
 }
 
-// closeStolen has a location answer 503 if its backend is another service's.
+// closeStolen makes a location answer 503 if its backend belongs to another service.
 func (b *builder) closeStolen(location *Location, wanted *networkingv1.IngressServiceBackend) {
 	if b.isOfAnother(location.Ingress, wanted) {
-		location.Denied = new("its backend would have the name of another service's")
+		location.Denied = new("its backend would have the same name as another service's")
 	}
 }
 
-// closeHosts has the hosts of closed ingresses answer 503 where what is missing
-// would have protected all of the host.
+// closeHosts makes the hosts of closed ingresses answer 503 if the missing
+// protection would have applied to the whole host.
 func (b *builder) closeHosts() {
 	for _, server := range b.servers {
 		if server.closed == nil {

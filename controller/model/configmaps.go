@@ -44,7 +44,7 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	for _, header := range slices.Sorted(maps.Keys(headers)) {
 		known, unknown := withKnownVariables(headers[header], further)
 		if len(unknown) > 0 {
-			b.findConfigMap(configMap, "data."+header, "nginx has no variable %s; the dollar is one in the text", unknown[0])
+			b.findConfigMap(configMap, "data."+header, "nginx has no variable %s; the dollar sign is taken literally", unknown[0])
 		}
 		headers[header] = known
 		if len(strconv.Quote(known)) > longestText {
@@ -55,8 +55,8 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	return headers
 }
 
-// mostEntries bounds the headers and parameters of a ConfigMap: they are written
-// once for each location.
+// mostEntries bounds the headers and parameters of a ConfigMap, because they are
+// written once per location.
 const mostEntries = 500
 
 // usable are the entries of a ConfigMap that can stand in nginx.conf as a name
@@ -64,7 +64,7 @@ const mostEntries = 500
 func (b *builder) usable(configMap types.NamespacedName, data map[string]string) map[string]string {
 	kept := make(map[string]string)
 	if len(data) > mostEntries {
-		b.findConfigMap(configMap, "data", "more than %d entries; none is taken", mostEntries)
+		b.findConfigMap(configMap, "data", "more than %d entries; none is used", mostEntries)
 		return kept
 	}
 	for _, name := range slices.Sorted(maps.Keys(data)) {

@@ -32,24 +32,24 @@ func (b *builder) endpoints(from source) []Endpoint {
 	return b.endpointsOfOthers(from)
 }
 
-// endpointsOfOthers are those of a source that do not lead to a port of the
-// controller's own. Kubernetes refuses loopback addresses in EndpointSlices, but
-// an API server need not.
+// endpointsOfOthers returns the endpoints of a source without the controller's own
+// ports. Kubernetes refuses loopback addresses in EndpointSlices, but other API
+// servers may allow them.
 func (b *builder) endpointsOfOthers(from source) []Endpoint {
 	found := from.endpoints(b.Snapshot, b.options.Zone)
 	if from.service == nil {
-		return found // our own, or a name, which is Lua's to look up
+		return found // our own, or a name, which Lua resolves
 	}
 	kept := withoutDoors(found, b.options.Ports)
 	if len(kept) < len(found) {
 		name := snapshot.NameOf(from.service)
-		b.frozen[name] = true // for the finding to hold
-		b.findService(name, "an endpoint leads to a port of the controller's own; it is left out")
+		b.frozen[name] = true // so the finding is kept
+		b.findService(name, "an endpoint is one of the controller's own ports; it is left out")
 	}
 	return kept
 }
 
-// withoutDoors are the endpoints that do not lead to options.Ports.Doors.
+// withoutDoors returns the endpoints that are none of options.Ports.Doors.
 func withoutDoors(endpoints []Endpoint, ports options.Ports) []Endpoint {
 	isDoor := func(e Endpoint) bool {
 		address, err := netip.ParseAddr(e.Address)

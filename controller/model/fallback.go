@@ -58,7 +58,7 @@ func (b *builder) fallback(service *corev1.Service) *Backend {
 	if have := b.backends[name]; have != nil && have.of == snapshot.NameOf(service) {
 		return have
 	} else if have != nil {
-		return &Backend{Name: name} // without endpoints: that name is another service's
+		return &Backend{Name: name} // without endpoints, because the name belongs to another service
 	}
 	backend := &Backend{Name: name, Service: service, LoadBalance: b.options.Config.LoadBalance, of: snapshot.NameOf(service)}
 	if len(service.Spec.Ports) > 0 {

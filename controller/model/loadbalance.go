@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// choosing is what makes Lua choose an algorithm that load-balance cannot choose
-// alone: it would have nothing to go by.
+// choosing names the annotation that selects an algorithm in Lua. load-balance alone
+// must not select it, because its key or cookie would be missing.
 var choosing = map[string]string{
 	"chash":             "upstream-hash-by",
 	"chashsubset":       "upstream-hash-by",
@@ -17,8 +17,8 @@ var choosing = map[string]string{
 	"sticky_persistent": "affinity: cookie",
 }
 
-// loadBalance is the algorithm that an ingress asks for where it can work, or
-// that of the ConfigMap.
+// loadBalance returns the algorithm of an ingress if it can work, else that of the
+// ConfigMap.
 func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	set := b.annotations(ingress)
 	if lacks(set) != "" {
@@ -27,20 +27,21 @@ func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	return cmp.Or(set.Backend.LoadBalance, b.options.Config.LoadBalance)
 }
 
-// lacks is the annotation without which load-balance is of no use; empty if it is.
+// lacks returns the annotation that load-balance needs and that is absent; empty if
+// none is.
 func lacks(set *annotations.Set) string {
 	if set.Affinity.Type != "" || set.Backend.UpstreamHashBy.By != "" {
-		return "" // that decides, whatever load-balance says
+		return "" // it overrides load-balance
 	}
 	return choosing[set.Backend.LoadBalance]
 }
 
-// findUselessAlgorithms notes the ingresses whose load-balance is not followed.
+// findUselessAlgorithms reports the ingresses whose load-balance is ignored.
 func (b *builder) findUselessAlgorithms() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
 		if wanted := lacks(set); wanted != "" {
-			b.find(ingress, b.annotationKey("load-balance"), "%q: it takes %s to choose it; %s is used",
+			b.find(ingress, b.annotationKey("load-balance"), "%q needs %s; %s is used",
 				set.Backend.LoadBalance, wanted, cmp.Or(b.options.Config.LoadBalance, "round_robin"))
 		}
 	}

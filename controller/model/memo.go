@@ -41,7 +41,7 @@ type origin struct {
 	followers map[types.NamespacedName][]int
 	// configMaps are those that were looked for.
 	configMaps map[types.NamespacedName]bool
-	// secrets are those that were looked for.
+	// secrets are the Secrets that were looked up.
 	secrets map[types.NamespacedName]bool
 }
 
@@ -133,7 +133,7 @@ func (m *Model) SameButEndpoints(other *Model) bool {
 // any order.
 func (m *Model) ConfigMaps() iter.Seq[types.NamespacedName] { return maps.Keys(m.origin.configMaps) }
 
-// ReadsSecret tells whether that Secret was looked for.
+// ReadsSecret reports whether that Secret was looked up.
 func (m *Model) ReadsSecret(secret types.NamespacedName) bool { return m.origin.secrets[secret] }
 
 // Reads tells whether that ConfigMap was looked for.

@@ -56,7 +56,7 @@ type Backend struct {
 	TrafficShapingPolicy annotations.Canary
 	AlternativeBackends  []string // names of its canaries
 
-	of     types.NamespacedName // the service; the same name may be made of another one's
+	of     types.NamespacedName // the service; another service may give the same backend name
 	source source
 }
 

@@ -83,7 +83,7 @@ func (r readable) texts() {
 	} {
 		asked := text.value == &l.ExternalAuth.URL && *text.value != ""
 		*text.value = r.text(text.annotation, *text.value)
-		if asked && *text.value == "" { // nobody may come in because the question does not fit
+		if asked && *text.value == "" { // the value is gone, so requests must be denied
 			r.deny(text.annotation)
 		}
 	}
@@ -111,20 +111,20 @@ func (r readable) text(annotation, text string) string {
 		return ""
 	}
 	if len(unknown) > 0 {
-		r.find(annotation, "nginx has no variable %s; the dollar is one in the text", unknown[0])
+		r.find(annotation, "nginx has no variable %s; the dollar sign is taken literally", unknown[0])
 	}
 	return known
 }
 
-// deny has the location answer 503, because of an annotation that protects it.
+// deny makes the location answer 503, because of an annotation that protects it.
 func (r readable) deny(annotation string) {
 	if r.location.Denied == nil {
 		r.location.Denied = new(r.annotationKey(annotation) + ": it does not fit into nginx.conf")
 	}
 }
 
-// longestText is how long a text may be as it is written in nginx.conf, where
-// some stand beside others in one parameter; see longestPath.
+// longestText is the maximum length of a text as written in nginx.conf. Some texts
+// share one parameter; see longestPath.
 const longestText = 2500
 
 // pair is off, or what is replaced and by what.
@@ -138,7 +138,7 @@ func (r readable) pair(annotation, text string) string {
 		if i > 0 || !is {
 			fields[i] = r.text(annotation, field)
 		} else if err := options.BadPattern(strings.TrimPrefix(pattern, "*")); err != nil || pattern == "" {
-			r.find(annotation, "%s is no pattern; it is ignored", shown(field))
+			r.find(annotation, "%s is not a valid pattern; it is ignored", shown(field))
 			return "off"
 		}
 	}
@@ -164,17 +164,17 @@ func (r readable) path() {
 	}
 }
 
-// tooLong tells whether a path does not fit into nginx.conf, for it has grown.
+// tooLong reports whether a path, once quoted, does not fit into nginx.conf.
 func (r readable) tooLong() bool {
 	if len(strconv.Quote(r.location.Path)) <= longestPath {
 		return false
 	}
-	r.find("use-regex", "path %s is matched letter by letter, and as such does not fit into nginx.conf; it is left out", shown(r.location.IngressPath))
+	r.find("use-regex", "path %s is matched literally and, quoted, does not fit into nginx.conf; it is left out", shown(r.location.IngressPath))
 	return true
 }
 
-// certificateNames are the name in pods' certificates, and the pattern that the
-// one in a client's must match. Nobody may come in because that is none.
+// certificateNames checks the name in pods' certificates, and the pattern for the name
+// in clients' certificates. An invalid pattern must not admit any client.
 func (r readable) certificateNames(server *Server) {
 	if !r.options.ForeignTemplate {
 		server.ProxySSL.ProxySSLName = r.text("proxy-ssl-name", server.ProxySSL.ProxySSLName)
@@ -184,17 +184,17 @@ func (r readable) certificateNames(server *Server) {
 		return
 	}
 	if err := options.BadPattern(pattern); err != nil {
-		r.find("auth-tls-match-cn", "%s is no pattern (%v); requests of %s get 403", shown(pattern), err, server.Hostname)
-		server.CertificateAuth.MatchCN, server.AuthTLSError = "", "auth-tls-match-cn is no pattern"
+		r.find("auth-tls-match-cn", "%s is not a valid pattern (%v); requests for %s get 403", shown(pattern), err, server.Hostname)
+		server.CertificateAuth.MatchCN, server.AuthTLSError = "", "auth-tls-match-cn is not a valid pattern"
 	}
 }
 
-// LongestHeader is the longest name of a header, in bytes, that nginx takes for
-// pods that speak gRPC or FastCGI: its hash tables have buckets of 64 bytes there,
-// which no directive changes (ngx_http_grpc_module, ngx_http_fastcgi_module).
+// LongestHeader is the maximum length of a header name, in bytes, for pods that speak
+// gRPC or FastCGI: nginx's hash tables there have buckets of 64 bytes, which no
+// directive changes (ngx_http_grpc_module, ngx_http_fastcgi_module).
 const LongestHeader = 46
 
-// headers tells of those whose names do not fit, which rendering leaves out.
+// headers reports the headers whose names do not fit, which rendering leaves out.
 func (r readable) headers() {
 	protocol := strings.ToUpper(r.location.BackendProtocol)
 	if protocol != "GRPC" && protocol != "GRPCS" && protocol != "FCGI" {
@@ -208,7 +208,7 @@ func (r readable) headers() {
 		{"custom-headers", slices.Collect(maps.Keys(r.location.CustomHeaders.Headers))},
 	} {
 		if slices.ContainsFunc(asked.names, func(name string) bool { return len(name) > LongestHeader }) {
-			r.find(asked.annotation, "with backend-protocol %s nginx takes names of at most %d bytes; longer ones are left out", protocol, LongestHeader)
+			r.find(asked.annotation, "with backend-protocol %s nginx accepts header names of at most %d bytes; longer ones are left out", protocol, LongestHeader)
 		}
 	}
 }

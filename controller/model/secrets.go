@@ -44,8 +44,8 @@ func (b *builder) addSecrets() {
 	b.addTicketKey()
 }
 
-// secret is the Secret of that name; an error says that there is none. A change
-// of one that was looked for is noticed.
+// secret returns the Secret of that name, or an error if there is none. A later change
+// of a Secret that was looked up starts a sync.
 func (b *builder) secret(name types.NamespacedName) (secret, error) {
 	b.origin.secrets[name] = true
 	object := b.Secrets[name]
@@ -112,8 +112,8 @@ func fileName(part string, name types.NamespacedName) string {
 	return short(part+name.Namespace+"_"+name.Name) + ".pem"
 }
 
-// short is a file's name without its ending that a file system takes (NAME_MAX is
-// 255 bytes): the end of a longer one is replaced by a hash of it all.
+// short returns a file name, without extension, that fits into a file system (NAME_MAX
+// is 255 bytes): it replaces the end of a longer name by a hash of the whole name.
 func short(name string) string {
 	const longest = 200
 	if len(name) <= longest {

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// badServerName says why nginx would not take a name of a server; nil if it would.
+// badServerName returns an error if nginx would not accept a name in server_name.
 func badServerName(name string) error {
 	if pattern, ok := strings.CutPrefix(name, "~"); ok {
 		if pattern == "" {
@@ -19,10 +19,10 @@ func badServerName(name string) error {
 	if len(name) > longestServerName || strings.Contains(inner, "*") || strings.Contains(name, "..") || strings.Trim(name, "*.") == "" ||
 		strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "*.") || strings.HasPrefix(name, "*.") && strings.HasSuffix(name, ".*") ||
 		strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".*") {
-		return errors.New("want a name, *.name, .name, name.*, or a pattern behind ~")
+		return errors.New("want a name, *.name, .name, name.*, or ~ and a pattern")
 	}
 	return nil
 }
 
-// longestServerName is that of DNS, and what a wildcard adds.
+// longestServerName is the limit of DNS plus a wildcard.
 const longestServerName = 255

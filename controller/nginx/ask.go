@@ -14,22 +14,22 @@ import (
 	"windtunnel.dev/internal/tempdir"
 )
 
-// answer is what nginx says of a module.
+// answer is nginx's answer about a module.
 type answer struct {
 	usable  bool
-	file    string // to be loaded; "" where it is linked in
-	refusal string // why nginx does not take the file that is there, in its words
+	file    string // to be loaded; "" if the module is linked in
+	refusal string // nginx's message when it refuses the module's file
 }
 
-// asked are the answers of this process, by what would change them: the binary
-// and its folder of modules. Asking takes about a tenth of a second.
+// asked caches the answers in this process. The key changes with the binary and its
+// folder of modules. Asking takes about 100 ms.
 var asked struct {
 	sync.Mutex
 	of map[string]map[string]answer
 }
 
-// modules asks nginx for all of the catalogue: which of its directives it
-// knows, by itself or with the files of its folder of modules, by `nginx -t`.
+// modules finds out with `nginx -t` which modules of the catalogue nginx has, linked in
+// or as files in its folder of modules, by testing their directives.
 func (n *Nginx) modules() (map[string]answer, error) {
 	asked.Lock()
 	defer asked.Unlock()
@@ -67,8 +67,8 @@ func stamp(path string) string {
 	return fmt.Sprintf("%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 }
 
-// askEach asks for one module after the other. The error is of a question
-// without any.
+// askEach asks for one module after another. An error means that even a configuration
+// without any module is refused.
 func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 	if _, err := n.ask(dir, nil); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
 	}
 }
 
-// question is a configuration, line by line.
+// question is a test configuration, line by line.
 type question []line
 
 type line struct {
@@ -128,8 +128,8 @@ const streamBlock = "stream {"
 type kind int
 
 const (
-	frame     kind = iota // what any nginx knows
-	optional              // what an nginx may have been built without
+	frame     kind = iota // known to every nginx
+	optional              // may be absent from the build
 	load                  // of a module's file
 	directive             // of a module
 )
@@ -142,7 +142,7 @@ func (q question) refuse(i int, why string) {
 	l.known = l.kind == directive && !strings.HasPrefix(why, "unknown directive") &&
 		(catalogue[l.module].elsewhere || !strings.HasSuffix(why, "is not allowed here")) // there may be one of that name in http and in stream
 	if l.kind == load && strings.HasSuffix(why, "is already loaded") {
-		l.known, l.refusal = true, "" // it is linked in
+		l.known, l.refusal = true, "" // the module is linked in
 	}
 	if l.text == streamBlock {
 		for rest := i + 1; rest < len(q); rest++ {
@@ -197,7 +197,7 @@ func (n *Nginx) question(dir string, names []string) question {
 	return q
 }
 
-// answers are those that nginx has given, when it has taken what is left.
+// answers returns the answers once nginx accepts the remaining lines.
 func (n *Nginx) answers(q question, names []string) map[string]answer {
 	found := make(map[string]answer)
 	for _, name := range names {
@@ -218,7 +218,7 @@ func (n *Nginx) answers(q question, names []string) map[string]answer {
 		found[name] = a
 	}
 	if needs := found["ndk_http"]; !needs.usable && (found["http_lua"].usable || found["http_set_misc"].usable) {
-		found["ndk_http"] = answer{usable: true} // it has no directive; those that need it tell
+		found["ndk_http"] = answer{usable: true} // it has no directive; modules that need it show whether it is there
 	}
 	return found
 }

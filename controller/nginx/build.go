@@ -48,8 +48,8 @@ func (b build) argument(name string) (string, bool) {
 	return "", false
 }
 
-// path is the value of a path that nginx was configured with, or its default:
-// both are below the prefix unless they are absolute.
+// path returns a path from nginx's build options, or its default; relative paths are
+// below the prefix.
 func (b build) path(name, otherwise string) string {
 	prefix, ok := b.argument("prefix")
 	if !ok {
@@ -67,9 +67,9 @@ func (b build) path(name, otherwise string) string {
 
 func (b build) modulesPath() string { return b.path("modules-path", "modules") }
 
-// File is the path of a file of nginx's own distribution, such as mime.types: in the
-// folder of its nginx.conf, or of an nginx that was moved since it was built, beside
-// the folder of its binary. The error is fs.ErrNotExist where it has none.
+// File returns the path of a file of nginx's distribution, such as mime.types: in the
+// folder of its nginx.conf or, if nginx was moved after the build, next to the folder
+// of its binary. The error is fs.ErrNotExist if there is none.
 func (n *Nginx) File(name string) (string, error) {
 	configured := build{arguments: n.arguments}.path("conf-path", "conf/nginx.conf")
 	moved := filepath.Join(filepath.Dir(n.Binary), "../conf", name)

@@ -8,12 +8,12 @@ import (
 
 var (
 	unknownDirective = regexp.MustCompile(`unknown directive "(\w+)"`)
-	// badOption is how headers-more says that it does not know an option.
+	// badOption matches the message of headers-more about an unknown option.
 	badOption = regexp.MustCompile(`(\w+): invalid option name: "([^"]+)"`)
 )
 
-// hint says which module is behind a complaint of nginx's, where its words do
-// not; empty if none is.
+// hint names the module that causes an error of nginx, if the message does not name it;
+// empty if there is none.
 func (n *Nginx) hint(said string) string {
 	if match := unknownDirective.FindStringSubmatch(said); match != nil {
 		for _, block := range []string{"http", "stream"} {
@@ -30,8 +30,8 @@ func (n *Nginx) hint(said string) string {
 	return ""
 }
 
-// moduleOf is the module that a directive comes from, empty if that is none of
-// those that may be missing.
+// moduleOf returns the module of a directive; empty if it is not one of the optional
+// modules.
 func moduleOf(block, directive string) string {
 	for _, owner := range owners {
 		if owner.block == block && strings.HasPrefix(directive, owner.prefix) && strings.Contains(directive, owner.within) {

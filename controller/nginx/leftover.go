@@ -14,10 +14,10 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// EndLeftover ends the nginx that a controller has left running which was killed:
-// the one whose PID file is below root, and was started with the configuration
-// conf, or what workers its master left. Nobody else may run an nginx there now. It
-// returns the master's PID, 0 if there was nothing to end.
+// EndLeftover ends the nginx, or its remaining workers, that a killed controller has
+// left: the one with its PID file below root that was started with the configuration
+// conf. The caller must ensure that no other controller uses root. It returns the
+// master's PID, 0 if there was nothing to end.
 func EndLeftover(root, pidFile, conf string) (master int, err error) {
 	text, err := os.ReadFile(pidFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,13 +28,13 @@ func EndLeftover(root, pidFile, conf string) (master int, err error) {
 	}
 	master, err = strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || master <= 1 {
-		return 0, nil //nolint:nilerr // nginx had not come as far as to write it
+		return 0, nil //nolint:nilerr // nginx had not written it yet
 	}
 	left := remains(master, root, conf)
 	if len(left) == 0 {
 		return 0, nil
 	}
-	// SIGTERM and no SIGQUIT: the old workers' requests would hold up the start.
+	// SIGTERM, not SIGQUIT: requests of the old workers would delay the start.
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		for end := time.Now().Add(terminateTime); time.Now().Before(end); time.Sleep(lookEvery) {
 			if left = remains(master, root, conf); len(left) == 0 {
@@ -45,11 +45,11 @@ func EndLeftover(root, pidFile, conf string) (master int, err error) {
 			}
 		}
 	}
-	return master, fmt.Errorf("the nginx that was left running has not ended: processes %v: end them", left)
+	return master, fmt.Errorf("the nginx left by an earlier controller has not ended: kill the processes %v", left)
 }
 
-// remains are the processes of an nginx: its master leads their process group. That it is
-// the one we mean is seen from the master's title, or from the files that a worker has open.
+// remains returns the processes of an nginx, in the process group of its master. The title
+// of the master, or the open files of a worker, identify it.
 func remains(master int, root, conf string) []int {
 	pids, err := process.Group(master)
 	if err != nil {

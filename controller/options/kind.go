@@ -55,8 +55,8 @@ var kinds = map[string]struct {
 	"host":       {matches(`[A-Za-z0-9.\-]*|\[?[0-9A-Fa-f:.]+\]?`), "want the name or the address of a host"},
 }
 
-// bare is a word that nginx reads as one parameter without quotes; a backslash
-// must not be the last, where it would take the semicolon with it.
+// bare is a word that nginx reads as one parameter without quotes. It must not end in
+// a backslash, which would escape the semicolon.
 const bare = `(?:[^\s;{}#"'\\]|\\[^\s;{}#"'])+`
 
 // condition is one of proxy_next_upstream (nginx, ngx_http_proxy_module).
@@ -65,7 +65,7 @@ const condition = `(error|timeout|invalid_header|http_(403|404|429|500|502|503|5
 // curve is a group that OpenSSL 3 knows (SSL_CTX_set1_curves_list).
 const curve = `(X25519|X448|prime256v1|secp256r1|secp256k1|secp384r1|secp521r1|P-256|P-384|P-521|brainpoolP(256|384|512)r1|ffdhe(2048|3072|4096|6144|8192))`
 
-// areBuffers is about large_client_header_buffers: one connection may take all.
+// areBuffers checks large_client_header_buffers: one connection may use all of them.
 func areBuffers(text string) bool {
 	if !matches(`[1-9]\d{0,5} +[1-9]\d{0,8}[kKmM]?`)(text) {
 		return false
@@ -77,8 +77,8 @@ func areBuffers(text string) bool {
 
 var logParameter = regexp.MustCompile(`^(?:buffer=([1-9]\d{0,6}[kK]?|[1-9]\d?[mM])|gzip(=[1-9])?|flush=[1-9]\d{0,6}(ms|[smhd])?)$`)
 
-// areLogParameters is about what follows the format in access_log
-// (ngx_http_log_module). Without a buffer there is nothing to flush.
+// areLogParameters checks the parameters after the format in access_log
+// (ngx_http_log_module). flush needs a buffer.
 func areLogParameters(text string) bool {
 	buffered, flushed := false, false
 	for _, word := range strings.Fields(text) {
@@ -93,7 +93,7 @@ func areLogParameters(text string) bool {
 
 func isPattern(text string) bool { return BadPattern(text) == nil }
 
-// isMapKey tells whether nginx takes a key of a map, a pattern behind ~ or ~*.
+// isMapKey reports whether nginx accepts a key of a map; after ~ or ~* it is a pattern.
 func isMapKey(text string) bool {
 	pattern, is := strings.CutPrefix(text, "~")
 	return !is || isPattern(strings.TrimPrefix(pattern, "*"))
@@ -226,7 +226,7 @@ func (k Key) list(text string) ([]string, error) {
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" || slices.ContainsFunc(items, func(other string) bool { return strings.EqualFold(other, item) }) {
-			continue // nginx refuses some that are there twice, in whatever case
+			continue // nginx refuses some duplicates, regardless of case
 		}
 		if len(items) == mostItems {
 			return nil, fmt.Errorf("want at most %d items", mostItems)
@@ -239,13 +239,13 @@ func (k Key) list(text string) ([]string, error) {
 	return items, nil
 }
 
-// mostItems bounds lists: most are in every server or location.
+// mostItems bounds lists, because most are written into every server or location.
 const mostItems = 5000
 
 func (k Key) check(text string) error {
 	switch kind := k.tags.Get("kind"); {
 	case strings.HasSuffix(k.Name, "-snippet"):
-		return nil // text of nginx's own
+		return nil // one of nginx's own texts
 	case kind == "quoted" && len(text) > longestFormat:
 		return fmt.Errorf("want at most %d bytes, which nginx can read", longestFormat)
 	case kind != "quoted" && TooLong(text) != "":

@@ -85,8 +85,8 @@ type Ports struct {
 // DefaultPorts are ingress-nginx's.
 var DefaultPorts = Ports{HTTP: 80, HTTPS: 443, Default: 8181, Status: 10246, Stream: 10247, Health: 10254, SSLProxy: 442, Profiler: 10245}
 
-// Use says what of ours listens on a port; empty is nothing. That of the profiler
-// is kept, whether or not it listens.
+// Use names our listener on a port; empty if there is none. The profiler's port is
+// reserved even if the profiler is off.
 func (p Ports) Use(port int) string {
 	for _, own := range []struct {
 		port int

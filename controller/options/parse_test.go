@@ -122,7 +122,7 @@ func TestParse(t *testing.T) {
 		"log, never flushed":   {"access-log-params", "flush=5s", nil, "want parameters of access_log such as buffer=16k flush=5s gzip"},
 		"syslog, no host":      {"enable-syslog", "true", nil, "there is no syslog-host"},
 		"connections":          {"max-worker-connections", "1048577", nil, "want a number from 0 to 1048576"},
-		"buffers of answers":   {"proxy-busy-buffers-size", "64m", nil, "what may be busy (proxy-busy-buffers-size) is more than all buffers but one"},
+		"buffers of answers":   {"proxy-busy-buffers-size", "64m", nil, "proxy-busy-buffers-size is larger than all buffers but one"},
 		"buffers of headers":   {"large-client-header-buffers", "1000 1m", nil, "want a number and a size such as 4 8k, of at most 128m together"},
 		"a buffer, too large":  {"client-header-buffer-size", "2m", nil, "want at most 1m"},
 		"dictionary, ours":     {"lua-shared-dicts", "luaconfig: 5", nil, "luaconfig is nginx.conf's own"},

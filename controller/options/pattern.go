@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// BadPattern says why PCRE, nginx's library of regular expressions, would not
-// take a pattern; nil if it would. It goes by Go's own, once what only PCRE
-// knows is put in words that both do; where it is in doubt, the pattern is bad.
+// BadPattern returns an error if PCRE, nginx's regular expression library, would not
+// accept a pattern. It first replaces syntax that only PCRE has, then uses Go's
+// regexp. If it cannot tell, the pattern is bad.
 func BadPattern(pattern string) error {
 	plain, backward, err := withoutPCRE(pattern)
 	if err != nil {
@@ -26,7 +26,7 @@ func BadPattern(pattern string) error {
 	names := make(map[string]bool)
 	for _, name := range parsed.CapNames() {
 		if name != "" && (!captureName.MatchString(name) || IsVariable(name) || names[name]) {
-			return fmt.Errorf("a group cannot be called %s", name)
+			return fmt.Errorf("%s is not a valid group name", name)
 		}
 		names[name] = true
 	}
@@ -35,7 +35,7 @@ func BadPattern(pattern string) error {
 
 var captureName = regexp.MustCompile(`^[A-Za-z_]\w{0,31}$`)
 
-// deepest is how deep groups may be nested: PCRE2 has 250.
+// deepest is the maximum nesting of groups; the limit of PCRE2 is 250.
 const deepest = 200
 
 var (
@@ -46,15 +46,15 @@ var (
 	onlyPCRE = regexp.MustCompile(`^\\[1-9hHvVRX]`)
 	wide     = regexp.MustCompile(`^\\x\{0*[0-9A-Fa-f]{3,}\}`)
 	backward = regexp.MustCompile(`^\\[1-9]`)
-	// nowhere are quantifiers of what has no length, or is none: (?i)*.
+	// nowhere are quantifiers of an empty expression or of none, as in (?i)*.
 	nowhere    = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG]|\(\?[a-zA-Z-]*\))(?:[*+?]|\{\d+(?:,\d*)?\})`)
 	hold       = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`) // possessive
 	quantifier = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})`)
 	collate    = regexp.MustCompile(`^\[[.=]`)
 )
 
-// withoutPCRE is a pattern in words that Go knows, too, and the highest group
-// that it refers back to.
+// withoutPCRE returns a pattern without syntax that only PCRE has, and the highest
+// group number of its backreferences.
 func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 	var plain strings.Builder
 	depth, class := 0, false
@@ -64,7 +64,7 @@ func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 		case wide.MatchString(rest):
 			return "", 0, errors.New("a character above \\xFF")
 		case !class && nowhere.MatchString(rest):
-			return "", 0, errors.New("a quantifier of what has no length")
+			return "", 0, errors.New("a quantifier of an empty expression")
 		case class && collate.MatchString(rest):
 			return "", 0, errors.New("a collating element")
 		case !class && onlyPCRE.MatchString(rest):
@@ -81,7 +81,7 @@ func withoutPCRE(pattern string) (_ string, highest int, _ error) {
 		case lookarounds.MatchString(rest):
 			found := lookarounds.FindString(rest)
 			if behind, _, _ := strings.Cut(rest[len(found):], ")"); strings.HasPrefix(found, "(?<") && strings.ContainsAny(behind, "*+?{") {
-				return "", 0, errors.New("what is looked for behind has no fixed length")
+				return "", 0, errors.New("a lookbehind without a fixed length")
 			}
 			taken, written = len(found), "(?:"
 			depth++

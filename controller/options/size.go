@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bytes reads a size as nginx writes it (512, 8k, 1m, 2g); 0 for none.
+// Bytes parses a size in nginx's notation (512, 8k, 1m, 2g); 0 if it is not one.
 func Bytes(size string) int64 {
 	number := strings.TrimRight(size, "kKmMgG")
 	unit := int64(1)
@@ -25,36 +25,36 @@ func Bytes(size string) int64 {
 	return value * unit
 }
 
-// MostBuffered is how many bytes of memory nginx may hold of one request or
-// answer. A request must not take the memory of the others.
+// MostBuffered is the maximum memory, in bytes, in which nginx may buffer one request
+// or response. One request must not use up the memory of the others.
 const MostBuffered = 128 << 20
 
-// Buffers say what nginx holds of a pod's answer. Sizes are as nginx writes them.
+// Buffers are the buffers for a pod's response. Sizes are in nginx's notation.
 type Buffers struct {
 	Number      int    // proxy-buffers-number
 	Size        string // proxy-buffer-size
-	Busy        string // proxy-busy-buffers-size; empty is nginx's own
-	MaxTempFile string // proxy-max-temp-file-size; empty is nginx's own
+	Busy        string // proxy-busy-buffers-size; empty: nginx's default
+	MaxTempFile string // proxy-max-temp-file-size; empty: nginx's default
 }
 
-// Misfit says what nginx finds wrong with the sizes of buffers
-// (ngx_http_proxy_module), or what takes too much memory; empty if nothing.
+// Misfit says why nginx would refuse the sizes of buffers (ngx_http_proxy_module), or
+// why they take too much memory; empty if they are valid.
 func (b Buffers) Misfit() string {
 	one, busy, file := Bytes(b.Size), Bytes(b.Busy), Bytes(b.MaxTempFile)
 	if b.Busy == "" {
-		busy = 2 * one // nginx's own
+		busy = 2 * one // nginx's default
 	}
 	switch {
 	case one < 1:
 		return "a buffer has no size"
 	case one > MostBuffered/int64(max(b.Number, 1)):
-		return "all buffers together are more than 128m"
+		return "all buffers together exceed 128m"
 	case busy < one:
-		return "what may be busy (proxy-busy-buffers-size) is less than a buffer"
+		return "proxy-busy-buffers-size is smaller than a buffer"
 	case busy > int64(b.Number-1)*one:
-		return "what may be busy (proxy-busy-buffers-size) is more than all buffers but one"
+		return "proxy-busy-buffers-size is larger than all buffers but one"
 	case b.MaxTempFile != "" && file != 0 && (file < one || file < busy):
-		return "proxy-max-temp-file-size is less than a buffer, or than what may be busy"
+		return "proxy-max-temp-file-size is smaller than a buffer or proxy-busy-buffers-size"
 	}
 	return ""
 }

@@ -109,11 +109,11 @@ type Config struct {
 	// Who the client is.
 	UseForwardedHeaders             bool     `key:"use-forwarded-headers" default:"false" doc:"Believe X-Forwarded-* of the client, and that its address is what forwarded-for-header says."`
 	ComputeFullForwardedFor         bool     `key:"compute-full-forwarded-for" default:"false" doc:"Append to X-Forwarded-For instead of replacing it."`
-	ForwardedForProxyProtocolHeader string   `key:"forwarded-for-proxy-protocol-header" kind:"header" default:"X-Forwarded-For-Proxy-Protocol" doc:"Header by which pods are told the address that the PROXY protocol named, with use-proxy-protocol. With use-forwarded-headers, too, the header of this name and -Chain is nginx's own: who sends it gets 400."`
+	ForwardedForProxyProtocolHeader string   `key:"forwarded-for-proxy-protocol-header" kind:"header" default:"X-Forwarded-For-Proxy-Protocol" doc:"Header that tells pods the address from the PROXY protocol, with use-proxy-protocol. With use-forwarded-headers as well, the header with the suffix -Chain is nginx's own: a client that sends it gets 400."`
 	ForwardedHostHeader             string   `key:"forwarded-host-header" kind:"header" default:"X-Forwarded-Host" doc:"Header with the host that the client asked for."`
 	ForwardedForHeader              string   `key:"forwarded-for-header" kind:"header" default:"X-Forwarded-For" doc:"Header with the client's address."`
 	EnableRealIP                    bool     `key:"enable-real-ip" default:"false" doc:"Take the client's address from forwarded-for-header, without use-forwarded-headers, too."`
-	UseProxyProtocol                bool     `key:"use-proxy-protocol" default:"false" doc:"Listeners speak the PROXY protocol. With use-forwarded-headers, too, the client is the one of forwarded-for-header if the peer that the PROXY protocol names is in proxy-real-ip-cidr, else that peer."`
+	UseProxyProtocol                bool     `key:"use-proxy-protocol" default:"false" doc:"Listeners speak the PROXY protocol. With use-forwarded-headers as well, the client's address comes from forwarded-for-header if the peer from the PROXY protocol is in proxy-real-ip-cidr; otherwise it is that peer's."`
 	ProxyProtocolHeaderTimeout      string   `key:"proxy-protocol-header-timeout" kind:"goduration" default:"5s" doc:"How long TLS passthrough waits for the PROXY protocol's header."`
 	ProxyRealIPCIDR                 []string `key:"proxy-real-ip-cidr" kind:"cidr" default:"0.0.0.0/0" doc:"Proxies whose word on the client's address is believed."`
 	ProxyAddOriginalURIHeader       bool     `key:"proxy-add-original-uri-header" default:"false" doc:"Send X-Original-URI to pods."`
@@ -236,7 +236,7 @@ type Config struct {
 	StreamSnippet                  string `key:"stream-snippet" default:"" doc:"Put into the stream block."`
 
 	// Annotations: which are taken.
-	AnnotationsRiskLevel         string   `key:"annotations-risk-level" default:"High" doc:"Riskiest annotations taken: Low, Medium, High or Critical, in any letter case; anything else is Low."`
+	AnnotationsRiskLevel         string   `key:"annotations-risk-level" default:"High" doc:"Highest risk of annotations that are accepted: Low, Medium, High or Critical, in any letter case; any other value means Low."`
 	AnnotationValueWordBlocklist []string `key:"annotation-value-word-blocklist" default:"" doc:"Words that no annotation may have."`
 	AllowSnippetAnnotations      bool     `key:"allow-snippet-annotations" default:"false" doc:"Take the annotations that put text into nginx.conf; the risk level must be Critical, too."`
 	AllowCrossNamespaceResources bool     `key:"allow-cross-namespace-resources" default:"false" doc:"Annotations may name Secrets and ConfigMaps of other namespaces."`

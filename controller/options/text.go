@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// LongestText is how many bytes a value may have as nginx.conf quotes it. nginx
-// reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER), and some
-// parameters are made of a value and more.
+// LongestText is the maximum length of a value, in bytes, as quoted in nginx.conf.
+// nginx reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER), and some
+// parameters contain more than the value.
 const LongestText = 2000
 
-// longestFormat is that of a log's format, which stands alone and unquoted.
+// longestFormat is the maximum length of a log format, which is a parameter of its own and is not quoted.
 const longestFormat = 4000
 
-// TooLong says why a text does not fit into nginx.conf; empty if it does.
+// TooLong says why a text does not fit into nginx.conf; empty if it fits.
 func TooLong(text string) string {
 	if len(text) > LongestText || len(strconv.Quote(text)) > LongestText {
 		return fmt.Sprintf("it does not fit into nginx.conf: want at most %d bytes, quotes and backslashes counting twice", LongestText)

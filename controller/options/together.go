@@ -2,7 +2,7 @@ package options
 
 import "fmt"
 
-// fit gives up those values that nginx does not take together. Each is a finding.
+// fit drops values that nginx does not accept together, with a finding for each.
 func fit(config *Config, defaults Config) []Finding {
 	var findings []Finding
 	if config.EnableSyslog && config.SyslogHost == "" {

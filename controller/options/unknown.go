@@ -13,7 +13,7 @@ var (
 	number    = regexp.MustCompile(`^[1-9]$`)
 )
 
-// ofModules begin the names of variables that modules make which nginx may have.
+// ofModules are prefixes of variables from optional modules of nginx.
 var ofModules = strings.Fields("geoip2_ geoip_ opentelemetry_ otel_ brotli_ modsecurity_ opentracing_ jaeger_ zipkin_ datadog_ secure_link ancient_browser modern_browser msie jwt_ memcached_ slice_range uid_ invalid_referer date_ spdy http2 http3 quic limit_rate_after proxy_internal")
 
 // ofStream are the variables of TCP and UDP (ngx_stream_core_module and others).
@@ -22,12 +22,12 @@ var ofStream = words(`binary_remote_addr bytes_received bytes_sent connection ho
 	server_addr server_port session_time status time_iso8601 time_local upstream_addr upstream_bytes_received upstream_bytes_sent upstream_connect_time
 	upstream_first_byte_time upstream_session_time ssl_preread_server_name ssl_preread_alpn_protocols ssl_preread_protocol`)
 
-// withoutVariables are the kinds of texts in which a dollar is one.
+// withoutVariables are the kinds of texts in which a dollar sign is taken literally.
 var withoutVariables = strings.Fields("mapkey regexes ciphers curves")
 
-// KeepKnownVariables has the defaults instead of those values that name a
-// variable which nginx does not have: it would refuse the whole configuration.
-// Snippets of the ConfigMap, and a user's template, may define any.
+// KeepKnownVariables replaces values that name an unknown variable by their
+// defaults, because nginx would refuse the whole configuration. Snippets of the
+// ConfigMap, and a user's template, may define any variable.
 func (o Options) KeepKnownVariables(defaults Config) (Options, []Finding) {
 	if o.ForeignTemplate {
 		return o, nil
@@ -59,7 +59,7 @@ func (k Key) withoutVariables() bool {
 	return strings.HasSuffix(k.Name, "-snippet") || slices.Contains(withoutVariables, k.tags.Get("kind"))
 }
 
-// unknownVariable is the first in a text that nginx would refuse; empty if there is none.
+// unknownVariable returns the first variable in a text that nginx would refuse; empty if there is none.
 func (k Key) unknownVariable(text string, defined map[string]bool) string {
 	if !HasVariablesOnly(text) {
 		return "$"
@@ -76,7 +76,7 @@ func (k Key) unknownVariable(text string, defined map[string]bool) string {
 	return ""
 }
 
-// variablesOf are the names behind the dollars of a text.
+// variablesOf returns the variable names in a text.
 func variablesOf(text string) []string {
 	var names []string
 	for _, match := range mentioned.FindAllStringSubmatch(text, -1) {

@@ -14,8 +14,8 @@ func HasVariablesOnly(text string) bool {
 	return !strings.Contains(variable.ReplaceAllString(text, ""), "$")
 }
 
-// nginxVariables are those that nginx and our nginx.conf always have; names
-// that begin with one of nginxPrefixes are there for any rest.
+// nginxVariables are the variables that nginx and our nginx.conf always have. Every
+// name that starts with one of nginxPrefixes is a variable as well.
 var nginxVariables = words(`args binary_remote_addr body_bytes_sent bytes_sent connection connection_requests connection_time
 	content_length content_type document_root document_uri host hostname https is_args limit_rate msec nginx_version pid pipe
 	proxy_protocol_addr proxy_protocol_port proxy_protocol_server_addr proxy_protocol_server_port query_string realpath_root
@@ -41,7 +41,7 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// IsVariable tells whether nginx with our nginx.conf has a variable of that name.
+// IsVariable reports whether nginx with our nginx.conf has a variable of that name.
 func IsVariable(name string) bool {
 	if nginxVariables[name] {
 		return true

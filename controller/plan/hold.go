@@ -20,9 +20,9 @@ func (s State) startedAs(other State) State {
 	return s
 }
 
-// Hold is the wanted state but for what takes a reload: that stays as it runs,
-// with the backends and certificates that it leads to. It is for the time in
-// which nginx must not reload. An error is one of the JSON of certificates.
+// Hold returns the wanted state without the changes that need a reload: these parts
+// stay as they run, with the backends and certificates that they use. It is for times
+// when nginx must not reload. An error comes from the JSON of certificates.
 func Hold(running, next State) (State, error) {
 	held := next.startedAs(running)
 	held.Backends = next.Backends.Keeping(running.Backends)

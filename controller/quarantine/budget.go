@@ -6,18 +6,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Budget bounds what trials cost: 60 a minute and half of the time, each with an
-// initial stock of a minute's worth.
+// Budget bounds the cost of trials: 60 per minute, and half of the time. Each can
+// save up a minute's worth.
 type Budget struct {
 	trials, milliseconds *rate.Limiter
 }
 
-// NewBudget has its whole stock.
+// NewBudget returns a full budget.
 func NewBudget() *Budget {
 	return &Budget{trials: rate.NewLimiter(1, 60), milliseconds: rate.NewLimiter(500, 30_000)}
 }
 
-// Spend counts a trial that took so long, whether or not there was enough left.
+// Spend charges a trial and its duration, even if the budget does not suffice.
 func (b *Budget) Spend(now time.Time, took time.Duration) {
 	b.trials.ReserveN(now, 1)
 	for left := int(took.Milliseconds()); left > 0; left -= b.milliseconds.Burst() {
@@ -25,7 +25,7 @@ func (b *Budget) Spend(now time.Time, took time.Duration) {
 	}
 }
 
-// Wait is how long until there is enough for a trial.
+// Wait returns the time until the budget suffices for a trial.
 func (b *Budget) Wait(now time.Time) time.Duration {
 	return max(until(b.trials, now), until(b.milliseconds, now))
 }

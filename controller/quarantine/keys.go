@@ -13,18 +13,18 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// refusedKey is a key of the controller's ConfigMap in quarantine. Of values nil
-// is a ConfigMap without the key.
+// refusedKey is a key of the controller's ConfigMap in quarantine. A nil value
+// stands for a ConfigMap without the key.
 type refusedKey struct {
 	sentence
 	value *string
-	// closed says that what nginx took before may let in what this value keeps out,
-	// or that there was nothing before: then nothing may be served in its place.
+	// closed says that the key has no safe replacement: the previous value may
+	// admit clients that this value denies, or there is no previous value.
 	closed bool
 }
 
-// gates are the keys that say what of ingresses is taken. When nginx refuses
-// what they let in, that is to blame and not they.
+// gates are the keys that decide which ingresses and annotations are accepted. When
+// nginx refuses something that they admit, the ingress is at fault, not the key.
 var gates = []string{
 	"allow-cross-namespace-resources", "allow-snippet-annotations", "annotation-value-word-blocklist",
 	"annotations-risk-level", "global-allowed-response-headers", "strict-validate-path-type",
@@ -33,9 +33,10 @@ var gates = []string{
 // snippetKeys are the keys whose values are snippets.
 var snippetKeys = []string{"main-snippet", "http-snippet", "server-snippet", "location-snippet", "stream-snippet"}
 
-// protectingKeys are the keys that keep clients out, say who a client is, or
-// what passes between it, nginx and the pods. One that ingress-nginx adds belongs
-// to these or to harmlessKeys; until then it protects.
+// protectingKeys are the keys that restrict access, determine the client's
+// identity, or decide what passes between client, nginx and pods. A new key of
+// ingress-nginx must be added here or to harmlessKeys; until then it counts as
+// protecting.
 var protectingKeys = words(`
 	ssl-protocols ssl-ciphers ssl-ecdh-curve ssl-early-data ssl-reject-handshake ssl-session-tickets ssl-session-ticket-key ssl-dh-param enable-ocsp
 	proxy-ssl-location-only ssl-redirect force-ssl-redirect no-tls-redirect-locations hsts hsts-include-subdomains hsts-max-age hsts-preload
@@ -75,7 +76,7 @@ var harmlessKeys = words(`
 	disable-stream-access-log stream-access-log-path log-format-stream lua-shared-dicts
 	upstream-hash-by upstream-hash-by-subset upstream-hash-by-subset-size app-root`)
 
-// keyLacks tells whether an earlier value of a key may protect less than the
+// keyLacks reports whether an earlier value of a key may protect less than the
 // wanted one.
 func keyLacks(key string, earlier, wanted *string) bool {
 	switch {
@@ -87,22 +88,22 @@ func keyLacks(key string, earlier, wanted *string) bool {
 	return true
 }
 
-// closesKey tells whether nothing may be served in the place of a key's value.
+// closesKey reports whether a key's value has no safe replacement.
 func (q *Quarantine) closesKey(key string, value *string) bool {
 	before := valueOf(q.taken, key)
 	return !q.ever || equal(before, value) || keyLacks(key, before, value)
 }
 
-// insteadOfKey is the value that a key has where the wanted one is not tried.
+// insteadOfKey returns the value that replaces the wanted one.
 func (q *Quarantine) insteadOfKey(key string) *string {
 	before := valueOf(q.taken, key)
 	if one := q.keys[key]; one != nil && equal(one.value, before) || one == nil && equal(valueOf(dataOf(q.seen, q.ConfigMap), key), before) {
-		return nil // nginx refuses what it took before
+		return nil // nginx refuses a value that it accepted before
 	}
 	return before
 }
 
-// keysOf are the keys that may have to be replaced: those of the ConfigMap and
+// keysOf returns the keys that may need a replacement: those of the ConfigMap and
 // those in quarantine.
 func (q *Quarantine) keysOf(cluster snapshot.Snapshot) map[string]bool {
 	all := make(map[string]bool)
@@ -122,18 +123,18 @@ func (one *refusedKey) finding(configMap types.NamespacedName, key string) model
 func (one *refusedKey) reasonToPeople() string {
 	switch {
 	case !one.refused && one.closed:
-		return "it waits for a test by nginx, which refused it or what came with it; nginx stays as it is until then"
+		return "it waits to be tested, because nginx refused it or a change made with it; until then nginx keeps its configuration"
 	case !one.refused:
-		return "it waits for a test by nginx, which refused it or what came with it; its earlier value holds until then"
+		return "it waits to be tested, because nginx refused it or a change made with it; until then its earlier value holds"
 	case one.closed:
-		return fmt.Sprintf("nginx refuses it (%s); as its earlier value or default might let in what it keeps out, nginx stays as it is until it is mended", one.reason)
+		return fmt.Sprintf("nginx refuses it (%s); its earlier value or default might admit clients that it denies, so nginx keeps its configuration until the key is corrected", one.reason)
 	case one.value == nil:
-		return fmt.Sprintf("nginx refuses that it is gone (%s); its earlier value holds until it is back", one.reason)
+		return fmt.Sprintf("nginx refuses the configuration without it (%s); its earlier value holds until it is set again", one.reason)
 	}
 	return fmt.Sprintf("nginx refuses it (%s); its earlier value, or its default, holds until it changes", one.reason)
 }
 
-// changedKeys are the keys that nginx has not taken as they are, sorted.
+// changedKeys returns the keys whose present values nginx has not accepted, sorted.
 func (q *Quarantine) changedKeys(data map[string]string) []string {
 	all := maps.Clone(q.taken)
 	if all == nil {
@@ -149,7 +150,7 @@ func (q *Quarantine) changedKeys(data map[string]string) []string {
 	return keys
 }
 
-// withKeys is the cluster with other values in a ConfigMap; nil takes a key away.
+// withKeys returns the cluster with other values in a ConfigMap; nil removes a key.
 func withKeys(cluster snapshot.Snapshot, name types.NamespacedName, values map[string]*string) snapshot.Snapshot {
 	changed := &corev1.ConfigMap{Data: make(map[string]string)}
 	if config := cluster.ConfigMaps[name]; config != nil {
@@ -172,7 +173,7 @@ func withKeys(cluster snapshot.Snapshot, name types.NamespacedName, values map[s
 	return cluster
 }
 
-// dataOf is what a ConfigMap says; nothing if it is not there.
+// dataOf returns the data of a ConfigMap; empty if it does not exist.
 func dataOf(cluster snapshot.Snapshot, name types.NamespacedName) map[string]string {
 	if config := cluster.ConfigMaps[name]; config != nil {
 		return config.Data

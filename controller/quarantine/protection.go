@@ -13,26 +13,26 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// protection is one way to keep clients out of a location, or what passes through
-// it from others: a row of the table. Of two versions of an ingress the earlier
-// one protects no less by it if all of its annotations are the same in both, or
-// if the wanted version does not ask for it.
+// protection is a row of the table: one way to restrict access to a location, or to
+// control the traffic through it. The earlier of two versions of an ingress protects
+// no less in this respect if all annotations of the row are the same in both, or if
+// the wanted version does not ask for the protection.
 type protection struct {
 	name string
 	keys []string // annotations, without the prefix
-	// asks are those of keys without which it is not asked for. None: a version
-	// without any of the keys may protect more or less than one with them.
+	// asks are the keys that turn the protection on. If empty, a version without
+	// any of the keys may protect more or less than one with them.
 	asks []string
-	// opens says that the annotations let in: it is the earlier version that must
-	// not ask.
+	// opens says that the annotations widen access: then the earlier version
+	// must not ask for them.
 	opens bool
-	// inSnippet says that the values are snippets, of which only some directives
+	// inSnippet says that the values are snippets, where only some directives
 	// protect.
 	inSnippet bool
 }
 
-// protections are all that annotations can ask for. Which annotations make a
-// family is ingress-nginx's.
+// protections are all protections that annotations can ask for. Their grouping
+// follows the annotation families of ingress-nginx.
 var protections = []protection{
 	{name: "external authentication", asks: []string{"auth-url"}, keys: []string{"auth-url", "auth-method", "auth-signin", "auth-signin-redirect-param", "auth-response-headers",
 		"auth-proxy-set-headers", "auth-request-redirect", "auth-snippet", "auth-cache-key", "auth-cache-duration", "auth-always-set-cookie", "auth-keepalive-share-vars"}},
@@ -51,7 +51,7 @@ var protections = []protection{
 	{name: "intercepted errors", keys: []string{"custom-http-errors", "disable-proxy-intercept-errors"}},
 	{name: "CORS", opens: true, asks: []string{"enable-cors"}, keys: []string{"enable-cors", "cors-allow-origin", "cors-allow-methods", "cors-allow-headers", "cors-expose-headers", "cors-allow-credentials"}},
 	{name: "redirect", asks: []string{"temporal-redirect", "permanent-redirect"}, keys: []string{"temporal-redirect", "permanent-redirect"}},
-	{name: "what pods are asked for", keys: []string{"rewrite-target", "use-regex", "upstream-vhost", "fastcgi-params-configmap", "backend-protocol"}},
+	{name: "requests to pods", keys: []string{"rewrite-target", "use-regex", "upstream-vhost", "fastcgi-params-configmap", "backend-protocol"}},
 	{name: "verification of pods", asks: []string{"proxy-ssl-secret"}, keys: []string{"proxy-ssl-secret", "proxy-ssl-ciphers", "proxy-ssl-protocols", "proxy-ssl-name", "proxy-ssl-verify",
 		"proxy-ssl-verify-depth", "proxy-ssl-server-name"}},
 	{name: "mirror", opens: true, asks: []string{"mirror-target"}, keys: []string{"mirror-target", "mirror-host", "mirror-request-body"}},
@@ -62,8 +62,8 @@ var protections = []protection{
 	{name: "snippet of the stream block", keys: []string{"stream-snippet"}, inSnippet: true},
 }
 
-// harmless are the annotations that keep nobody out. One that is in neither
-// table may protect.
+// harmless are the annotations that restrict no access. An annotation in neither
+// table counts as protecting.
 var harmless = words(`
 	affinity affinity-mode affinity-canary-behavior session-cookie-name session-cookie-expires session-cookie-max-age session-cookie-path
 	session-cookie-domain session-cookie-samesite session-cookie-secure session-cookie-conditional-samesite-none session-cookie-change-on-failure
@@ -86,7 +86,7 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// reader reads the annotations of the controller.
+// reader reads the annotations with the controller's prefix.
 type reader struct{ prefix string }
 
 func newReader(prefix string) reader {
@@ -101,8 +101,8 @@ func (r reader) asks(ingress *networkingv1.Ingress, keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return r.value(ingress, key) != "" })
 }
 
-// weaker names how an earlier version of an ingress protects less than the
-// wanted one, or may; empty if it protects no less.
+// weaker names the protections in which an earlier version of an ingress is, or may
+// be, weaker than the wanted one; empty if it protects no less.
 func (r reader) weaker(earlier, wanted *networkingv1.Ingress) []string {
 	var ways []string
 	for _, p := range protections {
@@ -135,7 +135,7 @@ func (r reader) lacks(earlier, wanted *networkingv1.Ingress, p protection) bool 
 	return p.asks == nil || r.asks(asking, p.asks)
 }
 
-// known are the annotations that the tables have.
+// known are the annotations in the tables.
 var known = func() map[string]bool {
 	all := maps.Clone(harmless)
 	for _, p := range protections {
@@ -146,7 +146,7 @@ var known = func() map[string]bool {
 	return all
 }()
 
-// unknown are the annotations of ours that no table has, sorted.
+// unknown returns the annotations with the controller's prefix that are in no table, sorted.
 func (r reader) unknown(versions ...*networkingv1.Ingress) []string {
 	var keys []string
 	for _, version := range versions {
@@ -160,8 +160,8 @@ func (r reader) unknown(versions ...*networkingv1.Ingress) []string {
 	return slices.Compact(keys)
 }
 
-// hostsOfTLS are those that an ingress wants a certificate for: with it they are
-// redirected to HTTPS. An entry without hosts is for all.
+// hostsOfTLS returns the hosts in spec.tls of an ingress: with a certificate they
+// are redirected to HTTPS. An entry without hosts applies to all hosts.
 func hostsOfTLS(ingress *networkingv1.Ingress) map[string]bool {
 	hosts := make(map[string]bool)
 	for _, entry := range ingress.Spec.TLS {
@@ -189,7 +189,7 @@ func (r reader) isCanary(ingress *networkingv1.Ingress) bool {
 	return err == nil && on
 }
 
-// closureOf closes all that a version of an ingress asks for.
+// closureOf returns a Closure of everything that a version of an ingress serves.
 func (r reader) closureOf(wanted *networkingv1.Ingress, reason string) snapshot.Closure {
 	return snapshot.Closure{
 		Reason:             reason,

@@ -1,9 +1,9 @@
-// Package quarantine keeps what nginx refuses from stopping everything else. It
-// stands between the cluster and the model: of an ingress that nginx refuses it
-// serves the last known good version, or answers 503; of a key of the ConfigMap,
-// the value before. It finds the guilty by bisection, a trial at a time, and the
-// caller asks nginx. Its one rule: it never serves a version that protects less
-// than the wanted one.
+// Package quarantine prevents one object that nginx refuses from blocking all
+// others. It stands between the cluster and the model. It replaces a refused
+// ingress by its last known good version or by 503, and a refused key of the
+// ConfigMap by its previous value. It finds the object at fault by bisection, one
+// trial at a time; the caller runs nginx -t for each trial. Its one rule: it never
+// serves a version that protects less than the wanted one.
 package quarantine
 
 import (
@@ -21,9 +21,10 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Quarantine is what is kept back. It is for one goroutine.
+// Quarantine holds the ingresses and keys that nginx refuses. It is not safe for
+// concurrent use.
 type Quarantine struct {
-	Prefix    string               // of annotations; empty is ingress-nginx's
+	Prefix    string               // of annotations; empty means ingress-nginx's
 	ConfigMap types.NamespacedName // the controller's own
 
 	cases map[types.NamespacedName]*inmate
@@ -32,24 +33,24 @@ type Quarantine struct {
 	good     map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
 	tookLast []*networkingv1.Ingress                        // what Took got
 
-	ever  bool              // whether nginx has taken any configuration yet
+	ever  bool              // whether nginx has accepted any configuration yet
 	taken map[string]string // the ConfigMap's data in the last one
 
 	unaccepted map[*networkingv1.Ingress]unaccepted // stand-ins of a snapshot's Refused
 	stands     map[*networkingv1.Ingress]bool       // those stand-ins
 
-	seen     snapshot.Snapshot // by Follow, the last time
+	seen     snapshot.Snapshot // in the last call of Follow
 	settings string
 	around   neighbours // of what is seen
 
 	search
 }
 
-// sentence is how often nginx refused something, when the last time, and why.
+// sentence says how often nginx refused an object, when it did so last, and why.
 type sentence struct {
-	refused bool // else it waits for its trial
+	refused bool // false: it waits for its trial
 	reason  string
-	told    string // what its object's Event said last
+	told    string // text of the object's last Event
 	times   int
 	last    time.Time
 }
@@ -60,15 +61,15 @@ type inmate struct {
 	wanted *networkingv1.Ingress
 	stand  StandIn
 	around string // see surroundings; when it was refused
-	bare   bool   // nginx may refuse its stand-in, too: that is still to be tried
+	bare   bool   // nginx may refuse the stand-in as well; it is not tested yet
 }
 
-// demote takes the next lesser stand-in: 503 in the place of the earlier version,
-// and nothing in the place of 503.
+// demote falls back to the next stand-in: from the earlier version to 503, and
+// from 503 to leaving the ingress out.
 func (one *inmate) demote(prefix string) {
 	switch closed := InsteadOf(one.wanted, nil, prefix); {
 	case one.stand.Closure != nil && one.stand.Closure.Places == nil, closed.Ingress == nil:
-		one.stand = StandIn{Says: "it is left out, as nginx refuses even 503 at its paths"}
+		one.stand = StandIn{Says: "it is left out, because nginx refuses even a 503 at its paths"}
 	default:
 		one.stand = closed
 	}
@@ -79,9 +80,10 @@ type unaccepted struct {
 	stand StandIn
 }
 
-// Pauses before something is tried again: when it changed, or something that it
-// may have collided with; and when neither did, as not everything that nginx
-// reads is known. Both double each time that nginx refuses it.
+// Pauses before the next trial of an object. The first pair applies when the
+// object, or another one that it may conflict with, has changed; the idle pair
+// when neither has, because nginx also reads things that are not known here. Both
+// pauses double with each refusal.
 const (
 	soonest, latest         = time.Second, 5 * time.Minute
 	idleSoonest, idleLatest = time.Minute, time.Hour
@@ -94,7 +96,7 @@ func pause(times int, least, most time.Duration) time.Duration {
 	return min(most, least<<max(0, times-1))
 }
 
-// due tells whether it may be tried now.
+// due reports whether a trial may run now.
 func (s *sentence) due(now time.Time) bool { return !now.Before(s.when()) }
 
 // when is the earliest time for its next trial.
@@ -108,9 +110,10 @@ func (s *sentence) when() time.Time {
 	return s.last.Add(pause(s.times, soonest, latest))
 }
 
-// Follow takes note of what changed in the cluster. What changed itself, or has
-// other surroundings than when nginx refused it, waits for another trial.
-// settings is anything else that decides what nginx reads, such as the template.
+// Follow compares the cluster with that of the last call. An object that has
+// changed, or whose surroundings differ from those at its refusal, waits for
+// another trial. settings stands for all other input of nginx.conf, such as the
+// template.
 func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
 	q.known = nil
 	changed := settings != q.settings || !sameStatic(q.seen, cluster)
@@ -136,7 +139,7 @@ func (q *Quarantine) followIngresses(cluster snapshot.Snapshot) {
 		now := current[name]
 		switch {
 		case now == nil || now.UID != one.wanted.UID || q.isGood(now):
-			delete(q.cases, name) // gone, another one, or as it was when nginx took it
+			delete(q.cases, name) // deleted, replaced, or back at the version that nginx accepted
 		case !SameWishes(now, one.wanted, q.Prefix):
 			one.wanted, one.refused = now, false
 			one.stand, one.bare = InsteadOf(now, q.goodVersion(now), q.Prefix), false
@@ -161,31 +164,30 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 			one.value = value
 			one.closed = q.closesKey(key, value)
 		}
-		one.refused = false // a file that it names may have changed, or an ingress that it broke
+		one.refused = false // a file that it names, or an ingress that it conflicts with, may have changed
 	}
 }
 
-// sameStatic tells whether two moments of a cluster have the same objects, but
-// for endpoints.
+// sameStatic reports whether two snapshots have the same objects, apart from
+// endpoints.
 func sameStatic(a, b snapshot.Snapshot) bool {
 	return slices.Equal(a.Ingresses, b.Ingresses) && sameObjects(a.ConfigMaps, b.ConfigMaps) &&
 		sameObjects(a.Secrets, b.Secrets) && sameObjects(a.Services, b.Services)
 }
 
-// sameObjects is quick where the maps are one, as snapshots of a Ledger share
-// them.
+// sameObjects is fast if both are the same map: snapshots of a Ledger share maps.
 func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
-// isGood tells whether nginx took that version of an ingress before.
+// isGood reports whether nginx has accepted that version of an ingress.
 func (q *Quarantine) isGood(ingress *networkingv1.Ingress) bool {
 	good := q.goodVersion(ingress)
 	return good != nil && SameWishes(good, ingress, q.Prefix) && q.sinceGood(ingress)
 }
 
-// sinceGood tells whether the case of an ingress was opened for another version
-// than the one that nginx took: else it is the surroundings that became bad.
+// sinceGood reports whether the version in quarantine differs from the one that
+// nginx accepted. If not, a change of the surroundings caused the refusal.
 func (q *Quarantine) sinceGood(ingress *networkingv1.Ingress) bool {
 	one := q.cases[snapshot.NameOf(ingress)]
 	return one == nil || !SameWishes(one.wanted, ingress, q.Prefix)
@@ -200,8 +202,8 @@ func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.In
 	return good
 }
 
-// Serve is the cluster with what is served in the place of what is in
-// quarantine or not accepted, and a finding for each of that.
+// Serve returns the cluster with a stand-in for each object that is in quarantine
+// or not accepted, and a finding for each of them.
 func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	var findings []model.Finding
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
@@ -220,7 +222,7 @@ func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []mode
 	return q.without(cluster, q.isHeld), findings
 }
 
-// isHeld tells whether something is not served as it is wanted.
+// isHeld reports whether any object is not served as wanted.
 func (q *Quarantine) isHeld(s suspect) bool {
 	if s.key != "" {
 		return q.keys[s.key] != nil
@@ -234,13 +236,13 @@ func (one *inmate) finding() model.Finding {
 
 func (one *inmate) reasonToPeople() string {
 	if !one.refused {
-		return fmt.Sprintf("it waits for a test by nginx, which refused it or what came with it; %s until then", one.stand.Says)
+		return fmt.Sprintf("it waits to be tested, because nginx refused it or a change made with it; until then %s", one.stand.Says)
 	}
-	return fmt.Sprintf("nginx refuses it (%s); %s until it changes, or what it may collide with does", one.reason, one.stand.Says)
+	return fmt.Sprintf("nginx refuses it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.stand.Says)
 }
 
-// accepted is the cluster with what is served in the place of the versions that
-// are not accepted.
+// accepted returns the cluster with a stand-in for each version that is not
+// accepted.
 func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	if len(cluster.Refused) == 0 {
 		q.unaccepted, q.stands = nil, nil
@@ -290,8 +292,8 @@ func (s StandIn) addTo(ingresses []*networkingv1.Ingress, closed map[*networking
 	return append(ingresses, s.Ingress), closed
 }
 
-// without is the cluster with what is served in the place of what is out. The
-// order stays: a stand-in has the name and the age of what it stands for.
+// without returns the cluster with a stand-in for each object in out. The order
+// stays the same: a stand-in has the name and age of the object that it replaces.
 func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) snapshot.Snapshot {
 	var ingresses []*networkingv1.Ingress
 	closed := maps.Clone(cluster.Closed)
@@ -316,15 +318,15 @@ func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) 
 	return cluster
 }
 
-// standIn is what is served in the place of an ingress.
+// standIn returns the stand-in of an ingress.
 func (q *Quarantine) standIn(ingress *networkingv1.Ingress) StandIn {
 	if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !one.bare {
 		return one.stand
 	}
-	return StandIn{} // the search has not come to it
+	return StandIn{} // the search has not reached it yet
 }
 
-// Took notes that nginx took a cluster that Serve returned.
+// Took records that nginx accepted a cluster that Serve returned.
 func (q *Quarantine) Took(served snapshot.Snapshot) {
 	q.base, q.ever, q.taken = true, true, dataOf(served, q.ConfigMap)
 	if slices.Equal(q.tookLast, served.Ingresses) {
@@ -345,26 +347,26 @@ func (q *Quarantine) Took(served snapshot.Snapshot) {
 	q.good = good
 }
 
-// Frozen is an error while nothing that takes a reload may be done: a key is
-// refused in whose place nothing can be served, or all are under suspicion.
+// Frozen returns an error while no reload may be done: nginx refuses a key that
+// has no safe replacement, or everything is a suspect.
 func (q *Quarantine) Frozen() error {
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		if q.keys[key].closed {
-			return fmt.Errorf("no configuration without a key that nginx refuses: %v", q.keys[key].finding(q.ConfigMap, key))
+			return fmt.Errorf("nginx refuses a key that nothing can replace: %v", q.keys[key].finding(q.ConfigMap, key))
 		}
 	}
 	for _, one := range q.cases {
 		if one.bare {
-			return fmt.Errorf("nginx refuses what is to be served in the place of %s; it is still to be tried", snapshot.NameOf(one.wanted))
+			return fmt.Errorf("the replacement of %s is still to be tested", snapshot.NameOf(one.wanted))
 		}
 	}
 	if len(q.wide) > 0 {
-		return fmt.Errorf("nginx refuses what it took before; %d ingresses and keys are still to be tried", len(q.wide))
+		return fmt.Errorf("nginx refuses a configuration that it accepted before; %d ingresses and keys are still to be tested", len(q.wide))
 	}
 	return nil
 }
 
-// sentences are all that are passed, in any order.
+// sentences returns the sentences of all ingresses and keys, in no order.
 func (q *Quarantine) sentences() []*sentence {
 	var all []*sentence
 	for _, one := range q.cases {
@@ -376,8 +378,8 @@ func (q *Quarantine) sentences() []*sentence {
 	return all
 }
 
-// Wait is how long until there is something to try; false: there never is unless
-// something changes.
+// Wait returns the time until the next trial may run; false: no trial will run
+// unless something changes.
 func (q *Quarantine) Wait(now time.Time) (time.Duration, bool) {
 	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
 		return 0, true
@@ -390,8 +392,8 @@ func (q *Quarantine) Wait(now time.Time) (time.Duration, bool) {
 	return max(0, soonest.when().Sub(now)), true
 }
 
-// byAge compares suspects: keys first, as snippets of ingresses rely on them;
-// what was refused less often before; then the order of the cluster.
+// byAge compares suspects: keys come first, because snippets of ingresses depend
+// on them; then those with fewer refusals; then the order of the cluster.
 func byAge(order map[suspect]int, times func(suspect) int) func(a, b suspect) int {
 	return func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(times(a), times(b)), cmp.Compare(order[a], order[b]))

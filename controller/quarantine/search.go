@@ -13,52 +13,52 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// suspect is what nginx may refuse: an ingress, or a key of the ConfigMap.
+// suspect is an ingress or a key of the ConfigMap that nginx may refuse.
 type suspect struct {
 	ingress types.NamespacedName
 	key     string
 }
 
-// search is how far the search for what nginx refuses has come. Whatever comes
-// between two trials, no verdict is lost.
+// search is the state of the search for the objects at fault. It can be
+// interrupted between any two trials without losing a verdict.
 type search struct {
-	base  bool // nginx takes the cluster without the suspects
-	batch int  // how many are tried at once; 0 is all
+	base  bool // nginx accepts the cluster without the suspects
+	batch int  // suspects per trial; 0: all
 
-	// known are those that nginx refused together, and with which words, as long
-	// as nothing has changed since.
+	// known are the suspects that nginx refused together; words is its message.
+	// Both are valid until something changes.
 	known map[suspect]bool
 	words string
 
-	// wide are the suspects where nginx refuses even what it took before: all
-	// that are not in quarantine. They are tried in the cluster of that moment,
-	// and are served as they are until the search ends.
+	// wide is set when nginx refuses even what it accepted before. Then every
+	// object that is not in quarantine is a suspect. They are tested in the
+	// cluster of that time, and served unchanged until the search ends.
 	wide   map[suspect]bool
 	pinned snapshot.Snapshot
 }
 
-// Trial is a question to nginx: whether it takes a cluster.
+// Trial is one test with nginx -t: does nginx accept this cluster?
 type Trial struct {
 	Cluster snapshot.Snapshot
-	part    []suspect // under trial; none: the rest of the cluster is
-	stand   bool      // it is what is served in the place of part that is
+	part    []suspect // suspects under test; none: the test is of the rest of the cluster
+	stand   bool      // the test is of the stand-in of part
 }
 
-// IsOfSomething tells whether the trial is of an ingress or a key, and not of
+// IsOfSomething reports whether the trial is of an ingress or a key, and not of
 // the rest of the cluster.
 func (t Trial) IsOfSomething() bool { return len(t.part) > 0 }
 
-// Verdict is about an ingress or a key that nginx refuses.
+// Verdict says that nginx refuses an ingress or a key.
 type Verdict struct {
-	Ingress *networkingv1.Ingress // nil: it is about a key
-	Reason  string                // what is wrong and what is served instead, for people
-	News    bool                  // it is not what the verdict before said
+	Ingress *networkingv1.Ingress // nil: the verdict is about a key
+	Reason  string                // human-readable: what is wrong and what is served instead
+	News    bool                  // the reason differs from that of the previous verdict
 }
 
-// Suspect begins the search for that for which nginx refused the cluster, as
-// Serve returned it. All that nginx has not taken before is suspected; if there
-// is no such thing, because what it refers to has changed, everything is. words
-// are nginx's.
+// Suspect starts the search after nginx has refused the cluster that Serve
+// returned. All objects that nginx has not accepted before are suspects. If there
+// are none, something that the objects refer to has changed, and every object is a
+// suspect. words is nginx's message.
 func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	q.base, q.batch, q.words = false, 0, words
 	q.known = make(map[suspect]bool)
@@ -84,7 +84,7 @@ func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	}
 }
 
-// put takes something into quarantine that waits for its first trial.
+// put puts an object into quarantine to wait for its first trial.
 func (q *Quarantine) put(s suspect, one any) {
 	q.known[s] = true
 	switch one := one.(type) {
@@ -101,7 +101,7 @@ func (q *Quarantine) put(s suspect, one any) {
 	}
 }
 
-// suspectAll suspects what nginx took before, too.
+// suspectAll makes the objects that nginx accepted before suspects as well.
 func (q *Quarantine) suspectAll() {
 	q.base, q.batch, q.known = false, 0, nil
 	q.wide = make(map[suspect]bool)
@@ -122,7 +122,7 @@ func (q *Quarantine) suspectAll() {
 	}
 }
 
-// Next is the next trial; false: there is nothing to try now.
+// Next returns the next trial; false: there is none now.
 func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool) {
 	if len(q.wide) > 0 {
 		cluster = q.pinned
@@ -158,8 +158,8 @@ func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool
 	}, true
 }
 
-// strip leaves the stand-ins of those that wait out of trials, until each has had
-// one of its own, and says whether there were any.
+// strip removes untested stand-ins of waiting objects from a trial, because each
+// gets a trial of its own. It reports whether there were any.
 func (q *Quarantine) strip() bool {
 	any := false
 	for _, one := range q.cases {
@@ -170,8 +170,8 @@ func (q *Quarantine) strip() bool {
 	return any
 }
 
-// unproven are those in quarantine whose stand-in is still to be tried, as they
-// are not to be tried themselves, by name.
+// unproven returns, by name, the objects in quarantine that are not due for a
+// trial but whose stand-in is untested.
 func (q *Quarantine) unproven(now time.Time) []*inmate {
 	var all []*inmate
 	for _, one := range q.cases {
@@ -185,7 +185,7 @@ func (q *Quarantine) unproven(now time.Time) []*inmate {
 	return all
 }
 
-// waiting are those that may be tried now, in their order.
+// waiting returns the suspects that may be tried now, in order.
 func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect {
 	order := make(map[suspect]int)
 	for _, key := range suspicious(keySeq(q.keysOf(cluster))) {
@@ -220,8 +220,8 @@ func (q *Quarantine) sentenceOf(s suspect) *sentence {
 	return nil
 }
 
-// IsKnown tells whether the answer to a trial is known: nginx refused the same
-// before, with those words.
+// IsKnown reports whether the result of a trial is known because nginx refused the
+// same suspects before; it returns nginx's message of that time.
 func (q *Quarantine) IsKnown(trial Trial) (words string, known bool) {
 	if trial.stand || len(trial.part) == 0 || len(trial.part) != len(q.known) {
 		return "", false
@@ -234,7 +234,7 @@ func (q *Quarantine) IsKnown(trial Trial) (words string, known bool) {
 	return q.words, true
 }
 
-// Takes notes that nginx takes the cluster of a trial.
+// Takes records that nginx accepts the cluster of a trial.
 func (q *Quarantine) Takes(trial Trial) {
 	if len(trial.part) == 0 {
 		q.base = true
@@ -255,8 +255,9 @@ func (q *Quarantine) Takes(trial Trial) {
 	q.batch = 2 * len(trial.part)
 }
 
-// Refuses notes that nginx refuses the cluster of a trial, and why. hopeless says
-// that it does so whatever is left out: the fault is in nothing of the cluster.
+// Refuses records that nginx refuses the cluster of a trial, and why. hopeless
+// says that no object of the cluster is at fault: nginx refuses it no matter which
+// objects are left out.
 func (q *Quarantine) Refuses(trial Trial, words string, now time.Time) (guilty *Verdict, hopeless bool) {
 	switch {
 	case trial.stand:
@@ -283,12 +284,12 @@ func (q *Quarantine) Refuses(trial Trial, words string, now time.Time) (guilty *
 	return q.convict(trial.part[0], words, now), false
 }
 
-// convict keeps a suspect in quarantine until it, or what it may collide with,
-// changes.
+// convict keeps a suspect in quarantine until it, or an object that it may
+// conflict with, changes.
 func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 	if s.key != "" {
 		one := q.keys[s.key]
-		if one == nil { // nginx took it before
+		if one == nil { // nginx accepted it before
 			one = &refusedKey{value: valueOf(dataOf(q.pinned, q.ConfigMap), s.key), closed: true}
 			q.known = map[suspect]bool{}
 			q.put(s, one)
@@ -303,7 +304,7 @@ func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 		i := slices.IndexFunc(q.pinned.Ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == s.ingress })
 		ingress := q.pinned.Ingresses[i]
 		one = &inmate{wanted: ingress, stand: InsteadOf(ingress, nil, q.Prefix), bare: true}
-		delete(q.good, s.ingress) // it was good, and is not any more
+		delete(q.good, s.ingress) // no longer good
 		q.known = map[suspect]bool{}
 		q.put(s, one)
 	}
@@ -314,7 +315,7 @@ func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 	return &Verdict{Ingress: one.wanted, Reason: reason, News: one.isNews(reason)}
 }
 
-// isNews tells whether a verdict says otherwise than the one before.
+// isNews reports whether a verdict differs from the previous one.
 func (s *sentence) isNews(reason string) bool {
 	news := s.told != reason
 	s.told = reason
@@ -336,7 +337,7 @@ func keySeq(keys map[string]bool) iter.Seq[string] {
 	}
 }
 
-// suspicious are the keys whose values nginx reads, sorted.
+// suspicious returns the keys whose values nginx reads, sorted.
 func suspicious(keys iter.Seq[string]) []string {
 	all := slices.DeleteFunc(slices.Collect(keys), func(key string) bool { return slices.Contains(gates, key) })
 	slices.Sort(all)

@@ -10,23 +10,22 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// StandIn is what is served in the place of a version of an ingress that cannot
-// be had.
+// StandIn is served in place of a version of an ingress that cannot be served.
 type StandIn struct {
 	Ingress *networkingv1.Ingress // nil: nothing
 	Closure *snapshot.Closure     // of Ingress; nil: it is not closed
 	Says    string                // what is served, for findings
 }
 
-// InsteadOf is what is served in the place of the wanted version of an ingress.
-// good is the last known good version, nil if there is none. It is served if it
-// protects no less, and the further places of the wanted one answer 503; else all
-// that the wanted one asks for does. A canary has no places of its own: it is left
-// out where its good version cannot be served.
+// InsteadOf returns the stand-in for the wanted version of an ingress. good is the
+// last known good version, or nil. If good protects no less, it is served, and the
+// paths that only the wanted version has answer 503. Otherwise all paths of the
+// wanted version answer 503. A canary has no paths of its own: if its good version
+// cannot be served, it is left out.
 func InsteadOf(wanted, good *networkingv1.Ingress, prefix string) StandIn {
 	r := newReader(prefix)
 	if good != nil && SameWishes(good, wanted, prefix) {
-		good = nil // it was good, and is not any more
+		good = nil // no longer good
 	}
 	var ways []string
 	if good != nil {
@@ -53,18 +52,18 @@ func (r reader) closed(wanted *networkingv1.Ingress, ways []string) StandIn {
 	stand := *wanted // a copy, so that it can be told from the wanted version
 	closure := r.closureOf(wanted, reason)
 	if closure.ClientCertificates || closure.ServerSnippet {
-		says += "; so do all requests of its hosts that it was to protect"
+		says += "; so do all requests for hosts that it was to protect"
 	}
 	return StandIn{&stand, &closure, says}
 }
 
-// merged is the good version, with the further places of the wanted one closed.
+// merged returns the good version, with 503 on the paths that only the wanted one has.
 func merged(wanted, good *networkingv1.Ingress) StandIn {
 	have := make(map[snapshot.Place]bool)
 	for place := range snapshot.Places(good) {
 		have[place] = true
 	}
-	closure := snapshot.Closure{Reason: "this version of the ingress cannot be served, and its earlier one has not this path", Places: make(map[snapshot.Place]bool)}
+	closure := snapshot.Closure{Reason: "this version of the ingress cannot be served, and its earlier version does not have this path", Places: make(map[snapshot.Place]bool)}
 	stand := *good
 	stand.Spec.Rules = slices.Clone(good.Spec.Rules)
 	for place, path := range snapshot.Places(wanted) {
@@ -78,11 +77,11 @@ func merged(wanted, good *networkingv1.Ingress) StandIn {
 	if len(closure.Places) == 0 {
 		return StandIn{good, nil, "its earlier version is served"}
 	}
-	return StandIn{&stand, &closure, "its earlier version is served, and the paths that this one lacks get 503"}
+	return StandIn{&stand, &closure, "its earlier version is served, and paths that only this version has get 503"}
 }
 
-// SameWishes tells whether two versions of an ingress ask for the same: a new
-// status, label or annotation of others is no new wish.
+// SameWishes reports whether two versions of an ingress ask for the same. Status,
+// labels and foreign annotations do not count.
 func SameWishes(a, b *networkingv1.Ingress, prefix string) bool {
 	if a == b {
 		return true
@@ -91,7 +90,7 @@ func SameWishes(a, b *networkingv1.Ingress, prefix string) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) && r.same(a, b)
 }
 
-// same tells whether two versions have the same annotations of ours.
+// same reports whether two versions have equal annotations with our prefix.
 func (r reader) same(a, b *networkingv1.Ingress) bool {
 	one, other := r.ours(a), r.ours(b)
 	return equality.Semantic.DeepEqual(one, other)

@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// surroundings change with what an ingress may have collided with in nginx: the
-// other ingresses of its hosts, the objects that it names, the controller's
-// ConfigMap and the settings.
+// surroundings returns a digest of everything that an ingress may conflict with in
+// nginx: the other ingresses of its hosts, the objects that it names, the
+// controller's ConfigMap and the settings.
 func (q *Quarantine) surroundings(ingress *networkingv1.Ingress) string {
 	r, cluster := newReader(q.Prefix), q.seen
 	sum := sha256.New()
@@ -47,7 +47,7 @@ func (q *Quarantine) surroundings(ingress *networkingv1.Ingress) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// neighbours are the ingresses of each host, worked out when they are asked for.
+// neighbours are the ingresses of each host, computed on demand.
 type neighbours struct {
 	byHost          map[string][]*networkingv1.Ingress
 	digests, before map[*networkingv1.Ingress]string // of what they ask for
@@ -102,8 +102,8 @@ func hostsOf(ingress *networkingv1.Ingress, r reader) []string {
 	return slices.Compact(hosts)
 }
 
-// namesIn are the names in an ingress that may be those of an object: in its
-// spec, and in each of its annotations. A name too many does no harm.
+// namesIn returns the names in an ingress that may be names of objects: in its
+// spec, and in each of its annotations. Extra names do no harm.
 func namesIn(ingress *networkingv1.Ingress, r reader) []types.NamespacedName {
 	var names []types.NamespacedName
 	add := func(text string) {

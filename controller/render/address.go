@@ -2,23 +2,23 @@ package render
 
 import "slices"
 
-// nginx takes the client's address from one place: the PROXY protocol, or a
-// header. Where both are believed, it is the client of the header if the peer
-// that the PROXY protocol names is a trusted proxy (proxy-real-ip-cidr), else
-// that peer, as in ingress-nginx. Then Lua makes one header of both, the peer
-// last, which nginx reads from its end.
+// nginx reads the client's address from one source: the PROXY protocol or a header. If
+// both are trusted, the client is that of the header if the peer from the PROXY
+// protocol is a trusted proxy (proxy-real-ip-cidr), else that peer, as in
+// ingress-nginx. To do so, Lua combines both into one header, with the peer last,
+// and nginx reads that header from its end.
 
-// relayed tells whether connections can begin with the PROXY protocol's header.
-// With TLS passthrough the controller, which has the port of HTTPS, sends it.
+// relayed reports whether connections can start with a PROXY protocol header. With
+// TLS passthrough the controller listens on the HTTPS port and sends that header.
 func (r *root) relayed() bool { return r.Cfg.UseProxyProtocol || r.IsSSLPassthroughEnabled }
 
-// believesHeader tells whether the client's address is what a header says.
+// believesHeader reports whether the client's address is read from a header.
 func (r *root) believesHeader() bool {
 	return r.Cfg.UseForwardedHeaders || r.Cfg.EnableRealIP && !r.Cfg.UseProxyProtocol
 }
 
-// RealIPHeader is where nginx finds the client's address; empty where it is the
-// address that has connected.
+// RealIPHeader is the header with the client's address; empty if it is the address
+// of the peer.
 func (r *root) RealIPHeader() string {
 	switch {
 	case r.relayed():
@@ -29,8 +29,8 @@ func (r *root) RealIPHeader() string {
 	return ""
 }
 
-// RealIPFrom are the networks whose word is taken: those of the ConfigMap, if
-// anybody besides the controller is believed, and the controller.
+// RealIPFrom are the trusted networks: those of the ConfigMap, if others than the
+// controller are trusted, and the controller's own address.
 func (r *root) RealIPFrom() []string {
 	var trusted []string
 	if r.Cfg.UseProxyProtocol || r.believesHeader() {
@@ -42,9 +42,9 @@ func (r *root) RealIPFrom() []string {
 	return trusted
 }
 
-// AddressChain is the header that Lua makes; empty where there is no need of it.
-// It is not forwarded-for-proxy-protocol-header itself, which another controller
-// before this one may send.
+// AddressChain is the header that Lua makes; empty if it is not needed. It differs from
+// forwarded-for-proxy-protocol-header, because another controller in front of this one
+// may send that.
 func (r *root) AddressChain() string {
 	if !r.relayed() || !r.believesHeader() {
 		return ""

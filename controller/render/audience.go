@@ -6,26 +6,26 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// audience is the dot of the templates that say who a client is and what it
-// asked for: to pods, and to whoever else gets a request or is asked about it.
+// audience is the dot of the templates that set headers about the client and its
+// request, for pods and for other services that receive the request or authenticate it.
 type audience struct {
 	All       *root
 	Server    *model.Server
 	SetHeader string // the directive that sets a header
 }
 
-// Audience is the pods of a location.
+// Audience stands for the pods of a location.
 func (l located) Audience() audience { return audience{l.All, l.Server, l.SetHeader()} }
 
-// AuthAudience is the service that is asked about a location's requests, over
-// HTTP whatever its pods speak.
+// AuthAudience stands for the authentication service of a location, which speaks HTTP
+// whatever protocol the pods speak.
 func (l located) AuthAudience() audience { return audience{l.All, l.Server, "proxy_set_header"} }
 
-// Audience is those whom internal locations of a server pass requests on to.
+// Audience stands for the services to which internal locations of a server proxy.
 func (s served) Audience() audience { return audience{s.First, s.Second, "proxy_set_header"} }
 
-// believedByAuth are headers in which other proxies say what a client asks for.
-// ingress-nginx hands them on as the client sent them.
+// believedByAuth are headers in which proxies describe the client's request.
+// ingress-nginx passes them on as the client sent them.
 func believedByAuth() []string {
 	return []string{
 		"Forwarded", "X-Forwarded-Host", "X-Forwarded-Method", "X-Forwarded-Port", "X-Forwarded-Prefix",
@@ -33,8 +33,8 @@ func believedByAuth() []string {
 	}
 }
 
-// AuthSets tells whether the ConfigMap or the snippet of external
-// authentication sets a header itself: two of one name would reach the service.
+// AuthSets reports whether the ConfigMap or the snippet of external authentication
+// sets a header itself. The service would otherwise receive the header twice.
 func (l located) AuthSets(name string) bool {
 	auth := l.ExternalAuth()
 	for set := range auth.ProxySetHeaders {

@@ -30,12 +30,12 @@ func buildCorsOriginRegex(origins []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// longestAlternatives is how long a pattern of many origins may become: nginx
+// longestAlternatives is the maximum length of a pattern of several origins: nginx
 // reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER).
 const longestAlternatives = 3500
 
-// inPieces are the texts in groups, none of which is longer with what joins them
-// unless it is of one text.
+// inPieces splits the texts into groups. Joined, no group of several texts is longer
+// than the limit.
 func inPieces(texts []string, longest int) [][]string {
 	var pieces [][]string
 	length := longest

@@ -196,20 +196,20 @@ func (l located) AnswerHeaders() map[string]string {
 	return headers
 }
 
-// HideHeaders are the headers of pods that clients do not see.
+// HideHeaders are the response headers of pods that are hidden from clients.
 func (l located) HideHeaders() []string {
 	return slices.DeleteFunc(slices.Clone(l.All.Cfg.HideHeaders), func(name string) bool { return !fits(l.Module(), name) })
 }
 
-// HeadersToPods are those of the ConfigMap.
+// HeadersToPods are the headers of the ConfigMap.
 func (l located) HeadersToPods() map[string]string {
 	headers := maps.Clone(l.All.ProxySetHeaders)
 	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.SetHeader(), name) })
 	return headers
 }
 
-// fits tells whether the tables of a module have room for a header's name; those
-// of proxy are made large enough, see sized.
+// fits reports whether a header's name fits into the hash tables of the module. Those
+// of the proxy module are made large enough, see sized.
 func fits(directive, header string) bool {
 	return strings.HasPrefix(directive, "proxy") || len(header) <= model.LongestHeader
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // buildMirrorLocations are the internal locations that copies of requests go to.
-// X-Sent-From, which ingress-nginx has in questions of authentication only, is
-// for Lua on the status port, which refuses what was passed on.
+// ingress-nginx sends X-Sent-From in authentication subrequests only. Here it tells
+// Lua on the status port that the request was proxied and must be refused.
 func buildMirrorLocations(locations []*model.Location) string {
 	var blocks strings.Builder
 	for _, mirror := range mirrors(locations) {

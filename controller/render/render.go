@@ -18,8 +18,8 @@ type Input struct {
 	ModulesPath string
 	// Modules are files for load_module, in their order.
 	Modules []string
-	// User is what the directive user says, "name group"; empty leaves it to nginx,
-	// whose workers are not root then.
+	// User is the value of the directive user, "name group". Empty omits the directive;
+	// nginx's default user is then not root.
 	User string
 	// Optional are further modules that nginx could have, each with the files
 	// for load_module that it needs: none where it is linked in. They are

@@ -74,8 +74,8 @@ type listenPorts struct {
 // Path is where a file of ingress-nginx's image is here.
 func (r *root) Path(file string) string { return r.options.Path(file) }
 
-// User is what our directive user says, nothing where main-snippet has its own: nginx takes
-// one only.
+// User is the value of our directive user; empty if main-snippet has its own, because nginx
+// accepts only one.
 func (r *root) User() string {
 	if ownUser.MatchString(r.Cfg.MainSnippet) {
 		return ""
@@ -109,8 +109,7 @@ func (r *root) AuthUpstreams() []located {
 // Has tells whether nginx has a module.
 func (r *root) Has(module string) bool { return r.in.has(module) }
 
-// Loads tells whether nginx has a module and something asks for it, so that its
-// directives are known.
+// Loads reports whether a module is available and needed, so its directives can be used.
 func (r *root) Loads(module string) bool {
 	for _, u := range uses(r.Cfg) {
 		if slices.Contains(u.modules, module) {

@@ -38,7 +38,7 @@ func sized(config options.Config, m *model.Model, in Input) options.Config {
 	return config
 }
 
-// names are what goes into one of nginx's hash tables.
+// names are the keys of one of nginx's hash tables.
 type names struct{ number, longest, all int }
 
 func (n *names) add(name string) {
@@ -107,8 +107,8 @@ func mapKeys(config options.Config) names {
 	return found
 }
 
-// bucketSize is what nginx needs to hash the longest of names: the element (two
-// pointers and the name, aligned), up to a power of two (ngx_hash_init).
+// bucketSize returns the bucket size that the longest of names needs: the element (two
+// pointers and the aligned name), rounded up to a power of two (ngx_hash_init).
 func bucketSize(n names) int {
 	const pointers, alignment = 16, 8
 	return nextPowerOf2(pointers + (n.longest+2+alignment-1)/alignment*alignment)

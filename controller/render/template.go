@@ -16,7 +16,7 @@ import (
 //go:embed templates/*.tmpl
 var files embed.FS
 
-// mainFile is the template that is executed; the others are those that it includes.
+// mainFile is the template that is executed; it includes the others.
 const mainFile = "nginx.tmpl"
 
 // ours is composed of one file for each block of nginx.conf.
@@ -28,7 +28,7 @@ var ours = func() *Template {
 	return parsed
 }()
 
-// Files are our template, by file name.
+// Files returns our template files by name.
 func Files() map[string]string {
 	texts := make(map[string]string)
 	names, err := fs.Glob(files, "templates/*.tmpl")
@@ -39,7 +39,7 @@ func Files() map[string]string {
 		}
 	}
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // they are embedded
 	}
 	return texts
 }
@@ -47,7 +47,7 @@ func Files() map[string]string {
 // Template is a template of nginx.conf.
 type Template struct {
 	parsed *template.Template
-	folder string // of the files, for errors; "" if there is one file
+	folder string // of the files, for errors; "" for a single file
 	files  []file
 }
 
@@ -64,8 +64,8 @@ func Parse(name string, text []byte) (*Template, error) {
 	return &Template{parsed: parsed, files: []file{{name, string(text)}}}, nil
 }
 
-// ParseFolder reads a template from the texts of several files, by their names in
-// a folder. nginx.tmpl is the one that is executed, and includes the others by name.
+// ParseFolder parses a template of several files, given by their names in a folder.
+// nginx.tmpl is executed and includes the others by name.
 func ParseFolder(folder string, texts map[string]string) (*Template, error) {
 	t := &Template{parsed: template.New(mainFile).Funcs(functions), folder: folder}
 	if _, ok := texts[mainFile]; !ok {
@@ -90,9 +90,9 @@ func (t *Template) Text() string {
 	return text.String()
 }
 
-// Place is where the template writes a line of nginx.conf, as "file:line": the
-// same line, or the one that is the most like it of those with its directive. It is
-// the file or folder alone where there is none, as when a snippet writes it.
+// Place returns the line of the template, as "file:line", that writes a line of
+// nginx.conf: the equal line, or the most similar one with the same directive. If
+// there is none, as for a line of a snippet, it returns only the file or folder.
 func (t *Template) Place(line string) string {
 	line = strings.TrimSpace(line)
 	word, _ := directive(line)
@@ -115,7 +115,7 @@ func (t *Template) Place(line string) string {
 	return t.files[0].name
 }
 
-// alike says how much of a line a line of a template writes itself, before its
+// alike returns how many bytes of a line a template line writes literally, before its
 // first action; -1 if it does not write the line's directive.
 func alike(written, line, word string) int {
 	first, _ := directive(written)

@@ -62,7 +62,7 @@ func isValidByteSize(value any, offset bool) bool {
 	return byteSize.MatchString(strings.TrimSpace(text))
 }
 
-// mapKey keeps nginx from taking a key of a map for one of its own words
+// mapKey escapes a key of a map that nginx would read as a keyword
 // (ngx_http_map_module).
 func mapKey(key string) string {
 	switch key {

@@ -23,8 +23,8 @@ type Snapshot struct {
 
 	// Refused are the newest versions that are not accepted, by name.
 	Refused []Refusal
-	// Closed are those of Ingresses that are answered with 503, all or in part.
-	// That holds for as long as the object lives: it is a copy made for this.
+	// Closed are those of Ingresses that are answered with 503, fully or in part. The
+	// key is a copy of the object made for this purpose.
 	Closed map[*networkingv1.Ingress]Closure
 
 	moment // of a Ledger

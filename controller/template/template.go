@@ -1,6 +1,6 @@
-// Package template reads users' templates of nginx.conf, and writes out ours for
-// them to begin with. It stands between their folders and package render. Its one
-// rule: what Export writes, Read takes, and it renders what ours does.
+// Package template reads users' templates of nginx.conf, and exports ours as a starting
+// point. It stands between their folders and package render. Its one rule: Read accepts
+// what Export writes, and it renders the same nginx.conf as our template.
 package template
 
 import (
@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// Read reads a template: a file, or a folder with nginx.tmpl and the *.tmpl that
-// it includes. Errors of the template itself read "file:line: what".
+// Read reads a template: a file, or a folder with nginx.tmpl and the *.tmpl files that
+// it includes. Errors in the template have the form "file:line: what".
 func Read(path string) (*render.Template, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -44,8 +44,8 @@ func Read(path string) (*render.Template, error) {
 	return render.ParseFolder(path, texts)
 }
 
-// Export writes our template into a folder, which it makes, and returns the names
-// of its files. It overwrites none: fs.ErrExist says that one is there.
+// Export writes our template into a folder, which it creates if needed, and returns the
+// names of the files. It overwrites no file: the error is then fs.ErrExist.
 func Export(folder string) ([]string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

@@ -19,9 +19,9 @@ type refusal struct {
 	reason  error
 }
 
-// accept stores an ingress. One that is refused for its content leaves its
-// earlier version in place and is kept beside it: which of the two is served, or
-// neither, is for the sync to decide. So either is a change.
+// accept stores an ingress. If its content is refused, the earlier version stays and
+// the refused one is kept beside it. The sync decides which of the two, if any, is
+// served, so both cases are changes.
 func (s *Store) accept(ingress *networkingv1.Ingress) {
 	denied, err := s.check(ingress)
 	s.mu.Lock()
@@ -88,8 +88,7 @@ func (s *Store) reconsider() {
 	}
 }
 
-// Refused are the newest versions of ingresses, where those are not taken, by
-// name.
+// Refused returns, by name, the newest versions of ingresses that are not accepted.
 func (s *Store) Refused() []snapshot.Refusal {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

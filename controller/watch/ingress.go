@@ -41,9 +41,9 @@ func (s *Store) ingressRule() rule[networkingv1.Ingress] {
 	}
 }
 
-// replace notes a version of an ingress in which nothing is new that a sync
-// reads, such as one with another status, and says whether it is one. The ledger
-// keeps the version that it has: nothing has to be worked out again.
+// replace reports whether a version of an ingress differs only in fields that no sync
+// reads, such as the status, and records it. The ledger keeps the version that it
+// has, so nothing is computed again.
 func (s *Store) replace(old, new *networkingv1.Ingress) bool {
 	if !sameIngress(old, new) {
 		return false
@@ -56,20 +56,20 @@ func (s *Store) replace(old, new *networkingv1.Ingress) bool {
 		return true
 	}
 	if s.accepted[key(new)] != old {
-		return false // it was not ours before
+		return false // not ours before
 	}
 	s.accepted[key(new)] = new
 	return true
 }
 
-// sameIngress tells whether two versions are the same in all that a sync reads.
+// sameIngress reports whether two versions are equal in all fields that a sync reads.
 func sameIngress(a, b *networkingv1.Ingress) bool {
 	return a.UID == b.UID && a.CreationTimestamp.Equal(&b.CreationTimestamp) &&
 		maps.Equal(a.Annotations, b.Annotations) && equality.Semantic.DeepEqual(a.Spec, b.Spec)
 }
 
-// followAnew looks at all ingresses again after a class or a namespace has come,
-// changed or gone, and says whether others are ours now.
+// followAnew checks all ingresses again after a change of a class or a namespace, and
+// reports whether the set of our ingresses has changed.
 func (s *Store) followAnew() bool {
 	s.judging.Lock()
 	defer s.judging.Unlock()
@@ -109,7 +109,7 @@ func (s *Store) followsNamespace(name string) bool {
 	return err == nil && exists
 }
 
-// has says whether an ingress is accepted, or refused for its content.
+// has reports whether an ingress is stored: accepted, or refused for its content.
 func (s *Store) has(ingress *networkingv1.Ingress) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -45,9 +45,9 @@ func Inspect(ingress *networkingv1.Ingress) error {
 	return nil
 }
 
-// WithoutSuspicious is an ingress without the rules, paths and entries of
-// spec.tls that Inspect refuses it for; itself if there are none. The rest of it
-// may be named in nginx.conf.
+// WithoutSuspicious returns an ingress without the rules, paths and spec.tls entries
+// for which Inspect refuses it; the ingress itself if there are none. The rest is safe
+// to write into nginx.conf.
 func WithoutSuspicious(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	if Inspect(ingress) == nil {
 		return ingress

@@ -12,9 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// rule says which events of a kind are changes: those of what the sync reads.
-// They are more than those of ingress-nginx's event handlers, which miss some; see
-// docs/compat.md.
+// rule says which events of a kind are changes: those of fields that the sync reads.
+// ingress-nginx's event handlers miss some of them; see docs/compat.md.
 type rule[T any] struct {
 	created func(*T) bool
 	updated func(old, new *T) bool
@@ -74,7 +73,7 @@ func (s *Store) note(object any, gone bool) {
 	}
 }
 
-// always counts what comes and goes, and each change of what is read of it.
+// always counts creations, deletions, and each change of the fields that are read.
 func always[T any](read func(*T) any) rule[T] {
 	every := func(*T) bool { return true }
 	return rule[T]{
@@ -84,7 +83,7 @@ func always[T any](read func(*T) any) rule[T] {
 	}
 }
 
-// sliceRule: of endpoints only what decides where requests go.
+// sliceRule: only the fields of endpoints that decide where requests go.
 func sliceRule() rule[discoveryv1.EndpointSlice] {
 	return always(func(slice *discoveryv1.EndpointSlice) any {
 		endpoints := make([]any, len(slice.Endpoints))
@@ -102,7 +101,7 @@ func serviceRule() rule[corev1.Service] {
 	})
 }
 
-// classRule: a class is read for whose ingresses are ours.
+// classRule: classes decide which ingresses are ours.
 func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	return rule[networkingv1.IngressClass]{
 		created: func(*networkingv1.IngressClass) bool { return s.followAnew() },
@@ -111,7 +110,7 @@ func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	}
 }
 
-// namespaceRule: the informer has those that the selector matches.
+// namespaceRule: the informer has only the namespaces that the selector matches.
 func (s *Store) namespaceRule() rule[corev1.Namespace] {
 	return rule[corev1.Namespace]{
 		created: func(*corev1.Namespace) bool { return s.followAnew() },

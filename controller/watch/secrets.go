@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// secretRule: only Secrets that somebody names, and of those what they hold.
+// secretRule: only Secrets that are referenced, and only their data.
 func (s *Store) secretRule() rule[corev1.Secret] {
 	return rule[corev1.Secret]{
 		created: s.names,

@@ -29,7 +29,7 @@ type Store struct {
 	changes *Ring
 	informers
 
-	judging sync.Mutex // whether an ingress is ours, and what becomes of it
+	judging sync.Mutex // guards the decision whether an ingress is ours and accepted
 
 	mu       sync.RWMutex
 	accepted map[types.NamespacedName]*networkingv1.Ingress

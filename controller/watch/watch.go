@@ -34,7 +34,7 @@ type Options struct {
 	// Reads says which ConfigMaps besides ConfigMaps are of interest: those that
 	// the configuration was made of. nil is none.
 	Reads func(types.NamespacedName) bool
-	// ReadsSecret says the same of Secrets, besides those that ingresses name.
+	// ReadsSecret does the same for Secrets, in addition to those that ingresses name.
 	ReadsSecret func(types.NamespacedName) bool
 	// Check looks at an ingress's annotations as the ConfigMap now has it: an
 	// error refuses this version of it, denied says why its requests will be

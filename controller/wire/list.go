@@ -44,7 +44,7 @@ func (l List) Equal(other List) bool {
 	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, (*Backend).equal)
 }
 
-// Keeping is the list with those backends of another one that it lacks, by name.
+// Keeping returns the list plus those backends of another one that it lacks, by name.
 // Both are sorted by name.
 func (l List) Keeping(other List) List {
 	have := l.byName()

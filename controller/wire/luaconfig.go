@@ -24,8 +24,8 @@ type luaConfig struct {
 	HSTSIncludeSubdomains   bool     `json:"hsts_include_subdomains"`
 	HSTSPreload             bool     `json:"hsts_preload"`
 
-	// Not in ingress-nginx: the ports of options.Ports.Doors, to which Lua
-	// connects nobody.
+	// Not in ingress-nginx: the ports of options.Ports.Doors, to which Lua makes no
+	// connection.
 	ClosedPorts []int `json:"closed_ports"`
 
 	// Not in ingress-nginx: there only when asked for.

@@ -49,7 +49,7 @@ func (c certificates) add(host string, certificate *model.SSLCert) {
 	c.Certificates[certificate.UID] = certificate.PemCertKey
 }
 
-// ServersKeeping is the certificates of next, and those of hosts that only
+// ServersKeeping returns the certificates of next, and those of hosts that only
 // running has.
 func ServersKeeping(running, next []byte) ([]byte, error) {
 	if len(running) == 0 || len(next) == 0 {

@@ -1,6 +1,6 @@
-// Package command makes commands that cannot keep us waiting. It stands between
-// os/exec and who runs a program for its answer. Its one rule: when the context ends,
-// or the program has ended, waiting for it ends too, whatever it has left behind.
+// Package command wraps os/exec for callers that run a program for its output. Its
+// one rule: Wait returns soon after the context or the program has ended, even if
+// child processes keep the output open.
 package command
 
 import (
@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// outputDelay is how long what a program has left behind may hold its output open.
+// outputDelay is how long child processes may keep the output open after the program's end.
 const outputDelay = time.Second
 
-// New is exec.CommandContext with a bound on Wait: the program has a process group
-// of its own, which is killed when ctx ends, and its output is not waited for longer
-// than a second after its end (exec.ErrWaitDelay).
+// New is exec.CommandContext with a bounded Wait. The program has its own process
+// group, which is killed when ctx ends. Wait gives up on the output one second after
+// the program's end (exec.ErrWaitDelay).
 func New(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

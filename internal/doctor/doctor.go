@@ -25,7 +25,7 @@ type Finding struct {
 	OK      bool   `json:"ok"`
 	Needed  bool   `json:"needed"`  // a local run cannot start without it
 	Found   string `json:"found"`   // what is there, or why it does not count
-	Without string `json:"without"` // what its absence switches off
+	Without string `json:"without"` // what does not work without it
 }
 
 // Examine looks for everything. It takes a second or two at most.
@@ -67,7 +67,7 @@ func examineNginx() []Finding {
 	return append(findings, examineTypes(found), examineCJSON())
 }
 
-// examineModule asks nginx itself: `nginx -t` of a configuration that needs the module.
+// examineModule runs `nginx -t` on a configuration that needs the module.
 func examineModule(program *nginx.Nginx, name string, needed bool, without string) Finding {
 	finding := Finding{What: "nginx module " + name, Needed: needed, Found: "linked in", Without: without}
 	files, err := program.Load(name)

@@ -1,8 +1,8 @@
-// Package guard runs commands of which nothing outlives the harness, not even
-// when that is killed (SIGKILL): a small process between the harness and the
-// command, the guard, adopts whatever the command leaves behind. Its one rule:
-// the end of the command is the end of all that it started, as with the first
-// process of a container; and the end of the harness is the end of everything.
+// Package guard runs a command and kills all of its processes when the harness
+// ends, even by SIGKILL. A small process between the harness and the command, the
+// guard, adopts the processes that the command leaves behind. Its one rule: when
+// the command ends, everything that it started is killed, as with the first
+// process of a container; when the harness ends, everything is killed.
 package guard
 
 import (
@@ -26,13 +26,13 @@ import (
 	"windtunnel.dev/internal/tempdir"
 )
 
-// outputDelay is how long the output of a command may stay open after its end.
-// Only what has been handed to a process elsewhere can stay open at all.
+// outputDelay is how long the output of a command may stay open after its end. It
+// stays open only if another process has received the descriptor.
 const outputDelay = time.Second
 
 // Guard is a guard process and its folder.
 type Guard struct {
-	// Dir is a temporary folder, which is gone after the guard.
+	// Dir is a temporary folder, removed when the guard ends.
 	Dir string
 
 	hold    *tempdir.Dir
@@ -41,8 +41,8 @@ type Guard struct {
 	said    bytes.Buffer
 }
 
-// New starts a guard with a temporary folder, which has what it is for in its name.
-// It first removes what earlier runs have left, where their guards were killed, too.
+// New starts a guard with a temporary folder; what becomes part of the folder's name.
+// It first cleans up after earlier runs whose guards were killed as well.
 func New(what string) (*Guard, error) {
 	if err := Sweep(); err != nil {
 		return nil, err
@@ -59,9 +59,9 @@ func New(what string) (*Guard, error) {
 	}
 	g := &Guard{harness: ours, command: &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{name, what},
-		Env:         append(os.Environ(), "GORACE=atexit_sleep_ms=0"), // built for tests, it would take a second to end
+		Env:         append(os.Environ(), "GORACE=atexit_sleep_ms=0"), // a race-enabled test binary would take a second to exit
 		ExtraFiles:  []*os.File{theirs},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // a terminal's signals are for the harness
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // signals of the terminal go to the harness only
 		WaitDelay:   outputDelay,
 	}}
 	g.command.Stderr = &g.said
@@ -80,8 +80,8 @@ func New(what string) (*Guard, error) {
 	return g, nil
 }
 
-// Start starts a command, of which Path, Args and Env count, with the guard's folder
-// for temporary files. What it writes goes to out. There can be one at a time.
+// Start starts a command, using Path, Args and Env of it, with the guard's folder
+// for temporary files. Its output goes to out. Only one command can run at a time.
 func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 	if command.Err != nil {
 		return nil, command.Err
@@ -101,7 +101,7 @@ func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{guard: g, pid: started.PID, done: make(chan struct{})}
-	p.process, err = os.FindProcess(started.PID) // holds on to it: its PID may come again
+	p.process, err = os.FindProcess(started.PID) // keeps a handle, because PIDs are reused
 	if err != nil {
 		output.Close()
 		return nil, err
@@ -110,7 +110,7 @@ func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// ask has the guard start a command.
+// ask asks the guard to start a command.
 func (g *Guard) ask(r request, output *os.File) (reply, error) {
 	if err := send(g.harness, r, output); err != nil {
 		return reply{}, g.lost(err)
@@ -127,8 +127,8 @@ func (g *Guard) ask(r request, output *os.File) (reply, error) {
 
 func (g *Guard) lost(err error) error { return fmt.Errorf("its guard has ended: %w", err) }
 
-// Close ends the guard: what it has started is killed, its folder removed. It
-// returns when nothing is left. A second Close does nothing.
+// Close ends the guard: it kills all processes that the guard started and removes the
+// folder. It returns when nothing is left. A second Close does nothing.
 func (g *Guard) Close() error {
 	if g.command.ProcessState != nil {
 		return nil
@@ -148,16 +148,16 @@ func (g *Guard) Close() error {
 }
 
 // Sweep removes the folders of guards that were killed together with their
-// harness, and ends what they have left running.
+// harness, and kills the processes that they left.
 func Sweep() error { return tempdir.Sweep(endSession) }
 
-// endSession kills what runs in the session of a guard that is dead, and returns when
-// it is gone. The session is the guard's if one of its processes uses the guard's
+// endSession kills the processes in the session of a dead guard, and returns when they
+// are gone. The session is the guard's if one of its processes uses the guard's
 // folder, or has it in its environment, as Start gives it: the kernel gives the number of a session to no other while a process is in it.
 func endSession(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, sessionFile))
 	if err != nil {
-		return nil //nolint:nilerr // the guard had not come as far as to start anything
+		return nil //nolint:nilerr // the guard had not started anything yet
 	}
 	session, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || session <= 1 {

@@ -16,18 +16,18 @@ import (
 	"windtunnel.dev/internal/tempdir"
 )
 
-// name is what a guard is called, in /proc and by its first argument. It is
-// unlike the harness's, so that `pkill windtunnel` leaves it to its work.
+// name is the guard's name in /proc and its first argument. It differs from the
+// harness's, so `pkill windtunnel` does not kill it.
 const name = "subject-guard"
 
-// sessionFile holds the PID of the folder's guard, whose session has all it started.
+// sessionFile holds the PID of the folder's guard; everything that the guard starts is in its session.
 const sessionFile = ".guard"
 
-// killEvery is the pause between two looks for what is left to kill.
+// killEvery is the pause between two searches for processes to kill.
 const killEvery = 5 * time.Millisecond
 
-// A guard is the program that starts it, started once more: it needs no other
-// binary beside it, in tests neither. This runs before main.
+// A guard is a second process of the program that starts it, so it needs no other
+// binary, not even in tests. This function runs before main.
 func init() {
 	if len(os.Args) == 2 && os.Args[0] == name {
 		if err := keep(os.Args[1]); err != nil {
@@ -38,10 +38,10 @@ func init() {
 	}
 }
 
-// keep is the guard's whole life. It stays on the main thread, as Pdeathsig is
-// tied to the thread that forks.
+// keep is the main function of a guard. It stays on the main thread, because
+// Pdeathsig is tied to the thread that forks.
 func keep(what string) error {
-	// Caught and not ignored: what is ignored stays so in what the guard starts.
+	// The signals are caught, not ignored: children would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("becoming the parent of orphans (PR_SET_CHILD_SUBREAPER): %w", err)
@@ -69,11 +69,11 @@ func keep(what string) error {
 	return dir.Remove()
 }
 
-// keeper is a guard from its own side.
+// keeper is the state within the guard process.
 type keeper struct {
 	harness *net.UnixConn
 	starts  chan start
-	left    chan struct{} // closed when the harness has gone
+	left    chan struct{} // closed when the harness has ended
 }
 
 type start struct {
@@ -81,7 +81,7 @@ type start struct {
 	output *os.File
 }
 
-// listen hands on what the harness asks for, until it has gone.
+// listen passes on the requests of the harness until the harness ends.
 func (k keeper) listen() {
 	defer close(k.starts)
 	defer close(k.left)
@@ -95,8 +95,8 @@ func (k keeper) listen() {
 	}
 }
 
-// run starts a command and returns when nothing is left of it: it ended, or the
-// harness did, and what it had started was killed.
+// run starts a command and returns when none of its processes is left: the command
+// or the harness has ended, and the rest was killed.
 func (k keeper) run(s start) {
 	pid, err := s.begin()
 	if err != nil {
@@ -143,8 +143,7 @@ func (s start) begin() (pid int, err error) {
 	return command.Pid, nil
 }
 
-// reap waits for all children, and what became children because its parent
-// ended, until there is none.
+// reap waits for all children, adopted ones included, until there are none.
 func reap(tell func(pid int, status syscall.WaitStatus)) {
 	for {
 		var status syscall.WaitStatus
@@ -158,8 +157,8 @@ func reap(tell func(pid int, status syscall.WaitStatus)) {
 	}
 }
 
-// kill kills all that is below us, until nothing is: what one look misses
-// because it was forked meanwhile, the next one finds.
+// kill kills all descendants until there are none. A search may miss a process that
+// is forked meanwhile; the next search finds it.
 func kill(gone <-chan struct{}) {
 	tick := time.NewTicker(killEvery)
 	defer tick.Stop()

@@ -19,8 +19,8 @@ type request struct {
 	Env  []string
 }
 
-// reply is what a guard says: once of the folder, then of each command that it
-// has started, or could not start, and that it has ended.
+// reply is a message of the guard: first about the folder; then, for each command,
+// that it has started, could not be started, or has ended.
 type reply struct {
 	Dir    string
 	PID    int
@@ -46,8 +46,8 @@ func send(to *net.UnixConn, message any, file *os.File) error {
 	return err
 }
 
-// receive reads one message, and the file that came with it, nil if none did.
-// The error is io.EOF when the other side has gone.
+// receive reads one message and the file sent with it, nil if there is none. The
+// error is io.EOF when the other side has closed the socket.
 func receive(from *net.UnixConn, message any) (*os.File, error) {
 	text, rights := make([]byte, maxMessage), make([]byte, syscall.CmsgSpace(4))
 	n, nrights, flags, _, err := from.ReadMsgUnix(text, rights)
@@ -77,7 +77,7 @@ func attached(rights []byte) (*os.File, error) {
 	return os.NewFile(uintptr(descriptors[0]), "output"), nil
 }
 
-// connection makes a net.UnixConn of a socket, which it closes.
+// connection turns a socket into a net.UnixConn and closes the socket.
 func connection(socket *os.File) (*net.UnixConn, error) {
 	defer socket.Close()
 	conn, err := net.FileConn(socket)

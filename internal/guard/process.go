@@ -21,7 +21,7 @@ type Process struct {
 // PID is the command's.
 func (p *Process) PID() int { return p.pid }
 
-// Signal signals the command alone. That it has ended is no error.
+// Signal sends a signal to the command only. It is no error if the command has ended.
 func (p *Process) Signal(s os.Signal) error {
 	if err := p.process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -29,8 +29,8 @@ func (p *Process) Signal(s os.Signal) error {
 	return nil
 }
 
-// Wait returns when nothing that the command started is left and its output is
-// written. It is nil for exit code 0, else an Exit, or says that the guard was lost.
+// Wait returns when no process of the command is left and its output is written. The
+// error is nil for exit code 0, else an Exit, or says that the guard has ended.
 func (p *Process) Wait() error {
 	<-p.done
 	return p.err
@@ -43,13 +43,13 @@ func (p *Process) follow(output *os.File, out io.Writer) {
 	go func() {
 		defer close(copied)
 		defer output.Close()
-		_, _ = io.Copy(out, output) // a writer that fails has its own to tell
+		_, _ = io.Copy(out, output) // a writer reports its own errors
 	}()
 	var last reply
 	_, err := receive(p.guard.harness, &last)
 	switch {
 	case err != nil:
-		p.err = p.guard.lost(err) // killed, or closed: Close sees to what is left
+		p.err = p.guard.lost(err) // killed, or closed: Close cleans up
 	case last.Status != 0:
 		p.err = Exit(last.Status)
 	}
@@ -57,7 +57,7 @@ func (p *Process) follow(output *os.File, out io.Writer) {
 	<-copied
 }
 
-// Exit is how a command ended that did not end well. It reads as an exec.ExitError does.
+// Exit is the status of a command that failed. Its text is that of exec.ExitError.
 type Exit syscall.WaitStatus
 
 func (e Exit) Error() string {

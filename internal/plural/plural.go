@@ -1,16 +1,16 @@
-// Package plural writes numbers of things. It stands below all that tells
-// people how many there are. Its one rule: one is never "1 runs".
+// Package plural formats a number with its noun, for messages. Its one rule: the
+// noun agrees with the number, as in "1 run" and "2 runs".
 package plural
 
 import "strconv"
 
-// Of is a number and what it counts: "1 run", "2 runs". The plural is one with an
-// s, or as told: Of(2, "ingress", "ingresses").
+// Of returns a number and its noun: "1 run", "2 runs". The plural is the singular
+// with an s, unless it is given: Of(2, "ingress", "ingresses").
 func Of(n int, one string, many ...string) string {
 	return strconv.Itoa(n) + " " + Noun(n, one, many...)
 }
 
-// Noun is Of without the number.
+// Noun returns the noun that agrees with the number, without the number.
 func Noun(n int, one string, many ...string) string {
 	switch {
 	case n == 1:

@@ -1,5 +1,5 @@
-// Package process looks at the processes of this machine, in /proc. Its one
-// rule: it reads, and signals nobody.
+// Package process reads the processes of this machine from /proc. Its one rule: it
+// only reads, and sends no signals.
 package process
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Below are the processes below one, parents before their children. A process
-// whose parent has ended is below the nearest subreaper above it
-// (PR_SET_CHILD_SUBREAPER), else below process 1.
+// Below returns the descendants of a process, parents before children. A process
+// whose parent has ended becomes a child of the nearest subreaper above it
+// (PR_SET_CHILD_SUBREAPER), else of process 1.
 func Below(pid int) []int {
 	all := offspring(pid)
 	for i := 0; i < len(all); i++ {
@@ -71,8 +71,9 @@ func living(wanted func(procfs.ProcStat) bool) ([]int, error) {
 	return pids, nil
 }
 
-// Uses says whether a process names a folder in its command line or environment, or
-// has a file in it open or as its working directory. What we may not look at does not count.
+// Uses reports whether a process names a folder in its command line or environment,
+// or has an open file or its working directory in it. Without permission to look, it
+// is false.
 func Uses(pid int, folder string) bool {
 	one, err := procfs.NewProc(pid)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package tempdir makes temporary folders that can be told from those of dead
-// processes. Its one rule: a folder belongs to whoever holds a lock on it
-// (flock(2)); the kernel releases the lock at the end of the process, however it
-// ends, so a folder that nobody has locked is left over.
+// Package tempdir makes temporary folders, and finds those that dead processes have
+// left behind. Its one rule: a folder belongs to the process that holds a lock on it
+// (flock(2)). The kernel releases the lock when the process ends for any reason, so an
+// unlocked folder is left over.
 package tempdir
 
 import (
@@ -27,7 +27,7 @@ type Dir struct {
 	lock *os.File
 }
 
-// Make makes a folder, with what it is for in its name, that only this user can enter.
+// Make makes a folder that only this user can enter; what becomes part of its name.
 func Make(what string) (*Dir, error) {
 	for {
 		path, err := os.MkdirTemp("", prefix+what+"-*")
@@ -36,7 +36,7 @@ func Make(what string) (*Dir, error) {
 		}
 		dir, err := Hold(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // somebody's Sweep came before our lock
+			continue // a Sweep removed it before it was locked
 		}
 		if err != nil {
 			return nil, errors.Join(err, os.Remove(path))
@@ -45,9 +45,9 @@ func Make(what string) (*Dir, error) {
 	}
 }
 
-// Hold locks the folder of another process that works for this one, or for
-// which this one works: it is left over when both have ended. The error is
-// fs.ErrNotExist when it is gone.
+// Hold adds a lock to the folder of a cooperating process, such as a parent or child:
+// the folder is left over when both have ended. The error is fs.ErrNotExist if the
+// folder no longer exists.
 func Hold(path string) (*Dir, error) {
 	lock, err := open(path, unix.LOCK_SH)
 	if err != nil {
@@ -56,18 +56,18 @@ func Hold(path string) (*Dir, error) {
 	return &Dir{Path: path, lock: lock}, nil
 }
 
-// Release unlocks the folder and leaves it there.
+// Release unlocks the folder and keeps it.
 func (d *Dir) Release() { d.lock.Close() }
 
-// Remove removes the folder with all it holds, and unlocks it. What is mounted
-// below it is unmounted first; where that fails, nothing is removed.
+// Remove removes the folder with its content, and unlocks it. It first unmounts
+// everything below the folder; if that fails, it removes nothing.
 func (d *Dir) Remove() error {
 	defer d.lock.Close()
 	return remove(d.Path)
 }
 
-// Sweep removes the folders of this user whose owners are dead. Before each,
-// it calls end, which may end what still works there; an error of it keeps the folder.
+// Sweep removes the folders of this user whose owners are dead. Before it removes a
+// folder it calls end, which may end processes that use it; if end fails, the folder stays.
 func Sweep(end func(path string) error) error {
 	paths, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	if err != nil {
@@ -80,7 +80,7 @@ func Sweep(end func(path string) error) error {
 		}
 		lock, err := open(path, unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist) {
-			continue // its owner lives, or somebody else removes it
+			continue // its owner is alive, or another process removes it
 		}
 		if err == nil {
 			if err = end(path); err == nil {
@@ -105,8 +105,8 @@ func ours(path string) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// open locks a folder. It is fs.ErrNotExist when the folder is gone, or was
-// removed before we had the lock.
+// open opens and locks a folder. The error is fs.ErrNotExist if the folder does not
+// exist, or was removed before it was locked.
 func open(path string, how int) (*os.File, error) {
 	file, err := os.OpenFile(path, unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -130,7 +130,7 @@ func flock(file *os.File, how int) error {
 	}
 }
 
-// still is nil when the path is the open file.
+// still returns nil if the path still names the open file.
 func still(path string, file *os.File) error {
 	there, err := os.Lstat(path)
 	if err != nil {
@@ -150,7 +150,7 @@ func remove(path string) error {
 	return os.RemoveAll(path)
 }
 
-// unmount takes away what is mounted below a path, the newest first.
+// unmount unmounts everything below a path, the newest mount first.
 func unmount(path string) error {
 	mounts, err := procfs.GetMounts()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package version says which program this is. It stands between what the Go
-// tool writes into a binary and those who report bugs. Its one rule: what is not
-// known is called unknown, never guessed.
+// Package version reports the version of this program, from the build information
+// that the Go tool writes into a binary. Its one rule: a value that is missing there
+// is reported as unknown.
 package version
 
 import (
@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 )
 
-// Unknown is a version or commit that the Go tool did not write, as in a test.
+// Unknown is a version or commit that the Go tool did not record, as in a test.
 const Unknown = "unknown"
 
 // Build is where a binary comes from.
@@ -22,7 +22,7 @@ type Build struct {
 	Platform string `json:"platform"` // it runs on: linux/amd64
 }
 
-// Of is this binary's build.
+// Of returns the build of this binary.
 func Of() Build {
 	b := Build{Version: Unknown, Commit: Unknown, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -45,7 +45,7 @@ func Of() Build {
 	return b
 }
 
-// String is one line: the version, the commit, and what it was built with.
+// String returns one line with the version, the commit and the compiler.
 func (b Build) String() string {
 	modified := ""
 	if b.Modified {

@@ -15,9 +15,9 @@ local _M = { name = "chashsubset" }
 
 local DEFAULT_SIZE = 3
 
--- Sets of the endpoints (tables with address and port) in their given order, by
--- name, and the names as nodes to hash over. The last set is filled up from the
--- start, so that no set is smaller, hence busier, than the others.
+-- Returns subsets of the endpoints (tables with address and port) in their given order,
+-- by name, and the names as nodes to hash over. The last subset is filled up from the
+-- start: a smaller one would get more requests per endpoint.
 local function build_subsets(endpoints, size)
   local nodes, subsets = {}, {}
   for n = 1, ceil(#endpoints / size) do
@@ -36,8 +36,8 @@ local function take(self, backend)
   self.alternative_backends = backend.alternativeBackends
 end
 
--- Whole and from 1 to the number of endpoints: a larger set would only name some
--- of them twice.
+-- An integer from 1 to the number of endpoints: a larger subset would contain some of
+-- them twice.
 local function subset_size(backend)
   local size = floor(tonumber(backend.upstreamHashByConfig["upstream-hash-by-subset-size"]) or 0)
   return max(1, min(size > 0 and size or DEFAULT_SIZE, #backend.endpoints))

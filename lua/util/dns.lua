@@ -14,8 +14,8 @@ local table = table
 local tostring = tostring
 
 local CACHE_SIZE = 10000
--- Addresses of one name that are taken: as many as one Endpoints object of Kubernetes
--- has. Whoever owns the name must not make work without end for all workers.
+-- Maximum number of addresses per name, the same as in an Endpoints object of Kubernetes.
+-- The owner of a name must not be able to cause unbounded work in all workers.
 local MAX_ADDRESSES = 1000
 -- Times to ask, and milliseconds to wait each time.
 local RETRANS, TIMEOUT = 5, 2000
@@ -60,7 +60,7 @@ local function ask(client, name, query)
   return addresses, ttl
 end
 
--- Both questions about a name; nil and the errors of both if neither is answered.
+-- Sends both queries for a name; returns nil and both errors if neither is answered.
 local function resolve(client, name)
   local errors = {}
   for i, query in ipairs(QUERIES) do
@@ -117,7 +117,7 @@ function _M.lookup(host)
       return addresses
     end
   end
-  -- Those of the last name tried: with a long search list the rest would hide them.
+  -- The errors of the last name tried: with a long search list the others would hide them.
   ngx.log(ngx.ERR, "failed to query the DNS server for ", host, ":\n",
     table.concat(ttl_or_errors, "\n"))
   return { host }

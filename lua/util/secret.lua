@@ -1,6 +1,6 @@
--- What the controller proves itself by when it changes what nginx serves. It lies
--- beside cfg.json, in a file that only nginx's master need read. A controller that
--- writes none, such as a fork's, is not asked.
+-- The secret with which the controller authenticates its changes. It is in a file beside
+-- cfg.json that only nginx's master can read. Without the file, as with a fork's
+-- controller, no secret is required.
 
 local io = io
 local error = error
@@ -9,7 +9,7 @@ local ABSENT = 2 -- ENOENT
 
 local _M = {}
 
--- The secret in a folder; nil if there is none.
+-- Returns the secret in a folder; nil if there is none.
 function _M.read(folder)
   local file, err, code = io.open(folder .. "/secret", "rb")
   if not file then

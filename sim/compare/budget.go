@@ -6,23 +6,23 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Budget is by how much a figure may rise without being called worse: by the
-// largest of its fields.
+// Budget is how much a figure may rise before it counts as worse: the largest of its
+// fields.
 type Budget struct {
 	More float64 // in the figure's unit
 	Rel  float64 // of base, 0 to 1
-	// Chance is for counts of chance events: so many of their standard deviations,
+	// Chance is for counts of random events: a number of standard deviations, each
 	// the square root of the count (Poisson).
 	Chance float64
 }
 
-// allows is by how much a figure may rise from a value.
+// allows returns how much a figure may rise from a value.
 func (b Budget) allows(base float64) float64 {
 	base = math.Abs(base)
 	return max(b.More, b.Rel*base, b.Chance*math.Sqrt(base))
 }
 
-// relative is the share by which a figure that varies may rise.
+// relative returns the share by which a figure that varies may rise.
 const relative = 0.10
 
 const (
@@ -33,11 +33,12 @@ const (
 // defaults are the budgets of figures by name; a figure without one may not
 // rise at all.
 //
-// Of counts: the sync rate limit can put one reload, and one POST, more into a
-// run by chance; lost requests, retries and new connections are chance events
-// that come in heaps, so a few more are no news. Of what varies: More is about what the measurement
-// itself can be off by (a tick of CPU time is 10 ms, a look of a probe takes
-// some milliseconds, a request of hundreds is timed to a few microseconds).
+// For counts: depending on the sync rate limit, a run may have one more reload and
+// one more POST by chance. Lost requests, retries and new connections are random
+// events that come in bursts, so a few more mean nothing. For figures that vary,
+// More is about the error of the measurement: a tick of CPU time is 10 ms, a probe
+// takes some milliseconds, the median of hundreds of requests is exact to a few
+// microseconds.
 var defaults = map[string]Budget{
 	"reloads":          {More: 1, Rel: 0.10},
 	"posts.count":      {More: 1, Rel: 0.10},
@@ -70,8 +71,8 @@ var defaults = map[string]Budget{
 // DefaultBudget is the budget of a figure for which the options name none.
 func DefaultBudget(figure measure.Figure) Budget { return defaults[figure.Name] }
 
-// budget is the one that holds for a figure: its own, or the default with the
-// floors of the options.
+// budget returns the budget of a figure: its own, or the default with the floors of
+// the options.
 func (o Options) budget(figure measure.Figure) Budget {
 	if b, given := o.Budgets[figure.Name]; given {
 		return b

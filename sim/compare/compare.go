@@ -16,38 +16,38 @@ type Verdict string
 
 // The verdicts.
 const (
-	Same   Verdict = "same"         // counts: no worse than the budget allows; else: one value in all runs
-	Unsure Verdict = "~"            // what varies: chance explains it, or it is too small to matter
+	Same   Verdict = "same"         // counts: within the budget; others: one value in all runs
+	Unsure Verdict = "~"            // figures that vary: explained by chance, or too small to matter
 	Better Verdict = "better"       // less than before
 	Worse  Verdict = "WORSE"        // more than before: fails the comparison
 	TooFew Verdict = "too few runs" // no difference, however large, could have been told from chance
 	NoData Verdict = "no data"      // one side has no value
 )
 
-// Outcome is what all rows come to.
+// Outcome is the result of all rows together.
 type Outcome string
 
-// The outcomes.
+// Possible outcomes.
 const (
-	SomeWorse Outcome = "worse"        // a figure is
+	SomeWorse Outcome = "worse"        // at least one figure is worse
 	Void      Outcome = "void"         // base differs from itself
-	CannotSay Outcome = "too few runs" // nothing is seen to be worse, and of some figure nothing could have been seen
-	NoneWorse Outcome = "none worse"   // and a difference would have had a chance to show
+	CannotSay Outcome = "too few runs" // no figure is worse, but for some no difference could have shown
+	NoneWorse Outcome = "none worse"   // and differences could have shown
 )
 
 // Options say what is compared, and when a difference matters. The zero value
 // is the defaults.
 type Options struct {
-	// Figures are the names of the figures to compare, of measure.Figures; none: all.
+	// Figures are names from measure.Figures; empty: all.
 	Figures []string
-	Alpha   float64 // chance of a false alarm over all figures that vary together; default 0.05
-	// Relative is the least rise that matters of a figure that varies, 0 to 1, and
-	// Absolute that of a time, in seconds; both must be exceeded. 0: the figure's
-	// default budget.
+	Alpha   float64 // chance of any false alarm among the figures that vary; default 0.05
+	// Relative is the smallest rise that matters for a figure that varies, 0 to 1;
+	// Absolute is that of a time, in seconds. A rise must exceed both. 0: the
+	// figure's default budget.
 	Relative float64
 	Absolute float64
-	// Budgets are by how much figures may rise, by name; what is not named has
-	// its default: see DefaultBudget.
+	// Budgets are how much figures may rise, by name; the others have their default,
+	// see DefaultBudget.
 	Budgets map[string]Budget
 }
 
@@ -56,8 +56,8 @@ type Row struct {
 	Subject string       `json:"subject"`
 	Figure  string       `json:"figure"`
 	Kind    measure.Kind `json:"kind"`
-	// Base and Head are the worst of counts and the medians of what varies; times
-	// in seconds, memory in bytes.
+	// Base and Head are the worst values of counts and the medians of other figures;
+	// times in seconds, memory in bytes.
 	Base float64 `json:"base"`
 	Head float64 `json:"head"`
 	// Change is (Head-Base)/Base; 0 when Base is 0.
@@ -65,13 +65,13 @@ type Row struct {
 	// P is the chance of a difference this large if there were none, corrected
 	// for the number of rows (Holm); 0 for counts.
 	P float64 `json:"p,omitempty"`
-	// Detectable is the least rise of a figure that varies that these runs could
-	// have shown, in its unit; 0 for counts, and if no rise could.
+	// Detectable is the smallest rise of a figure that varies that these runs could
+	// have shown, in its unit; 0 for counts, and if they could show none.
 	Detectable float64 `json:"detectable,omitempty"`
 	BaseRuns   int     `json:"baseRuns"`
 	HeadRuns   int     `json:"headRuns"`
 	Verdict    Verdict `json:"verdict"`
-	Budget     float64 `json:"budget,omitempty"` // by how much it might have risen, in its unit
+	Budget     float64 `json:"budget,omitempty"` // how much it may rise, in its unit
 }
 
 // Comparison is the rows of all subjects, and whether they can be believed.
@@ -80,30 +80,29 @@ type Comparison struct {
 	Seed     uint64  `json:"seed"`
 	Outcome  Outcome `json:"outcome"`
 	Rows     []Row   `json:"rows"`
-	// Needed is how many runs of each side it takes to tell differences of so many
-	// figures that vary from chance; 0 where no figure does.
+	// Needed is the number of runs per side that it takes to tell differences of so many
+	// varying figures from chance; 0 if no figure varies.
 	Needed int `json:"needed"`
-	// Control are the figures that vary in which base differs from itself, its odd
-	// runs from its even ones (A/A). With one there, such figures say nothing.
+	// Control are the varying figures in which base differs from itself, its odd runs
+	// from its even ones (A/A). If there is any, no varying figure is reliable.
 	Control []Row `json:"control,omitempty"`
-	// Controlled is whether base had runs enough for the control to find a
-	// difference: twice Needed.
+	// Controlled reports whether base had enough runs for the control: twice Needed.
 	Controlled bool `json:"controlled"`
 }
 
-// Void tells whether what varies cannot be believed: base differs from itself.
+// Void reports whether varying figures are unreliable because base differs from itself.
 func (c Comparison) Void() bool { return len(c.Control) > 0 }
 
 // Worse are the rows that fail the comparison.
 func (c Comparison) Worse() []Row { return c.with(Worse) }
 
-// with are the rows of a verdict.
+// with returns the rows with a verdict.
 func (c Comparison) with(v Verdict) []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Verdict != v })
 }
 
-// outcome weighs the rows: a count that is worse is so on any machine; what
-// varies is not to be believed where base differs from itself.
+// outcome combines the rows. A count that is worse is so on any machine; a varying
+// figure is unreliable if base differs from itself.
 func (c Comparison) outcome() Outcome {
 	worse := c.Worse()
 	switch {
@@ -119,7 +118,7 @@ func (c Comparison) outcome() Outcome {
 	return NoneWorse
 }
 
-// judged tells whether the row has a verdict that says something.
+// judged reports whether the row has a conclusive verdict.
 func (r Row) judged() bool { return r.Verdict != TooFew && r.Verdict != NoData }
 
 // VoidError says that a run cannot be compared because it is void.
@@ -158,8 +157,8 @@ func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// compared are the rows of all subjects, judged, and how many runs of each side
-// it takes to judge those that vary.
+// compared returns the judged rows of all subjects, and the number of runs per side
+// that it takes to judge those that vary.
 func compared(base, head []measure.Result, figures []measure.Figure, o Options) (all []Row, needed int) {
 	var samples []sample
 	for i, s := range base[0].Subjects {

@@ -269,7 +269,7 @@ func TestNoisyFiguresAreNamed(t *testing.T) {
 	if err := compare.Table(&out, compared(t, base, head, compare.Options{})); err != nil {
 		t.Fatal(err)
 	}
-	if want := "even a doubling might not have shown: cpu.nginx of dynamic."; !strings.Contains(out.String(), want) {
+	if want := "the runs might have missed a doubling: cpu.nginx of dynamic."; !strings.Contains(out.String(), want) {
 		t.Errorf("it does not say %q:\n%s", want, out.String())
 	}
 }

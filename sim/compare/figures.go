@@ -9,9 +9,9 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Select are the figures that patterns name, in the order of measure.Figures;
-// without a pattern all. A pattern is a name, or the names that a * stands for, as
-// in requests.*. The error of one that names none lists the figures.
+// Select returns the figures that match the patterns, in the order of measure.Figures;
+// without patterns all of them. In a pattern, * matches any characters, as in
+// requests.*. If a pattern matches none, the error lists the figures.
 func Select(patterns []string) ([]measure.Figure, error) {
 	all := measure.Figures()
 	if len(patterns) == 0 {
@@ -32,7 +32,7 @@ func Select(patterns []string) ([]measure.Figure, error) {
 	return slices.DeleteFunc(all, func(f measure.Figure) bool { return !chosen[f.Name] }), nil
 }
 
-// UnknownFigure is the error for a name that no figure has.
+// UnknownFigure returns the error for a name that is not a figure.
 func UnknownFigure(name string) error {
 	var names []string
 	for _, figure := range measure.Figures() {
@@ -41,7 +41,7 @@ func UnknownFigure(name string) error {
 	return fmt.Errorf("there is no figure %q; the figures are %s", name, strings.Join(names, ", "))
 }
 
-// figures are those that are compared; budgets of others are mistakes.
+// figures returns the figures to compare; a budget of any other figure is an error.
 func (o Options) figures() ([]measure.Figure, error) {
 	chosen, err := Select(o.Figures)
 	if err != nil {

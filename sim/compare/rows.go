@@ -13,7 +13,7 @@ type sample struct {
 	base, head []float64
 }
 
-// sampled takes the figures of a subject; one that no run has is left out.
+// sampled returns the figures of a subject, without those that no run has.
 func sampled(subject string, base, head []measure.Subject, figures []measure.Figure) []sample {
 	var all []sample
 	for _, figure := range figures {
@@ -35,8 +35,8 @@ func values(figure measure.Figure, subjects []measure.Subject) []float64 {
 	return all
 }
 
-// judge makes a row of each sample, and says how many runs of each side the
-// figures that vary take.
+// judge makes a row of each sample, and returns the number of runs per side that the
+// varying figures need.
 func judge(samples []sample, o Options) (rows []Row, needed int) {
 	rows = make([]Row, len(samples))
 	var tests []test
@@ -71,8 +71,8 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 	return rows, max(fewest, runsNeeded(len(tests), o.Alpha))
 }
 
-// count holds the worst of head against the worst of base: a count is nearly
-// the same in every run, so one run that differs is news.
+// count compares the worst of head with the worst of base. A count is nearly the same
+// in every run, so a single run that differs is significant.
 func (r *Row) count(s sample, budget Budget) {
 	r.between(slices.Max(s.base), slices.Max(s.head), budget)
 	r.Verdict = r.direction()
@@ -81,11 +81,11 @@ func (r *Row) count(s sample, budget Budget) {
 	}
 }
 
-// medians stand for what varies.
+// medians sets the medians of a varying figure.
 func (r *Row) medians(s sample, budget Budget) { r.between(median(s.base), median(s.head), budget) }
 
-// constant is a figure that is the same in every run of both sides, which no
-// test can judge: it takes as many runs as a test would.
+// constant judges a figure with the same value in every run of both sides. No test
+// can judge it, but it needs as many runs as a test would.
 func (r *Row) constant() {
 	r.P, r.Verdict = 1, Same
 	if min(r.BaseRuns, r.HeadRuns) < fewest {
@@ -100,7 +100,7 @@ func (r *Row) between(base, head float64, budget Budget) {
 	}
 }
 
-// direction is the verdict on a difference that is not chance's.
+// direction returns the verdict on a difference that chance does not explain.
 func (r *Row) direction() Verdict {
 	switch difference := r.Head - r.Base; {
 	case difference > r.Budget:
@@ -111,7 +111,7 @@ func (r *Row) direction() Verdict {
 	return Unsure
 }
 
-// constant tells whether all runs have one value.
+// constant reports whether all runs have the same value.
 func (s sample) constant() bool {
 	all := slices.Concat(s.base, s.head)
 	return slices.Min(all) == slices.Max(all)

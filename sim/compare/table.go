@@ -61,7 +61,7 @@ func (c Comparison) headline() string {
 	case CannotSay:
 		return "too few runs to tell"
 	}
-	return fmt.Sprintf("of %s of cost none is worse", plural.Of(len(c.Rows), "figure"))
+	return fmt.Sprintf("of %s of cost, none is worse", plural.Of(len(c.Rows), "figure"))
 }
 
 // notes say how to read the rows, and whether to believe them.
@@ -75,25 +75,25 @@ func (c Comparison) notes() []string {
 		notes = append(notes, fmt.Sprintf("%s could not be compared: one side has no value.", plural.Of(absent, "figure")))
 	}
 	if noisy := c.noisy(); len(noisy) > 0 {
-		notes = append(notes, "These vary so much that even a doubling might not have shown: "+strings.Join(noisy, ", ")+".")
+		notes = append(notes, "These figures vary so much that the runs might have missed a doubling: "+strings.Join(noisy, ", ")+".")
 	}
 	notes = append(notes,
-		"Compared is what this scenario's changes and traffic cost. What answers hold (status, headers, body) is not compared:",
-		"two controllers that answer differently can come out the same.")
+		"Compared: the cost of this scenario's changes and traffic. Not compared: the content of responses (status, headers,",
+		"body). Two controllers that respond differently can get the same figures.")
 	for _, r := range c.Control {
 		notes = append(notes, fmt.Sprintf("Control: %s of %s differs between base's own runs (%s and %s, p = %.3f): the machine was not the same throughout.",
 			r.Figure, r.Subject, r.show(r.Base), r.show(r.Head), r.P))
 	}
 	if c.Needed > 0 && !c.Controlled {
-		notes = append(notes, fmt.Sprintf("No control: to compare base with itself takes %d base runs.", 2*c.Needed))
+		notes = append(notes, fmt.Sprintf("No control: comparing base with itself needs %d base runs.", 2*c.Needed))
 	}
 	return append(notes,
-		"Counts: the worst run of each side. The others: medians, Mann-Whitney with Holm's correction. Budget: by how much a figure may rise.",
-		"~ is: chance explains it, or it is within the budget. Detectable is the least rise that these runs could have shown.")
+		"Counts: the worst run of each side. The others: medians, Mann-Whitney with Holm's correction. Budget: how much a figure may rise.",
+		"~: explained by chance, or within the budget. Detectable: the smallest rise that these runs could have shown.")
 }
 
-// noisy are the figures of which these runs would have shown a doubling only by
-// chance, although the budget is smaller.
+// noisy returns the figures for which these runs could have missed a doubling,
+// although the budget is smaller.
 func (c Comparison) noisy() []string {
 	var names []string
 	for _, r := range c.with(Unsure) {
@@ -104,7 +104,7 @@ func (c Comparison) noisy() []string {
 	return names
 }
 
-// show writes a value of the row's figure.
+// show formats a value of the row's figure.
 func (r Row) show(value float64) string {
 	switch r.Kind {
 	case measure.Time:

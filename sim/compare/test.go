@@ -8,18 +8,18 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// test is a row whose verdict takes a test, with its sample.
+// test is a row whose verdict needs a test, with its sample.
 type test struct {
 	sample
 	row *Row
 }
 
-// fewest is how many runs a side needs for a lone figure that varies to be
-// judged: with three, no difference reaches 5 % in a Mann-Whitney test.
+// fewest is the number of runs per side needed to judge a single varying figure:
+// with three, no difference reaches 5 % in a Mann-Whitney test.
 const fewest = 4
 
-// p is the chance that two samples of one distribution, whatever its shape,
-// differ as much as these do (Mann-Whitney, two-sided).
+// p returns the probability that two samples of the same distribution, of any shape,
+// differ at least as much as these (Mann-Whitney, two-sided).
 func p(base, head []float64) float64 {
 	return benchmath.AssumeNothing.Compare(benchSample(base), benchSample(head)).P
 }
@@ -32,8 +32,8 @@ func benchSample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// leastP is the smallest p that any difference of so many runs can have: that
-// of samples that do not overlap, two of all ways to deal out the runs.
+// leastP returns the smallest p that is possible with so many runs: that of samples
+// that do not overlap, 2 divided by the number of ways to split the runs.
 func leastP(base, head int) float64 {
 	ways := 1.0
 	for i := 1; i <= head; i++ {
@@ -42,9 +42,9 @@ func leastP(base, head int) float64 {
 	return min(1, 2/ways)
 }
 
-// ables are the tests that can find a difference when all of them are made
-// together. The others have too few runs, which depends on the numbers of runs
-// alone, never on what was measured; they cost the others no power.
+// ables returns the tests that can find a difference when all of them are made
+// together. The others have too few runs. This depends only on the numbers of runs,
+// never on the values, so they do not weaken the other tests.
 func ables(tests []test, alpha float64) []test {
 	slices.SortStableFunc(tests, func(a, b test) int {
 		return cmp.Compare(leastP(len(a.base), len(a.head)), leastP(len(b.base), len(b.head)))
@@ -59,8 +59,8 @@ func ables(tests []test, alpha float64) []test {
 	return tests[:n]
 }
 
-// runsNeeded is how many runs of each side it takes for so many tests to be able
-// to find a difference.
+// runsNeeded returns the number of runs per side that so many tests need to find a
+// difference.
 func runsNeeded(tests int, alpha float64) int {
 	n := 1
 	for leastP(n, n)*float64(tests) >= alpha {
@@ -69,10 +69,9 @@ func runsNeeded(tests int, alpha float64) int {
 	return n
 }
 
-// holm gives the tests their verdicts with Holm's correction: among many tests
-// some look significant by chance, so the smallest p must pass the strictest
-// level. The chance of any false alarm is alpha at most, however the figures
-// depend on one another.
+// holm judges the tests with Holm's correction. Among many tests some look significant
+// by chance, so the smallest p must pass the strictest level. The chance of any false
+// alarm is at most alpha, even if the figures depend on one another.
 func holm(tests []test, alpha float64) {
 	for _, t := range tests {
 		t.row.P = p(t.base, t.head)
@@ -89,10 +88,10 @@ func holm(tests []test, alpha float64) {
 	}
 }
 
-// leastShift is the least of a few rises, of the budget and above, that would have
-// been told from chance had head's runs been base's raised by it.
+// leastShift tries a few rises, from the budget upwards, and returns the smallest that
+// the test would have found if head's runs were base's plus the rise.
 func (t test) leastShift(alpha float64) float64 {
-	apart := 1.01 * (slices.Max(t.base) - slices.Min(t.base)) // samples do not overlap
+	apart := 1.01 * (slices.Max(t.base) - slices.Min(t.base)) // beyond it the samples do not overlap
 	step := max(t.row.Budget, 0.01*math.Abs(t.row.Base))
 	for _, times := range []float64{1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50} {
 		if shift := times * step; shift < apart && p(t.base, t.raised(shift)) < alpha {
@@ -102,7 +101,7 @@ func (t test) leastShift(alpha float64) float64 {
 	return max(step, apart)
 }
 
-// raised are as many runs as head has, base's own but for a rise.
+// raised returns as many runs as head has: base's values plus a rise.
 func (t test) raised(shift float64) []float64 {
 	raised := make([]float64, len(t.head))
 	for i := range raised {

@@ -133,8 +133,8 @@ type Request struct {
 	Reused  bool          `json:"reused,omitempty"`  // went out on a connection that had served before
 	Cause   Cause         `json:"cause,omitempty"`   // why it failed; empty: it did not
 	Detail  string        `json:"detail,omitempty"`  // the error, in its own words
-	// Lasts is how long the client meant it to last: a stream, a slow answer, a body
-	// that takes its time; 0: until the answer is there.
+	// Lasts is the length that the client has chosen for a stream, a slow answer or a
+	// slow body; 0: the request ends with its answer.
 	Lasts time.Duration `json:"lasts,omitempty"`
 	// Messages counts what came over a stream: server-sent events, messages of a websocket.
 	Messages int `json:"messages,omitempty"`
@@ -310,17 +310,18 @@ type Start struct {
 type Probe struct {
 	Connections int `json:"connections"` // opened
 	Workers     int `json:"workers"`     // that one of them reached
-	// Unreached counts the workers that took connections when the round ended, and
-	// of which none could be had.
+	// Unreached counts the workers that accepted connections when the round ended, but
+	// to which the probes had none.
 	Unreached int    `json:"unreached,omitempty"`
-	Off       string `json:"off,omitempty"` // why no worker was asked any more; empty: they were asked to the end
+	Off       string `json:"off,omitempty"` // why the probes stopped early; empty: they did not
 }
 
-// Load is what a traffic lane had to send in a round, written at its end.
+// Load is the number of requests that a traffic lane had to send in a round; it is
+// written at the end of the round.
 type Load struct {
 	Lane   string `json:"lane"`
-	Due    int    `json:"due"`    // requests that were meant to be sent by then
-	Missed int    `json:"missed"` // of those, never sent: the generator fell behind
+	Due    int    `json:"due"`    // requests due by then
+	Missed int    `json:"missed"` // of those, never sent because the generator fell behind
 }
 
 // Fault is something that a step broke on purpose, when it struck and when it
@@ -329,10 +330,10 @@ type Fault struct {
 	Name   string `json:"name"`
 	Healed bool   `json:"healed"`
 	Failed bool   `json:"failed,omitempty"`
-	// Struck is what it struck until it was healed; nil: that is not told.
+	// Struck is what it struck until it was healed; nil: not known.
 	Struck *Struck `json:"struck,omitempty"`
-	// Absent says that the subject was not there when it struck nothing: neither
-	// when that began nor at its end did its controller and nginx both run.
+	// Absent says that the fault struck nothing because the subject was not running:
+	// neither at its start nor at its end did both the controller and nginx run.
 	Absent bool `json:"absent,omitempty"`
 }
 

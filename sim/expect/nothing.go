@@ -14,9 +14,9 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// unseen are the paths of the figures that say nothing of a subject, because there
-// was nothing to count or nobody counted: their zeros would meet what nobody has
-// looked at. (Quantiles and trends of nothing are found by their N.)
+// unseen returns the paths of the figures without data for a subject: there was nothing
+// to count, or nothing was counted. Their zeros must not meet an expectation.
+// (Quantiles and trends without data are recognised by their N.)
 func unseen(s measure.Subject) (paths []string) {
 	none := func(when bool, those ...string) {
 		if when {
@@ -49,18 +49,18 @@ func patterns(paths []string) (all []*cel.AttributePatternType) {
 	return all
 }
 
-// subset is a list that an all of an expectation goes over, with the program that
-// gets it.
+// subset is a list over which an all() of an expectation iterates, with the program that
+// computes it.
 type subset struct {
 	text    string
 	program cel.Program
 }
 
-// mayBeEmpty are the lists in which nothing is what one hopes for.
+// mayBeEmpty are the lists for which empty is a good result.
 var mayBeEmpty = []string{"trouble", "invalid"}
 
-// subsetsOf finds the lists of an expectation's alls, but those within another
-// macro, which are no lists of their own.
+// subsetsOf returns the lists of the all() macros of an expectation, except those within another
+// macro.
 func subsetsOf(parsed *cel.Ast) ([]subset, error) {
 	var subsets []subset
 	var failed error
@@ -93,7 +93,7 @@ func subsetsOf(parsed *cel.Ast) ([]subset, error) {
 
 func visit(e ast.Expr, see func(ast.Expr)) { ast.PreOrderVisit(e, ast.NewExprVisitor(see)) }
 
-// isAll says whether an expression is what the macro all expands to: it begins with
+// isAll reports whether an expression is the expansion of the macro all, which starts with
 // true.
 func isAll(e ast.Expr) bool {
 	if e.Kind() != ast.ComprehensionKind {
@@ -103,7 +103,7 @@ func isAll(e ast.Expr) bool {
 	return from.Kind() == ast.LiteralKind && from.AsLiteral() == types.True
 }
 
-// empty says which list an all of the expectation goes over in vain.
+// empty names a list of an all() that is empty.
 func empty(subsets []subset, vars cel.PartialActivation) string {
 	for _, s := range subsets {
 		out, _, err := s.program.Eval(vars)
@@ -114,7 +114,7 @@ func empty(subsets []subset, vars cel.PartialActivation) string {
 	return ""
 }
 
-// lanesOf are the names that an expectation compares those of lanes with.
+// lanesOf returns the names with which an expectation compares lane names.
 func lanesOf(parsed *cel.Ast) (names []string) {
 	visit(parsed.NativeRep().Expr(), func(e ast.Expr) {
 		if e.Kind() != ast.ComprehensionKind || !isOfLanes(e.AsComprehension().IterRange()) {
@@ -130,7 +130,7 @@ func lanesOf(parsed *cel.Ast) (names []string) {
 	return names
 }
 
-// isOfLanes says whether a list is the lanes, or what a macro leaves of them.
+// isOfLanes reports whether a list is the lanes, or a subset of them that a macro selects.
 func isOfLanes(list ast.Expr) bool {
 	for list.Kind() == ast.ComprehensionKind {
 		list = list.AsComprehension().IterRange()
@@ -139,7 +139,7 @@ func isOfLanes(list ast.Expr) bool {
 	return ok && root == "lanes"
 }
 
-// comparedName is the text with which lane.name is compared, by == or !=.
+// comparedName returns the text with which lane.name is compared by == or !=.
 func comparedName(e ast.Expr, lane string) (string, bool) {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "_==_" && e.AsCall().FunctionName() != "_!=_" {
 		return "", false
@@ -158,7 +158,7 @@ func comparedName(e ast.Expr, lane string) (string, bool) {
 	return "", false
 }
 
-// noLane says which of the names no lane has.
+// noLane returns a name that no lane has.
 func noLane(names []string, lanes []measure.Lane) string {
 	for _, name := range names {
 		if !slices.ContainsFunc(lanes, func(l measure.Lane) bool { return l.Name == name }) {

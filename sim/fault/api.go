@@ -8,23 +8,23 @@ import (
 
 // ofAPI are the faults of the API server, as the controller meets them.
 var ofAPI = []Fault{
-	{Name: "api-watch-closed", Doc: "All watches end cleanly, as an idle timeout of a load balancer ends them; they may come back at once.", Strikes: "watches",
+	{Name: "api-watch-closed", Doc: "All watches end cleanly, like after an idle timeout of a load balancer; clients may reconnect at once.", Strikes: "watches",
 		strike: func(v Victim, _ time.Duration) (over, error) {
 			return v.Inject(kubefault.EndedWatches(), kubefault.Scope{})
 		}},
-	lasting("api-half-open", "Open watches send nothing more and stay open, as a connection whose peer has gone; what happened meanwhile comes late.", "watches",
+	lasting("api-half-open", "Open watches stay open but send nothing, like a connection whose peer is gone; their events arrive late.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.StalledWatch() })),
-	lasting("api-delayed-events", "Each event reaches the watches half of this time late.", "batches of events",
+	lasting("api-delayed-events", "Each event reaches the watches late, by half of this time.", "batches of events",
 		during(func(d time.Duration) kubefault.Fault { return kubefault.DelayedEvents(d / 2) })),
 	lasting("api-429", "Every request is answered with 429 and Retry-After: 1.", "requests",
 		during(func(time.Duration) kubefault.Fault { return kubefault.TooManyRequests(time.Second) }), endWatches),
 	lasting("api-5xx", "Every request is answered with 503.", "requests",
 		during(func(time.Duration) kubefault.Fault { return kubefault.ServerError(503, 0) }), endWatches),
-	lasting("api-slow-list", "Watches end and may not resume; the lists they begin again with take half of this time.", "lists",
+	lasting("api-slow-list", "Watches end and cannot resume; the lists that clients then request take half of this time.", "lists",
 		during(func(d time.Duration) kubefault.Fault { return kubefault.Delay(d / 2) }, "list", "watchlist"), forget, endWatches),
-	lasting("api-empty-list", "Watches end and may not resume; the lists they begin again with are well-formed and empty.", "lists",
+	lasting("api-empty-list", "Watches end and cannot resume; the lists that clients then request are well-formed and empty.", "lists",
 		during(func(time.Duration) kubefault.Fault { return kubefault.EmptyList() }), forget, endWatches),
-	lasting("api-410", "Watches end, and every resume is told 410 Gone: everything is listed again.", "watches",
+	lasting("api-410", "Watches end, and every attempt to resume gets 410 Gone: clients list everything again.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.ResumeExpired() }), endWatches),
 	lasting("api-restart", "The API server stops cleanly and comes back after this time, without its history.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.Restart(0, false) })),

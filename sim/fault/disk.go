@@ -16,7 +16,7 @@ import (
 
 // ofDisk are the faults of where the controller writes.
 var ofDisk = []Fault{
-	{Name: "disk-full", Doc: "There is no room left where nginx's configuration is written. It needs root.", Strikes: "writes", Lasts: true, Root: true,
+	{Name: "disk-full", Doc: "The file system of nginx's configuration is full. It needs root.", Strikes: "writes", Lasts: true, Root: true,
 		strike: fillDisk},
 }
 
@@ -31,8 +31,8 @@ const smallest = 64 << 20
 // is there, and fills it to the brim; where nginx is in a container, only there is
 // it seen. It stays when it is healed, with room again: what the controller has
 // written by then must not be lost. It goes with the folder that it is in, or with the
-// container. It counts the files there that somebody opened to write to while there
-// was no room.
+// container. It counts the files there that were opened for writing while the disk
+// was full.
 func fillDisk(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package fault is what a scenario can break on purpose around a subject, one
 // file a kind of victim. It stands between the timeline's fault steps and what
 // is broken: the API server, nginx's processes. Its one rule: a fault does what
-// happens in production, and says when it struck, what, and when it was healed.
+// happens in production, and logs when it struck, what it struck, and when it was healed.
 package fault
 
 import (
@@ -20,7 +20,7 @@ import (
 type Fault struct {
 	Name string
 	Doc  string // a sentence
-	// Strikes is what it strikes, and counts: requests, workers, files.
+	// Strikes is the unit in which it counts: requests, workers, files.
 	Strikes string
 	// Lasts says that it holds for a time, and that the step must say how long;
 	// else it happens at once.
@@ -33,10 +33,10 @@ type Fault struct {
 	strike func(Victim, time.Duration) (over, error)
 }
 
-// over ends a fault and returns how much it has struck, of what Fault.Strikes says.
+// over ends a fault and returns how much it has struck, in the unit Fault.Strikes.
 type over func() (struck int)
 
-// done is over of a fault that has struck at once.
+// done is the over function of a fault that strikes once, at its start.
 func done(struck int) over { return func() int { return struck } }
 
 // Victim is a subject as far as it can be broken. A driver that cannot break
@@ -122,7 +122,7 @@ func (f Fault) Strike(ctx context.Context, v Victim, lasts time.Duration, healed
 	return func() { stop(); <-finished }, nil
 }
 
-// There says whether the victim can be struck: its controller and its nginx run.
+// There reports whether the victim's controller and nginx are running.
 func There(v Victim) bool {
 	master, err := v.Master()
 	return err == nil && lives(master) && lives(v.Controller())

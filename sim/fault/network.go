@@ -16,7 +16,7 @@ import (
 
 // ofNetwork are the faults of what lies between the controller and nginx.
 var ofNetwork = []Fault{
-	{Name: "posts-refused", Doc: "Connections to nginx's internal port, where the controller posts to, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true,
+	{Name: "posts-refused", Doc: "Connections to nginx's internal port, to which the controller POSTs, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true,
 		strike: func(v Victim, lasts time.Duration) (over, error) {
 			if v.StatusPort() == 0 {
 				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)
@@ -87,7 +87,7 @@ func refuse(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err er
 	}, nil
 }
 
-// refused is how many packets the rule of a chain has counted.
+// refused returns the packet counter of the rule in a chain.
 func refused(conn *nftables.Conn, chain *nftables.Chain) (int, error) {
 	rules, err := conn.GetRules(chain.Table, chain)
 	if err != nil {

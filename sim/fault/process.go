@@ -10,7 +10,7 @@ import (
 
 // ofProcesses are the faults of nginx's processes.
 var ofProcesses = []Fault{
-	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): what it served is lost, and the master starts another.", Strikes: "workers",
+	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): its requests are lost, and the master starts another.", Strikes: "workers",
 		strike: func(v Victim, _ time.Duration) (over, error) {
 			workers := v.Workers()
 			if len(workers) == 0 {
@@ -23,7 +23,7 @@ var ofProcesses = []Fault{
 			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
 			return done(len(killed)), err
 		}},
-	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as by a starved CPU, and go on after this time.", Strikes: "workers", Lasts: true,
+	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as on a starved CPU, and continue after this time.", Strikes: "workers", Lasts: true,
 		strike: func(v Victim, _ time.Duration) (over, error) {
 			stopped, err := signalAll(v.Workers(), syscall.SIGSTOP)
 			goOn := func() int {
@@ -38,15 +38,15 @@ var ofProcesses = []Fault{
 			}
 			return goOn, nil
 		}},
-	{Name: "controller-kill", Doc: "The controller is killed (SIGKILL), and nginx with it, as when their container ends; it is started again at once.", Strikes: "controllers", Kills: true,
+	{Name: "controller-kill", Doc: "The controller and nginx are killed (SIGKILL), as when their container ends; the controller is started again at once.", Strikes: "controllers", Kills: true,
 		strike: func(v Victim, _ time.Duration) (over, error) {
 			return done(1), signal(v.Controller(), syscall.SIGKILL)
 		}},
-	{Name: "config-tests", Doc: "nginx -t runs on the configuration again and again, as an admission webhook has it run. Runs that refuse what is in place are troubles.", Strikes: "tests", Lasts: true,
+	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true,
 		strike: testAgain},
-	{Name: "config-torn", Doc: "nginx.conf is cut in half where it lies, as by a writer that does not write at once, and whole again after this time.", Strikes: "files", Lasts: true,
+	{Name: "config-torn", Doc: "nginx.conf is cut in half in place, as by a writer that does not write atomically, and is complete again after this time.", Strikes: "files", Lasts: true,
 		strike: tear},
-	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, and nobody reloads them. A controller that ends for it, or does not answer its health check for five seconds, is started again, as a kubelet would (which waits for 50, by ingress-nginx's own manifests).", Strikes: "masters", Kills: true,
+	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, but cannot be reloaded. A controller that ends because of it, or fails its health check for five seconds, is started again, as a kubelet would do (after 50 seconds with ingress-nginx's own manifests).", Strikes: "masters", Kills: true,
 		strike: func(v Victim, _ time.Duration) (over, error) {
 			pid, err := v.Master()
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writes is an inotify watch of the files of a folder: inotify(7).
+// writes is an inotify watch (inotify(7)) of the files of a folder.
 type writes struct{ notify *os.File }
 
 func watchWrites(dir string) (writes, error) {
@@ -24,8 +24,8 @@ func watchWrites(dir string) (writes, error) {
 	return w, nil
 }
 
-// count ends the watch, and returns how often a file was closed that had been opened
-// to write to, whatever came of the writing.
+// count ends the watch, and returns how often a file that was open for writing was
+// closed, whether or not the writes succeeded.
 func (w writes) count() (n int, err error) {
 	defer w.notify.Close()
 	raw, err := w.notify.SyscallConn()

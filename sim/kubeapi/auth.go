@@ -12,9 +12,9 @@ import (
 // minToken is the length of the shortest token taken from an operator.
 const minToken = 16
 
-// authenticated serves those who show the token or a certificate; they may do everything.
-// Others get a 401 and may ask for health only, as where kube-apiserver's
-// AuthenticationConfiguration admits anonymous requests on these paths.
+// authenticated serves requests with the token or a client certificate; they may do
+// everything. Others get a 401, except on health paths, as when kube-apiserver's
+// AuthenticationConfiguration admits anonymous requests there.
 func (s *Server) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		user, ok := s.authenticate(req)
@@ -26,8 +26,8 @@ func (s *Server) authenticated(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate returns who a certificate says it is, nil for the administrator. It is
-// false for who shows nothing, or something wrong.
+// authenticate returns the user of a certificate, nil for the administrator. It returns
+// false if the credentials are missing or wrong.
 func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, bool) {
 	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
 		if cert := req.TLS.PeerCertificates[0]; s.identity.trusts(cert) {
@@ -41,7 +41,7 @@ func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, bo
 	return nil, strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(s.token)) == 1
 }
 
-// openToAll has the paths that probes ask.
+// openToAll are the paths of health probes.
 func openToAll(path string) bool {
 	for _, open := range []string{"/healthz", "/livez", "/readyz"} {
 		if path == open || strings.HasPrefix(path, open+"/") {

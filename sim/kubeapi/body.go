@@ -94,14 +94,14 @@ type discard struct{ http.ResponseWriter }
 
 func (discard) Header() http.Header { return http.Header{} }
 
-// contentType returns the media type of the request's body without its parameters. Without
-// a Content-Type it is JSON, as in kube-apiserver, but empty and so no type that is taken
-// where nothing is shown either: any web page can have a browser post such requests.
+// contentType returns the media type of the request's body without parameters. Without a
+// Content-Type it is JSON, as in kube-apiserver. It is empty, and so refused, if there is
+// no Authorization either: any web page can make a browser send such requests.
 func contentType(r *request) (string, error) {
 	header := r.Header.Get("Content-Type")
 	switch {
 	case header != "":
-	case r.Header.Get("Authorization") != "": // which a page cannot send without leave
+	case r.Header.Get("Authorization") != "": // a web page cannot send it without CORS permission
 		return "application/json", nil
 	default:
 		return "", nil

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// hostChecked refuses requests that name another host than this server, as kubectl proxy
-// does (--accept-hosts). A web page can have its own name resolve to 127.0.0.1, so that a
-// browser on this machine takes the server for the page's (DNS rebinding).
+// hostChecked refuses requests whose Host is not this server, like kubectl proxy
+// (--accept-hosts). It prevents DNS rebinding: the name of a web page may resolve to
+// 127.0.0.1, so a browser on this machine would treat this server as the page's own.
 func (s *Server) hostChecked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if s.isNamed(req.Host) {
@@ -26,7 +26,7 @@ func (s *Server) hostChecked(next http.Handler) http.Handler {
 	})
 }
 
-// isNamed says whether a Host header, with or without a port, is a name of this server.
+// isNamed reports whether a Host header, with or without a port, names this server.
 func (s *Server) isNamed(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -50,10 +50,10 @@ func (f *faults) edit(change func([]*injection) []*injection) {
 }
 
 // Inject lets the server fail, where the scope says. It returns once the fault is
-// in force, unless the scope puts it off. Stop heals it, unless it is healed
-// already, and returns what it has struck: how many requests, or how often it came
-// between an open watch and its events; of a fault of the server as a whole, how
-// many watches that ended.
+// in force, unless the scope delays it. Stop heals it, if it is not healed yet, and
+// returns what it has struck: the number of requests, or how often it affected the
+// events of an open watch; for a fault of the whole server, the number of watches
+// that it ended.
 func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck int), err error) {
 	if err := scope.Check(); err != nil {
 		return nil, err

@@ -44,8 +44,8 @@ func (s *Server) writeKubeconfig(dir string) (string, error) {
 	return path, nil
 }
 
-// writePrivate replaces a kubeconfig by one that only its owner may read, whoever could
-// read the one before, and wherever a link in its place leads.
+// writePrivate replaces a kubeconfig by one that only its owner can read, whatever the
+// mode of the old file, and without following a symbolic link.
 func writePrivate(path string, config api.Config) error {
 	text, err := clientcmd.Write(config)
 	if err != nil {

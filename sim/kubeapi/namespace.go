@@ -13,9 +13,9 @@ import (
 // Where there is no namespace controller the server plays it: it deletes what is
 // in a namespace that is deleted, and then the namespace.
 
-// mayDelete refuses to delete the namespaces that kube-apiserver keeps for ever (the
-// admission plugin NamespaceLifecycle). The others of a new cluster, such as
-// kube-node-lease, may go.
+// mayDelete refuses to delete the namespaces that kube-apiserver protects (admission
+// plugin NamespaceLifecycle). The other namespaces of a new cluster, such as
+// kube-node-lease, can be deleted.
 func (r *request) mayDelete() error {
 	if r.objects.res.groupResource() != (schema.GroupResource{Resource: "namespaces"}) {
 		return nil

@@ -21,8 +21,8 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.reason) }
 
-// attempt calls a library that panics on some input that it should refuse, and makes an
-// error of that. The client is told what refusal says.
+// attempt calls a library that panics on some invalid input, and turns the panic into an
+// error. The client gets refusal.
 func attempt[T any](refusal apierrors.APIStatus, call func() (T, error)) (result T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -32,8 +32,8 @@ func attempt[T any](refusal apierrors.APIStatus, call func() (T, error)) (result
 	return call()
 }
 
-// surviving answers a panic with a 500 and reports it. An answer that has begun is cut, as
-// the client must not take it for whole.
+// surviving answers a panic with a 500 and logs it. A response that has begun is cut, so
+// the client does not take it for complete.
 func (s *Server) surviving(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
@@ -71,8 +71,8 @@ func (s *Server) reportPanic(req *http.Request, reason any, stack []byte) {
 		"request", what, "reason", fmt.Sprint(reason), "stack", string(stack))
 }
 
-// netLog takes what net/http logs. It passes on panics only: the rest is about handshakes
-// and hang-ups, which are the clients' affair.
+// netLog receives the log of net/http. It passes on panics only: the other messages are
+// about failed handshakes and closed connections of clients.
 type netLog struct{ log *slog.Logger }
 
 func (n netLog) Write(line []byte) (int, error) {

@@ -13,14 +13,14 @@ import (
 const (
 	// maxPatchOperations bounds a JSON patch.
 	maxPatchOperations = 10000
-	// maxNested bounds the bytes of a merge patch, each counted as often as there are
-	// objects and lists around it: the library reads it again for each of them.
+	// maxNested bounds the bytes of a merge patch, each counted once per level of nesting,
+	// because the library reads them again at each level.
 	maxNested = 32 << 20
-	// maxRead bounds the bytes of an object, counted as often as the library reads them: once
-	// for each operation and for each level that a patch goes down.
+	// maxRead bounds the bytes of an object times the number of times that the library reads
+	// them: once per operation and per level of the patch.
 	maxRead = 256 << 20
-	// maxDepth bounds the levels of a custom object, and of what is applied: the paths of
-	// managed fields grow with each.
+	// maxDepth bounds the nesting of a custom object, and of an applied one: the paths of
+	// managed fields grow with each level.
 	maxDepth = 1000
 	// maxPatchElements bounds the elements of all lists of a strategic merge patch, each of
 	// which is looked for in the object's list.
@@ -38,7 +38,7 @@ func errTooDeep(levels int) error {
 	return fmt.Errorf("the object has %d levels, and may have %d", levels, maxDepth)
 }
 
-// depth is how deep a JSON value goes.
+// depth returns the nesting depth of a JSON value.
 func depth(value any) (levels int) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -38,7 +38,7 @@ type stream struct {
 	chunked  *chunked      // nil: only net/http may write
 	work     *workspace    // borrowed while it works
 	size     int           // of the parts in it
-	err      error         // of the connection: the client has gone
+	err      error         // of the connection, which the client has closed
 }
 
 // open sends the response's header, also when there is no event yet.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// workspace is what a stream works with while it has events. It borrows one then, as
-// thousands may be open and quiet.
+// workspace holds the buffers of a stream. A stream borrows one only while it has events,
+// because thousands of streams may be open and idle.
 type workspace struct {
 	events []event
 	used   int      // of the events, at most
@@ -23,7 +23,7 @@ var workspaces = sync.Pool{New: func() any { return &workspace{events: make([]ev
 
 func borrow() *workspace { return workspaces.Get().(*workspace) }
 
-// giveBack empties it first, lest it keep objects alive.
+// giveBack clears it first, so it keeps no objects alive.
 func (w *workspace) giveBack() {
 	clear(w.events[:w.used])
 	w.used = 0
@@ -39,12 +39,12 @@ func (w *workspace) reset() {
 	w.parts, w.buf = w.parts[:0], w.buf[:0]
 }
 
-// reclaimAfter is how many watches end before their memory is given back to the system. A
-// process that does nothing else would keep it for minutes: the runtime collects every two
-// minutes then, and gives back slowly.
+// reclaimAfter is how many watches end before their memory is returned to the system. An
+// idle process would keep it for minutes, because the runtime then collects every two
+// minutes and returns memory slowly.
 const reclaimAfter = 500
 
-// reclaimer gives memory back after watches have ended in large numbers.
+// reclaimer returns memory to the system after many watches have ended.
 type reclaimer struct {
 	ended   atomic.Int64 // since the last time
 	pending atomic.Bool

@@ -9,13 +9,12 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// faults are the times in which something was broken on purpose, and what was
-// struck in them.
+// faults are the times at which faults were active, and what they struck.
 type faults struct {
 	rounds rounds
 	spans  []Broken
 	struck map[string]*Struck
-	missed []string // in a sentence each
+	missed []string // one sentence each
 }
 
 func newFaults(r rounds) measurement { return &faults{rounds: r, struck: map[string]*Struck{}} }
@@ -47,7 +46,7 @@ func (m *faults) of(name string) *Struck {
 	return m.struck[name]
 }
 
-// end takes in what the end of a fault tells.
+// end records the end of a fault.
 func (m *faults) end(e event.Event, from time.Duration) {
 	s := m.of(e.Fault.Name)
 	told := e.Fault.Struck
@@ -60,7 +59,7 @@ func (m *faults) end(e event.Event, from time.Duration) {
 	case e.Fault.Failed:
 		s.Failed++
 	case told == nil:
-		return // a log from before it was told
+		return // a log of an older version, without this value
 	case told.Count == 0:
 		s.Missed++
 		m.missed = append(m.missed, fmt.Sprintf("fault %s struck no %s from %v to %v of the run", s.Name, s.Of, from.Round(time.Millisecond), e.At.Round(time.Millisecond)))

@@ -32,8 +32,8 @@ type Subject struct {
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
 	Changes  Changes  `json:"changes"`
-	Faults   int      `json:"faults"`           // struck on purpose
-	Struck   []Struck `json:"struck,omitempty"` // what they struck, by name
+	Faults   int      `json:"faults"`           // number of faults
+	Struck   []Struck `json:"struck,omitempty"` // what the faults struck, by name
 	Reloads  int      `json:"reloads"`          // seen from outside: new generations of workers
 	Posts    Posts    `json:"posts"`
 	Syncs    Syncs    `json:"syncs"`
@@ -64,17 +64,17 @@ type Changes struct {
 	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or of a service without a host, and do not say what is to be seen
 }
 
-// Struck is what the faults of one name have struck. A fault that strikes nothing
-// although the subject is there tests nothing: the run is void.
+// Struck is what the faults of one name have struck. If a fault strikes nothing
+// although the subject is running, the run is void.
 type Struck struct {
 	Name   string `json:"name"`
-	Count  int    `json:"count"`  // what they struck, in all
-	Of     string `json:"of"`     // what that is: requests, workers, files …
-	Times  int    `json:"times"`  // that one began
-	Missed int    `json:"missed"` // of those, struck nothing
-	Failed int    `json:"failed"` // of those, could not be made
-	Absent int    `json:"absent"` // of those, the subject was not there: its controller or nginx had ended; neither missed nor failed
-	Untold int    `json:"untold"` // of those, the log does not tell how they ended
+	Count  int    `json:"count"`  // how much they struck, in total
+	Of     string `json:"of"`     // unit of count: requests, workers, files …
+	Times  int    `json:"times"`  // how often such a fault began
+	Missed int    `json:"missed"` // of those times, it struck nothing
+	Failed int    `json:"failed"` // of those times, it could not be made
+	Absent int    `json:"absent"` // of those times, the subject was not running: its controller or nginx had ended; neither missed nor failed
+	Untold int    `json:"untold"` // of those times, the log does not have the result
 }
 
 // Balance is how evenly the pods of services were asked, of services whose pods
@@ -101,7 +101,7 @@ type Start struct {
 type Probe struct {
 	Connections int `json:"connections"` // opened, those that reached a worker which had one already included
 	Workers     int `json:"workers"`     // that were reached
-	Unreached   int `json:"unreached"`   // that took connections at the end of a round, and of which none could be had
+	Unreached   int `json:"unreached"`   // workers that accepted connections at the end of a round, but gave none to the probes
 }
 
 // Posts counts dynamic updates. Visible is false for a controller that does
@@ -148,9 +148,9 @@ type Requests struct {
 	Due    int `json:"due"`    // meant to be sent; what the end of a round cut off included
 	Missed int `json:"missed"` // of those, never sent: the generator fell behind
 	Sent   int `json:"sent"`   // and over by the end of their round
-	// Unanswered are those without an answer when we ended them, a second after the
-	// end of their round: neither good nor failed. Requests that last by intent are
-	// not among them.
+	// Unanswered are the requests without an answer that the harness cancelled, a
+	// second after the end of their round. They count neither as good nor as failed.
+	// Requests with a chosen length are not among them.
 	Unanswered int            `json:"unanswered"`
 	Failed     int            `json:"failed"`
 	Causes     map[string]int `json:"causes"` // failed, by cause
@@ -163,7 +163,7 @@ type Requests struct {
 	Unexplained int       `json:"unexplained"` // failed without a known cause
 	Retries     int       `json:"retries"`     // hidden by the HTTP client
 	Sockets     int       `json:"sockets"`     // opened
-	Latency     Durations `json:"latency"`     // from the intended send time, of answered requests but those that last, see Lane.Lasted
+	Latency     Durations `json:"latency"`     // of answered requests, from the intended send time; without those of Lane.Lasted
 	Lag         Durations `json:"lag"`         // the generator's own
 	// Stale is of the answers of pods that a change had taken out of their
 	// service: how long before the request was sent that was meant.
@@ -174,9 +174,9 @@ type Requests struct {
 type Lane struct {
 	Name string `json:"name"`
 	Requests
-	// Lasted is how long requests took whose length the client chooses, from the
-	// intended send time: streams, slow answers, uploads and downloads that did not
-	// fail. It is no latency, so such a lane has none.
+	// Lasted is how long the requests took, from the intended send time, in lanes
+	// where the client chooses the length: streams, slow answers, uploads and
+	// downloads that did not fail. Such lanes have no latency.
 	Lasted Durations `json:"lasted"`
 }
 

@@ -24,15 +24,15 @@ const (
 	// which ingress-nginx's workers read their backends anew, the slowest step of a
 	// dynamic update.
 	MaxGranularity = 250 * time.Millisecond
-	// MaxMissed bounds the share of a lane's due requests that were never sent: later
-	// than any lag, they count among those beyond its 99th percentile.
+	// MaxMissed bounds the share of a lane's due requests that were never sent. Their lag
+	// is unbounded, so they belong above its 99th percentile.
 	MaxMissed = 0.01
 	// MaxUnanswered bounds the share of a lane's due requests that had no answer when
-	// the end of the round cut them off: a subject that hangs would else be no worse
-	// for it.
+	// the end of the round cut them off. Without it, a subject that hangs would not look
+	// worse.
 	MaxUnanswered = 0.01
-	// longEnough is the measured time by which the host has been looked at, which is
-	// once a second.
+	// longEnough is the measured time after which there must be a sample of the host, which is
+	// taken once a second.
 	longEnough = 5 * time.Second
 )
 
@@ -98,31 +98,31 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(len(m.rounds) == 0, "no round was measured")
 	void(r.Sent == 0, "no requests were sent in its rounds")
 	for _, lane := range s.Lanes { // each alone: one that lags hides among the many requests of another
-		void(lane.Sent == 0 && r.Sent > 0, "no request of lane %s was over by the end of its rounds", lane.Name)
-		void(float64(lane.Missed) > MaxMissed*float64(lane.Due), "the load generator never sent %d of %s due in lane %s, at most %.0f %% is sound",
+		void(lane.Sent == 0 && r.Sent > 0, "no request of lane %s finished before its rounds ended", lane.Name)
+		void(float64(lane.Missed) > MaxMissed*float64(lane.Due), "the load generator never sent %d of %s due in lane %s; at most %.0f %% is acceptable",
 			lane.Missed, plural.Of(lane.Due, "request"), lane.Name, 100*MaxMissed)
-		void(lane.Lag.P99 > MaxLag, "the load generator lagged in lane %s: p99 %v late, at most %v is sound", lane.Name, lane.Lag.P99, MaxLag)
+		void(lane.Lag.P99 > MaxLag, "the load generator lagged in lane %s: p99 %v late, at most %v is acceptable", lane.Name, lane.Lag.P99, MaxLag)
 	}
 	for _, lane := range s.Lanes {
-		void(lane.Due > 0 && float64(lane.Unanswered) > MaxUnanswered*float64(lane.Due), "%d of %s due in lane %s had no answer when their round ended, at most %.0f %% is sound",
+		void(lane.Due > 0 && float64(lane.Unanswered) > MaxUnanswered*float64(lane.Due), "%d of %s due in lane %s had no answer when their round ended; at most %.0f %% is acceptable",
 			lane.Unanswered, plural.Of(lane.Due, "request"), lane.Name, 100*MaxUnanswered)
 	}
 	void(dialing > 0, "the load generator could not open sockets for %s", plural.Of(dialing, "request"))
-	void(r.Unexplained > 0, "%s failed for causes that are not known", plural.Of(r.Unexplained, "request"))
-	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is sound", 100*stolen, 100*MaxStolen)
-	void(m.samples == 0 && s.Measured >= longEnough, "nothing tells how busy the host was")
+	void(r.Unexplained > 0, "%s failed for unknown causes", plural.Of(r.Unexplained, "request"))
+	void(stolen > MaxStolen, "the host was starved: %.1f %% of its CPU time was stolen, at most %.0f %% is acceptable", 100*stolen, 100*MaxStolen)
+	void(m.samples == 0 && s.Measured >= longEnough, "there is no record of how busy the host was")
 	void(m.workers == 0, "no nginx worker was seen")
 	for _, f := range s.Struck {
-		void(f.Missed > 0, "the fault %s struck no %s, %d of %s it was made, although the subject was there", f.Name, f.Of, f.Missed, plural.Of(f.Times, "time"))
+		void(f.Missed > 0, "the fault %s struck no %s in %d of %s, although the subject was running", f.Name, f.Of, f.Missed, plural.Of(f.Times, "time"))
 		void(f.Failed > 0, "the fault %s could not be made, %d of %s", f.Name, f.Failed, plural.Of(f.Times, "time"))
 		void(f.Untold > 0 && f.Of != "", "the log does not tell what the fault %s struck, %d of %s", f.Name, f.Untold, plural.Of(f.Times, "time"))
-		void(f.Absent == f.Times, "the fault %s never struck: the subject was not there", f.Name)
+		void(f.Absent == f.Times, "the fault %s never struck: the subject was not running", f.Name)
 	}
-	void(m.off != "", "the probes ceased to look: %s", m.off)
-	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never looked, at %s", plural.Of(s.Changes.watched(), "change"))
-	void(s.Probe.Unreached > 0, "the probes had no connection to %s that served at the end of a round", plural.Of(s.Probe.Unreached, "worker"))
+	void(m.off != "", "the probes stopped: %s", m.off)
+	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never checked %s", plural.Of(s.Changes.watched(), "change"))
+	void(s.Probe.Unreached > 0, "the probes had no connection to %s at the end of a round", plural.Of(s.Probe.Unreached, "worker"))
 	void(s.Changes.Failed > 0, "the API refused %s", refused(t.Changes))
-	void(c.Granularity.P99 > m.gap, "the probes looked too seldom: gaps of p99 %v, at most %v is sound", c.Granularity.P99, m.gap)
+	void(c.Granularity.P99 > m.gap, "the probes looked too seldom: gaps of p99 %v, at most %v is acceptable", c.Granularity.P99, m.gap)
 	void(c.Last.N > 0 && c.Granularity.P99 > c.Last.P50,
 		"the probes are coarser than what they measure: gaps of p99 %v, last convergence of p50 %v", c.Granularity.P99, c.Last.P50)
 	s.Valid = len(s.Invalid) == 0

@@ -17,13 +17,13 @@ import (
 // Outcome is what became of one expectation of one subject.
 type Outcome struct {
 	Subject string `json:"subject"`
-	// Void says that the run of the subject is void: whatever the values, the
-	// expectation was not judged, and is not met.
+	// Void says that the run of the subject is void: the expectation is not judged
+	// and not met, whatever the values.
 	Void bool `json:"void"`
 	expect.Verdict
 }
 
-// Judged are the outcomes as a run lets them stand: where it is void, nothing is met.
+// Judged returns the outcomes, without any that is met if the run is void.
 func Judged(result measure.Result, outcomes []Outcome) []Outcome {
 	void := map[string]bool{}
 	for _, s := range result.Subjects {
@@ -38,7 +38,7 @@ func Judged(result measure.Result, outcomes []Outcome) []Outcome {
 	return judged
 }
 
-// word is the verdict in words.
+// word returns the verdict in words.
 func (o Outcome) word() string {
 	switch {
 	case o.Void:
@@ -51,7 +51,7 @@ func (o Outcome) word() string {
 
 const notJudged = "not judged"
 
-// voids are the subjects whose run is void.
+// voids returns the subjects whose run is void.
 func voids(result measure.Result) (names []string) {
 	for _, s := range result.Subjects {
 		if !s.Valid {

@@ -30,7 +30,7 @@ var rows = []row{
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that never got there are not in it.",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
 	{"of it wait / sync / spread p50", "Where the median time of a change went: from the API's having taken it until the sync that brought it began, that sync, and from the first worker to the last.", way},
-	{"faults and what they struck", "What was broken on purpose, and how much of the subject met it.", struck},
+	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", struck},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
 	{"requests failed, by cause", "Where none failed, the rate below which the true one lies at 95 % confidence (the rule of three).", failures},
@@ -38,8 +38,8 @@ var rows = []row{
 		func(s measure.Subject) []string { return []string{count(s.Requests.Retries)} }},
 	{"sockets opened", "Connections that the lanes opened: many, where nginx closes them.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sockets)} }},
-	{"request latency p50 / p99", "From the moment a request was meant to be sent until its answer's last byte; of more than one lane, of each as well. Lanes whose requests last by intent have none.", latency},
-	{"streams and long requests p50 / max", "How long requests took whose length the client chooses, such as streams: no latency.", lasted},
+	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose requests have a chosen length have no latency.", latency},
+	{"streams and long requests p50 / max", "How long requests took whose length the client chooses, such as streams. This is not a latency.", lasted},
 	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
 	{"stale answers: number, latest", "Answers of pods that a change had taken out of their service, and how long after its intent the last one was asked for.", stale},
 	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
@@ -179,7 +179,7 @@ func failures(s measure.Subject) []string {
 	return lines
 }
 
-// latency is of all lanes that have one, and where these are several, of each.
+// latency returns that of all lanes together and, if several lanes have one, that of each.
 func latency(s measure.Subject) []string {
 	quantiles := func(d measure.Durations) string { return duration(d.P50) + " / " + duration(d.P99) }
 	if s.Requests.Latency.N == 0 {
@@ -201,7 +201,7 @@ func latency(s measure.Subject) []string {
 	return lines
 }
 
-// lasted is nil where no lane's requests last.
+// lasted returns nil if no lane has requests with a chosen length.
 func lasted(s measure.Subject) (lines []string) {
 	for _, lane := range s.Lanes {
 		if lane.Lasted.N > 0 {
@@ -211,7 +211,7 @@ func lasted(s measure.Subject) (lines []string) {
 	return lines
 }
 
-// struck is nil where nothing was broken, or the log does not tell.
+// struck returns nil if there was no fault, or the log does not have what it struck.
 func struck(s measure.Subject) (lines []string) {
 	for _, f := range s.Struck {
 		if f.Of != "" {

@@ -24,7 +24,7 @@ func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	var parts []string
 	void := voids(result)
 	if len(void) > 0 {
-		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. Why is told below.", plainLine(strings.Join(void, ", ")))))
+		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. The reasons are below.", plainLine(strings.Join(void, ", ")))))
 	}
 	parts = append(parts, summaryTable(result, paint))
 	if notes := remarks(result); notes != "" {
@@ -120,15 +120,15 @@ func outcomeTable(outcomes []Outcome, paint func(text.Color, string) string) str
 	return t.Render()
 }
 
-// verdictLine is why nothing is judged, or not everything.
+// verdictLine says why no expectation is judged, or not all of them.
 func verdictLine(result measure.Result, outcomes []Outcome) string {
 	met, failed, void := tally(outcomes)
 	if void == 0 {
 		return fmt.Sprintf("the run of %s says nothing", strings.Join(voids(result), ", "))
 	}
-	line := fmt.Sprintf("%d expectations not judged, as the run of %s is void", void, strings.Join(voids(result), ", "))
+	line := fmt.Sprintf("%d expectations not judged, because the run of %s is void", void, strings.Join(voids(result), ", "))
 	if met+failed > 0 {
-		line += fmt.Sprintf("; of the others %d of %d are met", met, met+failed)
+		line += fmt.Sprintf("; %d of the other %d are met", met, met+failed)
 	}
 	return line
 }

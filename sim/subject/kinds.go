@@ -10,7 +10,7 @@ type Kind struct {
 // flags and run nginx.
 func Kinds() []Kind {
 	return []Kind{
-		{Bundled, "the bundled controller; --controller or --image puts another one in its place"},
+		{Bundled, "the bundled controller; --controller or --image replaces it"},
 		{"PATH", "the binary of an ingress controller that takes ingress-nginx's flags; the driver local runs it"},
 		{ImagePrefix + "NAME", "the image of such a controller; the drivers container and kind run it"},
 	}

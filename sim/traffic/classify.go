@@ -21,10 +21,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// outcome is all that is known of a request that is over.
+// outcome is all that is known about a finished request.
 type outcome struct {
 	err    error // of sending, or of reading the answer to its end
-	by     ender // who ended it, when that was we
+	by     ender // which of our own deadlines ended it, if any
 	reused bool  // the connection had served before
 	idled  bool  // … or had at least waited in the pool
 	began  bool  // at least one byte of an answer came
@@ -49,17 +49,18 @@ type outcome struct {
 	wantHost    string
 }
 
-// ender says which of our own clocks was up when a request was over. A library
-// words the error of a connection that we closed as it likes; the clocks do not.
+// ender says which of our own deadlines had passed when a request ended. The error
+// text for a connection that we closed differs between libraries, so the deadlines
+// decide and not the text.
 type ender int
 
 const (
-	byNobody  ender = iota // of us
-	byRun                  // the run is over, and so is its grace
+	byNobody  ender = iota // none of ours
+	byRun                  // the run and its grace period are over
 	byTimeout              // the request's own time is over
 )
 
-// whoEnded tells from the contexts of the run and, within it, of the request.
+// whoEnded checks the context of the run, then that of the request.
 func whoEnded(run, request context.Context) ender {
 	switch {
 	case run.Err() != nil:
@@ -146,9 +147,9 @@ func flaw(o outcome) string {
 	return ""
 }
 
-// classifyError judges a request without a whole answer. What we ended ourselves
-// comes first, whatever the error says. Each cause of the subject's takes evidence:
-// an error that is not known is Unknown, a defect of ours.
+// classifyError returns the cause of a request without a complete answer. It first
+// checks whether we ended the request, whatever the error says. Each other cause needs
+// evidence; an error that is not known here is Unknown, which is a defect of ours.
 func classifyError(o outcome) event.Cause {
 	switch {
 	case o.by == byRun:
@@ -159,7 +160,7 @@ func classifyError(o outcome) event.Cause {
 		return classifyDial(o.err)
 	case errors.Is(o.err, syscall.ECONNREFUSED): // of a datagram
 		return event.Refused
-	case o.began && (o.over || isReset(o.err) || isClosed(o.err)): // whatever the parser made of a half line
+	case o.began && (o.over || isReset(o.err) || isClosed(o.err)): // whatever the parser says about an incomplete line
 		return event.Truncated
 	case isGarbled(o.err):
 		return event.Corrupted
@@ -186,17 +187,17 @@ func classifyDial(err error) event.Cause {
 	return event.OurDialing
 }
 
-// isReset says that the server ended a connection by an RST, or a stream of one by
-// RST_STREAM or GOAWAY (RFC 9113, sections 6.4 and 6.8). net/http's HTTP/2 has no
-// exported names for what comes from a peer.
+// isReset reports whether the server ended a connection by an RST, or an HTTP/2 stream by
+// RST_STREAM or GOAWAY (RFC 9113, sections 6.4 and 6.8). net/http exports no types for
+// these errors of the peer.
 func isReset(err error) bool {
 	var stream http2.StreamError
 	return errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "GOAWAY") ||
 		errors.As(err, &stream) && stream.Cause != nil && stream.Cause.Error() == "received from peer"
 }
 
-// isGarbled says that what came is not the protocol that was spoken. The parsers of
-// net/http, of its HTTP/2 and of websockets have words for it in place of types.
+// isGarbled reports whether the received bytes violate the protocol. The parsers of
+// net/http, of its HTTP/2 and of websockets have no types for such errors, only texts.
 func isGarbled(err error) bool {
 	if errors.As(err, new(*net.OpError)) || errors.As(err, new(syscall.Errno)) || errors.Is(err, net.ErrClosed) {
 		return false // of a connection, not of what came over it
@@ -211,7 +212,7 @@ func isGarbled(err error) bool {
 	return slices.ContainsFunc(garbled, func(words string) bool { return strings.Contains(err.Error(), words) })
 }
 
-// garbled are the words of parsers.
+// garbled are texts of parser errors.
 var garbled = []string{
 	"malformed ", "invalid ", "bad Content-Length", "bad trailer key", "multiple Content-Length", "unsupported transfer encoding",
 	"too large", "too long", "suspiciously long", "headers exceeded", "too much non-data", "bare LF", "empty hex number", // of HTTP
@@ -220,8 +221,8 @@ var garbled = []string{
 	"received continuation frame", "received new data message", "received negative payload", "message too big", // of websockets
 }
 
-// isOfTLS says that an error is one of the handshake itself: an alert, a record that
-// is none, a certificate that cannot be read.
+// isOfTLS reports whether an error is one of the TLS handshake: an alert, an invalid
+// record, a certificate that cannot be parsed.
 func isOfTLS(err error) bool { return strings.Contains(err.Error(), "tls: ") }
 
 func isDialing(err error) bool {

@@ -18,7 +18,7 @@ import (
 // must come: an answer that is cut must be an error, never a short success.
 var downloading = lane{
 	name:   "download",
-	doc:    "GET of `bytes` in chunks over `last`; their checksum must be that of the head",
+	doc:    "GET of `bytes` in chunks over `last`; their checksum must match the response header",
 	method: http.MethodGet,
 	ask: func(a Attack) http.Header {
 		return http.Header{backend.PayloadHeader: {strconv.FormatInt(a.Bytes, 10)}, backend.TakeHeader: {a.Last.String()}}

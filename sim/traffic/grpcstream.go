@@ -14,7 +14,7 @@ import (
 // cuts it.
 var watching = lane{
 	name:     "grpc-stream",
-	doc:      "a gRPC server stream for `last`; a message comes each tenth of a second",
+	doc:      "a gRPC server stream for `last`; a message comes every 100 ms",
 	method:   http.MethodPost,
 	door:     TLS,
 	ownPaths: true,

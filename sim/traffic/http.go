@@ -9,7 +9,7 @@ import "net/http"
 // those that a retry cannot hide; what the retries hid is counted.
 var replaying = lane{
 	name:      "http",
-	doc:       "GET over kept connections; an HTTP client may send it again unasked when a connection closes under it, and does",
+	doc:       "GET over kept connections; when a connection closes, the client repeats the request, as HTTP allows",
 	method:    http.MethodGet,
 	transport: keepAlive,
 }

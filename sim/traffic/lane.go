@@ -13,7 +13,7 @@ import (
 // lane is a kind of client: how it makes a request and over what it sends it.
 type lane struct {
 	name   string
-	doc    string // what a request is, in the words of docs/scenarios.md
+	doc    string // what a request is; docs/scenarios.md has the same text
 	method string
 	door   Door // of nginx, that the client comes to
 	// ownPaths says that the paths are the protocol's: only whole hosts can be targets.
@@ -27,7 +27,7 @@ type lane struct {
 	// read takes in the body of an answer; nil: readAll. What it returns is the
 	// identity that stands in the body.
 	read func(response *http.Response, a Attack) content
-	// lasts says that a request takes Attack.Last, because the client wants it to.
+	// lasts says that the client makes a request last for Attack.Last.
 	lasts bool
 	// stream says that an answer is a stream: what ends it early cuts it.
 	stream bool
@@ -95,7 +95,7 @@ func Lanes() []string {
 	return names
 }
 
-// DocOf says what a request of a lane is; empty for a lane that there is not.
+// DocOf describes a request of a lane; empty if there is no such lane.
 func DocOf(name string) string {
 	l, _ := find(name)
 	return l.doc

@@ -11,7 +11,7 @@ import (
 // repeat a POST on its own. What a reload costs shows here.
 var nonReplaying = lane{
 	name:   "post",
-	doc:    "POST over kept connections, sent once: what a client may not repeat",
+	doc:    "POST over kept connections, sent once: a client must not repeat it",
 	method: http.MethodPost,
 	body: func(r *rand.Rand) []byte {
 		body := make([]byte, 32)

@@ -153,7 +153,7 @@ func (s *schedule) take(r *http.Request) (shot, error) {
 	return made, nil
 }
 
-// account logs, when all is over, what was due, and what of it was never sent.
+// account logs, at the end, how many requests were due and how many were never sent.
 func (s *schedule) account() {
 	due, missed := int(s.made), len(s.shots)
 	for at, made := s.due, s.made; ; made++ {
@@ -170,8 +170,8 @@ func (s *schedule) account() {
 	}})
 }
 
-// end is when the run ended. An attack is over as soon as it sees that, which may be
-// before the moment has been noted: then it waits for it.
+// end returns when the run ended. An attack may notice the end before that time has
+// been recorded; then end waits for it.
 func (s *schedule) end() time.Duration {
 	if s.ctx.Err() == nil {
 		return time.Since(s.start)

@@ -11,7 +11,7 @@ import (
 // worker's shutdown timeout or a pod's, shows here as truncated answers.
 var slow = lane{
 	name:      "slow",
-	doc:       "GET; the answer's head comes at once, its body bit by bit over `last`",
+	doc:       "GET; the response header comes at once, the body in pieces over `last`",
 	method:    http.MethodGet,
 	ask:       func(a Attack) http.Header { return http.Header{backend.TakeHeader: {a.Last.String()}} },
 	transport: keepAlive,

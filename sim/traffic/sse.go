@@ -17,7 +17,7 @@ import (
 // its end tells how long it was to be, so an early end is told by the numbers.
 var serverSent = lane{
 	name:   "sse",
-	doc:    "GET of server-sent events, one in a tenth of a second, for `last`",
+	doc:    "GET of server-sent events, one every 100 ms, for `last`",
 	method: http.MethodGet,
 	ask: func(a Attack) http.Header {
 		return http.Header{

@@ -17,7 +17,7 @@ import (
 // second. Then the client closes it; whatever ends it before cuts it.
 var lineByLine = lane{
 	name:   "tcp",
-	doc:    "a connection to a TCP service for `last`; a line goes to the pod and back each tenth of a second",
+	doc:    "a connection to a TCP service for `last`; every 100 ms a line goes to the pod and back",
 	door:   TCP,
 	stream: true,
 	talk:   exchangeLines,

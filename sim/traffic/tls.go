@@ -11,7 +11,7 @@ import (
 // for the host, whoever signed it.
 var handshaking = lane{
 	name:   "tls",
-	doc:    "GET over a new TLS connection each: a full handshake with the host's name (SNI); the serial number of the certificate shown is kept",
+	doc:    "GET, each over a new TLS connection: a full handshake with the host's name (SNI); the certificate's serial number is recorded",
 	method: http.MethodGet,
 	door:   TLS,
 	transport: func(d *dialer, _ Attack) transport {

@@ -15,7 +15,7 @@ import (
 // answer does not come.
 var datagrams = lane{
 	name: "udp",
-	doc:  "a datagram to a UDP service from a new socket, and one back; none within a second is `timeout`",
+	doc:  "a datagram to a UDP service from a new socket, and an answer; no answer within a second is a `timeout`",
 	door: UDP,
 	talk: func(_ context.Context, c net.Conn, _ Attack) content { return exchangeDatagram(c, "message 1", 0) },
 }
@@ -25,7 +25,7 @@ var datagrams = lane{
 // on, as a worker of nginx that was told to finish meanwhile, shows here.
 var waiting = lane{
 	name: "udp-slow",
-	doc:  "a datagram to a UDP service from a new socket, whose pod answers after `last`; none within a second more is `timeout`",
+	doc:  "a datagram to a UDP service from a new socket; the pod answers after `last`. No answer a second after that is a `timeout`",
 	door: UDP,
 	talk: func(_ context.Context, c net.Conn, a Attack) content {
 		return exchangeDatagram(c, fmt.Sprintf("%s%v message 1", backend.AnswerAfter, a.Last), a.Last)

@@ -16,7 +16,7 @@ import (
 // answer has the checksum of what reached it.
 var uploading = lane{
 	name:   "upload",
-	doc:    "POST of `bytes` in chunks over `last`; the pod's checksum must be that of what was sent",
+	doc:    "POST of `bytes` in chunks over `last`; the pod's checksum must match the sent bytes",
 	method: http.MethodPost,
 	body: func(r *rand.Rand) []byte {
 		seed := make([]byte, 32)

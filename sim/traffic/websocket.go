@@ -17,7 +17,7 @@ import (
 // the client closes it in good order; whatever ends it before cuts it.
 var websockets = lane{
 	name:   "websocket",
-	doc:    "a websocket for `last`; a message goes to the pod and back each tenth of a second",
+	doc:    "a websocket for `last`; every 100 ms a message goes to the pod and back",
 	method: http.MethodGet,
 	stream: true,
 	read:   converse,

@@ -19,8 +19,8 @@ function _M.new()
   return jar
 end
 
--- The header is the client's, so all here takes time in proportion to its
--- length: no pattern may search from one place more than once.
+-- The client controls the header, so parsing must take linear time: no pattern may
+-- scan the same part twice.
 local function value_of(text)
   text = text:match("^.*%S") or "" -- not "^(.-)%s*$", which is quadratic
   return text:match('^"(.*)"$') or text

@@ -11,7 +11,7 @@ local tonumber = tonumber
 local _M = {}
 local mt = { __index = _M }
 
--- Bytes. The server is whoever a certificate names, and may send without end.
+-- Bytes. A certificate chooses the server, which may send an endless response.
 local MAX_BODY = 1024 * 1024
 local MAX_HEAD = 16 * 1024
 local MAX_CHUNKS = 10000

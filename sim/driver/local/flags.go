@@ -11,16 +11,16 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// askPatience is how long a controller may take to print its help.
+// askPatience is the time limit for a controller to print its help.
 const askPatience = 10 * time.Second
 
-// flagLine is a line of the help that pflag and flag print: a flag of one or two
-// dashes, behind a short one or not.
+// flagLine matches a line of the help that pflag or flag prints: a flag with one or two
+// dashes, with or without a short form in front.
 var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`)
 
-// taken are the flags that a controller's binary takes, as its --help prints them. A
-// fork of ingress-nginx, or an older controller of ours, lacks some of ours. The
-// error is of a binary that cannot be run, or does not end.
+// taken returns the flags of a controller's binary, as its --help prints them. A fork
+// of ingress-nginx, or an older version of our controller, lacks some of ours. The
+// error says that the binary cannot be run, or does not end.
 func taken(ctx context.Context, binary string) (map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()

@@ -20,22 +20,22 @@ type Driver struct {
 	// PortBase is the first of the ports of the first subject; each further
 	// subject starts ten higher. 0: any free ports.
 	PortBase int
-	// HostPaths lets a controller run that cannot be told where to write, and
-	// writes to HostPaths.
+	// HostPaths allows a controller without rootFlag, which writes to the
+	// constant HostPaths.
 	HostPaths bool
 }
 
-// HostPaths are where ingress-nginx and its forks write, whatever they are told.
+// HostPaths are the fixed paths to which ingress-nginx and its forks write.
 const HostPaths = "/etc/nginx, /etc/ingress-controller and /tmp/nginx"
 
-// rootFlag tells a controller of ours to write below a folder only.
+// rootFlag restricts our controller's writes to a folder.
 const rootFlag = "nginx-root"
 
 // Name is "local".
 func (Driver) Name() string { return "local" }
 
-// Refuses what only a container can be or have, and what would write to folders
-// that are not its own, unless that is allowed.
+// Refuses returns a reason for subjects that need a container, and for those that write
+// outside of their own folder, unless that is allowed.
 func (d Driver) Refuses(s subject.Subject) string {
 	switch {
 	case strings.HasPrefix(s.Controller, subject.ImagePrefix):
@@ -47,7 +47,7 @@ func (d Driver) Refuses(s subject.Subject) string {
 	}
 	takes, err := taken(context.Background(), d.binary(s))
 	if err != nil || takes[rootFlag] {
-		return "" // an error is Prepare's to tell
+		return "" // Prepare reports the error
 	}
 	return fmt.Sprintf("its controller %s has no flag --%s, so it writes to %s of this machine: run it from an image with --driver container, or allow that with --allow-host-paths",
 		d.binary(s), rootFlag, HostPaths)

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// place is this machine, as far as a subject has it.
+// place is a subject's share of this machine.
 type place struct {
 	cluster *simulated.Instance
 	binary  string
@@ -52,7 +52,7 @@ func (p *place) command() *exec.Cmd {
 	return command
 }
 
-// root is where the controller has its files: those of the machine if it cannot be told.
+// root returns where the controller has its files; for one without rootFlag, the machine's root.
 func (p *place) root() string {
 	if p.takes[rootFlag] {
 		return p.cluster.Root
@@ -77,5 +77,5 @@ func (p *place) Read(_ context.Context, name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(p.root(), name))
 }
 
-// Close has nothing to do: the instance's guard ends and removes what is left.
+// Close does nothing: the instance's guard ends the processes and removes the folder.
 func (p *place) Close() error { return nil }

@@ -8,8 +8,9 @@ import (
 	"windtunnel.dev/sim/driver"
 )
 
-// waitHealthy returns when the controller calls itself healthy, has ended, cannot
-// become so as nginx refuses its configuration, or ctx is done.
+// waitHealthy returns when the controller reports that it is healthy, when it has ended,
+// when it cannot become healthy because nginx refuses its configuration, or when ctx is
+// done.
 func (i *Instance) waitHealthy(ctx context.Context, l *life) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()

@@ -28,8 +28,8 @@ import (
 type Instance struct {
 	Subject subject.Subject
 	Room    driver.Room
-	// Guard has Root, and ends what it was told to start at the latest with this
-	// process.
+	// Guard owns Root, and kills what it has started at the latest when this process
+	// ends.
 	Guard *guard.Guard
 	// Root is a directory of the subject's own, gone after Stop. All may read
 	// it: nginx's workers run as another user when the master is root.
@@ -57,7 +57,7 @@ func (i *Instance) Pods() backend.Fleet  { return i.pods }
 func (i *Instance) Controller() int      { return i.life.Load().controller.PID() }
 func (i *Instance) Master() (int, error) { return i.place.Master() }
 
-// harness is how the harness calls itself to the API server, and nobody else does.
+// harness is the user agent of the harness, which no other client uses.
 const harness = "windtunnel-harness/"
 
 // API is the harness's own client.
@@ -70,8 +70,8 @@ func (i *Instance) API() *rest.Config {
 // Kubeconfig is the path of the kubeconfig that leads to the API server.
 func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
 
-// Inject spares the harness, which asks the same server. Whoever else asks is the
-// subject, whatever it calls itself.
+// Inject applies the fault to all clients except the harness, which uses the same
+// server: every other client is the subject, whatever its user agent.
 func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func() (struck int), err error) {
 	scope.Spare = harness
 	return i.api.Inject(f, scope)
@@ -159,8 +159,8 @@ func (i *Instance) end(ctx context.Context, l *life) error {
 	return err
 }
 
-// kept are the files that a reader of the run wants from where nginx runs, by their
-// paths below its root.
+// kept are the files of nginx that are copied into the run's folder, by their paths
+// below nginx's root.
 var kept = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
 
 // keep copies them.
@@ -182,7 +182,7 @@ func (i *Instance) keep(ctx context.Context) error {
 
 func (i *Instance) copyOf(name string) string { return filepath.Join(i.Room.Dir, filepath.Base(name)) }
 
-// relocate makes an error name the files that are kept where they are after the run.
+// relocate replaces the paths of kept files in an error by their paths after the run.
 func (i *Instance) relocate(err error) error {
 	if err == nil {
 		return nil
@@ -200,7 +200,7 @@ func (i *Instance) relocate(err error) error {
 	return relocated{err, text}
 }
 
-// relocated is an error in other words.
+// relocated is an error with a replaced text.
 type relocated struct {
 	error
 	text string

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// refusalPatience is how long a controller that is not healthy yet may go on after
-// nginx refused its configuration: it may find out which object it is, and do without.
+// refusalPatience is how long a controller that is not healthy yet may continue after
+// nginx has refused its configuration: it may find the object at fault and leave it out.
 const refusalPatience = 10 * time.Second
 
 // refusal remembers the first line of a controller's log in which nginx refuses a
@@ -25,13 +25,13 @@ type refusal struct {
 func (r *refusal) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.words == "" && bytes.Contains(line, []byte("[emerg]")) { // nginx's word for what it cannot run with
+	if r.words == "" && bytes.Contains(line, []byte("[emerg]")) { // the log level of errors with which nginx cannot run
 		r.words, r.at = words(line), time.Now()
 	}
 	return len(line), nil
 }
 
-// words are what a line says: of a record of the bundled controller, its error.
+// words returns the text of a log line; of a record of the bundled controller, its error.
 func words(line []byte) string {
 	var record struct{ Error string }
 	if json.Unmarshal(line, &record) == nil && record.Error != "" {
@@ -40,7 +40,7 @@ func words(line []byte) string {
 	return strings.TrimSpace(string(line))
 }
 
-// final is the error of a refusal that nothing came after.
+// final returns the error if nginx has refused a configuration and the patience is over.
 func (r *refusal) final() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,7 +1,7 @@
 package fault
 
-// EndedWatches ends the watches that are open, once, as ClosedWatch does: who comes
-// back at once may stay.
+// EndedWatches ends the open watches once, as ClosedWatch does; clients may reconnect at
+// once.
 func EndedWatches() Fault {
 	return Fault{Name: "ended-watches", Happen: func(t Target, s Scope) (func(), error) {
 		t.EndWatches(s)
