@@ -88,19 +88,3 @@ func TestProtectionThatDoesNotFitDenies(t *testing.T) {
 		t.Errorf("4000 networks for one path: %s", findings)
 	}
 }
-
-// A path that is matched letter by letter grows, and is left out if it then does
-// not fit.
-func TestAPathThatGrowsIsLeftOut(t *testing.T) {
-	m, findings := built(t, map[string]string{"use-regex": "true"}, func(i *networkingv1.Ingress) {
-		i.Spec.Rules[0].HTTP.Paths[0].Path = "/(" + strings.Repeat("+", 1500)
-	})
-	if !strings.Contains(findings, "does not fit into nginx.conf; it is left out") {
-		t.Errorf("findings %s", findings)
-	}
-	for _, location := range m.Servers[1].Locations {
-		if len(location.Path) > 1000 {
-			t.Errorf("a path of %d bytes is there", len(location.Path))
-		}
-	}
-}

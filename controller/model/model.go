@@ -113,6 +113,9 @@ type Location struct {
 
 	// Denied says why requests get 503; nil if they do not.
 	Denied *string
+	// Beginning marks a Path that is only the beginning of the ingress's, which does
+	// not fit into nginx.conf. Whatever begins with it is denied.
+	Beginning bool
 	// Service and Port are what Backend is of; Service is nil where there is none.
 	Service *corev1.Service
 	Port    intstr.IntOrString

@@ -29,7 +29,6 @@ func (b *builder) keepReadable() {
 				r.path()
 			}
 		}
-		server.Locations = slices.DeleteFunc(server.Locations, func(l *Location) bool { return readable{b, l, further}.tooLong() })
 	}
 }
 
@@ -155,22 +154,23 @@ func (r readable) values(annotation string, given map[string]string) map[string]
 }
 
 // path is a pattern here. One that nginx would not take as such is matched
-// letter by letter.
+// letter by letter, and denied from its beginning if it then does not fit.
 func (r readable) path() {
+	if r.location.Beginning {
+		r.location.Path = regexp.QuoteMeta(r.location.Path)
+		return
+	}
 	if err := options.BadPattern(r.location.Path); err != nil {
 		r.find("use-regex", "path %s is no regular expression (%v); it is matched as it is written", shown(r.location.Path), err)
 		r.location.IngressPath = r.location.Path
 		r.location.Path = regexp.QuoteMeta(r.location.Path)
+		if len(strconv.Quote(r.location.Path)) > longestPath {
+			const reason = "it is matched letter by letter, and as such does not fit into nginx.conf"
+			r.find("use-regex", "path %s: %s; requests that begin like it get 503", shown(r.location.IngressPath), reason)
+			r.location.Path = regexp.QuoteMeta(beginningOf(r.location.IngressPath))
+			r.location.Beginning, r.location.Denied = true, new(reason)
+		}
 	}
-}
-
-// tooLong tells whether a path does not fit into nginx.conf, for it has grown.
-func (r readable) tooLong() bool {
-	if len(strconv.Quote(r.location.Path)) <= longestPath {
-		return false
-	}
-	r.find("use-regex", "path %s is matched letter by letter, and as such does not fit into nginx.conf; it is left out", shown(r.location.IngressPath))
-	return true
 }
 
 // certificateNames are the name in pods' certificates, and the pattern that the
