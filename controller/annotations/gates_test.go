@@ -78,7 +78,7 @@ func TestGates(t *testing.T) {
 		},
 		"without validation what is no number is still none": {
 			given: `limit-rps: "a lot"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			finding: "want a whole number; it is ignored", holds: func(s annotations.Set) bool { return s.RateLimit.RPS.Limit == 0 },
+			rejected: "want a whole number; the ingress is not taken",
 		},
 		"without validation what cannot be parsed still denies": {
 			given: `allowlist-source-range: office`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },

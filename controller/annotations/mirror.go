@@ -22,7 +22,7 @@ var mirror = Family{
 	Name: "mirroring",
 	Keys: []Key{
 		{Name: "mirror-target", Doc: "Where a copy of each request is sent: a URL, which may have variables.", Risk: High, Scope: OfLocation, Want: Template},
-		{Name: "mirror-request-body", Doc: "With the body.", Risk: Low, Scope: OfLocation, Want: OnOff},
+		{Name: "mirror-request-body", Doc: "With the body.", Risk: Low, Scope: OfLocation, Want: OnOff, Bad: RejectsAll},
 		{Name: "mirror-host", Doc: "The Host of the copy; the URL's unless given.", Risk: High, Scope: OfLocation, Want: Template},
 	},
 	parse: func(r *reader, set *Set) {
