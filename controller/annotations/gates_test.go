@@ -84,6 +84,13 @@ func TestGates(t *testing.T) {
 			given: `allowlist-source-range: office`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
 			denied: "/allowlist-source-range",
 		},
+		"a realm that asks for no password": {
+			given: "auth-type: basic\nauth-secret: passwords\nauth-realm: \"off\"", rejected: "/auth-realm",
+		},
+		"without validation, a realm that clients choose": {
+			given: "auth-type: basic\nauth-secret: passwords\nauth-realm: $arg_realm", options: func(o *options.Options) { o.SkipAnnotationValidation = true },
+			rejected: "/auth-realm",
+		},
 		"another prefix": {
 			given: `upstream-vhost: a.example`, options: func(o *options.Options) { o.AnnotationsPrefix = "example.com" },
 			holds: func(s annotations.Set) bool { return s.UpstreamVhost == "" },

@@ -71,7 +71,6 @@ func (r readable) texts() {
 		{"auth-url", &l.ExternalAuth.Host},
 		{"auth-signin", &l.ExternalAuth.SigninURL},
 		{"auth-request-redirect", &l.ExternalAuth.RequestRedirect},
-		{"auth-cache-key", &l.ExternalAuth.AuthCacheKey},
 		{"auth-realm", &l.BasicDigestAuth.Realm},
 		{"mirror-target", &l.Mirror.Target},
 		{"mirror-host", &l.Mirror.Host},
@@ -80,12 +79,9 @@ func (r readable) texts() {
 		{"proxy-ssl-name", &l.ProxySSL.ProxySSLName},
 		{"proxy-redirect-to", &l.Proxy.ProxyRedirectTo},
 	} {
-		asked := text.value == &l.ExternalAuth.URL && *text.value != ""
 		*text.value = r.text(text.annotation, *text.value)
-		if asked && *text.value == "" { // nobody may come in because the question does not fit
-			r.deny(text.annotation)
-		}
 	}
+	r.cacheKey()
 	for _, pair := range []struct {
 		annotation string
 		value      *string
@@ -106,7 +102,8 @@ func (r readable) texts() {
 func (r readable) text(annotation, text string) string {
 	known, unknown := withKnownVariables(text, r.further)
 	if len(strconv.Quote(known)) > longestText {
-		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; it is ignored", longestText)
+		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; requests get 503", longestText)
+		r.deny(annotation)
 		return ""
 	}
 	if len(unknown) > 0 {
@@ -115,7 +112,20 @@ func (r readable) text(annotation, text string) string {
 	return known
 }
 
-// deny has the location answer 503, because of an annotation that protects it.
+// cacheKey is by what answers of external authentication are told apart: where it
+// lacks a variable, the answer for one client would be another's, too.
+func (r readable) cacheKey() {
+	key := &r.location.ExternalAuth.AuthCacheKey
+	if _, unknown := withKnownVariables(*key, r.further); len(unknown) > 0 {
+		r.find("auth-cache-key", "nginx has no variable %s; no answer is cached", unknown[0])
+		*key = ""
+		return
+	}
+	*key = r.text("auth-cache-key", *key)
+}
+
+// deny has the location answer 503: without what an annotation says, it may let
+// in more than it asks for.
 func (r readable) deny(annotation string) {
 	if r.location.Denied == nil {
 		r.location.Denied = new(r.annotationKey(annotation) + ": it does not fit into nginx.conf")
