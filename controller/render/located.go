@@ -33,7 +33,7 @@ func (l located) Denied() string {
 	case asksForDigest(l.Location) && !l.All.Has(authDigest):
 		return "auth-type digest: nginx has no module " + authDigest
 	}
-	return ""
+	return l.All.firewallLacks(l.Location)
 }
 
 // Protocol is what the location's pods speak, in upper case.

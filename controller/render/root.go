@@ -112,7 +112,7 @@ func (r *root) Has(module string) bool { return r.in.has(module) }
 // Loads tells whether nginx has a module and something asks for it, so that its
 // directives are known.
 func (r *root) Loads(module string) bool {
-	for _, u := range uses(r.Cfg) {
+	for _, u := range uses(r.Cfg.Config) {
 		if slices.Contains(u.modules, module) {
 			return r.Has(module) && u.of(r.Servers)
 		}
@@ -164,6 +164,7 @@ func newRoot(m *model.Model, in Input) *root {
 func newCfg(m *model.Model, in Input) *cfg {
 	config := sized(in.Options.Config, m, in)
 	config.SSLDHParam = m.SSLDHParam // templates read the file's path
+	in.firewallOfAll(&config)
 	c := &cfg{
 		Config:                 config,
 		DefaultSSLCertificate:  &m.DefaultSSLCertificate,
