@@ -15,9 +15,6 @@ type Mirror struct {
 	Host        string
 }
 
-// isDoor is why a URL cannot be a target; see options.Ports.Doors.
-const isDoor = "that is a port of the controller's own, or a Unix socket"
-
 var mirror = Family{
 	Name: "mirroring",
 	Keys: []Key{
@@ -36,7 +33,7 @@ var mirror = Family{
 			return
 		}
 		if r.options.Ports.NamesDoor(target) {
-			r.ignore("mirror-target", isDoor)
+			r.ignore("mirror-target", options.IsDoor)
 			return
 		}
 		set.Mirror = Mirror{

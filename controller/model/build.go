@@ -48,6 +48,7 @@ func (b *builder) build() (*Model, []Finding) {
 		SSLDHParam:            b.dhParam,
 		Files:                 b.files,
 	}
+	b.denyUnasked(built.Servers)
 	b.followers = followers(built.Backends)
 	built.origin = b.origin
 	return built, b.findings

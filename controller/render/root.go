@@ -181,6 +181,9 @@ func newCfg(m *model.Model, in Input) *cfg {
 // globalAuth is the service that is asked about requests of every location
 // which names none of its own.
 func globalAuth(config options.Config) annotations.ExternalAuth {
+	if config.GlobalAuthURL == options.Unanswered {
+		return annotations.ExternalAuth{} // the model denies
+	}
 	host, _ := options.AuthHost(config.GlobalAuthURL) // package options has refused a URL without one
 	return annotations.ExternalAuth{
 		URL:                    options.WithPath(config.GlobalAuthURL),
