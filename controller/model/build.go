@@ -101,6 +101,7 @@ func (b *builder) sortedBackends() Backends {
 
 func (b *builder) sortedServers() []*Server {
 	for _, server := range b.servers {
+		server.places = nil // they move
 		sortLocations(server.Locations)
 		server.Locations = splitPrefixes(server.Locations)
 	}

@@ -96,7 +96,8 @@ type Server struct {
 	RedirectFromToWWW      bool
 	ServerSnippet          string
 
-	closed *string // why all of its requests get 503
+	closed *string       // why all of its requests get 503
+	places map[claim]int // where in Locations; see find
 }
 
 // Location is a path of a server and what is done with its requests.
