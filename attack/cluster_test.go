@@ -167,7 +167,7 @@ func stages(c *population, in render.Input) (outcome, error) {
 		defaults := opts.Config
 		opts.Config, ofOptions = options.Parse(c.config, defaults)
 		var unknown []options.Finding
-		opts, unknown = opts.KeepKnownVariables(defaults)
+		opts, unknown = opts.KeepUsable(defaults)
 		ofOptions = append(ofOptions, unknown...)
 	}
 	for _, finding := range ofOptions {

@@ -54,7 +54,7 @@ func withConfigMap(flags options.Options, config *corev1.ConfigMap) (options.Opt
 	opts := flags
 	var findings []options.Finding
 	opts.Config, findings = options.Parse(data, flags.Config)
-	opts, unknown := opts.KeepKnownVariables(flags.Config)
+	opts, unknown := opts.KeepUsable(flags.Config)
 	findings = append(findings, unknown...)
 	return opts, findings
 }

@@ -58,6 +58,7 @@ func prepare(c *Config) (render.Input, error) {
 		User:           user,
 		ModulesPath:    c.Nginx.ModulesPath,
 		Optional:       c.Nginx.Available(render.OptionalModules()...),
+		Missing:        missing(c.Options),
 		HTTP2Directive: c.Nginx.AtLeast("1.25.1"),
 		StreamRealIP:   c.Nginx.Has("stream_realip"),
 		IPv6:           ipv6,

@@ -13,6 +13,7 @@ import (
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/files"
 	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
@@ -38,6 +39,11 @@ func (c *controller) watchFiles(ctx context.Context) {
 
 // readFiles takes over what has changed in the files that watchFiles follows.
 func (c *controller) readFiles(ctx context.Context, cluster snapshot.Snapshot) {
+	if missing := missing(c.Options); !slices.Equal(missing, c.input.Load().Missing) {
+		input := *c.input.Load()
+		input.Missing = missing
+		c.input.Store(&input)
+	}
 	if !c.filesChanged.Swap(false) {
 		return
 	}
@@ -126,4 +132,13 @@ func databases(folder string) (names []string, stamps map[string]string) {
 		}
 	}
 	return names, stamps
+}
+
+// missing are the rules of ModSecurity that are not there. Nobody follows them:
+// they are looked for at each sync.
+func missing(o options.Options) []string {
+	return slices.DeleteFunc(render.FirewallFiles(), func(file string) bool {
+		_, err := os.Stat(o.Path(file))
+		return err == nil
+	})
 }

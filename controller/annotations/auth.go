@@ -1,5 +1,7 @@
 package annotations
 
+import "strings"
+
 // BasicDigestAuth asks clients for a name and a password.
 type BasicDigestAuth struct {
 	Type       string // basic or digest; empty is off
@@ -28,6 +30,9 @@ var basicDigestAuth = Family{
 			Realm:      r.text("auth-realm", ""),
 			Secret:     r.reference("auth-secret", false),
 			SecretType: r.text("auth-secret-type", "auth-file"),
+		}
+		if realm := set.BasicDigestAuth.Realm; realm == "off" || strings.Contains(realm, "$") {
+			r.bad("auth-realm", "want no variable, and not off, by which nginx asks for no password") // auth_basic, ngx_http_auth_basic_module
 		}
 		if set.BasicDigestAuth.Secret == "" {
 			r.refuse("auth-secret", "auth-type needs a Secret")

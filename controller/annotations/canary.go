@@ -17,7 +17,7 @@ const mostWeight = 1000000
 var canary = Family{
 	Name: "canaries",
 	Keys: []Key{
-		{Name: "canary", Doc: "The ingress takes a part of the requests of another one's host and path; without it the others do nothing.", Risk: Low, Scope: OfCanary, Want: Boolean},
+		{Name: "canary", Doc: "The ingress takes a part of the requests of another one's host and path; without it the others do nothing.", Risk: Low, Scope: OfCanary, Want: Boolean, Bad: RejectsAll},
 		{Name: "canary-weight", Doc: "How many of canary-weight-total requests.", Risk: Low, Scope: OfCanary, Want: Number},
 		{Name: "canary-weight-total", Doc: "What canary-weight is a part of; at least 100.", Risk: Low, Scope: OfCanary, Want: Number},
 		{Name: "canary-by-header", Doc: "Requests with this header and always, and none with never.", Risk: Medium, Scope: OfCanary, Want: Basic},

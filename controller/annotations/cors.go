@@ -29,10 +29,10 @@ var cors = Family{
 	Keys: []Key{
 		{Name: "enable-cors", Doc: "Let pages of other origins ask; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "cors-allow-origin", Doc: "Allowed origins; * allows all. If the list has no valid item, no origin is allowed.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
-		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods},
-		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers},
+		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: RejectsAll},
+		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: RejectsAll},
 		{Name: "cors-expose-headers", Doc: "Which headers of answers they see.", Risk: Medium, Scope: OfLocation, Want: exposed},
-		{Name: "cors-allow-credentials", Doc: "With cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "cors-allow-credentials", Doc: "With cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
 		{Name: "cors-max-age", Doc: "Seconds for which browsers need not ask again.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32)},
 	},
 	parse: func(r *reader, set *Set) {

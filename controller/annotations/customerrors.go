@@ -25,7 +25,7 @@ var customErrors = Family{
 		for _, item := range r.list("custom-http-errors") {
 			code, err := strconv.Atoi(item)
 			if err != nil {
-				r.ignore("custom-http-errors", "want statuses")
+				r.bad("custom-http-errors", "want statuses")
 				continue
 			}
 			if !slices.Contains(set.CustomErrors.Codes, code) {

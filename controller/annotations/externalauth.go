@@ -61,7 +61,7 @@ var externalAuth = Family{
 			return
 		}
 		if r.options.Ports.NamesDoor(url) {
-			r.refuse("auth-url", isDoor)
+			r.refuse("auth-url", options.IsDoor)
 			return
 		}
 		set.ExternalAuth = ExternalAuth{

@@ -78,11 +78,18 @@ func TestGates(t *testing.T) {
 		},
 		"without validation what is no number is still none": {
 			given: `limit-rps: "a lot"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			finding: "want a whole number; it is ignored", holds: func(s annotations.Set) bool { return s.RateLimit.RPS.Limit == 0 },
+			rejected: "want a whole number; the ingress is not taken",
 		},
 		"without validation what cannot be parsed still denies": {
 			given: `allowlist-source-range: office`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
 			denied: "/allowlist-source-range",
+		},
+		"a realm that asks for no password": {
+			given: "auth-type: basic\nauth-secret: passwords\nauth-realm: \"off\"", rejected: "/auth-realm",
+		},
+		"without validation, a realm that clients choose": {
+			given: "auth-type: basic\nauth-secret: passwords\nauth-realm: $arg_realm", options: func(o *options.Options) { o.SkipAnnotationValidation = true },
+			rejected: "/auth-realm",
 		},
 		"another prefix": {
 			given: `upstream-vhost: a.example`, options: func(o *options.Options) { o.AnnotationsPrefix = "example.com" },

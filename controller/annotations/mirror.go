@@ -15,14 +15,11 @@ type Mirror struct {
 	Host        string
 }
 
-// isDoor says why a URL must not be a target, see options.Ports.Doors.
-const isDoor = "it is one of the controller's own ports, or a Unix socket"
-
 var mirror = Family{
 	Name: "mirroring",
 	Keys: []Key{
 		{Name: "mirror-target", Doc: "Where a copy of each request is sent: a URL, which may have variables.", Risk: High, Scope: OfLocation, Want: Template},
-		{Name: "mirror-request-body", Doc: "With the body.", Risk: Low, Scope: OfLocation, Want: OnOff},
+		{Name: "mirror-request-body", Doc: "With the body.", Risk: Low, Scope: OfLocation, Want: OnOff, Bad: RejectsAll},
 		{Name: "mirror-host", Doc: "The Host of the copy; the URL's unless given.", Risk: High, Scope: OfLocation, Want: Template},
 	},
 	parse: func(r *reader, set *Set) {
@@ -36,7 +33,7 @@ var mirror = Family{
 			return
 		}
 		if r.options.Ports.NamesDoor(target) {
-			r.ignore("mirror-target", isDoor)
+			r.ignore("mirror-target", options.IsDoor)
 			return
 		}
 		set.Mirror = Mirror{

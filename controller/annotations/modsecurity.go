@@ -12,8 +12,8 @@ type ModSecurity struct {
 var modSecurity = Family{
 	Name: "web application firewall",
 	Keys: []Key{
-		{Name: "enable-modsecurity", Doc: "ModSecurity for the location; the ConfigMap says for all.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "enable-owasp-core-rules", Doc: "With the OWASP core rules.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "enable-modsecurity", Doc: "ModSecurity for the location; the ConfigMap says for all.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
+		{Name: "enable-owasp-core-rules", Doc: "With the OWASP core rules.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
 		{Name: "modsecurity-transaction-id", Doc: "Name of a request in its logs: nginx variables and text.", Risk: High, Scope: OfLocation, Want: Variable},
 		{Name: "modsecurity-snippet", Doc: "Rules of ModSecurity.", Risk: Critical, Scope: OfLocation, Want: Anything},
 	},

@@ -36,9 +36,9 @@ var rateLimit = Family{
 		{Name: "limit-connections", Doc: "Connections that a client may have at once.", Risk: Low, Scope: OfLocation, Want: AtMost(mostConnections), Bad: RejectsAll},
 		{Name: "limit-rps", Doc: "Requests a second that a client may make.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
 		{Name: "limit-rpm", Doc: "Requests a minute that a client may make.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
-		{Name: "limit-burst-multiplier", Doc: "How many times the limit may come at once.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000)},
-		{Name: "limit-rate", Doc: "KB a second that an answer is sent with; 0 is no limit.", Risk: Low, Scope: OfLocation, Want: Natural},
-		{Name: "limit-rate-after", Doc: "KB of an answer sent before that holds.", Risk: Low, Scope: OfLocation, Want: Natural},
+		{Name: "limit-burst-multiplier", Doc: "How many times the limit may come at once.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000), Bad: RejectsAll},
+		{Name: "limit-rate", Doc: "KB a second that an answer is sent with; 0 is no limit.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
+		{Name: "limit-rate-after", Doc: "KB of an answer sent before that holds.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
 		{Name: "limit-allowlist", Aliases: []string{"limit-whitelist"}, Doc: "Clients without limits.", Risk: Low, Scope: OfLocation, Want: Networks, Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) {

@@ -49,10 +49,17 @@ func (r *reader) choice(name string) *bool {
 	}
 	on, err := strconv.ParseBool(value)
 	if err != nil {
-		r.ignore(name, "want true or false")
+		r.bad(name, "want true or false")
 		return nil
 	}
 	return &on
+}
+
+// Says tells whether a Boolean was meant to be true, of an ingress that may be
+// refused for it: a bad value says so.
+func Says(value string) bool {
+	on, err := strconv.ParseBool(strings.TrimSpace(value))
+	return on || err != nil && strings.TrimSpace(value) != ""
 }
 
 // number is the value of a key whose Want is a number.
@@ -63,7 +70,7 @@ func (r *reader) number(name string, otherwise int) int {
 	}
 	number, err := strconv.Atoi(value)
 	if err != nil {
-		r.ignore(name, "want a whole number")
+		r.bad(name, "want a whole number")
 		return otherwise
 	}
 	return number

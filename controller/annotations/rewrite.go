@@ -15,11 +15,11 @@ var appRoot = variables(pattern(`/[/\-._~a-zA-Z0-9:$]*`, "a path that begins wit
 var rewrite = Family{
 	Name: "rewriting",
 	Keys: []Key{
-		{Name: "rewrite-target", Doc: "What a pod is asked for instead of the path; $1 is the path's first capture.", Risk: Medium, Scope: OfLocation, Want: Capture},
-		{Name: "use-regex", Doc: "Paths are regular expressions, on all of the host.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "rewrite-target", Doc: "What a pod is asked for instead of the path; $1 is the path's first capture.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll},
+		{Name: "use-regex", Doc: "Paths are regular expressions, on all of the host.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
 		{Name: "app-root", Doc: "Where a request of / is redirected to.", Risk: Medium, Scope: OfServer, Want: appRoot},
-		{Name: "ssl-redirect", Doc: "Redirect HTTP to HTTPS if the host has a certificate.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "force-ssl-redirect", Doc: "Redirect HTTP to HTTPS.", Risk: Medium, Scope: OfLocation, Want: Boolean},
+		{Name: "ssl-redirect", Doc: "Redirect HTTP to HTTPS if the host has a certificate.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
+		{Name: "force-ssl-redirect", Doc: "Redirect HTTP to HTTPS.", Risk: Medium, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
 		{Name: "use-port-in-redirects", Doc: "Name the port in redirects to HTTPS.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "preserve-trailing-slash", Doc: "Keep a trailing slash in that redirect.", Risk: Medium, Scope: OfLocation, Want: Boolean},
 		{Name: "x-forwarded-prefix", Doc: "X-Forwarded-Prefix that pods get, where there is a rewrite-target.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll},

@@ -15,8 +15,8 @@ import (
 )
 
 // testdata/table.txt has ingress-nginx's annotations, each with its risk, its
-// scope and what becomes of a bad value: but for those of external
-// authentication that leave the location open there (docs/compat.md).
+// scope and what becomes of a bad value: but for those that leave the location
+// open there, or more open than is asked for (docs/compat.md).
 func TestEveryAnnotationOfIngressNginxIsThere(t *testing.T) {
 	text, err := os.ReadFile("testdata/table.txt")
 	if err != nil {

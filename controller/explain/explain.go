@@ -66,7 +66,7 @@ func (o Options) moment(cluster snapshot.Snapshot, before []*networkingv1.Ingres
 		defaults := opts.Config
 		opts.Config, ofOptions = options.Parse(config.Data, defaults)
 		var unknown []options.Finding
-		opts, unknown = opts.KeepKnownVariables(defaults)
+		opts, unknown = opts.KeepUsable(defaults)
 		ofOptions = append(ofOptions, unknown...)
 	}
 	for _, finding := range ofOptions {

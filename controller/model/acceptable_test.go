@@ -72,35 +72,32 @@ func TestUnacceptableIngressesAreLeftOut(t *testing.T) {
 
 // What protects a location and does not fit into nginx.conf denies it.
 func TestProtectionThatDoesNotFitDenies(t *testing.T) {
-	question := map[string]string{"auth-url": "http://a.example/" + strings.Repeat("$x", 900)}
-	m, findings := built(t, question, nil)
-	for _, location := range m.Servers[1].Locations {
-		if location.Path != "/" && location.Denied == nil {
-			t.Errorf("%s is not denied, findings %s", location.Path, findings)
+	long := strings.Repeat("$x", 900) // it grows, as nginx has no such variable
+	for annotation, value := range map[string]string{"auth-url": "http://a.example/" + long, "rewrite-target": "/public/" + long, "upstream-vhost": long, "mirror-target": "http://a.example/" + long} {
+		m, findings := built(t, map[string]string{annotation: value}, nil)
+		for _, location := range m.Servers[1].Locations {
+			if location.Path != "/" && location.Denied == nil {
+				t.Errorf("%s: %s is not denied, findings %s", annotation, location.Path, findings)
+			}
 		}
 	}
 	list := make([]string, 4000)
 	for i := range list {
 		list[i] = "10.0." + string(rune('0'+i%10)) + ".0/24"
 	}
-	_, findings = built(t, map[string]string{"allowlist-source-range": strings.Join(list, ",")}, nil)
+	_, findings := built(t, map[string]string{"allowlist-source-range": strings.Join(list, ",")}, nil)
 	if strings.Contains(findings, "lines of nginx.conf") {
 		t.Errorf("4000 networks for one path: %s", findings)
 	}
 }
 
-// A path that is matched letter by letter grows, and is left out if it then does
-// not fit.
-func TestAPathThatGrowsIsLeftOut(t *testing.T) {
-	m, findings := built(t, map[string]string{"use-regex": "true"}, func(i *networkingv1.Ingress) {
-		i.Spec.Rules[0].HTTP.Paths[0].Path = "/(" + strings.Repeat("+", 1500)
-	})
-	if !strings.Contains(findings, "does not fit into nginx.conf; it is left out") {
-		t.Errorf("findings %s", findings)
-	}
-	for _, location := range m.Servers[1].Locations {
-		if len(location.Path) > 1000 {
-			t.Errorf("a path of %d bytes is there", len(location.Path))
+// Answers of external authentication are not cached by a key that does not tell
+// clients apart.
+func TestACacheKeyWithoutItsVariables(t *testing.T) {
+	for key, want := range map[string]string{"$cookie_id$http_authorization": "$cookie_id$http_authorization", "$remote_usr": "", "$remote_user": "$remote_user"} {
+		m, findings := built(t, map[string]string{"auth-url": "http://a.example/", "auth-cache-key": key}, nil)
+		if got := m.Servers[1].Locations[0].ExternalAuth; got.AuthCacheKey != want || got.URL == "" || (want == "") != strings.Contains(findings, "no answer is cached") {
+			t.Errorf("%s became %q, findings %s", key, got.AuthCacheKey, findings)
 		}
 	}
 }

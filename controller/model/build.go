@@ -48,6 +48,7 @@ func (b *builder) build() (*Model, []Finding) {
 		SSLDHParam:            b.dhParam,
 		Files:                 b.files,
 	}
+	b.denyUnasked(built.Servers)
 	b.followers = followers(built.Backends)
 	built.origin = b.origin
 	return built, b.findings
@@ -100,6 +101,7 @@ func (b *builder) sortedBackends() Backends {
 
 func (b *builder) sortedServers() []*Server {
 	for _, server := range b.servers {
+		server.places = nil // they move
 		sortLocations(server.Locations)
 		server.Locations = splitPrefixes(server.Locations)
 	}

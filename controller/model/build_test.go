@@ -89,7 +89,7 @@ func FuzzPaths(f *testing.F) {
 		}
 		older, newer = cmp.Or(older, "/"), cmp.Or(newer, "/")
 		leftOut := slices.ContainsFunc(findings, func(f model.Finding) bool {
-			return f.Object == "Ingress demo/older" && strings.HasSuffix(f.Reason, "the path is left out")
+			return f.Object == "Ingress demo/older" && (strings.Contains(f.Reason, "the path is left out") || strings.HasSuffix(f.Reason, "requests that begin like it get 503"))
 		})
 		if !leftOut && answerer(all, older) != "demo-older-80" && (olderExact || !newerExact || older != newer) {
 			t.Errorf("%q of the older is answered by %s", older, answerer(all, older))
@@ -102,18 +102,4 @@ func FuzzPaths(f *testing.F) {
 			t.Errorf("%q (exact %t) answers %q: %t", older, olderExact, request, got)
 		}
 	})
-}
-
-func TestALongPathIsLeftOut(t *testing.T) {
-	for text, kept := range map[string]bool{
-		"/" + strings.Repeat("a", 3997): true, // and the two quotes
-		"/" + strings.Repeat("a", 3998): false,
-		"/" + strings.Repeat("$", 200):  true,
-		"/" + strings.Repeat("$", 240):  false,
-	} {
-		all, findings := locations(ingress("web", path(text, true)))
-		if got := answerer(all, text) == "demo-web-80"; got != kept {
-			t.Errorf("%d bytes: kept %t, findings %v", len(text), got, findings)
-		}
-	}
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -32,14 +31,12 @@ func (b *builder) annotationOf(ingress *networkingv1.Ingress, name string) strin
 
 // saysCanary reports whether an ingress is a canary, even if other annotations are invalid.
 func (b *builder) saysCanary(ingress *networkingv1.Ingress) bool {
-	on, err := strconv.ParseBool(b.annotationOf(ingress, "canary"))
-	return err == nil && on
+	return annotations.Says(b.annotationOf(ingress, "canary"))
 }
 
 // meansPatterns reports whether the paths of an ingress are regular expressions.
 func (b *builder) meansPatterns(ingress *networkingv1.Ingress) bool {
-	on, err := strconv.ParseBool(b.annotationOf(ingress, "use-regex"))
-	return err == nil && on || b.annotationOf(ingress, "rewrite-target") != ""
+	return annotations.Says(b.annotationOf(ingress, "use-regex")) || b.annotationOf(ingress, "rewrite-target") != ""
 }
 
 // aliasesOf returns the aliases of an ingress; none if they are invalid or

@@ -92,3 +92,14 @@ func TestClosedIngresses(t *testing.T) {
 		})
 	}
 }
+
+// An ingress that was meant to be a canary takes no path of the primary's, be it
+// the older one.
+func TestABadCanaryTakesNothing(t *testing.T) {
+	canary, primary := ingress("canary", path("/", false)), ingress("primary", path("/", false))
+	canary.Annotations = map[string]string{"nginx.ingress.kubernetes.io/canary": "yes", "nginx.ingress.kubernetes.io/canary-weight": "10"}
+	all, findings := locations(canary, primary)
+	if got := answerer(all, "/"); got != "demo-primary-80" {
+		t.Errorf("answered by %s, findings %v", got, findings)
+	}
+}

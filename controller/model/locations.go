@@ -46,7 +46,7 @@ func splitPrefixes(locations []*Location) []*Location {
 			split = append(split, l)
 			continue
 		}
-		if l.isPattern() {
+		if l.isPattern() || l.Beginning {
 			split = append(split, l)
 			continue
 		}

@@ -96,7 +96,8 @@ type Server struct {
 	RedirectFromToWWW      bool
 	ServerSnippet          string
 
-	closed *string // why all of its requests get 503
+	closed *string       // why all of its requests get 503
+	places map[claim]int // where in Locations; see find
 }
 
 // Location is a path of a server and what is done with its requests.
@@ -113,6 +114,9 @@ type Location struct {
 
 	// Denied says why requests get 503; nil if they do not.
 	Denied *string
+	// Beginning marks a Path that is only the beginning of the ingress's, which does
+	// not fit into nginx.conf. Whatever begins with it is denied.
+	Beginning bool
 	// Service and Port are what Backend is of; Service is nil where there is none.
 	Service *corev1.Service
 	Port    intstr.IntOrString

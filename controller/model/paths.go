@@ -30,7 +30,7 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 		return // noted where the server or the backend would have been added
 	}
 	if reason := invalidPath(path.Path); reason != "" {
-		b.find(ingress, path.key, "%s: %s; the path is left out", shown(path.Path), reason)
+		b.denyBeginning(ingress, path, server, reason)
 		return
 	}
 	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
@@ -114,7 +114,7 @@ func invalidPath(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "a path begins with /"
 	}
-	if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if strings.ContainsFunc(path, isControl) {
 		return "a path has no control characters"
 	}
 	if len(strconv.Quote(path))+len("{literal_dollar}")*strings.Count(path, "$") > longestPath {
@@ -122,3 +122,5 @@ func invalidPath(path string) string {
 	}
 	return ""
 }
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }

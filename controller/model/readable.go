@@ -29,7 +29,6 @@ func (b *builder) keepReadable() {
 				r.path()
 			}
 		}
-		server.Locations = slices.DeleteFunc(server.Locations, func(l *Location) bool { return readable{b, l, further}.tooLong() })
 	}
 }
 
@@ -72,7 +71,6 @@ func (r readable) texts() {
 		{"auth-url", &l.ExternalAuth.Host},
 		{"auth-signin", &l.ExternalAuth.SigninURL},
 		{"auth-request-redirect", &l.ExternalAuth.RequestRedirect},
-		{"auth-cache-key", &l.ExternalAuth.AuthCacheKey},
 		{"auth-realm", &l.BasicDigestAuth.Realm},
 		{"mirror-target", &l.Mirror.Target},
 		{"mirror-host", &l.Mirror.Host},
@@ -81,12 +79,9 @@ func (r readable) texts() {
 		{"proxy-ssl-name", &l.ProxySSL.ProxySSLName},
 		{"proxy-redirect-to", &l.Proxy.ProxyRedirectTo},
 	} {
-		asked := text.value == &l.ExternalAuth.URL && *text.value != ""
 		*text.value = r.text(text.annotation, *text.value)
-		if asked && *text.value == "" { // the value is gone, so requests must be denied
-			r.deny(text.annotation)
-		}
 	}
+	r.cacheKey()
 	for _, pair := range []struct {
 		annotation string
 		value      *string
@@ -107,7 +102,8 @@ func (r readable) texts() {
 func (r readable) text(annotation, text string) string {
 	known, unknown := withKnownVariables(text, r.further)
 	if len(strconv.Quote(known)) > longestText {
-		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; it is ignored", longestText)
+		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; requests get 503", longestText)
+		r.deny(annotation)
 		return ""
 	}
 	if len(unknown) > 0 {
@@ -116,7 +112,20 @@ func (r readable) text(annotation, text string) string {
 	return known
 }
 
-// deny makes the location answer 503, because of an annotation that protects it.
+// cacheKey is the key under which answers of external authentication are cached.
+// Without one of its variables, one client would get the answer for another.
+func (r readable) cacheKey() {
+	key := &r.location.ExternalAuth.AuthCacheKey
+	if _, unknown := withKnownVariables(*key, r.further); len(unknown) > 0 {
+		r.find("auth-cache-key", "nginx has no variable %s; no answer is cached", unknown[0])
+		*key = ""
+		return
+	}
+	*key = r.text("auth-cache-key", *key)
+}
+
+// deny makes the location answer 503: without what the annotation says, it might
+// admit more clients than it should.
 func (r readable) deny(annotation string) {
 	if r.location.Denied == nil {
 		r.location.Denied = new(r.annotationKey(annotation) + ": it does not fit into nginx.conf")
@@ -155,22 +164,23 @@ func (r readable) values(annotation string, given map[string]string) map[string]
 }
 
 // path is a pattern here. One that nginx would not take as such is matched
-// letter by letter.
+// letter by letter, and denied from its beginning if it then does not fit.
 func (r readable) path() {
+	if r.location.Beginning {
+		r.location.Path = regexp.QuoteMeta(r.location.Path)
+		return
+	}
 	if err := options.BadPattern(r.location.Path); err != nil {
 		r.find("use-regex", "path %s is no regular expression (%v); it is matched as it is written", shown(r.location.Path), err)
 		r.location.IngressPath = r.location.Path
 		r.location.Path = regexp.QuoteMeta(r.location.Path)
+		if len(strconv.Quote(r.location.Path)) > longestPath {
+			const reason = "it is matched letter by letter, and as such does not fit into nginx.conf"
+			r.find("use-regex", "path %s: %s; requests that begin like it get 503", shown(r.location.IngressPath), reason)
+			r.location.Path = regexp.QuoteMeta(beginningOf(r.location.IngressPath))
+			r.location.Beginning, r.location.Denied = true, new(reason)
+		}
 	}
-}
-
-// tooLong reports whether a path, once quoted, does not fit into nginx.conf.
-func (r readable) tooLong() bool {
-	if len(strconv.Quote(r.location.Path)) <= longestPath {
-		return false
-	}
-	r.find("use-regex", "path %s is matched literally and, quoted, does not fit into nginx.conf; it is left out", shown(r.location.IngressPath))
-	return true
 }
 
 // certificateNames checks the name in pods' certificates, and the pattern for the name

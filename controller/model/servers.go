@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -136,8 +135,24 @@ func (l *Location) owner() types.NamespacedName {
 	return types.NamespacedName{Namespace: l.Ingress.Namespace, Name: l.Ingress.Name}
 }
 
-// find is the location of exactly this path and type. ingress-nginx looks at
-// the path alone, and so can end up with two equal locations.
+// find is the location of exactly this path and type, -1 if there is none.
+// ingress-nginx looks at the path alone, and so can end up with two equal locations.
 func (s *Server) find(path string, pathType networkingv1.PathType) int {
-	return slices.IndexFunc(s.Locations, func(l *Location) bool { return l.Path == path && *l.PathType == pathType })
+	if s.places == nil {
+		s.places = make(map[claim]int)
+	}
+	for i := len(s.places); i < len(s.Locations); i++ { // no two are equal
+		l := s.Locations[i]
+		s.places[claim{l.Path, *l.PathType}] = i
+	}
+	if i, ok := s.places[claim{path, pathType}]; ok {
+		return i
+	}
+	return -1
+}
+
+// claim is what ingresses claim of a server.
+type claim struct {
+	path     string
+	pathType networkingv1.PathType
 }

@@ -28,6 +28,21 @@ func AuthHost(text string) (string, error) {
 
 var bareAuthority = regexp.MustCompile(`^([a-z]+://[^/?#$]+)([?#].*)?$`)
 
+const globalAuthURL = "global-auth-url"
+
+// Unanswered is the global-auth-url in the place of one that cannot be asked:
+// locations that would ask it answer 503.
+const Unanswered = "none:"
+
+const denied = "503 where it would be asked"
+
+// Asks tells whether a location whose path is path has the service of
+// global-auth-url asked, as far as the ConfigMap says.
+func (c Config) Asks(path string) bool {
+	open := func(prefix string) bool { return prefix != "" && strings.HasPrefix(path, strings.TrimSpace(prefix)) }
+	return c.GlobalAuthURL != "" && !slices.ContainsFunc(c.NoAuthLocations, open)
+}
+
 // WithPath gives a URL without a path the path "/". Without any, nginx asks
 // for the name of the location that asks (proxy_pass with variables), which is
 // no path. Where the host has variables, only nginx knows whether a path follows.

@@ -20,6 +20,9 @@ func (p Ports) Doors() []int {
 	return slices.Compact(doors)
 }
 
+// IsDoor is why a URL cannot be used that NamesDoor is true of.
+const IsDoor = "that is a port of the controller's own, or a Unix socket"
+
 // IsDoor tells whether an address and port lead to one of the Doors. The
 // unspecified address leads to loopback, as on Linux.
 func (p Ports) IsDoor(address netip.Addr, port int) bool {

@@ -67,7 +67,7 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 			continue
 		}
 		if err := table[i].set(&config, data[name]); err != nil {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: table[i].show(defaults)})
+			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: table[i].giveUp(&config, defaults)})
 		}
 	}
 	return config, append(findings, fit(&config, defaults)...)
@@ -109,6 +109,17 @@ func (k Key) set(config *Config, text string) error {
 	}
 	field.Set(reflect.ValueOf(value))
 	return nil
+}
+
+// giveUp has the key's default instead of a bad value, and tells what that is:
+// where the value says who may come in, nobody may.
+func (k Key) giveUp(config *Config, defaults Config) string {
+	if k.Name == globalAuthURL {
+		config.GlobalAuthURL = Unanswered
+		return denied
+	}
+	reflect.ValueOf(config).Elem().Field(k.field).Set(reflect.ValueOf(defaults).Field(k.field))
+	return k.show(defaults)
 }
 
 // show is the key's value as a user would write it.

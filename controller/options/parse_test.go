@@ -99,7 +99,7 @@ func TestParse(t *testing.T) {
 		"ticket key":           {"ssl-session-ticket-key", strings.Repeat("A", 64), func(c *options.Config) { c.SSLSessionTicketKey = strings.Repeat("A", 64) }, ""},
 		"ticket key, short":    {"ssl-session-ticket-key", "AAAA", nil, "want 48 or 80 bytes in base64"},
 		"authentication":       {"global-auth-url", "https://auth.example.com/ask?u=$uri", func(c *options.Config) { c.GlobalAuthURL = "https://auth.example.com/ask?u=$uri" }, ""},
-		"authentication, path": {"global-auth-url", "/ask", nil, "want a URL with scheme and host, which may have variables"},
+		"authentication, path": {"global-auth-url", "/ask", func(c *options.Config) { c.GlobalAuthURL = options.Unanswered }, "want a URL with scheme and host, which may have variables"},
 		"cached":               {"global-auth-cache-duration", "200 202 30m,any 1m", func(c *options.Config) { c.GlobalAuthCacheDuration = []string{"200 202 30m", "any 1m"} }, ""},
 		"cached, no time":      {"global-auth-cache-duration", "200", func(c *options.Config) { c.GlobalAuthCacheDuration = []string{"200"} }, ""},
 		"cached, not a time":   {"global-auth-cache-duration", "200 soon", nil, `"200 soon": want statuses and a time, such as 200 202 30m`},
@@ -176,26 +176,28 @@ func TestUnknownVariables(t *testing.T) {
 		foreign bool
 		reason  string
 	}{
-		"known":             {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
-		"unknown":           {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
-		"no name":           {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
-		"of a module":       {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
-		"of a snippet":      {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
-		"of a template":     {map[string]string{"log-format-upstream": "$mine"}, true, ""},
-		"of TCP":            {map[string]string{"log-format-stream": "$session_time"}, false, ""},
-		"of HTTP, for TCP":  {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
-		"in authentication": {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
-		"in limits":         {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
-		"in a pattern":      {map[string]string{"block-user-agents": "~a$"}, false, ""},
+		"known":               {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
+		"unknown":             {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
+		"no name":             {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
+		"of a module":         {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
+		"of a snippet":        {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
+		"of a template":       {map[string]string{"log-format-upstream": "$mine"}, true, ""},
+		"of TCP":              {map[string]string{"log-format-stream": "$session_time"}, false, ""},
+		"of HTTP, for TCP":    {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
+		"in authentication":   {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
+		"door":                {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, false, options.IsDoor},
+		"door, of a template": {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, true, options.IsDoor},
+		"in limits":           {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
+		"in a pattern":        {map[string]string{"block-user-agents": "~a$"}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			opts := options.Options{ForeignTemplate: test.foreign}
+			opts := options.Options{ForeignTemplate: test.foreign, Ports: options.DefaultPorts}
 			var findings []options.Finding
 			opts.Config, findings = options.Parse(test.data, defaults)
 			if len(findings) > 0 {
 				t.Fatal(findings)
 			}
-			kept, findings := opts.KeepKnownVariables(defaults)
+			kept, findings := opts.KeepUsable(defaults)
 			switch {
 			case test.reason == "" && (len(findings) > 0 || !reflect.DeepEqual(kept, opts)):
 				t.Errorf("findings %v", findings)
@@ -275,7 +277,11 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value string) {
 		defaults := options.Defaults(2, true)
 		config, findings := options.Parse(map[string]string{key: value}, defaults)
-		if len(findings) > 0 && !reflect.DeepEqual(config, defaults) {
+		instead := defaults
+		if key == "global-auth-url" {
+			instead.GlobalAuthURL = options.Unanswered
+		}
+		if len(findings) > 0 && !reflect.DeepEqual(config, instead) {
 			t.Errorf("%s: %q is bad and still used", key, value)
 		}
 		if i := slices.IndexFunc(options.Keys(), func(k options.Key) bool { return k.Name == key }); i >= 0 && !free[options.Keys()[i].Type] {

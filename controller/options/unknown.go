@@ -2,7 +2,6 @@ package options
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,12 +24,18 @@ var ofStream = words(`binary_remote_addr bytes_received bytes_sent connection ho
 // withoutVariables are the kinds of texts in which a dollar sign is taken literally.
 var withoutVariables = strings.Fields("mapkey regexes ciphers curves")
 
-// KeepKnownVariables replaces values that name an unknown variable by their
-// defaults, because nginx would refuse the whole configuration. Snippets of the
-// ConfigMap, and a user's template, may define any variable.
-func (o Options) KeepKnownVariables(defaults Config) (Options, []Finding) {
+// KeepUsable replaces values that name an unknown variable by their defaults,
+// because nginx would refuse the whole configuration. Snippets of the ConfigMap, and
+// a user's template, may define any variable. A global-auth-url that is one of the
+// Doors is replaced by one that denies every request.
+func (o Options) KeepUsable(defaults Config) (Options, []Finding) {
+	var findings []Finding
+	if o.Ports.NamesDoor(o.Config.GlobalAuthURL) {
+		findings = append(findings, Finding{Key: globalAuthURL, Value: o.Config.GlobalAuthURL, Reason: IsDoor, Used: denied})
+		o.Config.GlobalAuthURL = Unanswered
+	}
 	if o.ForeignTemplate {
-		return o, nil
+		return o, findings
 	}
 	defined := make(map[string]bool)
 	for _, snippet := range []string{o.Config.MainSnippet, o.Config.HTTPSnippet, o.Config.ServerSnippet, o.Config.LocationSnippet, o.Config.StreamSnippet} {
@@ -38,8 +43,6 @@ func (o Options) KeepKnownVariables(defaults Config) (Options, []Finding) {
 			defined[name] = true
 		}
 	}
-	var findings []Finding
-	is, otherwise := reflect.ValueOf(&o.Config).Elem(), reflect.ValueOf(defaults)
 	for _, key := range table {
 		text := key.show(o.Config)
 		if !strings.Contains(text, "$") || text == key.show(defaults) || key.withoutVariables() {
@@ -47,9 +50,8 @@ func (o Options) KeepKnownVariables(defaults Config) (Options, []Finding) {
 		}
 		if unknown := key.unknownVariable(text, defined); unknown != "" {
 			findings = append(findings, Finding{
-				Key: key.Name, Value: text, Reason: fmt.Sprintf("nginx has no variable %s", unknown), Used: key.show(defaults),
+				Key: key.Name, Value: text, Reason: fmt.Sprintf("nginx has no variable %s", unknown), Used: key.giveUp(&o.Config, defaults),
 			})
-			is.Field(key.field).Set(otherwise.Field(key.field))
 		}
 	}
 	return o, findings

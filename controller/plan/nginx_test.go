@@ -86,3 +86,19 @@ func TestTheLongestPathFitsIntoNginx(t *testing.T) {
 		t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
 	}
 }
+
+// So it takes what stands in for longer ones.
+func TestBeginningsOfPathsFitIntoNginx(t *testing.T) {
+	opts := parse(flags{}, nil).Options
+	for _, pattern := range []string{"false", "true"} {
+		for _, path := range []string{
+			"/" + strings.Repeat("a", 9000), "/" + strings.Repeat("$", 3000), "/" + strings.Repeat("\\", 9000), "/" + strings.Repeat("ü", 9000),
+			"/(" + strings.Repeat("+", 1500), "/(" + strings.Repeat("$\"", 4000), "/admin/(" + strings.Repeat("a|", 4000) + ")", "/admin\n}",
+		} {
+			cluster := populate(1)
+			cluster.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = path
+			cluster.ingresses[0].Annotations = map[string]string{"nginx.ingress.kubernetes.io/use-regex": pattern}
+			t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
+		}
+	}
+}

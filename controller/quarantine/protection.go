@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -185,8 +184,7 @@ func covers(all, wanted map[string]bool) bool {
 }
 
 func (r reader) isCanary(ingress *networkingv1.Ingress) bool {
-	on, err := strconv.ParseBool(r.value(ingress, "canary"))
-	return err == nil && on
+	return annotations.Says(r.value(ingress, "canary"))
 }
 
 // closureOf returns a Closure of everything that a version of an ingress serves.

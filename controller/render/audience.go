@@ -14,6 +14,9 @@ type audience struct {
 	SetHeader string // the directive that sets a header
 }
 
+// Set begins the directive that sets a header.
+func (a audience) Set(name string) string { return a.SetHeader + " " + headerName(a.SetHeader, name) }
+
 // Audience stands for the pods of a location.
 func (l located) Audience() audience { return audience{l.All, l.Server, l.SetHeader()} }
 

@@ -70,7 +70,7 @@ func buildAuthResponseHeaders(setHeader string, headers []string, lua bool) []st
 			answered := "$upstream_http_" + strings.ToLower(strings.ReplaceAll(header, "-", "_"))
 			lines = append(lines, fmt.Sprintf("auth_request_set %s %s;", variable, answered))
 		}
-		lines = append(lines, fmt.Sprintf("%s '%s' %s;", setHeader, header, variable))
+		lines = append(lines, fmt.Sprintf("%s '%s' %s;", setHeader, headerName(setHeader, header), variable))
 	}
 	return lines
 }

@@ -33,7 +33,7 @@ func (l located) Denied() string {
 	case asksForDigest(l.Location) && !l.All.Has(authDigest):
 		return "auth-type digest: nginx has no module " + authDigest
 	}
-	return ""
+	return l.All.firewallLacks(l.Location)
 }
 
 // Protocol is what the location's pods speak, in upper case.
@@ -57,11 +57,20 @@ func (l located) Module() string {
 
 // SetHeader is the directive that sets a header of requests to the pods.
 func (l located) SetHeader() string {
-	if l.Module() == "grpc" {
+	switch l.Module() {
+	case "grpc":
 		return "grpc_set_header"
+	case "fastcgi":
+		return fastCGIParameter
 	}
 	return "proxy_set_header"
 }
+
+// Set begins the directive that sets a header of requests to the pods.
+func (l located) Set(name string) string { return l.SetHeader() + " " + l.HeaderName(name) }
+
+// HeaderName is what that directive calls a header.
+func (l located) HeaderName(name string) string { return headerName(l.SetHeader(), name) }
 
 // ModSecurity is what the location says of its firewall.
 func (l located) ModSecurity() string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
 )
 
 // The modules of nginx that only some configurations need, by the names of
@@ -36,15 +37,16 @@ type use struct {
 	wanted  bool   // by the ConfigMap
 	by      func(*model.Location) bool
 	without string
+	told    bool // of what annotations ask for, elsewhere
 }
 
-func uses(c *cfg) []use {
+func uses(c options.Config) []use {
 	return []use{
-		{[]string{geoIP2}, "use-geoip2", c.UseGeoIP2, nil, "there are no $geoip2 variables"},
-		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "answers are not compressed with it"},
-		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not looked into"},
-		{[]string{opentelemetry}, "enable-opentelemetry", c.EnableOpentelemetry, func(l *model.Location) bool { return l.Opentelemetry.Enabled }, "requests are not traced"},
-		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, for nobody could log in"},
+		{[]string{geoIP2}, "use-geoip2", c.UseGeoIP2, nil, "there are no $geoip2 variables", false},
+		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "answers are not compressed with it", false},
+		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not looked into", true},
+		{[]string{opentelemetry}, "enable-opentelemetry", c.EnableOpentelemetry, func(l *model.Location) bool { return l.Opentelemetry.Enabled }, "requests are not traced", false},
+		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, for nobody could log in", false},
 	}
 }
 
@@ -59,7 +61,7 @@ func (u use) of(servers []*model.Server) bool {
 // modules are the files of load_module lines.
 func modules(servers []*model.Server, c *cfg, in Input) []string {
 	files := slices.Clone(in.Modules)
-	for _, u := range uses(c) {
+	for _, u := range uses(c.Config) {
 		if !u.of(servers) {
 			continue
 		}
@@ -75,10 +77,10 @@ func modules(servers []*model.Server, c *cfg, in Input) []string {
 }
 
 // Findings are what m and the options ask for and this nginx cannot do, for
-// lack of a module. It is left out of the configuration.
+// lack of a module or a file. It is left out of the configuration.
 func Findings(m *model.Model, in Input) []model.Finding {
 	var findings []model.Finding
-	for _, u := range uses(newCfg(m, in)) {
+	for _, u := range uses(in.Options.Config) {
 		i := slices.IndexFunc(u.modules, func(name string) bool { return !in.has(name) })
 		if i < 0 {
 			continue
@@ -87,11 +89,14 @@ func Findings(m *model.Model, in Input) []model.Finding {
 		if u.wanted {
 			findings = append(findings, model.Finding{Object: "ConfigMap of the controller", Key: u.key, Reason: reason})
 		}
+		if u.told {
+			continue
+		}
 		for _, object := range askers(m.Servers, u.by) {
 			findings = append(findings, model.Finding{Object: object, Reason: reason})
 		}
 	}
-	return findings
+	return append(findings, firewallFindings(m, in)...)
 }
 
 // askers are the ingresses with a location that is as by says.

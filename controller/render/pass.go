@@ -24,7 +24,11 @@ func passTo(upstream string, backends model.Backends, location *model.Location) 
 	}
 	prefix := ""
 	if location.XForwardedPrefix != "" {
-		prefix = fmt.Sprintf("%s X-Forwarded-Prefix %s;\n", proxySetHeader(location), quote(location.XForwardedPrefix))
+		directive := proxySetHeader(location)
+		if strings.HasPrefix(pass, "fastcgi") {
+			directive = fastCGIParameter
+		}
+		prefix = fmt.Sprintf("%s %s %s;\n", directive, headerName(directive, "X-Forwarded-Prefix"), quote(location.XForwardedPrefix))
 	}
 	return fmt.Sprintf("\nrewrite \"%s\" %s break;\n%s%s",
 		sanitizeQuotedRegex(limited("(?i)"+location.Path)), parameter(location.Rewrite.Target), prefix, pass)
@@ -63,6 +67,18 @@ func proxySetHeader(location *model.Location) string {
 		return "grpc_set_header"
 	}
 	return "proxy_set_header"
+}
+
+const fastCGIParameter = "fastcgi_param"
+
+// headerName is what a directive that sets a header calls it. FastCGI programs see
+// headers as parameters; one that is set takes the place of the client's
+// (ngx_http_fastcgi_module).
+func headerName(directive, name string) string {
+	if directive == fastCGIParameter {
+		return "HTTP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	}
+	return name
 }
 
 // buildNextUpstream adds or moves non_idempotent to the end.

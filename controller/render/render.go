@@ -27,6 +27,8 @@ type Input struct {
 	Optional map[string][]string
 	// GeoIPFiles are the databases of addresses that are there.
 	GeoIPFiles []string
+	// Missing are the files of FirewallFiles that are not there.
+	Missing []string
 	// HTTP2Directive says that nginx knows `http2 on;` (1.25.1 and later);
 	// older ones take it as a parameter of listen.
 	HTTP2Directive bool

@@ -111,7 +111,7 @@ func (r *root) Has(module string) bool { return r.in.has(module) }
 
 // Loads reports whether a module is available and needed, so its directives can be used.
 func (r *root) Loads(module string) bool {
-	for _, u := range uses(r.Cfg) {
+	for _, u := range uses(r.Cfg.Config) {
 		if slices.Contains(u.modules, module) {
 			return r.Has(module) && u.of(r.Servers)
 		}
@@ -163,6 +163,7 @@ func newRoot(m *model.Model, in Input) *root {
 func newCfg(m *model.Model, in Input) *cfg {
 	config := sized(in.Options.Config, m, in)
 	config.SSLDHParam = m.SSLDHParam // templates read the file's path
+	in.firewallOfAll(&config)
 	c := &cfg{
 		Config:                 config,
 		DefaultSSLCertificate:  &m.DefaultSSLCertificate,
@@ -179,6 +180,9 @@ func newCfg(m *model.Model, in Input) *cfg {
 // globalAuth is the service that is asked about requests of every location
 // which names none of its own.
 func globalAuth(config options.Config) annotations.ExternalAuth {
+	if config.GlobalAuthURL == options.Unanswered {
+		return annotations.ExternalAuth{} // the model denies
+	}
 	host, _ := options.AuthHost(config.GlobalAuthURL) // package options has refused a URL without one
 	return annotations.ExternalAuth{
 		URL:                    options.WithPath(config.GlobalAuthURL),

@@ -356,6 +356,89 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 	}
 }
 
+// FastCGI programs are told who the client is by nginx, as pods that speak HTTP
+// are; what a client says of itself does not reach them.
+func TestFastCGIProgramsAreToldByNginx(t *testing.T) {
+	in, program := here(t, map[string]string{"proxy-add-original-uri-header": "true"})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go fcgi.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "Host: %s\n", r.Host)
+		r.Header.Write(w)
+	}))
+	auth := pod(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Login") != "" {
+			w.Header().Set("X-User", "ali")
+		}
+	})
+	sum := sha1.Sum([]byte("open sesame")) //nolint:gosec // nginx's {SHA}
+	put(t, in, "/etc/nginx/passwd", []byte("ali:{SHA}"+base64.StdEncoding.EncodeToString(sum[:])+"\n"))
+	fastCGI := func(change func(*model.Location)) func(*model.Location) {
+		return func(l *model.Location) {
+			l.Backend, l.BackendProtocol = "demo-php-9000", "FCGI"
+			change(l)
+		}
+	}
+	m := hosts(in, pod(t, told), map[string]func(*model.Location){
+		"fcgi.example":     fastCGI(func(*model.Location) {}),
+		"verified.example": fastCGI(func(*model.Location) {}),
+		"asked.example": fastCGI(func(l *model.Location) {
+			l.ExternalAuth = annotations.ExternalAuth{URL: "http://" + auth.HostPort() + "/", Host: "auth", ResponseHeaders: []string{"X-User"}}
+		}),
+		"kept.example": fastCGI(func(l *model.Location) {
+			l.ExternalAuth = annotations.ExternalAuth{URL: "http://" + auth.HostPort() + "/", Host: "auth", ResponseHeaders: []string{"X-User"}, KeepaliveConnections: 1, KeepaliveRequests: 10, KeepaliveTimeout: 10}
+		}),
+		"basic.example": fastCGI(func(l *model.Location) {
+			l.BasicDigestAuth = annotations.BasicDigestAuth{Type: "basic", Secured: true, Realm: "r", File: in.Options.Path("/etc/nginx/passwd")}
+		}),
+		"rewritten.example": fastCGI(func(l *model.Location) {
+			l.Path, l.Rewrite.Target, l.XForwardedPrefix = "/api(/|$)(.*)", "/v1/$2", "/api"
+		}),
+		"vhost.example": fastCGI(func(l *model.Location) { l.UpstreamVhost = "inner.example" }),
+	})
+	for _, server := range m.Servers {
+		if server.Hostname == "verified.example" {
+			server.CertificateAuth = model.CertificateAuth{CAFileName: in.Options.Path(certificateFile), VerifyClient: "optional", ValidationDepth: 1}
+		}
+	}
+	m.ProxySetHeaders = map[string]string{"X-To-Pods": "$host"}
+	m.Backends = append(m.Backends, &model.Backend{Name: "demo-php-9000", Endpoints: []model.Endpoint{endpointOf(listener)}})
+	s := serve(t, m, in, program)
+	always := []string{"X-Real-Ip: 127.0.0.1", "X-Forwarded-For: 127.0.0.1", "X-Forwarded-Proto: http", "X-Scheme: http", "X-To-Pods: {host}", "!Proxy: lie"}
+	for _, test := range []struct {
+		host, path string
+		has        []string
+	}{
+		{"fcgi.example", "/", append([]string{"Host: fcgi.example", "X-Original-Uri: /"}, always...)},
+		{"verified.example", "/", append([]string{"!Ssl-Client-Verify: lie", "!Ssl-Client-Subject-Dn: lie", "!Ssl-Client-Issuer-Dn: lie", "!Ssl-Client-Cert: lie"}, always...)},
+		{"asked.example", "/", append([]string{"X-User: ali"}, always...)},
+		{"kept.example", "/", append([]string{"X-User: ali"}, always...)},
+		{"basic.example", "/", append([]string{"!Authorization: Basic"}, always...)},
+		{"rewritten.example", "/api/a", append([]string{"X-Forwarded-Prefix: /api"}, always...)},
+		{"vhost.example", "/", append([]string{"Host: inner.example"}, always...)},
+	} {
+		got := s.ask(test.host, test.path, func(r *http.Request) {
+			r.SetBasicAuth("ali", "open sesame")
+			for _, name := range []string{"X-Real-Ip", "X-Forwarded-For", "X-Forwarded-Proto", "X-Scheme", "X-To-Pods", "X-Original-Uri", "X-User", "X-Login", "X-Forwarded-Prefix", "Proxy",
+				"Ssl-Client-Verify", "Ssl-Client-Subject-Dn", "Ssl-Client-Issuer-Dn", "Ssl-Client-Cert"} {
+				r.Header.Set(name, "lie")
+			}
+		})
+		if got.status != 200 {
+			t.Errorf("%s: %d", test.host, got.status)
+		}
+		for _, line := range test.has {
+			line, no := strings.CutPrefix(strings.ReplaceAll(line, "{host}", test.host), "!")
+			if strings.Contains("\n"+strings.ReplaceAll(got.body, "\r", ""), "\n"+line) == no {
+				t.Errorf("%s: %s (unwanted: %t) in\n%s", test.host, line, no, got.body)
+			}
+		}
+	}
+}
+
 func TestWebSocketsPass(t *testing.T) {
 	in, program := here(t, nil)
 	m := hosts(in, pod(t, func(w http.ResponseWriter, r *http.Request) {
