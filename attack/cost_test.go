@@ -75,7 +75,7 @@ const (
 func TestExtremesAreCheapToRender(t *testing.T) {
 	row := attack.Row{Target: "model and render", Attack: "every annotation at its extremes, with one path", Success: "more than 2 s of CPU, 256 MB allocated or 2 MB of nginx.conf"}
 	for i, key := range keys {
-		if !attack.Full() && i%8 != 0 {
+		if !attack.Full() && i%16 != 0 {
 			continue
 		}
 		for _, value := range atItsEnds(key) {
@@ -84,7 +84,7 @@ func TestExtremesAreCheapToRender(t *testing.T) {
 			var o outcome
 			cpu, allocated := spent(t, func() { o, _ = stages(c, allModules()) })
 			row.Tried++
-			if cpu > mostCPU || allocated > mostMemory || len(o.state.Conf) > mostConf {
+			if cpu > mostCPU || allocated > mostMemory && !raced || len(o.state.Conf) > mostConf {
 				row.Landed++
 				t.Errorf("%s: %s: %v of CPU, %d MB, nginx.conf of %d KB", key.Name, shortened(value), cpu, allocated>>20, len(o.state.Conf)>>10)
 			}
@@ -277,7 +277,7 @@ func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 		hosts = append(hosts, i.Spec.Rules[0].Host)
 	}
 	for i, key := range keys {
-		if !attack.Full() && i%8 != 0 {
+		if !attack.Full() && i%16 != 0 {
 			continue
 		}
 		for n, value := range atItsEnds(key) {

@@ -317,10 +317,10 @@ func injected(o outcome) string {
 // Nothing that an object says leaves its directive: a configuration of hostile
 // objects has no directive, block or parameter that a benign one cannot have.
 func TestNothingIsInjected(t *testing.T) {
-	const together = 250
+	together := attack.Times(60, 250)
 	row := attack.Row{Target: "model and render", Attack: "hostile Ingresses, ConfigMaps, Secrets and Services", Success: "a directive, block, parameter or file that no benign configuration has"}
 	told := make(map[string]bool)
-	for seed := uint64(0); row.Tried < attack.Times(4_000, 1_000_000); seed++ {
+	for seed := uint64(0); row.Tried < attack.Times(8*together, 1_000_000); seed++ { // eight batches have one of each kind
 		random := rand.New(rand.NewPCG(seed, 4))
 		c, objects := hostileCluster(random, together)
 		in := allModules()

@@ -47,7 +47,7 @@ func TestKilledHarness(t *testing.T) {
 		t.Skip("no subject can run here: ", err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "windtunnel.dev/cmd/windtunnel", "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "windtunnel.dev/cmd/windtunnel", "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
 	span := time.Duration(attack.Times(4, 8)) * time.Second

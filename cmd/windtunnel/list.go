@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -51,7 +53,12 @@ func listCommand() *cobra.Command {
 		Use:   "list " + strings.Join(names, "|") + " [NAME…]",
 		Short: "List scenarios, lanes, faults, measurements, figures, drivers or adapters",
 		Long:  "List the entries of a kind; with names, only those:\n\n" + strings.Join(docs, "\n"),
-		Args:  cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("say what to list: %s", oneOf(names))
+			}
+			return nil
+		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return startingWith(typed, names), cobra.ShellCompDirectiveNoFileComp
@@ -129,6 +136,9 @@ func printListed(out io.Writer, printed form, kind string, all []listed) error {
 
 func listScenarios() ([]listed, error) {
 	all, err := scenarios([]string{scenarioFolder}, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: run this where the folder %s is, as in a checkout of Windtunnel", err, scenarioFolder)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/controller/template"
+	"windtunnel.dev/internal/plural"
 )
 
 func templateCommand() *cobra.Command {
@@ -28,7 +29,7 @@ Exit code: 0 written, 2 not.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s; nginx.tmpl includes the others\n", len(names), args[0])
+			fmt.Fprintf(cmd.OutOrStdout(), "%s in %s; nginx.tmpl includes the others\n", plural.Of(len(names), "file"), args[0])
 			return nil
 		},
 	})

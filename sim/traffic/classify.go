@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
 )
@@ -79,7 +80,7 @@ func classify(o outcome) (event.Cause, string) {
 	}
 	cause := classifyError(o)
 	if o.stream && cause == event.Truncated {
-		return event.StreamCut, fmt.Sprintf("after %v and %d messages: %v", o.took.Round(time.Millisecond), o.messages, o.err)
+		return event.StreamCut, fmt.Sprintf("after %v and %s: %v", o.took.Round(time.Millisecond), plural.Of(o.messages, "message"), o.err)
 	}
 	return cause, o.err.Error()
 }

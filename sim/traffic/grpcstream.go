@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/backend"
 )
 
@@ -25,7 +26,7 @@ var watching = lane{
 	read: func(response *http.Response, a Attack) content {
 		c := readCall(response, a)
 		if c.err == nil && c.failed == "" && c.messages < eventsIn(a) {
-			c.err = fmt.Errorf("the stream ended after %d of %d messages: %w", c.messages, eventsIn(a), io.ErrUnexpectedEOF)
+			c.err = fmt.Errorf("the stream ended after %d of %s: %w", c.messages, plural.Of(eventsIn(a), "message"), io.ErrUnexpectedEOF)
 		}
 		return c
 	},

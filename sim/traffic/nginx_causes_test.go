@@ -69,7 +69,7 @@ func TestStreamsCutByNginx(t *testing.T) {
 	}()
 	r := c.fire()
 	<-reloaded
-	if want := fmt.Sprintf("after %v and 1 messages: ", r.Took.Round(time.Millisecond)); r.Cause != event.StreamCut || !strings.HasPrefix(r.Detail, want) {
+	if want := fmt.Sprintf("after %v and 1 message: ", r.Took.Round(time.Millisecond)); r.Cause != event.StreamCut || !strings.HasPrefix(r.Detail, want) {
 		t.Errorf("cause %q (%s), want one that begins with %q", r.Cause, r.Detail, want)
 	}
 }

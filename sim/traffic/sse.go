@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/backend"
 )
 
@@ -47,7 +48,7 @@ func readEvents(response *http.Response, a Attack) content {
 			if err != io.EOF {
 				c.err = err
 			} else if c.messages < eventsIn(a) {
-				c.err = fmt.Errorf("the stream ended after %d of %d events: %w", c.messages, eventsIn(a), io.ErrUnexpectedEOF)
+				c.err = fmt.Errorf("the stream ended after %d of %s: %w", c.messages, plural.Of(eventsIn(a), "event"), io.ErrUnexpectedEOF)
 			}
 			return c
 		}

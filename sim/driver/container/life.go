@@ -26,9 +26,8 @@ type life struct {
 	logged    chan struct{} // closed when its log has ended
 	conf      []byte        // nginx.conf as it was when the container was told to end; nil: not known
 
-	mu      sync.Mutex
-	pid     int // the controller, as last seen; 0 before that
-	command string
+	mu  sync.Mutex
+	pid int // the controller, as last seen; 0 before that
 }
 
 // begin starts the container, looks for its processes, and follows its log: the
@@ -58,31 +57,20 @@ func (l *life) begin(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
+// PID is the process that has our flags. An init process (tini, dumb-init) has
+// them in its command line, too, and the controller below it a moment later.
 func (l *life) PID() int {
-	pid, _ := l.look()
-	return pid
-}
-
-func (l *life) Command() string {
-	_, command := l.look()
-	return command
-}
-
-// look finds the process that has our flags, and what it calls itself. An init
-// process (tini, dumb-init) has them in its command line, too, and the controller
-// below it a moment later.
-func (l *life) look() (pid int, command string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pid != 0 && l.pid != l.init {
-		return l.pid, l.command
+		return l.pid
 	}
 	for _, pid := range append([]int{l.init}, process.Below(l.init)...) {
-		if line := probe.Command(pid); slices.Contains(line, "--kubeconfig="+kubeconfig) {
-			l.pid, l.command = pid, line[0]
+		if slices.Contains(probe.Command(pid), "--kubeconfig="+kubeconfig) {
+			l.pid = pid
 		}
 	}
-	return l.pid, l.command
+	return l.pid
 }
 
 // Terminate reads nginx.conf first: what is mounted over its folder ends with the container.

@@ -24,12 +24,11 @@ type place struct {
 
 // Start starts the controller. What an earlier one left behind ended with it.
 func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
-	command := p.command()
-	started, err := p.cluster.Guard.Start(command, out)
+	started, err := p.cluster.Guard.Start(p.command(), out)
 	if err != nil {
 		return nil, err
 	}
-	return process{Process: started, command: command.Path}, nil
+	return process{started}, nil
 }
 
 // command is the command line of the controller, with the scenario's flags last

@@ -7,11 +7,7 @@ import (
 )
 
 // process is a controller that was started.
-type process struct {
-	*guard.Process
-	command string
-}
+type process struct{ *guard.Process }
 
-func (c process) Command() string  { return c.command }
 func (c process) Terminate() error { return c.Signal(syscall.SIGTERM) }
 func (c process) Kill() error      { return c.Signal(syscall.SIGKILL) }

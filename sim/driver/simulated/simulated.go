@@ -40,8 +40,6 @@ type Place interface {
 type Controller interface {
 	// PID is its process, as this machine counts.
 	PID() int
-	// Command is the path of what runs.
-	Command() string
 	// Terminate asks it to end (SIGTERM), Kill does not ask. Both are nil when
 	// it has ended already.
 	Terminate() error
