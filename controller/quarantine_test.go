@@ -172,7 +172,7 @@ func TestEndpointsGoOnWithoutAKey(t *testing.T) {
 	r.awaitHost("gone.example", "one")
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/240;"}, update) // a slip of the hand
-	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "nginx stays as it is") {
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "nginx keeps its configuration") {
 		t.Errorf("%+v", event)
 	}
 	r.removeIngress("gone")

@@ -194,11 +194,11 @@ func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
 		r.configure(rules("192.0.2.0/240"), r.client.CoreV1().ConfigMaps("default").Update) // a slip of the hand
 		r.service(pod(t, "127.88.0.1", "one"))
 	})
-	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx stays as it is") {
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx keeps its configuration") {
 		t.Errorf("%+v", event)
 	}
 	failed := r.awaitSync(func(line record) bool {
-		return strings.Contains(line.Error, "no configuration without a key that nginx refuses")
+		return strings.Contains(line.Error, "nginx refuses a key that nothing can replace")
 	})
 	if !strings.Contains(failed.Error, "ConfigMap default/controller") || !strings.Contains(failed.Error, "server-snippet") {
 		t.Errorf("%+v", failed)
@@ -239,7 +239,7 @@ func TestAKeyWhoseFileBreaksNginx(t *testing.T) {
 	write("deny all")
 	r.addIngress(withSnippet("beside", ""))
 	r.awaitSync(func(line record) bool {
-		return strings.Contains(line.Error, "no configuration without a key that nginx refuses")
+		return strings.Contains(line.Error, "nginx refuses a key that nothing can replace")
 	})
 	r.awaitHost("web.example", "403")
 	write("allow 127.0.0.1; deny all;")

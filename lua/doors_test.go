@@ -65,10 +65,10 @@ func TestNobodyIsPassedOnToTheConfiguration(t *testing.T) {
 
 func TestOnlyTheControllerTellsOfTCPEndpoints(t *testing.T) {
 	s, w, control := streamSite(t, setup{Replace: map[string]string{"secret": secret}})
-	s.expectLog("its secret is wrong or missing")
+	s.expectLog("secret is wrong or missing")
 	text := line(t, backend{Name: "tcp-db", Endpoints: pods(t, 1)})
 	for _, bad := range []string{text, "Bearer " + text, "Bearer " + secret + text, "Bearer " + secret + "x " + text, secret + " " + text} {
-		if answer := tell(t, control, bad); !strings.HasPrefix(answer, "error: not the controller") {
+		if answer := tell(t, control, bad); !strings.HasPrefix(answer, "error: the controller's secret") {
 			t.Errorf("the answer to %q is %q", bad, answer)
 		}
 	}

@@ -13,7 +13,7 @@ local answer = ngx.location.capture(var.auth_path, {
   method = ngx.HTTP_GET,
   body = "",
   share_all_vars = var.auth_keepalive_share_vars == "true",
-  -- Variables that nginx.conf of the location reads from this request, because variables are not shared.
+  -- Variables are not shared, so those that the location reads are passed on.
   vars = { pass_access_scheme = var.pass_access_scheme },
   ctx = { auth_peer = peer },
 })
