@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -288,7 +289,7 @@ func slowBodies(t *testing.T, w webhook) {
 			}()
 			_, err := io.ReadAll(connection)
 			close(stop)
-			if timeout, is := err.(net.Error); is && timeout.Timeout() {
+			if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 				mu.Lock()
 				row.Landed++
 				mu.Unlock()

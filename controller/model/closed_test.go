@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +86,7 @@ func TestClosedIngresses(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if backend := built.Backends.Find("demo-web-80"); backend.LoadBalance != "" {
-				t.Error(fmt.Sprintf("the closed ingress chooses %s for the backend of another", backend.LoadBalance))
+				t.Errorf("the closed ingress chooses %s for the backend of another", backend.LoadBalance)
 			}
 		})
 	}
