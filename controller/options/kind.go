@@ -1,6 +1,7 @@
 package options
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -156,7 +157,7 @@ func typeName(field reflect.StructField) string {
 	return kind
 }
 
-// parse reads a value of the key's type.
+// parse reads a value of the key's type. With an error, a list has its good items.
 func (k Key) parse(text string) (any, error) {
 	switch {
 	case k.Type == "bool":
@@ -198,19 +199,17 @@ func (k Key) fraction(text string) (float64, error) {
 }
 
 func (k Key) numbers(text string) ([]int, error) {
-	items, err := k.list(text)
-	if err != nil {
-		return nil, err
-	}
+	items, bad := k.list(text)
 	var values []int
 	for _, item := range items {
 		value, err := k.number(item)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", item, err)
+			bad = cmp.Or(bad, fmt.Errorf("%q: %w", item, err))
+			continue
 		}
 		values = append(values, value)
 	}
-	return values, nil
+	return values, bad
 }
 
 func bound(tag string, otherwise int) int {
@@ -220,23 +219,24 @@ func bound(tag string, otherwise int) int {
 	return otherwise
 }
 
-// list splits at commas; empty items vanish, as ingress-nginx has it.
-func (k Key) list(text string) ([]string, error) {
-	var items []string
+// list splits at commas and drops empty items, as ingress-nginx does. It returns the
+// good items, and an error that names the first bad one.
+func (k Key) list(text string) (items []string, bad error) {
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" || slices.ContainsFunc(items, func(other string) bool { return strings.EqualFold(other, item) }) {
 			continue // nginx refuses some duplicates, regardless of case
 		}
 		if len(items) == mostItems {
-			return nil, fmt.Errorf("want at most %d items", mostItems)
+			return items, fmt.Errorf("want at most %d items", mostItems)
 		}
 		if err := k.check(item); err != nil {
-			return nil, fmt.Errorf("%q: %w", item, err)
+			bad = cmp.Or(bad, fmt.Errorf("%q: %w", item, err))
+			continue
 		}
 		items = append(items, item)
 	}
-	return items, nil
+	return items, bad
 }
 
 // mostItems bounds lists, because most are written into every server or location.

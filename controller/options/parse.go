@@ -44,9 +44,11 @@ func readTable() []Key {
 func Defaults(cpus int, ipv6 bool) Config {
 	var config Config
 	for _, key := range table {
-		if err := key.set(&config, key.Default); err != nil {
+		value, err := key.parse(key.Default)
+		if err != nil {
 			panic(fmt.Sprintf("options: default of %s: %v", key.Name, err)) // a defect of the table, met by any test
 		}
+		key.set(&config, value)
 	}
 	if cpus > 0 {
 		config.WorkerProcesses = fmt.Sprint(cpus)
@@ -55,8 +57,9 @@ func Defaults(cpus int, ipv6 bool) Config {
 	return config
 }
 
-// Parse reads the data of the ConfigMap over defaults. A value that is bad and
-// a key that is not known are findings, in the order of the keys.
+// Parse reads the data of the ConfigMap over defaults. A bad value and an unknown
+// key are findings, in the order of the keys. The good items of a list are used
+// even if other items are bad.
 func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 	config := defaults
 	var findings []Finding
@@ -66,8 +69,17 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 			findings = append(findings, Finding{Key: name, Value: data[name], Reason: noSuchKey(name)})
 			continue
 		}
-		if err := table[i].set(&config, data[name]); err != nil {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: table[i].giveUp(&config, defaults)})
+		value, err := table[i].parse(strings.TrimSpace(data[name]))
+		used := ""
+		switch {
+		case err == nil || hasItems(value):
+			table[i].set(&config, value)
+			used = table[i].show(config)
+		default:
+			used = table[i].giveUp(&config, defaults)
+		}
+		if err != nil {
+			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: used})
 		}
 	}
 	return config, append(findings, fit(&config, defaults)...)
@@ -91,12 +103,14 @@ func noSuchKey(name string) string {
 	return reason
 }
 
-// set gives the key's field the value of text, or leaves it and says why not.
-func (k Key) set(config *Config, text string) error {
-	value, err := k.parse(strings.TrimSpace(text))
-	if err != nil {
-		return err
-	}
+// hasItems reports whether value is a list that is not empty.
+func hasItems(value any) bool {
+	list := reflect.ValueOf(value)
+	return list.Kind() == reflect.Slice && list.Len() > 0
+}
+
+// set gives the key's field a value that parse has returned.
+func (k Key) set(config *Config, value any) {
 	field := reflect.ValueOf(config).Elem().Field(k.field)
 	if sizes, ok := value.(map[string]int); ok {
 		merged := maps.Clone(sizes)
@@ -108,19 +122,27 @@ func (k Key) set(config *Config, text string) error {
 		value = merged
 	}
 	field.Set(reflect.ValueOf(value))
-	return nil
 }
 
-// giveUp has the key's default instead of a bad value, and tells what that is:
-// where the value says who may come in, nobody may.
+// giveUp replaces a bad value by the key's default and describes what is used. If
+// the value lists who is let in, nobody is.
 func (k Key) giveUp(config *Config, defaults Config) string {
-	if k.Name == globalAuthURL {
+	switch k.Name {
+	case globalAuthURL:
 		config.GlobalAuthURL = Unanswered
 		return denied
+	case allowedNetworks:
+		config.WhitelistSourceRange = []string{nobody}
+		return "a list without any client"
 	}
 	reflect.ValueOf(config).Elem().Field(k.field).Set(reflect.ValueOf(defaults).Field(k.field))
 	return k.show(defaults)
 }
+
+const (
+	allowedNetworks = "whitelist-source-range"
+	nobody          = "0.0.0.0/32" // no client has this address (RFC 1122, section 3.2.1.3)
+)
 
 // show is the key's value as a user would write it.
 func (k Key) show(config Config) string {
