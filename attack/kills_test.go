@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -49,6 +50,11 @@ func TestKilledHarness(t *testing.T) {
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "windtunnel.dev/cmd/windtunnel", "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
+	}
+	if signal.Ignored(syscall.SIGHUP) { // by nohup; a handled signal is not ignored by children
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		t.Cleanup(func() { signal.Stop(hangup) })
 	}
 	span := time.Duration(attack.Times(4, 8)) * time.Second
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM} {
