@@ -301,3 +301,21 @@ func ExampleRuns() {
 	// dynamic requests.latency.p50
 	// dynamic requests.latency.p99
 }
+
+func TestMarkdownShowsNamesAsTheyAre(t *testing.T) {
+	c := compare.Comparison{
+		Scenario: "a<b>\n# c", Rows: []compare.Row{{Subject: "<script>", Figure: "[x](y)"}}, Control: []compare.Row{{Subject: "*s*", Figure: "f"}},
+	}
+	var out strings.Builder
+	if err := compare.Markdown(&out, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range []string{"<b>", "<script>", "\n# c", "[x](", "*s*"} {
+		if strings.Contains(out.String(), raw) {
+			t.Errorf("%q is not escaped:\n%s", raw, &out)
+		}
+	}
+	if c.Rows[0].Subject != "<script>" {
+		t.Error("the comparison itself was changed")
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/report"
@@ -20,10 +22,24 @@ func Table(w io.Writer, c Comparison) error { return write(w, c, table.Writer.Re
 
 // Markdown writes the comparison for a pull request.
 func Markdown(w io.Writer, c Comparison) error {
+	c = c.escaped()
 	if _, err := fmt.Fprintf(w, "### %s: %s\n\n", c.Scenario, c.headline()); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
 	return write(w, c, table.Writer.RenderMarkdown)
+}
+
+// escaped returns a copy whose names Markdown shows as they are.
+func (c Comparison) escaped() Comparison {
+	escape := func(rows []Row) []Row {
+		rows = slices.Clone(rows)
+		for i := range rows {
+			rows[i].Subject, rows[i].Figure = markdown.Text(rows[i].Subject), markdown.Text(rows[i].Figure)
+		}
+		return rows
+	}
+	c.Scenario, c.Rows, c.Control = markdown.Text(c.Scenario), escape(c.Rows), escape(c.Control)
+	return c
 }
 
 // JSON writes the comparison to be parsed.
