@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,17 +69,31 @@ func TestRefusedChangesSayWhy(t *testing.T) {
 	}
 }
 
-// A killed run leaves a log without an end.
-func TestALogThatEndsInARoundIsVoid(t *testing.T) {
-	result, _, err := From(measuretest.Seq([]event.Event{
+// A killed run leaves a log without an end, in a round or between two.
+func TestALogWithoutAnEndIsVoid(t *testing.T) {
+	begun := []event.Event{
 		{Run: &event.Run{Schema: event.Schema, Subjects: []string{"it"}}},
+		{At: 0, Subject: "it", Phase: &event.Phase{Name: event.Ready}},
 		{At: 0, Subject: "it", Phase: &event.Phase{Name: event.RoundBegin, Round: 1}},
 		{At: 3, Subject: "it", Request: &event.Request{Lane: "http"}},
-	}))
-	if err != nil {
-		t.Fatal(err)
 	}
-	if got := strings.Join(result.Subjects[0].Invalid, "\n"); !strings.Contains(got, "the log ends in the middle of a round: the run was killed") {
-		t.Errorf("invalid because %q", got)
+	ended := append(slices.Clone(begun), event.Event{At: 4, Subject: "it", Phase: &event.Phase{Name: event.RoundEnd, Round: 1}})
+	stopped := append(slices.Clone(ended), event.Event{At: 5, Subject: "it", Phase: &event.Phase{Name: event.Stopped}})
+	for _, c := range []struct {
+		want string
+		log  []event.Event
+	}{
+		{"the log ends in the middle of a round: the run was killed", begun},
+		{"the log ends before the subject stopped: the run was killed", ended},
+		{"", stopped},
+	} {
+		result, _, err := From(measuretest.Seq(c.log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(result.Subjects[0].Invalid, "\n")
+		if !strings.Contains(got, c.want) || strings.Contains(got, "killed") != (c.want != "") {
+			t.Errorf("invalid because %q, want %q", got, c.want)
+		}
 	}
 }

@@ -44,6 +44,7 @@ type validity struct {
 	rounds  rounds
 	cut     bool
 	open    bool // a round that has begun has not ended
+	running bool // the subject is ready and has not stopped
 	stolen  float64
 	samples int
 	workers int
@@ -76,6 +77,10 @@ func (m *validity) phase(name event.PhaseName) {
 	switch name {
 	case event.Cut:
 		m.cut = true
+	case event.Ready:
+		m.running = true
+	case event.Stopped:
+		m.running = false
 	case event.RoundBegin:
 		m.open = true
 	case event.RoundEnd:
@@ -95,6 +100,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 
 	void(m.cut, wasCut)
 	void(m.open && !m.cut, "the log ends in the middle of a round: the run was killed")
+	void(m.running && !m.open && !m.cut, "the log ends before the subject stopped: the run was killed")
 	void(len(m.rounds) == 0, "no round was measured")
 	void(r.Sent == 0, "no requests were sent in its rounds")
 	for _, lane := range s.Lanes { // each alone: one that lags hides among the many requests of another
