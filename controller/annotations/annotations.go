@@ -85,12 +85,13 @@ type Bad int
 const (
 	UsesDefault   Bad = iota // as if the annotation were not there
 	DropsItems               // bad items of the list are left out, even if none is left
+	AllowsNothing            // what the annotation would allow is not allowed
 	DeniesRequest            // the ingress's locations answer 503
 	RejectsAll               // the ingress is refused; its earlier version stays if it protects no less
 )
 
 func (b Bad) String() string {
-	return [...]string{"it is ignored", "bad items are left out", "requests get 503", "the ingress is not taken"}[b]
+	return [...]string{"it is ignored", "bad items are left out", "it allows nothing", "requests get 503", "the ingress is not taken"}[b]
 }
 
 // Finding is an annotation that could not be followed to the letter.

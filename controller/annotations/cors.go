@@ -29,10 +29,10 @@ var cors = Family{
 	Keys: []Key{
 		{Name: "enable-cors", Doc: "Let pages of other origins ask; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "cors-allow-origin", Doc: "Allowed origins; * allows all. If the list has no valid item, no origin is allowed.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
-		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: RejectsAll},
-		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: RejectsAll},
+		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: AllowsNothing},
+		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: AllowsNothing},
 		{Name: "cors-expose-headers", Doc: "Which headers of answers they see.", Risk: Medium, Scope: OfLocation, Want: exposed},
-		{Name: "cors-allow-credentials", Doc: "With cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
+		{Name: "cors-allow-credentials", Doc: "With cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: AllowsNothing},
 		{Name: "cors-max-age", Doc: "Seconds for which browsers need not ask again.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32)},
 	},
 	parse: func(r *reader, set *Set) {
@@ -42,9 +42,9 @@ var cors = Family{
 		set.CorsConfig = CorsConfig{
 			CorsEnabled:          true,
 			CorsAllowOrigin:      r.origins("cors-allow-origin"),
-			CorsAllowMethods:     r.text("cors-allow-methods", "GET, PUT, POST, DELETE, PATCH, OPTIONS"),
-			CorsAllowHeaders:     r.text("cors-allow-headers", "DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization"),
-			CorsAllowCredentials: r.flag("cors-allow-credentials", true),
+			CorsAllowMethods:     r.allowed("cors-allow-methods", "GET, PUT, POST, DELETE, PATCH, OPTIONS"),
+			CorsAllowHeaders:     r.allowed("cors-allow-headers", "DNT,Keep-Alive,User-Agent,X-Requested-With,If-Modified-Since,Cache-Control,Content-Type,Range,Authorization"),
+			CorsAllowCredentials: r.flag("cors-allow-credentials", !r.isBad("cors-allow-credentials")),
 			CorsExposeHeaders:    r.text("cors-expose-headers", ""),
 			CorsMaxAge:           r.number("cors-max-age", 1728000),
 		}

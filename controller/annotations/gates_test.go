@@ -150,6 +150,7 @@ func TestABadValueDoesWhatItsRowSays(t *testing.T) {
 				told = told || strings.HasSuffix(finding.Key, "/"+key.Name) && strings.HasSuffix(finding.Reason, map[annotations.Bad]string{
 					annotations.UsesDefault:   "; it is ignored",
 					annotations.DropsItems:    "; no origin is allowed",
+					annotations.AllowsNothing: "; it allows nothing",
 					annotations.DeniesRequest: "; its requests get 503",
 				}[key.Bad])
 			}

@@ -33,6 +33,20 @@ func (r *reader) text(name, otherwise string) string {
 	return value
 }
 
+// allowed is the value of a key whose Bad is AllowsNothing: empty if it is bad.
+func (r *reader) allowed(name, otherwise string) string {
+	if r.isBad(name) {
+		return ""
+	}
+	return r.text(name, otherwise)
+}
+
+// isBad reports whether a key has a value, but not a good one.
+func (r *reader) isBad(name string) bool {
+	text, _ := r.raw(r.key(name))
+	return text != "" && !r.has(name)
+}
+
 // flag is the value of a key whose Want is Boolean.
 func (r *reader) flag(name string, otherwise bool) bool {
 	if on := r.choice(name); on != nil {
@@ -195,6 +209,8 @@ func (r *reader) bad(name, reason string) {
 	switch r.key(name).Bad {
 	case UsesDefault:
 		r.ignore(name, reason)
+	case AllowsNothing:
+		r.note(name, reason+"; it allows nothing")
 	case DeniesRequest:
 		r.refuse(name, reason)
 	case RejectsAll:
