@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -202,10 +203,15 @@ func harness(t *testing.T) (command *exec.Cmd, dir string, guard, child int) {
 // A harness that is killed leaves nothing: its guard sees to that.
 func TestNothingOutlivesTheHarness(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGSEGV} {
+	if signal.Ignored(syscall.SIGHUP) { // by nohup; a handled signal is not ignored by children
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		defer signal.Stop(hangup)
+	}
+	for _, sent := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGSEGV} {
 		command, dir, guard, child := harness(t)
 		all := append(process.Below(guard), guard)
-		if err := command.Process.Signal(signal); err != nil {
+		if err := command.Process.Signal(sent); err != nil {
 			t.Fatal(err)
 		}
 		gone(t, dir, append(all, child)...)
