@@ -1,0 +1,50 @@
+package windtunnel_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// mostTracked bounds the size of a tracked file, in bytes.
+const mostTracked = 1 << 20
+
+// Git tracks sources and results, nothing that was built.
+func TestNothingBuiltIsTracked(t *testing.T) {
+	list, err := exec.Command("git", "ls-files", "-s", "-z").Output()
+	if err != nil {
+		t.Skip("git does not know this folder: ", err)
+	}
+	for entry := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		mode, path, _ := strings.Cut(entry, "\t") // mode, hash and stage, then the path
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // deleted, but not yet committed, or a link
+		}
+		if info.Size() > mostTracked {
+			t.Errorf("%s has %d bytes, at most %d are allowed: git rm --cached it, and list it in .gitignore", path, info.Size(), mostTracked)
+		}
+		begin := startOf(t, path)
+		if bytes.HasPrefix(begin, []byte("\x7fELF")) || strings.HasPrefix(mode, "100755") && !bytes.HasPrefix(begin, []byte("#!")) {
+			t.Errorf("%s is an executable, but no script: git rm --cached it, and list it in .gitignore", path)
+		}
+	}
+}
+
+// startOf returns the first 4 bytes of a file, fewer if it has fewer.
+func startOf(t *testing.T, path string) []byte {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	begin, err := io.ReadAll(io.LimitReader(file, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return begin
+}
