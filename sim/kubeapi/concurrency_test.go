@@ -156,3 +156,42 @@ func replay(t *testing.T, w watch.Interface) map[string]string {
 	t.Error("the watch ended")
 	return nil
 }
+
+// A kubelet that removes a pod as soon as it is marked does not fail the deletion that
+// has marked it.
+func TestDeletionsMeet(t *testing.T) {
+	t.Parallel()
+	s := startWith(t, Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), Anonymous: true, Kubelet: true})
+	pods := client(t, s.Config()).CoreV1().Pods("default")
+	at := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	w, err := pods.Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	var kubelet sync.WaitGroup
+	kubelet.Go(func() {
+		for e := range w.ResultChan() {
+			if pod := e.Object.(*corev1.Pod); e.Type == watch.Modified && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
+				if err := pods.Delete(t.Context(), pod.Name, at); err != nil && !errors.IsNotFound(err) {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	for i := range 200 {
+		name := fmt.Sprint("p", i)
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "web", Image: "web"}}}}
+		if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := pods.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := pods.Delete(t.Context(), name, at); err != nil {
+			t.Errorf("deleting %s: %v", name, err)
+		}
+	}
+	w.Stop()
+	kubelet.Wait()
+}

@@ -99,11 +99,24 @@ func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions)
 		if t, err = c.terminate(base, last); err != nil {
 			return nil, held, err
 		}
+		o, err = c.removeMarked(t)
+	} else {
+		o, err = c.commitOne(t)
 	}
-	if o, err = c.commitOne(t); err == nil && !held {
+	if err == nil && !held {
 		err = s.settle(c, base.namespace)
 	}
 	return o, held, err
+}
+
+// removeMarked commits what terminate returned. A kubelet that sees the mark may remove
+// the object first, which is no error (kube-apiserver, Store.Delete).
+func (c *collection) removeMarked(t transition) (*object, error) {
+	o, err := c.commitOne(t)
+	if now := c.get(t.base.key); moved(err) && (now == nil || now.uid != t.base.uid) {
+		return t.base, nil
+	}
+	return o, err
 }
 
 func checkPreconditions(r *request, base *object, must *metav1.Preconditions) error {
