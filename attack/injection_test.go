@@ -248,6 +248,7 @@ var together = []map[string]string{
 	{"auth-type": "basic", "auth-secret": "users", "backend-protocol": "FCGI"},
 	{"auth-type": "basic", "auth-secret": "users", "backend-protocol": "GRPC"},
 	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "backend-protocol": "GRPC", "custom-headers": "shop/headers", "enable-cors": "true"},
+	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "auth-keepalive": "4"}, // in Lua, where the ConfigMap turns HTTP/2 off
 	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "backend-protocol": "FCGI", "custom-headers": "shop/headers", "enable-cors": "true", "fastcgi-params-configmap": "shop/headers"},
 }
 

@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -51,11 +52,22 @@ type reclaimer struct {
 }
 
 func (r *reclaimer) watchEnded() {
-	if r.ended.Add(1) >= reclaimAfter && r.pending.CompareAndSwap(false, true) {
-		time.AfterFunc(time.Second, func() { // others are about to end
-			r.ended.Store(0)
-			r.pending.Store(false)
-			debug.FreeOSMemory()
-		})
+	if ended := r.ended.Add(1); ended >= reclaimAfter && r.pending.CompareAndSwap(false, true) {
+		r.reclaimWhenQuiet(ended, 10)
 	}
+}
+
+// reclaimWhenQuiet waits for a second in which no watch ends, for at most that many
+// seconds, because what the last watches held must return, too.
+func (r *reclaimer) reclaimWhenQuiet(ended int64, seconds int) {
+	time.AfterFunc(time.Second, func() {
+		if now := r.ended.Load(); now != ended && seconds > 1 {
+			r.reclaimWhenQuiet(now, seconds-1)
+			return
+		}
+		r.ended.Store(0)
+		r.pending.Store(false)
+		runtime.GC() // a sync.Pool keeps its buffers through one collection
+		debug.FreeOSMemory()
+	})
 }
