@@ -40,12 +40,15 @@ var rules = []struct {
 	{"controller/plan", []string{"os", "os/exec", "net/http", "controller/apply", "controller/nginx", "controller/watch", "k8s.io/client-go/kubernetes"}, "a plan is a pure function of two states"},
 	{"controller/apply", []string{"controller/watch", "controller/snapshot/", "k8s.io/client-go/kubernetes", "k8s.io/client-go/tools/cache"}, "apply performs a plan; it does not look at the cluster"},
 	{"controller/nginx", []string{"controller/model", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "the nginx process knows nothing of what it serves"},
+	{"controller/compile", []string{"os", "os/exec", "net/http", "controller/apply", "controller/nginx", "controller/watch", "k8s.io/client-go/kubernetes"}, "a compilation is a pure function of the cluster and the input"},
+	{"controller/observe", []string{"controller/watch", "controller/nginx/", "controller/compile", "k8s.io/client-go/kubernetes"}, "it reports what was done and does nothing"},
+	{"controller/machine", []string{"controller/", "net/http", "k8s.io/client-go/kubernetes"}, "what a machine is like depends on nothing of the controller"},
 	{"controller/watch", []string{"controller/nginx", "controller/apply"}, "only apply talks to nginx"},
 	{"controller/tracing", []string{"os", "net/http", "controller/model", "controller/snapshot", "controller/apply", "k8s.io/client-go/kubernetes"}, "a tracer's file is a pure function of the options"},
-	{"controller/quarantine", []string{"os", "os/exec", "net", "net/http", "controller/nginx", "controller/apply", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "it decides what is served; who asks nginx is its caller's business"},
+	{"controller/quarantine", []string{"os", "os/exec", "net", "net/http", "controller/nginx", "controller/apply", "controller/plan", "controller/watch", "k8s.io/client-go/kubernetes"}, "it decides what is served; its caller runs nginx -t"},
 	{"controller/chain", []string{"controller/render", "controller/plan", "controller/apply", "controller/watch", "k8s.io/client-go/kubernetes"}, "it completes Secrets, whoever serves them"},
 	{"controller/status", []string{"controller/nginx", "controller/apply", "controller/model"}, "it tells the cluster of addresses, whatever nginx serves"},
-	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/plan", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a question changes nothing"},
+	{"controller/admission", []string{"controller/nginx", "controller/apply", "controller/watch", "os/exec", "k8s.io/client-go/kubernetes"}, "a review changes nothing"},
 	{"controller/explain", []string{"os", "os/exec", "net/http", "controller/nginx", "controller/apply", "k8s.io/client-go/kubernetes"}, "an explanation needs no cluster and no nginx"},
 	{"controller/metrics", []string{"controller/nginx", "controller/apply", "controller/model", "controller/watch", "k8s.io/client-go/kubernetes"}, "it counts what it is told"},
 	{"sim/event", []string{"sim/scenario", "sim/measure", "net/http", "net"}, "the log is below everything that writes or reads it"},
@@ -66,7 +69,7 @@ var rules = []struct {
 // noClock lists the packages in which time is an argument: they may not ask
 // for it, nor wait, nor start a goroutine.
 var noClock = []string{
-	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan", "controller/tracing", "controller/quarantine",
+	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan", "controller/compile", "controller/tracing", "controller/quarantine",
 	"sim/scenario", "sim/corpus", "sim/churn", "sim/measure", "sim/expect", "sim/compare",
 }
 

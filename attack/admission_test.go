@@ -25,9 +25,8 @@ import (
 
 	"windtunnel.dev/attack"
 	"windtunnel.dev/controller/admission"
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/metrics"
-	"windtunnel.dev/controller/options"
-	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -48,8 +47,7 @@ func startWebhook(t *testing.T, n int) webhook {
 	cluster, in := snapshot.Take(c), allModules()
 	checker := &admission.Checker{
 		Cluster: func() snapshot.Snapshot { return cluster },
-		Options: func(snapshot.Snapshot) options.Options { return in.Options },
-		Input:   func() render.Input { return in },
+		Input:   func() compile.Input { return compile.Input{Input: in} },
 		Inspect: func(*networkingv1.Ingress) error { return nil },
 		Serves:  func(*networkingv1.Ingress) bool { return true },
 	}

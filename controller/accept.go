@@ -7,18 +7,18 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/options"
 )
 
-// judge tells which ingresses are taken, by their annotations and what the
-// ConfigMap says of those now.
+// judge decides which ingresses are accepted, by their annotations and the present ConfigMap.
 type judge struct {
 	configMap func() *corev1.ConfigMap // the controller's own; nil is none
-	flags     options.Options
+	input     compile.Input
 
-	mu   sync.Mutex
-	read *corev1.ConfigMap // that options are of
-	options.Options
+	mu      sync.Mutex
+	read    *corev1.ConfigMap // that options come from
+	options options.Options
 }
 
 // check is watch.Options.Check.
@@ -33,28 +33,14 @@ func (j *judge) check(ingress *networkingv1.Ingress) (denied string, err error) 
 	return denied, nil
 }
 
-// current reads the ConfigMap when there is another one than before.
+// current returns the present options. It reads the ConfigMap again only when it has changed.
 func (j *judge) current() options.Options {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := j.configMap()
 	if now != j.read || j.read == nil {
 		j.read = now
-		j.Options, _ = withConfigMap(j.flags, now)
+		j.options, _ = compile.Options(now, j.input)
 	}
-	return j.Options
-}
-
-// withConfigMap is the flags' options with what the ConfigMap says; it may be nil.
-func withConfigMap(flags options.Options, config *corev1.ConfigMap) (options.Options, []options.Finding) {
-	var data map[string]string
-	if config != nil {
-		data = config.Data
-	}
-	opts := flags
-	var findings []options.Finding
-	opts.Config, findings = options.Parse(data, flags.Config)
-	opts, unknown := opts.KeepUsable(flags.Config)
-	findings = append(findings, unknown...)
-	return opts, findings
+	return j.options
 }

@@ -8,12 +8,12 @@ import (
 
 	"windtunnel.dev/controller/admission"
 	"windtunnel.dev/controller/health"
+	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/status"
 )
 
-// beside runs what goes on beside the syncs, until ctx is done: the part in
-// elections with the status of ingresses, the profiler and the webhook. The returned
-// function waits for its end.
+// beside runs what works in parallel with the syncs, until ctx is done: leader election with the
+// status of ingresses, the profiler and the webhook. The returned function waits for their end.
 func (c *controller) beside(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
 	if c.Status != nil {
@@ -41,4 +41,16 @@ func (c *controller) statusOptions() status.Options {
 	o.Client, o.Pod, o.Log = c.Client, c.Pod, c.Log
 	o.Ingresses, o.Leader = c.store.Ingresses, c.Metrics.Leader
 	return o
+}
+
+func (c *controller) webhook() *http.Server {
+	checker := &admission.Checker{
+		Cluster:         func() snapshot.Snapshot { return c.store.Snapshot() },
+		Input:           c.input.now,
+		Inspect:         c.store.Inspect,
+		Serves:          c.store.Serves,
+		DisableCatchAll: c.Watch.DisableCatchAll,
+		OnlyNew:         c.Admission.OnlyNew,
+	}
+	return admission.Server(admission.Handler(checker.Check, c.Metrics.Admitted, c.Log), c.Admission.Certificate, c.Log)
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
+	"windtunnel.dev/controller/admission"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
@@ -65,4 +66,11 @@ type Config struct {
 
 	Log    *slog.Logger
 	Stderr io.Writer // for what nginx writes to its standard error
+}
+
+// Admission is the webhook that checks ingresses before they are stored.
+type Admission struct {
+	Listener    net.Listener // Run closes it
+	Certificate *admission.Certificate
+	OnlyNew     bool // --disable-full-test: render the new ingress alone
 }

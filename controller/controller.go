@@ -1,7 +1,6 @@
-// Package controller is ingress-nginx, the clean version. It stands between
-// the cluster and nginx, and calls the stages in their order: watch says that
-// something changed, snapshot, model.Build, plan.Next and plan.Diff,
-// apply. Its one rule: the order is here and nowhere else, the work is in the
+// Package controller is a clean version of ingress-nginx. It stands between the cluster and nginx, and
+// calls the stages in their order: watch reports a change, then snapshot, chain, quarantine, compile,
+// plan.Diff, apply, observe. Its one rule: the order is here and nowhere else; the work is in the
 // stages.
 package controller
 
@@ -10,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,13 +21,10 @@ import (
 
 	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/chain"
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/health"
-	"windtunnel.dev/controller/model"
-	"windtunnel.dev/controller/options"
-	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/observe"
 	"windtunnel.dev/controller/quarantine"
-	"windtunnel.dev/controller/render"
-	"windtunnel.dev/controller/snapshot"
 	"windtunnel.dev/controller/watch"
 )
 
@@ -37,31 +32,22 @@ import (
 type controller struct {
 	Config
 	store    *watch.Store
-	target   *apply.Target
-	input    atomic.Pointer[render.Input] // but for what the ConfigMap says; only syncs store
-	models   model.Memo
-	states   plan.Memo
-	reads    *reading
-	limit    *rate.Limiter
-	events   record.EventRecorder
-	known    map[string]bool // findings of the last sync
-	observed *model.Model    // whose hosts and certificates the metrics have; nil: others, too
-	tracing  tracing
-
-	withheld withheld
 	queue    *watch.Queue
+	limit    *rate.Limiter
 	chains   *chain.Completer // nil: certificates are served as they are
+	input    input
+	compiler compile.Compiler
+	reads    *reading
+	target   *apply.Target
+	observer observe.Observer
 
-	filesChanged atomic.Bool       // those that watchFiles follows
-	templateSeen string            // the user's template when it was looked at last, or why it could not be read
-	databases    map[string]string // of addresses, as they are now; see plan.State.Foreign
+	quarantine quarantine.Quarantine
+	nextSearch *time.Timer // requests the sync that continues the search
 
 	held     atomic.Bool // a reload waits for old workers to end
 	first    sync.Once   // the first sync that succeeded
-	ready    atomic.Bool // what it brought is in every worker
+	ready    atomic.Bool // every worker has its configuration
 	stopping atomic.Bool
-
-	complaints map[apply.Complaint]bool // of nginx, about what it has not taken since
 }
 
 // Run runs the controller and its nginx until ctx is done, then ends nginx
@@ -79,48 +65,10 @@ func Run(ctx, hurry context.Context, config Config) error {
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: config.Client.CoreV1().Events("")})
 	events := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "nginx-ingress-controller"})
-
-	var store *watch.Store
-	ingresses := judge{configMap: func() *corev1.ConfigMap { return store.ConfigMap(config.ConfigMap) }, flags: config.Options}
-	config.Watch.Check = ingresses.check
-	reads := new(reading)
-	config.Watch.Reads, config.Watch.ReadsSecret = reads.has, reads.hasSecret
-	store = watch.New(config.Client, config.Watch, events, config.Log)
-	c := &controller{
-		Config: config,
-		reads:  reads,
-		store:  store,
-		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
-		events: events,
-	}
-	c.withheld.budget = quarantine.NewBudget()
-	c.withheld.ConfigMap, c.withheld.Prefix = config.ConfigMap, config.Options.AnnotationsPrefix
-	c.complaints = make(map[apply.Complaint]bool)
-	c.input.Store(&input)
-	if input.Template != nil {
-		c.templateSeen = input.Template.Text()
-	}
-	c.queue = watch.NewQueue(c.sync)
-	if config.CompleteChains {
-		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidDoors(config.Options.Ports))
-	}
-	secret, err := makeSecret(config.Lua, layout(config))
+	c, err := assemble(config, input, events)
 	if err != nil {
 		return err
 	}
-	c.target = apply.New(apply.Options{
-		Nginx:      config.Nginx,
-		Layout:     layout(config),
-		StatusPort: config.Options.Ports.Status,
-		StreamPort: config.Options.Ports.Stream,
-		Retry:      config.Retry,
-		Secret:     secret,
-		Stderr:     config.Stderr,
-		Drained:    c.oldWorkersGone,
-		Complain:   c.tellComplaint,
-
-		Passthrough: listener(config),
-	})
 	if err := c.proveTemplate(ctx); ctx.Err() != nil {
 		return nil //nolint:nilerr // asked to end before the start was complete
 	} else if err != nil {
@@ -149,6 +97,50 @@ func Run(ctx, hurry context.Context, config Config) error {
 	case err = <-worked:
 	}
 	return errors.Join(err, c.quit(hurry))
+}
+
+// assemble returns a controller that is not running yet.
+func assemble(config Config, in compile.Input, events record.EventRecorder) (*controller, error) {
+	secret, err := makeSecret(config.Lua, layout(config))
+	if err != nil {
+		return nil, err
+	}
+	c := &controller{
+		Config: config,
+		reads:  new(reading),
+		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
+		observer: observe.Observer{
+			Log: config.Log, Events: events, Metrics: config.Metrics,
+			Pod: config.Pod, ConfigMap: config.ConfigMap, Serving: config.Options.EnableMetrics,
+		},
+		quarantine: quarantine.Quarantine{ConfigMap: config.ConfigMap, Prefix: config.Options.AnnotationsPrefix},
+	}
+	c.queue = watch.NewQueue(c.sync)
+	c.input.Store(&in)
+	if in.Template != nil {
+		c.input.templateSeen = in.Template.Text()
+	}
+	ingresses := judge{configMap: func() *corev1.ConfigMap { return c.store.ConfigMap(config.ConfigMap) }, input: in}
+	c.Watch.Check = ingresses.check
+	c.Watch.Reads, c.Watch.ReadsSecret = c.reads.has, c.reads.hasSecret
+	c.store = watch.New(config.Client, c.Watch, events, config.Log)
+	if config.CompleteChains {
+		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidDoors(config.Options.Ports))
+	}
+	c.target = apply.New(apply.Options{
+		Nginx:      config.Nginx,
+		Layout:     layout(config),
+		StatusPort: config.Options.Ports.Status,
+		StreamPort: config.Options.Ports.Stream,
+		Retry:      config.Retry,
+		Secret:     secret,
+		Stderr:     config.Stderr,
+		Drained:    c.oldWorkersGone,
+		Complain:   c.observer.Complaint,
+
+		Passthrough: listener(config),
+	})
+	return c, nil
 }
 
 // work follows the cluster and syncs until ctx is done. When nginx ends by
@@ -187,81 +179,6 @@ func (c *controller) work(ctx context.Context) error {
 	c.queue.Run(syncing)
 	<-ctx.Done()
 	return nil
-}
-
-// sync brings nginx to what the cluster says now.
-func (c *controller) sync(ctx context.Context) error {
-	if c.limit.Wait(ctx) != nil {
-		return nil //nolint:nilerr // shutting down is no failure of the sync
-	}
-	change := c.store.Changes().Newest()
-	cluster := c.store.Snapshot()
-	c.readFiles(ctx, cluster)
-	c.follow(cluster)
-	err := c.bring(ctx, cluster, change)
-	refusal := new(apply.Refusal)
-	refused := errors.As(err, &refusal)
-	if refused {
-		c.withheld.Suspect(cluster, refusal.Unwrap().Error())
-	}
-	if err == nil || refused || c.withheld.Frozen() != nil {
-		if settled, hopeless := c.try(ctx, cluster, change); hopeless != nil {
-			err = hopeless
-		} else if settled || refused {
-			err = c.bring(ctx, cluster, change)
-		}
-	}
-	c.tryAgain()
-	if err == nil {
-		c.first.Do(func() { go c.becomeReady(ctx) })
-	}
-	return err
-}
-
-// bring brings nginx to what a cluster says, but for what it refuses. change is
-// the newest in it.
-func (c *controller) bring(ctx context.Context, cluster snapshot.Snapshot, change uint64) error {
-	done := pass{began: time.Now(), change: change}
-	cluster, chainFindings := c.completeChains(ctx, cluster)
-	cluster, refused := c.withheld.Serve(cluster)
-	opts, optionFindings := c.options(cluster)
-	wanted, modelFindings := c.models.Build(cluster, opts)
-	c.reads.follow(wanted, cluster, c.store)
-	input := *c.input.Load()
-	input.Options = opts
-	c.tellFindings(cluster, findings{
-		ofOptions: optionFindings,
-		ofRefused: refused,
-		ofModel:   slices.Concat(chainFindings, modelFindings, render.Findings(wanted, input), expiring(wanted, done.began)),
-	})
-
-	rendering := time.Now()
-	next, err := c.states.Next(wanted, input)
-	rendered := time.Since(rendering)
-	if err == nil {
-		c.willServe(wanted)
-		if opts.Config.GeoIP2AutoReloadMinutes == 0 { // else nginx looks itself
-			next = next.With(c.databases)
-		}
-		done.steps, done.held = c.steps(next, opts)
-		done.report, err = c.do(ctx, done.steps, next)
-	}
-	done.report.Phases.Render = rendered
-	done.partial = len(refused) > 0
-	done.err = err
-	c.tell(done)
-	c.settle(done.report.Posts)
-	if err == nil && !done.held {
-		c.withheld.Took(cluster)
-		c.serves(wanted)
-	}
-	return err
-}
-
-// options are the flags' options with what the ConfigMap says now.
-func (c *controller) options(cluster snapshot.Snapshot) (options.Options, []options.Finding) {
-	opts, findings := withConfigMap(c.Options, cluster.ConfigMaps[c.ConfigMap])
-	return opts, append(findings, c.tracing.place(&opts, c.Options.Config)...)
 }
 
 // quit ends nginx and waits as long as ingress-nginx does, for load balancers

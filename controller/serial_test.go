@@ -27,7 +27,7 @@ func TestSerialReloads(t *testing.T) {
 	r.addIngress(withSnippet("first", ""))
 	r.awaitSync(reloaded)
 	r.addIngress(withSnippet("second", ""))
-	r.log.next("a reload waits for the workers of the one before")
+	r.log.next("a reload waits for the workers of the previous one")
 	r.move(pod(t, "127.88.0.2", "two"))
 	r.awaitHost("first.example", "two") // an endpoint's change needs no reload
 	if got := r.get(r.ports.HTTP, "second.example", "/"); !strings.HasPrefix(got, "404") {

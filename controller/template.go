@@ -13,28 +13,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"windtunnel.dev/controller/apply"
-	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
 )
 
-// checkTemplate says what keeps a user's template from working with this
-// nginx, whatever the cluster holds: it does not render, or writes a directive
-// of a module that is not there. ConfigMap keys can switch off some directives,
-// so what is on by default only (http2) is not held against it.
-func checkTemplate(in render.Input, opts options.Options, program *nginx.Nginx) error {
+// checkTemplate returns why a user's template cannot work with this nginx, whatever the cluster
+// holds: it does not render, or writes a directive of a module that nginx does not have. Some
+// directives depend on ConfigMap keys, so a directive that a key can switch off (http2) does not
+// count.
+func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 	if in.Template == nil {
 		return nil
 	}
-	if err := lend(opts, program); err != nil {
+	if err := lend(in.Options, program); err != nil {
 		return err
 	}
-	opts.Config.UseHTTP2 = false
-	in.Options = opts
-	empty, _ := model.Build(snapshot.Snapshot{}, opts)
-	conf, err := render.Render(empty, in)
+	in.Options.Config.UseHTTP2 = false
+	conf, err := compile.Build(snapshot.Snapshot{}, in).Conf()
 	if err != nil {
 		return fmt.Errorf("--nginx-template: %w", err)
 	}
@@ -44,24 +42,24 @@ func checkTemplate(in render.Input, opts options.Options, program *nginx.Nginx) 
 	return nil
 }
 
-// proveTemplate tests, before anything else, a user's template with an empty cluster.
-// If nginx refused the template in every sync, the controller would never become
-// ready. The refused configuration is kept as nginx.conf.next.
+// proveTemplate tests a user's template with an empty cluster before anything else. If nginx refused
+// it in every sync, the controller would never become ready. A refused configuration is kept as
+// nginx.conf.next.
 func (c *controller) proveTemplate(ctx context.Context) error {
-	input := *c.input.Load()
+	input := c.input.now()
 	if input.Template == nil {
 		return nil
 	}
 	clusters := []snapshot.Snapshot{{}}
 	if c.ConfigMap.Name != "" {
-		// It may have what the template needs. A failure to read it now must not prevent the start.
+		// The template may need its values. A failure to read it now must not prevent the start.
 		if config, err := c.Client.CoreV1().ConfigMaps(c.ConfigMap.Namespace).Get(ctx, c.ConfigMap.Name, metav1.GetOptions{}); err == nil {
 			clusters = append(clusters, snapshot.Snapshot{ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{c.ConfigMap: config}})
 		}
 	}
 	var refusal *apply.Refusal
 	for _, cluster := range clusters {
-		err := c.tryInput(ctx, cluster, input)
+		err := c.try(ctx, cluster, input)
 		if err == nil {
 			return nil
 		}
@@ -86,8 +84,8 @@ func inTemplate(template *render.Template, refusal *apply.Refusal) error {
 	return fmt.Errorf("%s: %s: %w", template.Place(line), line, refusal.Unwrap())
 }
 
-// lend puts the files of nginx's own distribution that ingress-nginx's image
-// has, and templates include, below the root, unless they are there already.
+// lend copies files of nginx's own distribution that ingress-nginx's image has, and that templates
+// include, below the root, unless they are there already.
 func lend(opts options.Options, program *nginx.Nginx) error {
 	for _, name := range []string{"mime.types", "fastcgi_params"} {
 		target := opts.Path("/etc/nginx/" + name)
@@ -96,7 +94,7 @@ func lend(opts options.Options, program *nginx.Nginx) error {
 		}
 		own, err := program.File(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // nginx -t will say so, if the template wants it
+			continue // nginx -t reports it if the template includes it
 		}
 		var text []byte
 		if err == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/nginx"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
@@ -34,7 +35,7 @@ func TestATemplateThatCannotWorkHereIsRefusedAtTheStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = checkTemplate(render.Input{Template: template}, opts, program)
+			err = checkTemplate(compile.Input{Input: render.Input{Options: opts, Template: template}}, program)
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}

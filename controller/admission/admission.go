@@ -1,8 +1,7 @@
-// Package admission tells the API server which ingresses it should not store.
-// It stands between the API server's validating webhook and the stages that
-// would serve an ingress: it works out the configuration with the new ingress
-// in it and throws it away. Its one rule: a question changes nothing; nothing
-// here can reach nginx.
+// Package admission tells the API server which ingresses it should not store. It stands between the
+// API server's validating webhook and the stages that would serve an ingress: it compiles the
+// configuration with the new ingress in it and discards the result. Its one rule: a review changes
+// nothing; nothing here can reach nginx.
 package admission
 
 import (
@@ -12,40 +11,38 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
-	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Checker checks ingresses against the cluster as it is.
+// Checker checks ingresses against the present cluster.
 type Checker struct {
-	// Cluster is the cluster of now.
+	// Cluster returns the present cluster.
 	Cluster func() snapshot.Snapshot
-	// Options are the flags and what the ConfigMap of a cluster says.
-	Options func(snapshot.Snapshot) options.Options
-	// Input is what rendering needs to know now; its Options are those of Options.
-	Input func() render.Input
-	// Inspect is --deep-inspect: what in an ingress looks like directives of nginx.
+	// Input returns what the configuration depends on besides the cluster.
+	Input func() compile.Input
+	// Inspect is --deep-inspect: it returns an error if a field of an ingress looks like directives
+	// of nginx.
 	Inspect func(*networkingv1.Ingress) error
-	// Serves says whether an ingress is of a class and namespace that this
-	// controller serves.
+	// Serves reports whether an ingress has a class and a namespace that this controller serves.
 	Serves func(*networkingv1.Ingress) bool
 
 	DisableCatchAll bool // --disable-catch-all
 	OnlyNew         bool // --disable-full-test: render the new ingress alone
 }
 
-// Verdict is the answer to a question.
+// Verdict is the answer to a review.
 type Verdict struct {
 	Refusal  error    // nil: the ingress may be stored
-	Warnings []string // for whoever wrote it
+	Warnings []string // for the author of the ingress
 	Cost     metrics.Admission
 }
 
-// Check tells whether an ingress may be stored. The checks are in the order of
-// ingress-nginx; the first that fails is the refusal.
+// Check decides whether an ingress may be stored. It makes its checks in the order of ingress-nginx;
+// the first that fails is the refusal.
 func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 	if ingress == nil || ingress.DeletionTimestamp != nil {
 		return Verdict{}
@@ -59,40 +56,38 @@ func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 	if c.DisableCatchAll && ingress.Spec.DefaultBackend != nil {
 		return Verdict{Refusal: fmt.Errorf("spec.defaultBackend: this controller takes none (--disable-catch-all)")}
 	}
-	cluster := c.Cluster()
-	opts := c.Options(cluster)
+	cluster, input := c.Cluster(), c.Input()
+	opts, _ := compile.Options(cluster.ConfigMaps[input.ConfigMap], input) // each sync reports its findings
 	v := Verdict{Warnings: warnings(ingress, opts)}
 	if v.Refusal = checkAlone(ingress, opts); v.Refusal != nil {
 		return v
 	}
-	c.try(&v, with(near(cluster, ingress, opts), ingress), opts, ingress)
+	c.try(&v, with(near(cluster, ingress, opts), ingress), input, opts, ingress)
 	return v
 }
 
-// try works out and renders the configuration with the new ingress.
-func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, opts options.Options, ingress *networkingv1.Ingress) {
+// try compiles and renders the configuration with the new ingress.
+func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input, opts options.Options, ingress *networkingv1.Ingress) {
 	began := time.Now()
-	built, findings := model.Build(cluster, opts)
+	built := compile.Build(cluster, input)
 	v.Cost.Tested, v.Cost.Test = len(cluster.Ingresses), time.Since(began)
-	v.Warnings = append(v.Warnings, about(ingress, findings)...)
+	v.Warnings = append(v.Warnings, about(ingress, built.Findings)...)
 	if v.Refusal = overlap(ingress, cluster.Ingresses, opts); v.Refusal != nil {
 		return
 	}
 	v.Cost.Rendered = len(cluster.Ingresses)
 	if c.OnlyNew {
 		cluster.Ingresses = []*networkingv1.Ingress{ingress}
-		built, _ = model.Build(cluster, opts)
+		built = compile.Build(cluster, input)
 		v.Cost.Rendered = 1
 	}
-	input := c.Input()
-	input.Options = opts
 	began = time.Now()
-	conf, err := render.Render(built, input)
+	conf, err := built.Conf()
 	v.Cost.Render, v.Cost.Size = time.Since(began), len(conf)
 	v.Refusal = err
 }
 
-// about are the findings about one ingress, for its author.
+// about returns the findings about one ingress, for its author.
 func about(ingress *networkingv1.Ingress, findings []model.Finding) []string {
 	var texts []string
 	object := "Ingress " + snapshot.NameOf(ingress).String()

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/render"
 	"windtunnel.dev/controller/snapshot"
@@ -68,8 +69,7 @@ func checker(t *testing.T, config map[string]string) *Checker {
 	opts.Config, _ = options.Parse(config, options.Defaults(1, false))
 	return &Checker{
 		Cluster: func() snapshot.Snapshot { return snapshot.Take(manifests) },
-		Options: func(snapshot.Snapshot) options.Options { return opts },
-		Input:   func() render.Input { return render.Input{FileLimit: 4096} },
+		Input:   func() compile.Input { return compile.Input{Input: render.Input{Options: opts, FileLimit: 4096}} },
 		Inspect: func(*networkingv1.Ingress) error { return nil },
 		Serves:  func(*networkingv1.Ingress) bool { return true },
 	}
@@ -138,9 +138,9 @@ func TestCheck(t *testing.T) {
 
 func withPrefix(prefix string) func(*Checker) {
 	return func(c *Checker) {
-		opts := c.Options(c.Cluster())
-		opts.AnnotationsPrefix = prefix
-		c.Options = func(snapshot.Snapshot) options.Options { return opts }
+		in := c.Input()
+		in.Options.AnnotationsPrefix = prefix
+		c.Input = func() compile.Input { return in }
 	}
 }
 
@@ -172,7 +172,9 @@ func TestATemplateThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Input = func() render.Input { return render.Input{FileLimit: 4096, Template: template} }
+	in := c.Input()
+	in.Template = template
+	c.Input = func() compile.Input { return in }
 	if v := c.Check(ingress(t, paths("new.example", "/", "Prefix"))); v.Refusal == nil || !strings.Contains(v.Refusal.Error(), "my.tmpl:1") {
 		t.Errorf("refusal: %v", v.Refusal)
 	}

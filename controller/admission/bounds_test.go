@@ -26,7 +26,7 @@ func TestOnlyIngressesOfItsHostsAreTried(t *testing.T) {
 	alias.Name = "alias"
 	cluster.Ingresses = append(cluster.Ingresses, alias)
 	c := checker(t, nil)
-	options := c.Options(cluster)
+	options := c.Input().Options
 	var kept []string
 	for _, other := range near(cluster, ingress(t, paths("h7.example", "/a", "Prefix")), options).Ingresses {
 		kept = append(kept, other.Name)

@@ -11,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/model"
 	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/plan"
@@ -59,38 +60,22 @@ type moment struct {
 
 func (o Options) moment(cluster snapshot.Snapshot, before []*networkingv1.Ingress) (moment, error) {
 	var m moment
-	opts := o.Flags
-	opts.ForeignTemplate = o.Template != nil
-	var ofOptions []options.Finding
-	if config := cluster.ConfigMaps[o.ConfigMap]; config != nil {
-		defaults := opts.Config
-		opts.Config, ofOptions = options.Parse(config.Data, defaults)
-		var unknown []options.Finding
-		opts, unknown = opts.KeepUsable(defaults)
-		ofOptions = append(ofOptions, unknown...)
-	}
-	for _, finding := range ofOptions {
-		m.findings = append(m.findings, model.Finding{Object: "ConfigMap " + o.ConfigMap.String(), Reason: finding.String()})
-	}
+	input := o.input()
+	opts, _ := compile.Options(cluster.ConfigMaps[o.ConfigMap], input)
 	cluster.Ingresses, m.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
-	var refused []model.Finding
-	cluster, refused = take(cluster, before, opts)
+	cluster, refused := take(cluster, before, opts)
 	m.ingresses = cluster.Ingresses
-
-	built, ofModel := model.Build(cluster, opts)
-	in := machine(opts)
-	in.Template = o.Template
-	m.findings = slices.Concat(m.findings, refused, ofModel, render.Findings(built, in))
-	var err error
-	m.state, err = plan.Next(built, in)
+	compiled, err := compile.Compile(cluster, input)
+	m.state, m.findings = compiled.State, append(refused, compiled.Findings...)
 	return m, err
 }
 
-// machine is one with an nginx that has every module, as ingress-nginx's image
-// does. What it is like is the same before and after.
-func machine(opts options.Options) render.Input {
+// input describes a machine whose nginx has every module, as ingress-nginx's image does. It is the
+// same before and after the change.
+func (o Options) input() compile.Input {
 	in := render.Input{
-		Options:        opts,
+		Options:        o.Flags,
+		Template:       o.Template,
 		Optional:       make(map[string][]string),
 		HTTP2Directive: true,
 		StreamRealIP:   true,
@@ -98,8 +83,9 @@ func machine(opts options.Options) render.Input {
 		Backlog:        511,
 		FileLimit:      65536,
 	}
+	in.Options.ForeignTemplate = o.Template != nil
 	for _, module := range render.OptionalModules() {
 		in.Optional[module] = nil
 	}
-	return in
+	return compile.Input{Input: in, ConfigMap: o.ConfigMap}
 }

@@ -6,27 +6,30 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Budget bounds the cost of trials: 60 per minute, and half of the time. Each can
-// save up a minute's worth.
-type Budget struct {
+// budget bounds the cost of trials: 60 per minute, and half of the time. Each can save up a minute's
+// worth. The zero value is a full budget.
+type budget struct {
 	trials, milliseconds *rate.Limiter
 }
 
-// NewBudget returns a full budget.
-func NewBudget() *Budget {
-	return &Budget{trials: rate.NewLimiter(1, 60), milliseconds: rate.NewLimiter(500, 30_000)}
+func (b *budget) fill() {
+	if b.trials == nil {
+		b.trials, b.milliseconds = rate.NewLimiter(1, 60), rate.NewLimiter(500, 30_000)
+	}
 }
 
-// Spend charges a trial and its duration, even if the budget does not suffice.
-func (b *Budget) Spend(now time.Time, took time.Duration) {
+// spend charges a trial and its duration, even if the budget does not suffice.
+func (b *budget) spend(now time.Time, took time.Duration) {
+	b.fill()
 	b.trials.ReserveN(now, 1)
 	for left := int(took.Milliseconds()); left > 0; left -= b.milliseconds.Burst() {
 		b.milliseconds.ReserveN(now, min(left, b.milliseconds.Burst()))
 	}
 }
 
-// Wait returns the time until the budget suffices for a trial.
-func (b *Budget) Wait(now time.Time) time.Duration {
+// wait returns the time until the budget suffices for a trial.
+func (b *budget) wait(now time.Time) time.Duration {
+	b.fill()
 	return max(until(b.trials, now), until(b.milliseconds, now))
 }
 

@@ -44,6 +44,8 @@ type Quarantine struct {
 	around   neighbours // of what is seen
 
 	search
+	budget budget
+	retry  time.Time // no trial before this time, because one could not be run
 }
 
 // inmate is an ingress in quarantine.
@@ -339,9 +341,9 @@ func (q *Quarantine) sentences() []*sentence {
 	return all
 }
 
-// Wait returns the time until the next trial may run; false: no trial will run
-// unless something changes.
-func (q *Quarantine) Wait(now time.Time) (time.Duration, bool) {
+// waitForTrial returns the time until the next trial is due; false: there will be none unless
+// something changes.
+func (q *Quarantine) waitForTrial(now time.Time) (time.Duration, bool) {
 	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
 		return 0, true
 	}

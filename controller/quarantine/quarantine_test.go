@@ -1,6 +1,7 @@
 package quarantine
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -85,20 +86,20 @@ func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 	if words := r.bring(cluster); words != "" {
 		r.Suspect(cluster, words)
 	}
-	for trials > 0 {
-		trial, any := r.Next(cluster, r.now)
-		if !any {
-			break
-		}
-		words, known := r.IsKnown(trial)
-		if !known {
-			trials--
-			r.nginx.trials++
-			words = r.nginx.refuses(trial.Cluster)
-		}
-		if words == "" {
-			r.Takes(trial)
-		} else if _, hopeless := r.Refuses(trial, words, r.now); hopeless {
+	if trials > 0 {
+		_, err := r.Bisect(r.Context(), cluster, Tester{
+			Clock: func() time.Time { return r.now },
+			Test: func(_ context.Context, cluster snapshot.Snapshot) (words string, refused bool, err error) {
+				trials--
+				r.nginx.trials++
+				r.budget = budget{} // full
+				words = r.nginx.refuses(cluster)
+				return words, words != "", nil
+			},
+			Report: func(Verdict) {},
+			Yield:  func() bool { return trials <= 0 },
+		})
+		if err != nil {
 			return true
 		}
 	}
@@ -349,19 +350,19 @@ func TestKeys(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := NewBudget()
+	b := new(budget)
 	for range 60 {
-		if wait := b.Wait(now); wait > 0 {
+		if wait := b.wait(now); wait > 0 {
 			t.Fatalf("wait %v with a full stock", wait)
 		}
-		b.Spend(now, time.Millisecond)
+		b.spend(now, time.Millisecond)
 	}
-	if wait := b.Wait(now); wait < 500*time.Millisecond || wait > 2*time.Second {
+	if wait := b.wait(now); wait < 500*time.Millisecond || wait > 2*time.Second {
 		t.Errorf("wait %v after a minute's worth of trials, want about a second", wait)
 	}
-	b = NewBudget()
-	b.Spend(now, 90*time.Second) // one of a very large configuration
-	if wait := b.Wait(now); wait < 100*time.Second || wait > 140*time.Second {
+	b = new(budget)
+	b.spend(now, 90*time.Second) // one of a very large configuration
+	if wait := b.wait(now); wait < 100*time.Second || wait > 140*time.Second {
 		t.Errorf("wait %v after a trial of 90 s, want two minutes", wait)
 	}
 }

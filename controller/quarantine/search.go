@@ -37,22 +37,18 @@ type search struct {
 	pinned snapshot.Snapshot
 }
 
-// Trial is one test with nginx -t: does nginx accept this cluster?
-type Trial struct {
-	Cluster snapshot.Snapshot
+// trial is one test with nginx -t: does nginx accept this cluster?
+type trial struct {
+	cluster snapshot.Snapshot
 	part    []suspect // suspects under test; none: the test is of the rest of the cluster
 	stand   bool      // the test is of the stand-in of part
 }
-
-// IsOfSomething reports whether the trial is of an ingress or a key, and not of
-// the rest of the cluster.
-func (t Trial) IsOfSomething() bool { return len(t.part) > 0 }
 
 // Verdict says that nginx refuses an ingress or a key.
 type Verdict struct {
 	Ingress *networkingv1.Ingress // nil: the verdict is about a key
 	Reason  string                // human-readable: what is wrong and what is served instead
-	News    bool                  // the reason differs from that of the previous verdict
+	news    bool                  // the reason differs from that of the previous verdict
 }
 
 // Suspect starts the search after nginx has refused the cluster that Serve
@@ -122,8 +118,8 @@ func (q *Quarantine) suspectAll() {
 	}
 }
 
-// Next returns the next trial; false: there is none now.
-func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool) {
+// next returns the next trial; false: there is none now.
+func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool) {
 	if len(q.wide) > 0 {
 		cluster = q.pinned
 	} else {
@@ -135,11 +131,11 @@ func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool
 		rest := q.without(cluster, func(s suspect) bool { return q.wide[s] || q.isHeld(s) })
 		rest.Ingresses, rest.Closed = one.stand.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
 		rest.Ingresses = snapshot.OldestFirst(rest.Ingresses)
-		return Trial{Cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, stand: true}, true
+		return trial{cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, stand: true}, true
 	}
 	waiting := q.waiting(cluster, now)
 	if len(waiting) == 0 && (q.base || len(unproven) == 0) {
-		return Trial{}, false
+		return trial{}, false
 	}
 	var part []suspect
 	if q.base {
@@ -152,8 +148,8 @@ func (q *Quarantine) Next(cluster snapshot.Snapshot, now time.Time) (Trial, bool
 	for _, s := range part {
 		tried[s] = true
 	}
-	return Trial{
-		Cluster: q.without(cluster, func(s suspect) bool { return (q.wide[s] || q.isHeld(s)) && !tried[s] }),
+	return trial{
+		cluster: q.without(cluster, func(s suspect) bool { return (q.wide[s] || q.isHeld(s)) && !tried[s] }),
 		part:    part,
 	}, true
 }
@@ -220,9 +216,9 @@ func (q *Quarantine) sentenceOf(s suspect) *sentence {
 	return nil
 }
 
-// IsKnown reports whether the result of a trial is known because nginx refused the
+// isKnown reports whether the result of a trial is known because nginx refused the
 // same suspects before; it returns nginx's message of that time.
-func (q *Quarantine) IsKnown(trial Trial) (words string, known bool) {
+func (q *Quarantine) isKnown(trial trial) (words string, known bool) {
 	if trial.stand || len(trial.part) == 0 || len(trial.part) != len(q.known) {
 		return "", false
 	}
@@ -234,8 +230,8 @@ func (q *Quarantine) IsKnown(trial Trial) (words string, known bool) {
 	return q.words, true
 }
 
-// Takes records that nginx accepts the cluster of a trial.
-func (q *Quarantine) Takes(trial Trial) {
+// accept records that nginx accepts the cluster of a trial.
+func (q *Quarantine) accept(trial trial) {
 	if len(trial.part) == 0 {
 		q.base = true
 		return
@@ -255,16 +251,16 @@ func (q *Quarantine) Takes(trial Trial) {
 	q.batch = 2 * len(trial.part)
 }
 
-// Refuses records that nginx refuses the cluster of a trial, and why. hopeless
+// refuse records that nginx refuses the cluster of a trial, and why. hopeless
 // says that no object of the cluster is at fault: nginx refuses it no matter which
 // objects are left out.
-func (q *Quarantine) Refuses(trial Trial, words string, now time.Time) (guilty *Verdict, hopeless bool) {
+func (q *Quarantine) refuse(trial trial, words string, now time.Time) (guilty *Verdict, hopeless bool) {
 	switch {
 	case trial.stand:
 		one := q.cases[trial.part[0].ingress]
 		one.demote(q.Prefix)
 		one.bare = one.stand.Ingress != nil
-		return &Verdict{Ingress: one.wanted, Reason: one.reasonToPeople(), News: one.isNews(one.reasonToPeople())}, false
+		return &Verdict{Ingress: one.wanted, Reason: one.reasonToPeople(), news: one.isNews(one.reasonToPeople())}, false
 	case len(trial.part) == 0 && len(q.wide) > 0:
 		q.wide = nil
 		for _, one := range q.cases {
@@ -297,7 +293,7 @@ func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 		one.pass(words, now)
 		delete(q.wide, s)
 		reason := s.key + ": " + one.reasonToPeople()
-		return &Verdict{Reason: reason, News: one.isNews(reason)}
+		return &Verdict{Reason: reason, news: one.isNews(reason)}
 	}
 	one := q.cases[s.ingress]
 	if one == nil {
@@ -312,7 +308,7 @@ func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 	one.around = q.surroundings(one.wanted)
 	delete(q.wide, s)
 	reason := one.reasonToPeople()
-	return &Verdict{Ingress: one.wanted, Reason: reason, News: one.isNews(reason)}
+	return &Verdict{Ingress: one.wanted, Reason: reason, news: one.isNews(reason)}
 }
 
 // isNews reports whether a verdict differs from the previous one.

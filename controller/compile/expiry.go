@@ -1,4 +1,4 @@
-package controller
+package compile
 
 import (
 	"fmt"
@@ -7,21 +7,23 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// expiryNotice is how long before its end a certificate is told of, as in
+// expiryNotice is how long before a certificate expires there is a finding about it, as in
 // ingress-nginx.
 const expiryNotice = 240 * time.Hour
 
-// expiring are findings about the certificates that clients will soon refuse,
-// or already do.
+// expiring returns findings about certificates that have expired or soon will.
 func expiring(m *model.Model, now time.Time) []model.Finding {
+	if now.IsZero() {
+		return nil
+	}
 	var findings []model.Finding
-	told := make(map[string]bool)
+	seen := make(map[string]bool)
 	for _, server := range m.Servers {
 		certificate := server.SSLCert
-		if certificate == nil || certificate.Name == "" || told[certificate.UID] {
+		if certificate == nil || certificate.Name == "" || seen[certificate.UID] {
 			continue
 		}
-		told[certificate.UID] = true
+		seen[certificate.UID] = true
 		left := certificate.ExpireTime.Sub(now)
 		if left >= expiryNotice {
 			continue
@@ -29,7 +31,7 @@ func expiring(m *model.Model, now time.Time) []model.Finding {
 		at := certificate.ExpireTime.UTC().Format(time.RFC3339)
 		reason := fmt.Sprintf("the certificate expires in less than 10 days, at %s", at)
 		if left <= 0 {
-			reason = fmt.Sprintf("the certificate has expired at %s; it is served all the same", at)
+			reason = fmt.Sprintf("the certificate expired at %s; it is served anyway", at)
 		}
 		findings = append(findings, model.Finding{Object: "Secret " + certificate.Namespace + "/" + certificate.Name, Key: "tls.crt", Reason: reason})
 	}

@@ -1,4 +1,4 @@
-package controller
+package machine
 
 import (
 	"os"
@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// cpus is how many workers nginx starts unless the ConfigMap says otherwise:
-// as many as there are CPUs, or as the container may use, rounded up, as in
-// ingress-nginx. Go's own count is never less than two.
-func cpus(cgroup string, machine int) int {
+// CPUs returns how many CPUs the container may use according to its cgroup file system, rounded up,
+// and at most all CPUs of the machine. ingress-nginx starts that many workers by default.
+func CPUs(cgroup string, machine int) int {
 	quota, period := cpuQuota(cgroup)
 	if quota <= 0 || period <= 0 {
 		return machine
@@ -18,8 +17,8 @@ func cpus(cgroup string, machine int) int {
 	return min(machine, (quota+period-1)/period)
 }
 
-// cpuQuota is how many microseconds of CPU may be used in how many, 0 if there
-// is no limit (Linux, cgroup-v2 cpu.max; of version 1, cpu.cfs_*_us).
+// cpuQuota returns how many microseconds of CPU time may be used per period of how many; 0 if there
+// is no limit (Linux: cpu.max of cgroup version 2, cpu.cfs_*_us of version 1).
 func cpuQuota(cgroup string) (quota, period int) {
 	if fields := words(filepath.Join(cgroup, "cpu.max")); len(fields) == 2 {
 		return number(fields[0]), number(fields[1])
@@ -32,7 +31,7 @@ func cpuQuota(cgroup string) (quota, period int) {
 	return quota, period
 }
 
-// words are those of a file; none if it cannot be read.
+// words returns the words of a file; none if it cannot be read.
 func words(path string) []string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -41,7 +40,7 @@ func words(path string) []string {
 	return strings.Fields(string(text))
 }
 
-// number is that of a text; 0 if it is none.
+// number parses a number; 0 if the text is none.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// steps lead from what runs to next. With enable-serial-reloads a reload is
-// held back while workers of the one before are left; what takes none is done.
-func (c *controller) steps(next plan.State, opts options.Options) (steps []plan.Step, held bool) {
+// diff returns the steps from what nginx runs on to next. With enable-serial-reloads a reload is
+// held back while workers of the previous one are left; steps without a reload are not.
+func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.Step, held bool) {
 	running := c.target.Running()
 	steps = plan.Diff(running, next)
 	if len(steps) == 0 || steps[0].Kind != plan.Reload {
 		return steps, false
 	}
 	c.logDiff(running.Conf, next.Conf)
-	// Set before the look, so that workers that end meanwhile are noticed.
+	// Set before the check, so that workers that end in between are noticed.
 	c.held.Store(opts.Config.EnableSerialReloads)
 	if opts.Config.EnableSerialReloads && c.target.Draining() {
-		c.Log.Info("a reload waits for the workers of the one before")
+		c.Log.Info("a reload waits for the workers of the previous one")
 		held, err := plan.Hold(running, next)
 		if err != nil {
 			c.Log.Error("steps without a reload wait as well", "error", err.Error())
@@ -38,29 +38,29 @@ func (c *controller) steps(next plan.State, opts options.Options) (steps []plan.
 	return steps, false
 }
 
-// do performs the steps to next. If nginx refuses it, or must not be reloaded now, the
-// steps without a reload are still performed: endpoints do not wait for a broken
-// ingress.
-func (c *controller) do(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
-	running := c.target.Running()
-	report, err := apply.Report{}, c.withheld.Frozen()
-	if err == nil {
+// apply performs the steps to next. If nginx refuses them, or must not be reloaded now, it still
+// performs those without a reload: endpoints do not wait for a broken ingress.
+func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
+	running, frozen := c.target.Running(), c.quarantine.Frozen()
+	var report apply.Report
+	err := frozen
+	if frozen == nil {
 		report, err = c.target.Do(ctx, steps)
 	}
-	refusal := new(apply.Refusal)
-	if (c.withheld.Frozen() != nil || errors.As(err, &refusal)) && len(running.Conf) > 0 {
-		rest, holdErr := plan.Hold(running, next)
-		if holdErr == nil {
-			var done apply.Report
-			done, holdErr = c.target.Do(ctx, plan.Diff(running, rest))
-			report.Posts = append(report.Posts, done.Posts...)
-		}
-		err = errors.Join(err, holdErr)
+	refused := errors.As(err, new(*apply.Refusal))
+	if frozen == nil && !refused || len(running.Conf) == 0 {
+		return report, err
 	}
-	return report, err
+	rest, holdErr := plan.Hold(running, next)
+	if holdErr == nil {
+		var done apply.Report
+		done, holdErr = c.target.Do(ctx, plan.Diff(running, rest))
+		report.Posts = append(report.Posts, done.Posts...)
+	}
+	return report, errors.Join(err, holdErr)
 }
 
-// logDiff logs what is new in nginx.conf, at verbosity 2 as ingress-nginx does.
+// logDiff logs the changes of nginx.conf at verbosity 2, as ingress-nginx does.
 func (c *controller) logDiff(running, next []byte) {
 	if len(running) == 0 || !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
@@ -68,8 +68,7 @@ func (c *controller) logDiff(running, next []byte) {
 	c.Log.Debug("nginx.conf changes", "diff", string(diff.Diff("running", running, "next", next)))
 }
 
-// oldWorkersGone is called when the last worker has ended that a reload
-// retired.
+// oldWorkersGone is called when the last worker that a reload retired has ended.
 func (c *controller) oldWorkersGone(took time.Duration) {
 	c.Log.Info("old workers gone", "took", took)
 	c.Metrics.Phase(metrics.LastOldWorker, took)
@@ -78,8 +77,7 @@ func (c *controller) oldWorkersGone(took time.Duration) {
 	}
 }
 
-// sweep removes what interrupted tests leave behind, again and again until ctx
-// is done.
+// sweep regularly removes what interrupted tests left behind, until ctx is done.
 func (c *controller) sweep(ctx context.Context) {
 	tick := time.NewTicker(apply.SweepEvery)
 	defer tick.Stop()

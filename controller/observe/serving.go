@@ -1,46 +1,38 @@
-package controller
+package observe
 
 import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"windtunnel.dev/controller/apply"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/model"
 )
 
-// willServe says what nginx will serve if it takes a model.
-func (c *controller) willServe(next *model.Model) {
-	if !c.Options.EnableMetrics || next.SameButEndpoints(c.observed) {
+// WillServe prepares the metrics for a model that nginx is about to receive.
+func (o *Observer) WillServe(next *model.Model) {
+	if !o.Serving || next.SameButEndpoints(o.served) {
 		return
 	}
-	c.observed = nil
-	c.Metrics.WillServe(serving(next))
+	o.served = nil
+	o.Metrics.WillServe(serving(next))
 }
 
-// serves says what nginx serves, with which certificates, and which of that
-// leads nowhere.
-func (c *controller) serves(now *model.Model) {
-	if !c.Options.EnableMetrics {
+// Serves updates the metrics to a model that nginx serves now: its hosts, certificates, and
+// ingresses without a service or endpoint.
+func (o *Observer) Serves(now *model.Model) {
+	if !o.Serving {
 		return
 	}
-	if !now.SameButEndpoints(c.observed) {
-		c.Metrics.Serves(serving(now))
-		c.Metrics.Certificates(certificates(now))
-		c.observed = now
+	if !now.SameButEndpoints(o.served) {
+		o.Metrics.Serves(serving(now))
+		o.Metrics.Certificates(certificates(now))
+		o.served = now
 	}
-	c.Metrics.Orphans(orphans(now))
+	o.Metrics.Orphans(orphans(now))
 }
 
-func (c *controller) tellPhases(p apply.Phases) {
-	c.Metrics.Phase(metrics.Render, p.Render)
-	c.Metrics.Phase(metrics.Test, p.Test)
-	c.Metrics.Phase(metrics.Signal, p.Signal)
-	c.Metrics.Phase(metrics.FirstWorker, p.FirstWorker)
-}
-
-// serving is what nginx serves by a model, for the metrics of requests.
+// serving returns the hosts and ingresses of a model, for the metrics of requests.
 func serving(m *model.Model) metrics.Serving {
 	s := metrics.Serving{Hosts: map[string]bool{}, Ingresses: map[types.NamespacedName]bool{}}
 	for _, server := range m.Servers {
@@ -57,7 +49,7 @@ func serving(m *model.Model) metrics.Serving {
 	return s
 }
 
-// orphans are the ingresses with a location that leads nowhere.
+// orphans returns the ingresses with a location whose service is missing or has no endpoint.
 func orphans(m *model.Model) []metrics.Orphan {
 	var found []metrics.Orphan
 	for _, server := range m.Servers {
@@ -80,7 +72,7 @@ func orphans(m *model.Model) []metrics.Orphan {
 	return found
 }
 
-// certificates are those of hosts that have one of their own.
+// certificates returns those of hosts that have their own.
 func certificates(m *model.Model) []metrics.Certificate {
 	var found []metrics.Certificate
 	for _, server := range m.Servers {

@@ -1,4 +1,4 @@
-package controller
+package machine
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWorkersAsTheContainerMayUse(t *testing.T) {
+func TestCPUsFollowTheLimitOfTheContainer(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
 		want  int
@@ -30,7 +30,7 @@ func TestWorkersAsTheContainerMayUse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := cpus(folder, 8); got != test.want {
+		if got := CPUs(folder, 8); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}

@@ -1,0 +1,124 @@
+// Package compile turns a cluster into the state that nginx should have. It stands between the
+// snapshot and the plan, and calls the pure stages in their one order: options, model, findings,
+// rendering and encoding. Its one rule: whoever needs to know what the controller makes of a
+// cluster (the sync, a trial with nginx -t, the webhook, explain) calls it, and no stage directly.
+package compile
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Input is what the state of nginx depends on besides the cluster.
+type Input struct {
+	// Input is what the program nginx and the machine are like. Its Options are the flags; their
+	// Config holds the defaults of the ConfigMap.
+	render.Input
+	// ConfigMap is the controller's own; empty is none.
+	ConfigMap types.NamespacedName
+	// Databases maps the path of each GeoIP database to a text that changes when the file does.
+	Databases map[string]string
+	// Writable returns an error if a file cannot be written at a path. It is called for the path of
+	// nginx's tracer when the ConfigMap sets one. nil accepts every path.
+	Writable func(path string) error
+	// Now decides which certificates expire soon; zero omits these findings.
+	Now time.Time
+}
+
+// Built is the first half of a compilation: what nginx must do.
+type Built struct {
+	Model    *model.Model
+	Findings []model.Finding
+	// Input is that of Build with the ConfigMap's values in its options.
+	Input Input
+}
+
+// Conf renders nginx.conf, for callers that need nothing else of the second half.
+func (b Built) Conf() ([]byte, error) { return render.Render(b.Model, b.Input.Input) }
+
+// Compiled is what nginx must do, and the bytes that make it do so.
+type Compiled struct {
+	Built
+	State plan.State
+}
+
+// Compile returns what the controller makes of a cluster. An error comes from the template:
+// "file:line: what". The first half is valid even then.
+func Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
+	return new(Compiler).Compile(cluster, in)
+}
+
+// Build returns the first half of Compile.
+func Build(cluster snapshot.Snapshot, in Input) Built { return new(Compiler).Build(cluster, in) }
+
+// Compiler compiles one cluster after another, and reuses what a change did not affect. Its results
+// are those of Compile. The zero value is ready to use.
+type Compiler struct {
+	models model.Memo
+	states plan.Memo
+}
+
+// Compile is like the function of the same name.
+func (c *Compiler) Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
+	built := c.Build(cluster, in)
+	state, err := c.Encode(built)
+	return Compiled{built, state}, err
+}
+
+// Build is the first half of Compile: options, model and findings.
+func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
+	opts, ofOptions := Options(cluster.ConfigMaps[in.ConfigMap], in)
+	in.Options = opts
+	wanted, ofModel := c.models.Build(cluster, opts)
+	return Built{
+		Model:    wanted,
+		Input:    in,
+		Findings: slices.Concat(ofOptions, ofModel, render.Findings(wanted, in.Input), expiring(wanted, in.Now)),
+	}
+}
+
+// Encode is the second half of Compile: rendering and encoding.
+func (c *Compiler) Encode(built Built) (plan.State, error) {
+	state, err := c.states.Next(built.Model, built.Input.Input)
+	if err != nil {
+		return plan.State{}, err
+	}
+	if built.Input.Options.Config.GeoIP2AutoReloadMinutes > 0 { // nginx looks for changes itself
+		return state, nil
+	}
+	return state.With(built.Input.Databases), nil
+}
+
+// Options returns the flags with the values of the controller's ConfigMap, which may be nil, and
+// findings about values that cannot be used.
+func Options(config *corev1.ConfigMap, in Input) (options.Options, []model.Finding) {
+	var data map[string]string
+	if config != nil {
+		data = config.Data
+	}
+	opts, defaults := in.Options, in.Options.Config
+	var found []options.Finding
+	opts.Config, found = options.Parse(data, defaults)
+	opts, unusable := opts.KeepUsable(defaults)
+	found = append(found, unusable...)
+	if path := opts.Config.OpentelemetryConfig; in.Writable != nil && path != defaults.OpentelemetryConfig {
+		if err := in.Writable(opts.Path(path)); err != nil { // one key must not prevent every reload
+			opts.Config.OpentelemetryConfig = defaults.OpentelemetryConfig
+			found = append(found, options.Finding{Key: "opentelemetry-config", Value: path, Reason: err.Error(), Used: defaults.OpentelemetryConfig})
+		}
+	}
+	var findings []model.Finding
+	for _, finding := range found {
+		findings = append(findings, model.Finding{Object: "ConfigMap " + in.ConfigMap.String(), Reason: finding.String()})
+	}
+	return opts, findings
+}

@@ -1,0 +1,54 @@
+// Package observe reports what the controller does: in its log, in its metrics and as Kubernetes
+// Events. It stands between the syncs and whoever watches them. Its one rule: it reports and decides
+// nothing; a sync without it would serve the same.
+package observe
+
+import (
+	"log/slog"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/quarantine"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// Observer reports what syncs do, one sync after another. It is not safe for concurrent use.
+type Observer struct {
+	Log       *slog.Logger
+	Events    record.EventRecorder
+	Metrics   *metrics.Metrics
+	Pod       *corev1.Pod          // the controller's own
+	ConfigMap types.NamespacedName // the controller's own
+	// Serving enables the metrics of what is served: hosts, ingresses, certificates.
+	Serving bool
+
+	known      map[string]bool          // findings of the last sync
+	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted since
+	served     *model.Model             // whose hosts and certificates the metrics have; nil: others as well
+}
+
+// Verdict records an Event on an object that nginx refuses.
+func (o *Observer) Verdict(cluster snapshot.Snapshot, verdict quarantine.Verdict) {
+	const refused = "Refused"
+	switch config := cluster.ConfigMaps[o.ConfigMap]; {
+	case verdict.Ingress != nil:
+		o.Events.Event(verdict.Ingress, corev1.EventTypeWarning, refused, verdict.Reason)
+	case config != nil:
+		o.Events.Event(config, corev1.EventTypeWarning, refused, verdict.Reason)
+	}
+}
+
+// Template reports a change of the user's template: err says why it is refused, nil that it is used.
+func (o *Observer) Template(file string, err error) {
+	if err == nil {
+		o.Log.Info("a new template holds", "file", file)
+		return
+	}
+	o.Log.Error("the new template is refused, the old one stays", "file", file, "error", err.Error())
+	o.Events.Eventf(o.Pod, corev1.EventTypeWarning, "Template", "the new %s is refused, the old one stays: %v", file, err)
+}

@@ -1,0 +1,86 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"windtunnel.dev/controller/apply"
+	"windtunnel.dev/controller/metrics"
+	"windtunnel.dev/controller/plan"
+)
+
+// Sync is what one sync did.
+type Sync struct {
+	Began  time.Time
+	Change uint64 // the newest one that it contained; see watch.Ring
+	Steps  []plan.Step
+	Report apply.Report
+	Err    error
+	// Running is the nginx.conf that nginx runs on now.
+	Running []byte
+
+	Partial bool // objects are in quarantine
+	Held    bool // the steps that need a reload wait for a later sync
+}
+
+// Sync logs and counts a sync that did something or failed, and records an Event if there was a
+// reload. The harness reads the log record, so its keys are an interface.
+func (o *Observer) Sync(s Sync) {
+	if s.Partial {
+		defer o.Metrics.Partial()
+	}
+	if len(s.Steps) == 0 && s.Err == nil {
+		o.Metrics.Current()
+		return
+	}
+	problem := ""
+	if s.Err != nil {
+		problem = s.Err.Error()
+	}
+	why := s.why()
+	o.Log.Info("sync",
+		"took", time.Since(s.Began),
+		"reload", s.Report.Reloaded,
+		"why", why,
+		"posts", append([]apply.Post{}, s.Report.Posts...), // [] and not null
+		"phases", s.Report.Phases,
+		"error", problem,
+		"change", s.Change)
+	switch {
+	case s.Report.Started || s.Report.Reloaded:
+		o.phases(s.Report.Phases)
+		o.Metrics.Loaded(s.Running, time.Now())
+		o.Events.Event(o.Pod, corev1.EventTypeNormal, "RELOAD", "nginx took a new configuration: "+why[0])
+	case s.Err != nil && (s.Steps == nil || slices.ContainsFunc(s.Steps, isReload)):
+		o.Metrics.LoadFailed()
+		o.Events.Event(o.Pod, corev1.EventTypeWarning, "RELOAD", "nginx keeps its configuration: "+problem)
+	}
+}
+
+func isReload(step plan.Step) bool { return step.Kind == plan.Reload }
+
+// why returns the reasons of the reload, or else of the only step, for people.
+func (s Sync) why() []string {
+	lines := []string{}
+	if s.Report.Started {
+		lines = append(lines, "nginx was started")
+	}
+	for _, step := range s.Steps {
+		if isReload(step) || len(s.Steps) == 1 {
+			for _, reason := range step.Why {
+				lines = append(lines, fmt.Sprint(reason))
+			}
+		}
+	}
+	return lines
+}
+
+func (o *Observer) phases(p apply.Phases) {
+	o.Metrics.Phase(metrics.Render, p.Render)
+	o.Metrics.Phase(metrics.Test, p.Test)
+	o.Metrics.Phase(metrics.Signal, p.Signal)
+	o.Metrics.Phase(metrics.FirstWorker, p.FirstWorker)
+}
