@@ -55,7 +55,7 @@ func take(t *testing.T, manifests string, config map[string]string) snapshot.Sna
 	return cluster
 }
 
-func input() compile.Input {
+func shopInput() compile.Input {
 	return compile.Input{
 		Input: render.Input{
 			Options: options.Options{
@@ -77,7 +77,7 @@ func texts(findings []model.Finding) string {
 
 func TestTheConfigMapIsReadOverTheFlags(t *testing.T) {
 	cluster := take(t, shop, map[string]string{"keep-alive": "7", "keep-aliv": "8"})
-	compiled, err := compile.Compile(cluster, input())
+	compiled, err := compile.Compile(cluster, shopInput())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestTheConfigMapIsReadOverTheFlags(t *testing.T) {
 // effect.
 func TestAPathThatCannotBeWrittenIsAFinding(t *testing.T) {
 	cluster := take(t, shop, map[string]string{"opentelemetry-config": "/etc/ingress-controller/none/otel.toml"})
-	in := input()
+	in := shopInput()
 	var asked string
 	in.Writable = func(path string) error {
 		asked = path
@@ -122,7 +122,7 @@ func TestATemplateThatFailsLeavesTheFirstHalf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := input()
+	in := shopInput()
 	in.Template = template
 	compiled, err := compile.Compile(take(t, shop, map[string]string{"keep-aliv": "8"}), in)
 	if err == nil || !strings.HasPrefix(err.Error(), "my.tmpl:1:") {
@@ -155,7 +155,7 @@ func TestCertificatesThatExpireAreFindings(t *testing.T) {
 		{end.Add(-9 * 24 * time.Hour), "Secret shop/own: tls.crt: the certificate expires in less than 10 days"},
 		{end.Add(24 * time.Hour), "Secret shop/own: tls.crt: the certificate expired at"},
 	} {
-		in := input()
+		in := shopInput()
 		in.Now = test.now
 		got := texts(compile.Build(cluster, in).Findings)
 		if test.want == "" && strings.Contains(got, "expire") || !strings.Contains(got, test.want) {
@@ -175,11 +175,11 @@ func TestACompilerReturnsWhatCompileDoes(t *testing.T) {
 		{shop, "use-gzip", "true"},
 	} {
 		cluster := take(t, step.manifests, map[string]string{step.key: step.value})
-		got, err := compiler.Compile(cluster, input())
+		got, err := compiler.Compile(cluster, shopInput())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := compile.Compile(cluster, input())
+		want, err := compile.Compile(cluster, shopInput())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestACompilerReturnsWhatCompileDoes(t *testing.T) {
 // nginx reads some GeoIP databases again by itself; otherwise a changed file is a changed state.
 func TestDatabasesAreOfTheState(t *testing.T) {
 	for every, want := range map[string]int{"0": 1, "5": 0} {
-		in := input()
+		in := shopInput()
 		in.Optional = map[string][]string{"http_geoip2": nil}
 		in.GeoIPFiles = []string{"GeoLite2-City.mmdb"}
 		in.Databases = map[string]string{"/etc/ingress-controller/geoip/GeoLite2-City.mmdb": "1 byte", "/other": "2"}

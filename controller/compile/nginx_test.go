@@ -1,0 +1,104 @@
+package compile_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/nginx"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/lua"
+)
+
+// testConf has the nginx of this machine read what the cluster becomes.
+func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
+	t.Helper()
+	server, err := nginx.Find("")
+	if err != nil {
+		t.Skipf("needs nginx: %v", err)
+	}
+	opts.Root = t.TempDir()
+	opts.Ports = options.Ports{HTTP: 18080, HTTPS: 18443, Default: 18181, Status: 18246, Stream: 18247, Health: 18254, SSLProxy: 18442}
+	if len(opts.Config.BindAddress) == 0 {
+		opts.Config.BindAddress = []string{"127.0.0.1"}
+	}
+	built, _ := model.Build(snapshot.Take(source), opts)
+	modules := []string{"http_lua"}
+	switch {
+	case opts.Stream == options.LuaStream:
+		modules = append(modules, "stream_lua")
+	case len(built.TCPBackends)+len(built.UDPBackends)+len(built.StreamSnippets) > 0:
+		modules = append(modules, "stream")
+	}
+	if modules, err = server.Load(modules...); err != nil {
+		t.Skipf("needs nginx: %v", err)
+	}
+	in := input(opts)
+	in.Modules = modules
+	in.Optional = server.Available(render.OptionalModules()...)
+	in.HTTP2Directive = server.AtLeast("1.25.1")
+	state, err := plan.Next(built, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	install(t, opts, state)
+	if err := server.Test(t.Context(), opts.Path("/etc/nginx/nginx.conf")); err != nil {
+		t.Errorf("%v\n%s", err, state.Conf)
+	}
+}
+
+func install(t *testing.T, opts options.Options, state plan.State) {
+	t.Helper()
+	if err := lua.Write(opts.Path("/etc/nginx/lua")); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"/tmp/nginx", "/var/log/nginx", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth"} {
+		if err := os.MkdirAll(opts.Path(folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := maps.Clone(state.Files)
+	files[opts.Path("/etc/nginx/nginx.conf")] = state.Conf
+	files[filepath.Join(opts.Path("/etc/nginx/lua"), "cfg.json")] = state.LuaConfig
+	for file, text := range files {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The bound on paths in package model is nginx's: what it lets through, nginx takes.
+func TestTheLongestPathFitsIntoNginx(t *testing.T) {
+	opts := parse(flags{}, nil).Options
+	for _, path := range []string{"/" + strings.Repeat("a", 3997), "/" + strings.Repeat("$", 234), "/" + strings.Repeat("\\", 1998)} {
+		cluster := populate(1)
+		cluster.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = path
+		_, findings := model.Build(snapshot.Take(cluster), opts)
+		if len(findings) > 0 {
+			t.Errorf("%d bytes: %v", len(path), findings)
+		}
+		t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
+	}
+}
+
+// So it takes what stands in for longer ones.
+func TestBeginningsOfPathsFitIntoNginx(t *testing.T) {
+	opts := parse(flags{}, nil).Options
+	for _, pattern := range []string{"false", "true"} {
+		for _, path := range []string{
+			"/" + strings.Repeat("a", 9000), "/" + strings.Repeat("$", 3000), "/" + strings.Repeat("\\", 9000), "/" + strings.Repeat("ü", 9000),
+			"/(" + strings.Repeat("+", 1500), "/(" + strings.Repeat("$\"", 4000), "/admin/(" + strings.Repeat("a|", 4000) + ")", "/admin\n}",
+		} {
+			cluster := populate(1)
+			cluster.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = path
+			cluster.ingresses[0].Annotations = map[string]string{"nginx.ingress.kubernetes.io/use-regex": pattern}
+			t.Run("nginx -t", func(t *testing.T) { testConf(t, cluster, opts) })
+		}
+	}
+}

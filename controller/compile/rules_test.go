@@ -1,0 +1,144 @@
+package compile_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/compile"
+	"windtunnel.dev/controller/internal/rule"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/render"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/internal/golden"
+)
+
+// flags and parse are short for their counterparts in package rule.
+type flags = rule.Flags
+
+type parsed struct {
+	options.Options
+	findings []options.Finding
+}
+
+func parse(f flags, config map[string]string) parsed {
+	opts, findings := rule.Options(f, config)
+	return parsed{opts, findings}
+}
+
+// A rule of a change is a file in testdata. It has a cluster (cluster.yaml) and options
+// (options.yaml), a change of either (then.yaml over the first cluster, then-options.yaml in place of
+// the first options), what the controller makes of both, and the plan that leads from one to the
+// other. Files whose comment contains "in full" have nginx.conf complete, the others an outline.
+func TestRulesOfChanges(t *testing.T) {
+	for _, file := range rule.Files(t, "testdata") {
+		t.Run(file.Name(), func(t *testing.T) {
+			r := ruleTest{T: t, File: file, out: file.Input()}
+			r.run()
+			golden.Check(t, file.Path, txtar.Format(&r.out))
+		})
+	}
+}
+
+// Package model has the rules of single clusters. What they render to is in one file here.
+func TestOutlinesOfTheModelsRules(t *testing.T) {
+	var outlines txtar.Archive
+	outlines.Comment = []byte("What the rules in ../../model/testdata render to, in outline.\n\n")
+	for _, file := range rule.Files(t, "../model/testdata") {
+		r := ruleTest{T: t, File: file}
+		compiled, opts := r.compile(file.Cluster(t), "options.yaml")
+		outlines.Files = append(outlines.Files, txtar.File{Name: file.Name(), Data: []byte(outline(compiled.State.Conf) + "\n")})
+		t.Run(file.Name()+" nginx -t", func(t *testing.T) { testConf(t, file.Cluster(t), opts) })
+	}
+	golden.Check(t, filepath.Join("testdata", "outlines", "of-the-model.txtar"), txtar.Format(&outlines))
+}
+
+// ruleTest is one file under test.
+type ruleTest struct {
+	*testing.T
+	*rule.File
+	out txtar.Archive
+}
+
+func (r *ruleTest) run() {
+	first := r.moment(r.Cluster(r), "options.yaml", "")
+	if !r.Has("then.yaml") && !r.Has("then-options.yaml") {
+		return
+	}
+	opts := "options.yaml"
+	if r.Has("then-options.yaml") {
+		opts = "then-options.yaml"
+	}
+	second := r.moment(rule.Overlay{Under: r.Cluster(r), Over: r.Source(r, "then.yaml")}, opts, "then ")
+	r.write("plan", describe(plan.Diff(first, second)))
+}
+
+// compile compiles a cluster with the options of a file.
+func (r *ruleTest) compile(source snapshot.Source, name string) (compile.Compiled, options.Options) {
+	r.Helper()
+	given, config := r.Options(r, name)
+	cluster := snapshot.Take(source)
+	if cluster.ConfigMaps == nil {
+		cluster.ConfigMaps = make(map[types.NamespacedName]*corev1.ConfigMap)
+	}
+	cluster.ConfigMaps[configMap] = &corev1.ConfigMap{Data: config}
+	flagsOnly, _ := rule.Options(given, nil)
+	compiled, err := compile.Compile(cluster, compile.Input{Input: input(flagsOnly), ConfigMap: configMap})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return compiled, compiled.Input.Options
+}
+
+// moment compiles a cluster and adds the result to the output.
+func (r *ruleTest) moment(source snapshot.Source, opts, when string) plan.State {
+	compiled, used := r.compile(source, opts)
+	r.write(when+"findings", rule.Findings(compiled.Findings))
+	if when == "" {
+		r.write("model", rule.Summary(compiled.Model))
+		if bytes.Contains(r.Comment, []byte("in full")) {
+			r.write("nginx.conf", string(compiled.State.Conf))
+			r.write("cfg.json", string(compiled.State.LuaConfig))
+			r.write("backends.json", string(compiled.State.Backends.Body()))
+		} else {
+			r.write("nginx.conf in outline", outline(compiled.State.Conf))
+		}
+	}
+	r.Run(when+"nginx -t", func(t *testing.T) { testConf(t, source, used) })
+	return compiled.State
+}
+
+func (r *ruleTest) write(name, text string) {
+	if text == "" {
+		return
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	r.out.Files = append(r.out.Files, txtar.File{Name: name, Data: []byte(text)})
+}
+
+func input(opts options.Options) render.Input {
+	return render.Input{Options: opts, FileLimit: 65536, Resolvers: []string{"10.96.0.10"}}
+}
+
+func describe(steps []plan.Step) string {
+	if len(steps) == 0 {
+		return "nothing to do\n"
+	}
+	var text strings.Builder
+	for _, step := range steps {
+		fmt.Fprintf(&text, "%s\n", step.Kind)
+		for _, why := range step.Why {
+			fmt.Fprintf(&text, "  %s\n", why)
+		}
+	}
+	return text.String()
+}

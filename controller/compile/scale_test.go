@@ -1,0 +1,239 @@
+package compile_test
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+
+	"windtunnel.dev/controller/compile"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/plan"
+	"windtunnel.dev/controller/snapshot"
+)
+
+// sizes are how many ingresses the benchmarks have, with as many services of
+// ten endpoints each.
+var sizes = []int{100, 1000, 5000}
+
+func large(n int) population {
+	whole := populate(n)
+	whole.slices = nil
+	for i, service := range whole.services {
+		slice := &discoveryv1.EndpointSlice{
+			AddressType: discoveryv1.AddressTypeIPv4,
+			Ports:       []discoveryv1.EndpointPort{{Port: new(int32(8080)), Protocol: new(corev1.ProtocolTCP)}},
+		}
+		slice.Namespace, slice.Name = service.Namespace, service.Name+"-x"
+		slice.Labels = map[string]string{discoveryv1.LabelServiceName: service.Name}
+		for pod := range 10 {
+			slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{Addresses: []string{fmt.Sprintf("10.%d.%d.%d", i/256, i%256, pod)}})
+		}
+		whole.slices = append(whole.slices, slice)
+	}
+	return whole
+}
+
+// move gives the first pod of a service another address, in a new slice.
+func (p population) move(service, step int) *discoveryv1.EndpointSlice {
+	slice := p.slices[service].DeepCopy()
+	slice.Endpoints[0].Addresses[0] = fmt.Sprintf("11.%d.%d.%d", step>>16&255, step>>8&255, step&255)
+	p.slices[service] = slice
+	return slice
+}
+
+// ledger holds the population.
+func (p population) ledger() *snapshot.Ledger {
+	ledger := snapshot.NewLedger()
+	for _, service := range p.services {
+		ledger.Put(service)
+	}
+	for _, slice := range p.slices {
+		ledger.Put(slice)
+	}
+	for _, ingress := range p.ingresses {
+		ledger.Put(ingress)
+	}
+	return ledger
+}
+
+// pipeline is what the controller does from a change to the steps for nginx.
+type pipeline struct {
+	compiler compile.Compiler
+	running  plan.State
+}
+
+func (p *pipeline) sync(b *testing.B, cluster *snapshot.Ledger, opts parsed) []plan.Step {
+	b.Helper()
+	compiled, err := p.compiler.Compile(cluster.Snapshot(), compile.Input{Input: input(opts.Options)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	steps := plan.Diff(p.running, compiled.State)
+	if len(steps) > 0 {
+		p.running = steps[len(steps)-1].Next
+	}
+	return steps
+}
+
+// BenchmarkEndpointChange is what one change of an endpoint costs, up to the
+// step that posts it and its reason; with --backends-delta that step has the
+// body of what is sent, which now and then is all.
+func BenchmarkEndpointChange(b *testing.B) {
+	for _, n := range sizes {
+		for _, delta := range []bool{false, true} {
+			b.Run(fmt.Sprintf("ingresses=%d/delta=%t", n, delta), func(b *testing.B) { benchmarkEndpointChange(b, n, delta) })
+		}
+	}
+}
+
+func benchmarkEndpointChange(b *testing.B, n int, delta bool) {
+	opts := parse(flags{}, nil)
+	opts.BackendsDelta = delta
+	whole := large(n)
+	cluster := whole.ledger()
+	var p pipeline
+	p.sync(b, cluster, opts)
+	b.ReportAllocs()
+	defer report(b, processor(b))
+	step, sent := 0, 0
+	for b.Loop() {
+		step++
+		cluster.Put(whole.move(step%n, step))
+		steps := p.sync(b, cluster, opts)
+		if len(steps) != 1 || steps[0].Kind != plan.PostBackends {
+			b.Fatalf("step %d: %s", step, describe(steps))
+		}
+		if steps[0].Delta == nil && delta { // as many changes as make up half of all
+			sent += steps[0].Next.Backends.Size()
+		}
+		sent += len(steps[0].Delta)
+	}
+	if delta {
+		b.ReportMetric(float64(sent)/float64(b.N), "B-sent/op")
+	}
+}
+
+// BenchmarkPost is what one change of an endpoint costs on top where all
+// backends are sent, for the body of that POST.
+func BenchmarkPost(b *testing.B) {
+	opts := parse(flags{}, nil)
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
+			var p pipeline
+			p.sync(b, large(n).ledger(), opts)
+			b.ReportAllocs()
+			defer report(b, processor(b))
+			sent := 0
+			for b.Loop() {
+				sent = len(p.running.Backends.Body())
+			}
+			b.ReportMetric(float64(sent), "B-sent")
+		})
+	}
+}
+
+// BenchmarkFirstSync is what everything costs once, and how much memory it
+// keeps for each ingress.
+func BenchmarkFirstSync(b *testing.B) {
+	opts := parse(flags{}, nil)
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
+			whole := large(n)
+			b.ReportAllocs()
+			var kept uint64
+			var p pipeline
+			for b.Loop() {
+				b.StopTimer()
+				p = pipeline{}
+				cluster := whole.ledger()
+				before := inUse()
+				b.StartTimer()
+				p.sync(b, cluster, opts)
+				b.StopTimer()
+				kept = inUse() - before
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(kept)/float64(n), "B-kept/ingress")
+			runtime.KeepAlive(p)
+		})
+	}
+}
+
+// processor is the processor time that this process has used, which other
+// processes' load changes less than the time that passes.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+func report(b *testing.B, since time.Duration) {
+	b.Helper()
+	b.ReportMetric(float64((processor(b)-since).Microseconds())/float64(b.N), "cpu-µs/op")
+}
+
+func inUse() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// BenchmarkIngressChange is what one change of an ingress costs, up to the
+// reload.
+func BenchmarkIngressChange(b *testing.B) {
+	opts := parse(flags{}, nil)
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("ingresses=%d", n), func(b *testing.B) {
+			whole := large(n)
+			cluster := whole.ledger()
+			var p pipeline
+			p.sync(b, cluster, opts)
+			b.ReportAllocs()
+			defer report(b, processor(b))
+			step := 0
+			for b.Loop() {
+				step++
+				ingress := whole.ingresses[0].DeepCopy()
+				ingress.Spec.Rules[0].HTTP.Paths[0].Path = fmt.Sprintf("/p%d", step)
+				cluster.Put(ingress)
+				if steps := p.sync(b, cluster, opts); len(steps) != 1 || steps[0].Kind != plan.Reload {
+					b.Fatalf("step %d: %s", step, describe(steps))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStages is what each stage of a first sync costs.
+func BenchmarkStages(b *testing.B) {
+	opts := parse(flags{}, nil)
+	whole := large(5000)
+	cluster := snapshot.Take(whole)
+	m, _ := model.Build(cluster, opts.Options)
+	for _, stage := range []struct {
+		name string
+		do   func() error
+	}{
+		{"take-all", func() error { snapshot.Take(whole); return nil }},
+		{"build", func() error { model.Build(cluster, opts.Options); return nil }},
+		{"next", func() error { _, err := plan.Next(m, input(opts.Options)); return err }},
+	} {
+		b.Run(stage.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := stage.do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package model_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"windtunnel.dev/controller/internal/rule"
+	"windtunnel.dev/controller/model"
+	"windtunnel.dev/controller/snapshot"
+	"windtunnel.dev/internal/golden"
+)
+
+// A rule of the controller is a file in testdata: a cluster (cluster.yaml), perhaps options
+// (options.yaml), and the findings and the model that follow from them. Package compile tests what
+// the same files render to, and has the rules of changes.
+func TestRules(t *testing.T) {
+	for _, file := range rule.Files(t, "testdata") {
+		t.Run(file.Name(), func(t *testing.T) {
+			flags, config := file.Options(t, "options.yaml")
+			opts, ofOptions := rule.Options(flags, config)
+			built, ofModel := model.Build(snapshot.Take(file.Cluster(t)), opts)
+			var findings []model.Finding
+			for _, finding := range ofOptions {
+				findings = append(findings, model.Finding{Object: "ConfigMap", Reason: finding.String()})
+			}
+			out := file.Input()
+			for _, part := range []struct{ name, text string }{
+				{"findings", rule.Findings(slices.Concat(findings, ofModel))},
+				{"model", rule.Summary(built)},
+			} {
+				if part.text != "" {
+					out.Files = append(out.Files, txtar.File{Name: part.name, Data: []byte(part.text)})
+				}
+			}
+			golden.Check(t, file.Path, txtar.Format(&out))
+		})
+	}
+}
