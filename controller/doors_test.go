@@ -153,6 +153,7 @@ func (r *running) inside(method string, port int, path, body string, headers ...
 	r.Helper()
 	request, err := http.NewRequestWithContext(r.Context(), method, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), strings.NewReader(body))
 	r.must(err)
+	request.Close = true // after a refused POST, nginx may close a connection that it kept open
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
