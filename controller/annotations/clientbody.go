@@ -2,11 +2,6 @@ package annotations
 
 import "windtunnel.dev/controller/options"
 
-// ClientBody is how request bodies are read.
-type ClientBody struct {
-	BufferSize string // empty leaves the ConfigMap's
-}
-
 // buffered is a size of memory that one request may use.
 var buffered = Want{Text: "a size such as 512, 8k, 1m, of at most 128m", ok: func(s string) bool { return Size.ok(s) && options.Bytes(s) <= options.MostBuffered }}
 
@@ -15,5 +10,7 @@ var clientBody = Family{
 	Keys: []Key{
 		{Name: "client-body-buffer-size", Doc: "Bodies above it go to a file.", Risk: Low, Scope: OfLocation, Want: buffered, Bad: RejectsAll},
 	},
-	parse: func(r *reader, set *Set) { set.ClientBody.BufferSize = r.text("client-body-buffer-size", "") },
+	parse: func(r *reader, set *Set) {
+		set.ClientBodyBufferSize = r.text("client-body-buffer-size", r.options.Config.ClientBodyBufferSize)
+	},
 }

@@ -74,7 +74,11 @@ func outcome(t *testing.T, given, config string) string {
 func describe(text *strings.Builder, path string, was, is reflect.Value) {
 	if is.Kind() == reflect.Struct {
 		for i := range is.NumField() {
-			describe(text, path+"."+is.Type().Field(i).Name, was.Field(i), is.Field(i))
+			name := "." + is.Type().Field(i).Name
+			if is.Type().Field(i).Anonymous {
+				name = ""
+			}
+			describe(text, path+name, was.Field(i), is.Field(i))
 		}
 		return
 	}

@@ -2,9 +2,8 @@ package annotations
 
 // Snippets are texts put into nginx.conf as they are.
 type Snippets struct {
-	Configuration string // into the location
-	Server        string
-	Stream        string
+	Server string
+	Stream string
 }
 
 var snippets = Family{
@@ -15,10 +14,7 @@ var snippets = Family{
 		{Name: "stream-snippet", Doc: "Put into the stream block.", Risk: Critical, Scope: OfAll, Want: Anything},
 	},
 	parse: func(r *reader, set *Set) {
-		set.Snippets = Snippets{
-			Configuration: r.snippet("configuration-snippet"),
-			Server:        r.snippet("server-snippet"),
-			Stream:        r.snippet("stream-snippet"),
-		}
+		set.ConfigurationSnippet = r.snippet("configuration-snippet")
+		set.Snippets = Snippets{Server: r.snippet("server-snippet"), Stream: r.snippet("stream-snippet")}
 	},
 }

@@ -82,7 +82,7 @@ func pathCount(ingress *networkingv1.Ingress) int {
 // empty if they are not. Its requests get 503, because dropping an access list could
 // admit clients that it denies.
 func tooManyLines(ingress *networkingv1.Ingress, set annotations.Set) string {
-	perPath := len(set.Allowlist.CIDR) + len(set.Denylist.CIDR) + len(set.CustomErrors.Codes) + len(set.ExternalAuth.ResponseHeaders) + len(set.CorsConfig.CorsAllowOrigin)
+	perPath := len(set.Allowlist.CIDR) + len(set.Denylist.CIDR) + len(set.CustomHTTPErrors) + len(set.ExternalAuth.ResponseHeaders) + len(set.CorsConfig.CorsAllowOrigin)
 	if perPath*pathCount(ingress) <= mostLines {
 		return ""
 	}

@@ -112,8 +112,6 @@ type Location struct {
 	Backend      string
 	Ingress      *networkingv1.Ingress // nil where no ingress is behind it
 
-	// Denied says why requests get 503; nil if they do not.
-	Denied *string
 	// Beginning marks a Path that is only the beginning of the ingress's, which does
 	// not fit into nginx.conf. Whatever begins with it is denied.
 	Beginning bool
@@ -125,34 +123,9 @@ type Location struct {
 	DefaultBackend             *corev1.Service
 	DefaultBackendUpstreamName string
 
-	Allowlist                   annotations.SourceRange
-	BackendProtocol             string
-	BasicDigestAuth             annotations.BasicDigestAuth
-	ClientBodyBufferSize        string
-	ConfigurationSnippet        string
-	Connection                  annotations.Connection
-	CorsConfig                  annotations.CorsConfig
-	CustomHTTPErrors            []int
-	CustomHeaders               CustomHeaders
-	Denylist                    annotations.SourceRange
-	DisableProxyInterceptErrors bool
-	EnableGlobalAuth            bool
-	ExternalAuth                annotations.ExternalAuth
-	FastCGI                     annotations.FastCGI
-	HTTP2PushPreload            bool
-	Logs                        annotations.Logs
-	Mirror                      annotations.Mirror
-	ModSecurity                 annotations.ModSecurity
-	Opentelemetry               annotations.Opentelemetry
-	Proxy                       annotations.Proxy
-	ProxySSL                    ProxySSL
-	RateLimit                   annotations.RateLimit
-	Redirect                    annotations.Redirect
-	Rewrite                     annotations.Rewrite
-	Satisfy                     string
-	UpstreamVhost               string
-	UsePortInRedirects          bool
-	XForwardedPrefix            string
+	annotations.Location
+	CustomHeaders CustomHeaders
+	ProxySSL      ProxySSL
 }
 
 // CustomHeaders are headers added to answers.

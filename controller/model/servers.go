@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -83,10 +82,8 @@ func invalidHost(host string) string {
 	return ""
 }
 
-// location is a location with everything that the options say of all, and the
-// annotations of its ingress.
+// location returns a location with what the annotations of its ingress and the options ask for.
 func (b *builder) location(path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) *Location {
-	set := b.annotations(ingress)
 	location := &Location{
 		Path:     path,
 		PathType: pathType,
@@ -94,37 +91,11 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 		Service:  b.backends[backend].Service,
 		Port:     b.backends[backend].Port,
 		Ingress:  ingress,
-		Denied:   set.Denied,
 
 		DefaultBackend:             b.fallbackService(ingress),
 		DefaultBackendUpstreamName: DefaultBackendName,
 
-		Allowlist:                   set.Allowlist,
-		BackendProtocol:             set.BackendProtocol,
-		BasicDigestAuth:             set.BasicDigestAuth,
-		ClientBodyBufferSize:        cmp.Or(set.ClientBody.BufferSize, b.options.Config.ClientBodyBufferSize),
-		ConfigurationSnippet:        set.Snippets.Configuration,
-		Connection:                  set.Connection,
-		CorsConfig:                  set.CorsConfig,
-		CustomHTTPErrors:            set.CustomErrors.Codes,
-		Denylist:                    set.Denylist,
-		DisableProxyInterceptErrors: set.CustomErrors.DisableProxyInterceptErrors,
-		EnableGlobalAuth:            set.EnableGlobalAuth,
-		ExternalAuth:                set.ExternalAuth,
-		FastCGI:                     set.FastCGI,
-		HTTP2PushPreload:            set.HTTP2.PushPreload,
-		Logs:                        set.Logs,
-		Mirror:                      set.Mirror,
-		ModSecurity:                 set.ModSecurity,
-		Opentelemetry:               set.Opentelemetry,
-		Proxy:                       set.Proxy,
-		RateLimit:                   set.RateLimit,
-		Redirect:                    set.Redirect,
-		Rewrite:                     set.Rewrite,
-		Satisfy:                     set.Satisfy,
-		UpstreamVhost:               set.UpstreamVhost,
-		UsePortInRedirects:          set.UsePortInRedirects,
-		XForwardedPrefix:            set.XForwardedPrefix,
+		Location: b.annotations(ingress).Location,
 	}
 	b.addConfigMaps(location)
 	return location

@@ -16,25 +16,25 @@ import (
 func TestFunctionsOfFeatures(t *testing.T) {
 	v1 := &model.Location{Path: "/api/v1", PathType: new(networkingv1.PathTypePrefix), Backend: "demo-web-80"}
 	v1.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example.com:8080/check?x=1", KeepaliveConnections: 8}
-	free := &model.Location{Path: "/api/v1", EnableGlobalAuth: true}
+	free := &model.Location{Path: "/api/v1", Location: annotations.Location{EnableGlobalAuth: true}}
 	http1 := &cfg{}
 	http2 := &cfg{Config: options.Config{UseHTTP2: true}}
 
-	limited := &model.Location{RateLimit: annotations.RateLimit{
+	limited := &model.Location{Location: annotations.Location{RateLimit: annotations.RateLimit{
 		ID: "ID", Name: "N", LimitRate: 7, LimitRateAfter: 8,
 		Connections: annotations.Zone{Name: "N_conn", Limit: 1, SharedSize: 5},
 		RPS:         annotations.Zone{Name: "N_rps", Limit: 2, Burst: 10, SharedSize: 5},
 		RPM:         annotations.Zone{Name: "N_rpm", Limit: 3, Burst: 15, SharedSize: 5},
-	}}
+	}}}
 	servers := []*model.Server{{Locations: []*model.Location{limited, limited}}}
 
-	mirrored := &model.Location{Mirror: annotations.Mirror{Source: "_mirror-uid", Target: "https://t.com$request_uri", Host: "t.com"}}
-	halfMirrored := &model.Location{Mirror: annotations.Mirror{Source: "_mirror-2", Target: "https://t.com"}}
+	mirrored := &model.Location{Location: annotations.Location{Mirror: annotations.Mirror{Source: "_mirror-uid", Target: "https://t.com$request_uri", Host: "t.com"}}}
+	halfMirrored := &model.Location{Location: annotations.Location{Mirror: annotations.Mirror{Source: "_mirror-2", Target: "https://t.com"}}}
 
 	failing := &model.Server{Locations: []*model.Location{
-		{DefaultBackendUpstreamName: "b", CustomHTTPErrors: []int{503, 404}},
-		{DefaultBackendUpstreamName: "a", CustomHTTPErrors: []int{500}},
-		{DefaultBackendUpstreamName: "b", CustomHTTPErrors: []int{404}},
+		{DefaultBackendUpstreamName: "b", Location: annotations.Location{CustomHTTPErrors: []int{503, 404}}},
+		{DefaultBackendUpstreamName: "a", Location: annotations.Location{CustomHTTPErrors: []int{500}}},
+		{DefaultBackendUpstreamName: "b", Location: annotations.Location{CustomHTTPErrors: []int{404}}},
 	}}
 
 	for _, test := range []struct{ call, got, want any }{
@@ -45,7 +45,7 @@ func TestFunctionsOfFeatures(t *testing.T) {
 		{"buildAuthLocation", buildAuthLocation(v1, ""), "_external-auth-L2FwaS92MQ-Prefix"},
 		{"buildAuthLocation global", buildAuthLocation(free, "http://x"), "_external-auth-L2FwaS92MQ-default"},
 		{"buildAuthLocation none", buildAuthLocation(free, ""), ""},
-		{"buildAuthLocation long", len(buildAuthLocation(&model.Location{Path: strings.Repeat("/", 4000), EnableGlobalAuth: true}, "http://x")) < 100, true},
+		{"buildAuthLocation long", len(buildAuthLocation(&model.Location{Path: strings.Repeat("/", 4000), Location: annotations.Location{EnableGlobalAuth: true}}, "http://x")) < 100, true},
 		{"buildAuthUpstreamName", buildAuthUpstreamName(v1, "web.example"), "web.example-external-auth-L2FwaS92MQ-Prefix"},
 		{"shouldApplyGlobalAuth", shouldApplyGlobalAuth(free, "http://x"), true},
 		{"shouldApplyGlobalAuth own", shouldApplyGlobalAuth(v1, "http://x"), false},
@@ -84,11 +84,11 @@ func TestFunctionsOfFeatures(t *testing.T) {
 		{"isLocationInLocationList", isLocationInLocationList(v1, "/x, /api"), true},
 		{"isLocationInLocationList none", isLocationInLocationList(v1, ""), false},
 		{"isLocationAllowed", isLocationAllowed(v1), true},
-		{"isLocationAllowed denied", isLocationAllowed(&model.Location{Denied: new("")}), false},
-		{"enforceRegexModifier", enforceRegexModifier([]*model.Location{v1, {Path: "/a", Rewrite: annotations.Rewrite{Target: "/"}}}), true},
-		{"enforceRegexModifier same", enforceRegexModifier([]*model.Location{v1, {Path: "/a", Rewrite: annotations.Rewrite{Target: "/a"}}}), false},
-		{"proxySetHeader", proxySetHeader(&model.Location{BackendProtocol: "GRPCS"}), "grpc_set_header"},
-		{"proxySetHeader as written", proxySetHeader(&model.Location{BackendProtocol: "grpc"}), "proxy_set_header"},
+		{"isLocationAllowed denied", isLocationAllowed(&model.Location{Location: annotations.Location{Denied: new("")}}), false},
+		{"enforceRegexModifier", enforceRegexModifier([]*model.Location{v1, {Path: "/a", Location: annotations.Location{Rewrite: annotations.Rewrite{Target: "/"}}}}), true},
+		{"enforceRegexModifier same", enforceRegexModifier([]*model.Location{v1, {Path: "/a", Location: annotations.Location{Rewrite: annotations.Rewrite{Target: "/a"}}}}), false},
+		{"proxySetHeader", proxySetHeader(&model.Location{Location: annotations.Location{BackendProtocol: "GRPCS"}}), "grpc_set_header"},
+		{"proxySetHeader as written", proxySetHeader(&model.Location{Location: annotations.Location{BackendProtocol: "grpc"}}), "proxy_set_header"},
 		{"comment", comment("a\n } b"), "a } b"},
 		{"inSingleQuotes", inSingleQuotes(`a'b\'c`), `a\'b\'c`},
 		{"buildDenyVariable", len(buildDenyVariable("a")) == len("$deny_")+32 && buildDenyVariable("a") != buildDenyVariable("b"), true},
@@ -101,7 +101,7 @@ func TestFunctionsOfFeatures(t *testing.T) {
 
 func TestProxyPass(t *testing.T) {
 	backends := model.Backends{{Name: "plain"}, {Name: "tls", SSLPassthrough: true}}
-	rewritten := &model.Location{Path: "/something(/|$)(.*)", Rewrite: annotations.Rewrite{Target: "/$2"}}
+	rewritten := &model.Location{Path: "/something(/|$)(.*)", Location: annotations.Location{Rewrite: annotations.Rewrite{Target: "/$2"}}}
 	prefixed := *rewritten
 	prefixed.XForwardedPrefix = "/pre"
 	for _, test := range []struct {
@@ -109,18 +109,18 @@ func TestProxyPass(t *testing.T) {
 		want     string
 	}{
 		{&model.Location{}, "proxy_pass http://upstream_balancer;"},
-		{&model.Location{BackendProtocol: "HTTPS"}, "proxy_pass https://upstream_balancer;"},
-		{&model.Location{BackendProtocol: "AUTO_HTTP"}, "proxy_pass $scheme://upstream_balancer;"},
-		{&model.Location{BackendProtocol: "grpc"}, "grpc_pass grpc://upstream_balancer;"},
-		{&model.Location{BackendProtocol: "GRPCS"}, "grpc_pass grpcs://upstream_balancer;"},
-		{&model.Location{BackendProtocol: "FCGI"}, "fastcgi_pass upstream_balancer;"},
+		{&model.Location{Location: annotations.Location{BackendProtocol: "HTTPS"}}, "proxy_pass https://upstream_balancer;"},
+		{&model.Location{Location: annotations.Location{BackendProtocol: "AUTO_HTTP"}}, "proxy_pass $scheme://upstream_balancer;"},
+		{&model.Location{Location: annotations.Location{BackendProtocol: "grpc"}}, "grpc_pass grpc://upstream_balancer;"},
+		{&model.Location{Location: annotations.Location{BackendProtocol: "GRPCS"}}, "grpc_pass grpcs://upstream_balancer;"},
+		{&model.Location{Location: annotations.Location{BackendProtocol: "FCGI"}}, "fastcgi_pass upstream_balancer;"},
 		{&model.Location{Backend: "tls"}, "proxy_pass https://upstream_balancer;"},
-		{&model.Location{Backend: "tls", BackendProtocol: "GRPC"}, "grpc_pass grpcs://upstream_balancer;"},
-		{&model.Location{Backend: "plain", BackendProtocol: "GRPC"}, "grpc_pass grpc://upstream_balancer;"},
-		{&model.Location{Backend: model.DefaultBackendName, BackendProtocol: "GRPC"}, "proxy_pass http://upstream_balancer;"},
+		{&model.Location{Backend: "tls", Location: annotations.Location{BackendProtocol: "GRPC"}}, "grpc_pass grpcs://upstream_balancer;"},
+		{&model.Location{Backend: "plain", Location: annotations.Location{BackendProtocol: "GRPC"}}, "grpc_pass grpc://upstream_balancer;"},
+		{&model.Location{Backend: model.DefaultBackendName, Location: annotations.Location{BackendProtocol: "GRPC"}}, "proxy_pass http://upstream_balancer;"},
 		{rewritten, "\nrewrite \"(?i)/something(/|$)(.*)\" /$2 break;\nproxy_pass http://upstream_balancer;"},
 		{&prefixed, "\nrewrite \"(?i)/something(/|$)(.*)\" /$2 break;\nproxy_set_header X-Forwarded-Prefix \"/pre\";\nproxy_pass http://upstream_balancer;"},
-		{&model.Location{Path: "/a", Rewrite: annotations.Rewrite{Target: "/a"}}, "proxy_pass http://upstream_balancer;"},
+		{&model.Location{Path: "/a", Location: annotations.Location{Rewrite: annotations.Rewrite{Target: "/a"}}}, "proxy_pass http://upstream_balancer;"},
 	} {
 		if got := buildProxyPass("_", backends, test.location); got != test.want {
 			t.Errorf("%+v: %q, want %q", *test.location, got, test.want)
@@ -142,7 +142,7 @@ func TestWatchingOfLocations(t *testing.T) {
 		{true, annotations.Opentelemetry{}, "opentelemetry on;\nopentelemetry_propagate;\nopentelemetry_trust_incoming_spans on;"},
 		{false, on, "opentelemetry on;\nopentelemetry_propagate;\nopentelemetry_operation_name \"op\";\nopentelemetry_trust_incoming_spans off;"},
 	} {
-		if got := buildOpentelemetryForLocation(test.global, true, &model.Location{Opentelemetry: test.own}); got != test.want {
+		if got := buildOpentelemetryForLocation(test.global, true, &model.Location{Location: annotations.Location{Opentelemetry: test.own}}); got != test.want {
 			t.Errorf("%v %+v: %q, want %q", test.global, test.own, got, test.want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestWatchingOfLocations(t *testing.T) {
 	} {
 		config := &cfg{}
 		config.EnableModsecurity, config.EnableOWASPCoreRules = test.global&ofAll > 0, test.global&owaspOnly > 0
-		if got := buildModSecurityForLocation(config, &model.Location{ModSecurity: test.own}); got != test.want {
+		if got := buildModSecurityForLocation(config, &model.Location{Location: annotations.Location{ModSecurity: test.own}}); got != test.want {
 			t.Errorf("%v %+v: %q, want %q", test.global, test.own, got, test.want)
 		}
 	}

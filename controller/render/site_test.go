@@ -292,6 +292,6 @@ func plain(in render.Input, path, backend string) *model.Location {
 	set, _, _ := annotations.Parse(ingress, in.Options)
 	return &model.Location{
 		Path: path, PathType: new(networkingv1.PathTypePrefix), Backend: backend, Ingress: ingress,
-		Proxy: set.Proxy, Logs: annotations.Logs{Access: true}, EnableGlobalAuth: true,
+		Location: annotations.Location{Proxy: set.Proxy, Logs: annotations.Logs{Access: true}, EnableGlobalAuth: true},
 	}
 }
