@@ -31,6 +31,7 @@ type Key struct {
 	Scope   Scope
 	Want    Want // what a value may look like
 	Bad     Bad  // what becomes of a value that does not
+	Secret  bool // the value names a Secret, changes of which need a sync
 }
 
 // Family is a group of annotations that make one thing.
@@ -152,6 +153,12 @@ func acceptable(given map[string]string, opts options.Options) error {
 
 // Families is the table of all, in the order in which they are parsed.
 func Families() []Family { return slices.Clone(families) }
+
+// NamesSecret reports whether the value of an annotation names a Secret, whatever its prefix.
+func NamesSecret(annotation string) bool {
+	_, name, _ := strings.Cut(annotation, "/")
+	return byName[name].Secret
+}
 
 // byName has all keys, by name and alias.
 var byName = func() map[string]Key {

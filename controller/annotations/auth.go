@@ -17,7 +17,7 @@ var basicDigestAuth = Family{
 	Name: "passwords",
 	Keys: []Key{
 		{Name: "auth-type", Doc: "Ask clients for a name and a password: basic or digest; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: OneOf("basic", "digest"), Bad: RejectsAll},
-		{Name: "auth-secret", Doc: "Secret ([namespace/]name) with the names and hashed passwords.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
+		{Name: "auth-secret", Doc: "Secret ([namespace/]name) with the names and hashed passwords.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest, Secret: true},
 		{Name: "auth-secret-type", Doc: "auth-file: they are a file in the Secret's key auth; auth-map: each key is a name.", Risk: Low, Scope: OfLocation, Want: OneOf("auth-file", "auth-map"), Bad: RejectsAll},
 		{Name: "auth-realm", Doc: "What the password is for, shown to people.", Risk: Medium, Scope: OfLocation, Want: pattern(`[/\-._~a-zA-Z0-9: ]*`, "letters, digits, spaces and / - . _ ~ :"), Bad: RejectsAll},
 	},

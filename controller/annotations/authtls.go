@@ -20,7 +20,7 @@ var matchCN = Want{Text: "CN= and a regular expression", ok: func(s string) bool
 var authTLS = Family{
 	Name: "client certificates",
 	Keys: []Key{
-		{Name: "auth-tls-secret", Doc: "Secret (namespace/name) with the CA (ca.crt) of clients' certificates; without it the others do nothing.", Risk: Medium, Scope: OfServer, Want: Whole, Bad: RejectsAll},
+		{Name: "auth-tls-secret", Doc: "Secret (namespace/name) with the CA (ca.crt) of clients' certificates; without it the others do nothing.", Risk: Medium, Scope: OfServer, Want: Whole, Bad: RejectsAll, Secret: true},
 		{Name: "auth-tls-verify-client", Doc: "Whether a client must show a certificate.", Risk: Medium, Scope: OfServer, Want: OneOf("on", "off", "optional", "optional_no_ca")},
 		{Name: "auth-tls-verify-depth", Doc: "Certificates between the client's and the CA's.", Risk: Low, Scope: OfServer, Want: Natural},
 		{Name: "auth-tls-error-page", Doc: "Where clients without a good certificate are sent.", Risk: High, Scope: OfServer, Want: pattern(`@[A-Za-z0-9_\-]+|[/\-._~a-zA-Z0-9:,?&=]+`, "@name, a URL or a path"), Bad: RejectsAll},

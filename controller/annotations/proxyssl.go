@@ -31,7 +31,7 @@ func areCiphers(s string) bool {
 var proxySSL = Family{
 	Name: "TLS to pods",
 	Keys: []Key{
-		{Name: "proxy-ssl-secret", Doc: "Secret (namespace/name) with the certificate shown to pods (tls.crt, tls.key) and the CA of theirs (ca.crt); without it the others do nothing.", Risk: Medium, Scope: OfBoth, Want: Whole, Bad: RejectsAll},
+		{Name: "proxy-ssl-secret", Doc: "Secret (namespace/name) with the certificate shown to pods (tls.crt, tls.key) and the CA of theirs (ca.crt); without it the others do nothing.", Risk: Medium, Scope: OfBoth, Want: Whole, Bad: RejectsAll, Secret: true},
 		{Name: "proxy-ssl-ciphers", Doc: "Cipher suites.", Risk: Medium, Scope: OfBoth, Want: ciphers, Bad: RejectsAll},
 		{Name: "proxy-ssl-protocols", Doc: "TLS versions: TLSv1.2, TLSv1.3 or both.", Risk: Low, Scope: OfBoth, Want: WordsOf("TLSv1.2", "TLSv1.3")},
 		{Name: "proxy-ssl-name", Doc: "Name in pods' certificates.", Risk: High, Scope: OfBoth, Want: Template},

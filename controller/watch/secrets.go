@@ -7,9 +7,11 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/controller/annotations"
 )
 
-// secretRule: only Secrets that are referenced, and only their data.
+// secretRule requests a sync when the data of a Secret changes that something refers to.
 func (s *Store) secretRule() rule[corev1.Secret] {
 	return rule[corev1.Secret]{
 		created: s.names,
@@ -20,9 +22,8 @@ func (s *Store) secretRule() rule[corev1.Secret] {
 	}
 }
 
-// names says whether a flag, the controller's ConfigMap or an accepted ingress
-// names the Secret, or the configuration was made of it: an earlier version of an
-// ingress may name another one.
+// names reports whether a flag, the controller's ConfigMap or an accepted ingress refers to a Secret,
+// or the configuration uses it: an earlier version of an ingress may refer to another one.
 func (s *Store) names(secret *corev1.Secret) bool {
 	name := types.NamespacedName{Namespace: secret.Namespace, Name: secret.Name}
 	if name == s.options.DefaultCertificate || s.configNames(name) || s.options.ReadsSecret != nil && s.options.ReadsSecret(name) {
@@ -38,7 +39,7 @@ func (s *Store) names(secret *corev1.Secret) bool {
 	return false
 }
 
-// configNames says whether the Diffie-Hellman group is to come from a Secret.
+// configNames reports whether the ConfigMap takes the Diffie-Hellman group from a Secret.
 func (s *Store) configNames(name types.NamespacedName) bool {
 	for _, own := range s.options.ConfigMaps {
 		if config := s.ConfigMap(own); config != nil && config.Data["ssl-dh-param"] == name.String() {
@@ -48,10 +49,8 @@ func (s *Store) configNames(name types.NamespacedName) bool {
 	return false
 }
 
-// secretAnnotations name Secrets. Whatever stands before the slash counts: the
-// prefix is a flag's to say, and a sync too many does no harm.
-var secretAnnotations = []string{"/auth-secret", "/auth-tls-secret", "/proxy-ssl-secret"}
-
+// ingressNames reports whether an ingress names a Secret. Annotations count with any prefix: a sync
+// too many does no harm.
 func ingressNames(ingress *networkingv1.Ingress, name types.NamespacedName) bool {
 	if ingress.Namespace == name.Namespace {
 		for _, tls := range ingress.Spec.TLS {
@@ -61,15 +60,14 @@ func ingressNames(ingress *networkingv1.Ingress, name types.NamespacedName) bool
 		}
 	}
 	for key, value := range ingress.Annotations {
-		for _, suffix := range secretAnnotations {
-			if strings.HasSuffix(key, suffix) && absolute(value, ingress.Namespace) == name.String() {
-				return true
-			}
+		if annotations.NamesSecret(key) && absolute(value, ingress.Namespace) == name.String() {
+			return true
 		}
 	}
 	return false
 }
 
+// absolute returns a name of a Secret with its namespace.
 func absolute(value, namespace string) string {
 	value = strings.TrimSpace(value)
 	if strings.Contains(value, "/") {
