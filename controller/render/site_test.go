@@ -203,6 +203,9 @@ func (s *site) ask(host, path string, change func(*http.Request)) answer {
 	if change != nil {
 		change(request)
 	}
+	// nginx may close a connection that it kept open. With this header, which is not sent, the
+	// client repeats a POST, too.
+	request.Header["Idempotency-Key"] = []string{}
 	response, err := client.Do(request)
 	if err != nil {
 		s.Fatal(err)
