@@ -14,6 +14,7 @@ import (
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/live"
 	"windtunnel.dev/sim/scenario"
 )
@@ -23,7 +24,7 @@ type churnOptions struct {
 	shape               live.Shape
 	touch, image, out   string
 	keep, dryRun        bool
-	printed             form
+	format              format
 }
 
 func churnCommand() *cobra.Command {
@@ -66,7 +67,7 @@ Exit codes: 0, or 1 where the API refused a change, 2 for bad input, 130 when in
 	flags.BoolVar(&o.keep, "keep", false, "leave what was made")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "say what would be written, and write nothing")
 	flags.StringVarP(&o.out, "out", "o", "churn.jsonl", "the recording to write; empty: none")
-	o.printed.add(command)
+	o.format.add(command)
 	completes(command, "kind", live.Kinds...)
 	return command
 }
@@ -85,11 +86,11 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 		lines, err := live.DryRun(ctx, options)
 		switch {
 		case ctx.Err() != nil:
-			return verdict(exitCut)
+			return exitWith(judge.Interrupted)
 		case err != nil:
 			return err
 		}
-		if o.printed.json() {
+		if o.format.json() {
 			return printJSON(stdout, map[string]any{"server": config.Host, "writes": lines})
 		}
 		fmt.Fprintf(stdout, "would write to %s:\n%s\n", config.Host, strings.Join(lines, "\n"))
@@ -122,9 +123,9 @@ func (o churnOptions) churn(ctx context.Context, stdout, stderr io.Writer) error
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return verdict(exitCut)
+		return exitWith(judge.Interrupted)
 	case result.Errors > 0:
-		return verdict(exitFailed)
+		return exitWith(judge.Failed)
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (o churnOptions) tell(out io.Writer, r live.Result, recorded bool) error {
 		recording := keptOf(o.out, r.Recording)
 		c.Recording = &recording
 	}
-	if o.printed.json() {
+	if o.format.json() {
 		return printJSON(out, c)
 	}
 	c.print(out)

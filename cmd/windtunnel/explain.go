@@ -16,6 +16,7 @@ import (
 	"windtunnel.dev/controller/template"
 	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/manifest"
 )
 
@@ -24,7 +25,7 @@ import (
 type explainOptions struct {
 	explain.Options
 	template string
-	form     form
+	format   format
 	exitCode bool
 }
 
@@ -50,7 +51,7 @@ func (o *explainOptions) add(command *cobra.Command) {
 	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "tell nginx of endpoints without a reload")
 	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "end with 1 if the change takes a reload")
-	o.form.add(command)
+	o.format.add(command)
 }
 
 func explainCommand() *cobra.Command {
@@ -95,14 +96,14 @@ func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next st
 		return err
 	}
 	write := explanation.Write
-	if o.form.json() {
+	if o.format.json() {
 		write = func(out io.Writer) error { return printJSON(out, explanation) }
 	}
 	if err := write(stdout); err != nil {
 		return err
 	}
 	if o.exitCode && explanation.Reload {
-		return verdict(exitFailed)
+		return exitWith(judge.Failed)
 	}
 	return nil
 }

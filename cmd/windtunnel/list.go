@@ -44,7 +44,7 @@ var lists = []struct {
 }
 
 func listCommand() *cobra.Command {
-	var printed form
+	var format format
 	var names, docs []string
 	for _, l := range lists {
 		names, docs = append(names, l.name), append(docs, fmt.Sprintf("  %-14s%s", l.name, l.doc))
@@ -75,13 +75,13 @@ func listCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					return printListed(cmd.OutOrStdout(), printed, l.kind, all)
+					return printListed(cmd.OutOrStdout(), format, l.kind, all)
 				}
 			}
 			return fmt.Errorf("unknown list %s: want %s", args[0], oneOf(names))
 		},
 	}
-	printed.add(command)
+	format.add(command)
 	return command
 }
 
@@ -116,8 +116,8 @@ func chosen(list string, all []listed, names []string) ([]listed, error) {
 	return some, nil
 }
 
-func printListed(out io.Writer, printed form, kind string, all []listed) error {
-	if printed.json() {
+func printListed(out io.Writer, format format, kind string, all []listed) error {
+	if format.json() {
 		return printJSON(out, all)
 	}
 	t := table.NewWriter()

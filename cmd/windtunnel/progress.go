@@ -13,6 +13,7 @@ import (
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/trial"
 )
 
 // progress shows how far a run is: a line that is kept up to date on a
@@ -39,6 +40,14 @@ type progress struct {
 
 	stop    chan struct{}
 	stopped chan struct{}
+}
+
+// showProgress shows how far each run is on out.
+func showProgress(out io.Writer) trial.Watch {
+	return func(s *scenario.Scenario) (see func(event.Event), end func()) {
+		p := newProgress(out, s)
+		return p.see, p.end
+	}
 }
 
 func newProgress(out io.Writer, s *scenario.Scenario) *progress {

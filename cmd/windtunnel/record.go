@@ -27,7 +27,7 @@ type recordOptions struct {
 	length     time.Duration
 	hash       bool
 	out        string
-	printed    form
+	format     format
 }
 
 func recordCommand() *cobra.Command {
@@ -54,7 +54,7 @@ either. It ends after --for, or with Ctrl-C.`,
 	flags.DurationVar(&o.length, "for", 0, "how long (default: until interrupted)")
 	flags.BoolVar(&o.hash, "hash-names", false, "replace the names of services and hosts by hashes that cannot be guessed")
 	flags.StringVarP(&o.out, "out", "o", "recording.jsonl", "the file to write")
-	o.printed.add(command)
+	o.format.add(command)
 	return command
 }
 
@@ -92,7 +92,7 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 		return err
 	}
 	kept := keptOf(o.out, recording)
-	if o.printed.json() {
+	if o.format.json() {
 		return printJSON(stdout, kept)
 	}
 	fmt.Fprintf(stdout, "%s: %s in %v\n", kept.File, plural.Of(kept.Changes, "change"), recording.Length.Round(time.Second))

@@ -11,6 +11,7 @@ import (
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/scenario"
 )
 
@@ -42,7 +43,7 @@ type problem struct {
 }
 
 func validateCommand() *cobra.Command {
-	var printed form
+	var format format
 	command := &cobra.Command{
 		Use:   "validate FILE|FOLDER…",
 		Short: "Check scenario files without running them",
@@ -54,14 +55,14 @@ Exit code: 0 all are good, 2 one is not, or there is none.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return validate(cmd.OutOrStdout(), printed, args)
+			return validate(cmd.OutOrStdout(), format, args)
 		},
 	}
-	printed.add(command)
+	format.add(command)
 	return command
 }
 
-func validate(out io.Writer, printed form, paths []string) error {
+func validate(out io.Writer, format format, paths []string) error {
 	var all []validated
 	for _, path := range paths {
 		files, err := scenarioFiles([]string{path})
@@ -79,11 +80,11 @@ func validate(out io.Writer, printed form, paths []string) error {
 	for _, v := range all {
 		bad += len(v.Problems)
 	}
-	if err := printValidated(out, printed, all, bad); err != nil {
+	if err := printValidated(out, format, all, bad); err != nil {
 		return err
 	}
 	if bad > 0 {
-		return verdict(exitBadInput)
+		return exitWith(judge.NotRun)
 	}
 	return nil
 }
@@ -133,8 +134,8 @@ func problemsOf(err error) []problem {
 	return []problem{{What: err.Error()}}
 }
 
-func printValidated(out io.Writer, printed form, all []validated, problems int) error {
-	if printed.json() {
+func printValidated(out io.Writer, format format, all []validated, problems int) error {
+	if format.json() {
 		return printJSON(out, all)
 	}
 	for _, v := range all {

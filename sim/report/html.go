@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -26,7 +27,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"plots":    plots,
 	"style":    func(name string) template.CSS { return template.CSS(asset(name)) },
 	"cells":    cells,
-	"word":     Outcome.word,
+	"word":     word,
 	"lives":    lives,
 	"leg":      leg,
 	"plural":   plural.Of,
@@ -54,16 +55,15 @@ func plots() template.JS {
 }
 
 // HTML writes one page that needs nothing else: no network, no other file.
-func HTML(w io.Writer, result measure.Result, series measure.Series, outcomes []Outcome) error {
-	outcomes = Judged(result, outcomes)
-	met, _, void := tally(outcomes)
+func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
+	met, _, void := tally(checks)
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
 		"Drawn":       map[string]any{"subjects": draw(series)},
-		"Outcomes":    outcomes,
+		"Checks":      checks,
 		"Met":         met,
-		"Judged":      len(outcomes) - void,
+		"Judged":      len(checks) - void,
 		"NotJudged":   void,
 		"Void":        voids(result),
 		"Rows":        rowsOf(result),

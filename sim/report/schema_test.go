@@ -20,7 +20,7 @@ import (
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	reflector := jsonschema.Reflector{AllowAdditionalProperties: true, Mapper: durationSchema}
-	for _, name := range []string{"event", "measure", "expect", "report"} {
+	for _, name := range []string{"event", "measure", "expect", "judge", "report"} {
 		if err := reflector.AddGoComments("windtunnel.dev/sim/report", "../"+name, jsonschema.WithFullComment()); err != nil {
 			t.Fatal(err)
 		}
