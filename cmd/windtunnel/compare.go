@@ -12,6 +12,7 @@ import (
 
 	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 )
@@ -71,7 +72,7 @@ func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) 
 	if len(figures) == 0 {
 		figures = s.Compare.Figures
 	}
-	budgets := map[string]compare.Budget{}
+	budgets := map[string]measure.Budget{}
 	for name, text := range scenario.Over(s.Compare.Budgets, o.budgets) {
 		budget, err := compare.ParseBudget(name, text)
 		if err != nil {

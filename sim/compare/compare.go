@@ -46,9 +46,8 @@ type Options struct {
 	// figure's default budget.
 	Relative float64
 	Absolute float64
-	// Budgets are how much figures may rise, by name; the others have their default,
-	// see DefaultBudget.
-	Budgets map[string]Budget
+	// Budgets are how much figures may rise, by name; the others have their own.
+	Budgets map[string]measure.Budget
 }
 
 // Row compares one figure of one subject.

@@ -19,7 +19,7 @@ func Example() {
 		}
 	}
 	base, head := []measure.Result{run(2), run(3)}, []measure.Result{run(3), run(9)}
-	c, err := compare.Runs(base, head, compare.Options{Budgets: map[string]compare.Budget{"reloads": {More: 2}}})
+	c, err := compare.Runs(base, head, compare.Options{Budgets: map[string]measure.Budget{"reloads": {More: 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,24 +15,24 @@ import (
 
 // ParseBudget parses the budget of a figure: an amount in the figure's unit, as in 3, 5ms or
 // 10Mi, or a share of base, as in 10%.
-func ParseBudget(name, text string) (Budget, error) {
+func ParseBudget(name, text string) (measure.Budget, error) {
 	figures := measure.Figures()
 	i := slices.IndexFunc(figures, func(f measure.Figure) bool { return f.Name == name })
 	if i < 0 {
-		return Budget{}, UnknownFigure(name)
+		return measure.Budget{}, UnknownFigure(name)
 	}
 	if digits, share := strings.CutSuffix(text, "%"); share {
 		number, err := strconv.ParseFloat(digits, 64)
 		if err != nil || !notNegative(number) {
-			return Budget{}, fmt.Errorf("%s=%s: want a number of 0 or more before the %%", name, text)
+			return measure.Budget{}, fmt.Errorf("%s=%s: want a number of 0 or more before the %%", name, text)
 		}
-		return Budget{Rel: number / 100}, nil
+		return measure.Budget{Rel: number / 100}, nil
 	}
 	more, example := parseAmount(figures[i].Kind, text)
 	if example != "" {
-		return Budget{}, fmt.Errorf("%s=%s: want 0 or more, such as %s, or a number with %%", name, text, example)
+		return measure.Budget{}, fmt.Errorf("%s=%s: want 0 or more, such as %s, or a number with %%", name, text, example)
 	}
-	return Budget{More: more}, nil
+	return measure.Budget{More: more}, nil
 }
 
 // parseAmount parses a value of a figure of a kind: a duration, a size or a number. The
