@@ -32,12 +32,12 @@ func abCommand() *cobra.Command {
 		Short: "Run a scenario with two controllers by turns and compare them",
 		Long: `Run a scenario with two controllers by turns and compare them.
 
-Base and head take turns (A B B A A B B A …), so that what the machine does
-meanwhile troubles both alike. Before that, head is started once with the scenario's
-population: where it cannot run, that is said before base has run for minutes. The
-runs stay in the folders OUT/base and OUT/head; windtunnel compare reads them again. A
-void run is made again, twice at most, and kept in OUT/void. For exit codes see
-windtunnel compare; 3 also says that a run stayed void.`,
+Base and head take turns (A B B A A B B A …), so that changes of the machine affect
+both alike. Before that, head is started once with the scenario's population, so that
+a controller that cannot start is found before base has run for minutes. The runs stay
+in the folders OUT/base and OUT/head; windtunnel compare reads them again. A void run
+is repeated, twice at most, and kept in OUT/void. For exit codes see windtunnel
+compare; 3 also means that a run stayed void.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -64,7 +64,7 @@ type examined struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-// failedUnless is the exit code of a command whose news may be bad.
+// failedUnless returns the error of a command that failed unless ok.
 func failedUnless(ok bool) error {
 	if ok {
 		return nil

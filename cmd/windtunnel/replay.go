@@ -31,15 +31,15 @@ func replayCommand() *cobra.Command {
 	var o replayOptions
 	command := &cobra.Command{
 		Use:   "replay RUN|RECORDING",
-		Short: "Let the same happen again: of an earlier run, or of a recorded cluster",
-		Long: `Let the same happen again: of an earlier run, or of a recorded cluster.
+		Short: "Repeat the changes of an earlier run, or of a recorded cluster",
+		Long: `Repeat the changes of an earlier run, or of a recorded cluster.
 
-Of a RUN (its folder), the scenario runs with the run's seed, so with the same
-population, changes and times, against another controller, or with other flags or
+The scenario of a RUN (its folder) runs again with the run's seed, and so with the same
+population, changes and times: against another controller, or with other flags or
 ConfigMap keys. Whether the changes were the same is checked against the run's log.
 A RECORDING (a file of windtunnel record) becomes a scenario with a hundred requests
-a second to its hosts; the scenario is kept with the results, to be built upon.
-Exit codes: as those of windtunnel run.`,
+a second to its hosts; the scenario is kept with the results, so that you can extend it.
+Exit codes: those of windtunnel run.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.replay(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -52,7 +52,7 @@ Exit codes: as those of windtunnel run.`,
 	o.driver.addPortBase(flags)
 	flags.StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
 	flags.StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")
-	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod goes on serving when it has left its service")
+	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod goes on serving after it left its service")
 	o.format.add(command, markdownFormat)
 	return command
 }

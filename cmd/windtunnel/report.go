@@ -19,7 +19,7 @@ func reportCommand() *cobra.Command {
 
 The log of a run that was killed is read as far as it goes; the run is void. An
 expectation that cannot be evaluated, such as one that divides by zero, is not met.
-Exit code: as that of windtunnel run.`,
+Exit codes: those of windtunnel run.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := rundir.Dir(args[0])

@@ -36,9 +36,9 @@ Writes a folder with the event log (events.jsonl), the measurements
 (report.md), for a CI (junit.xml) and for benchstat (bench.txt), and the logs of
 what ran.
 Exit code: 0 all expectations hold, 1 one does not or the subject died, 2 the
-run could not be done, 3 the run is void (the report says why), 4 skipped, as the
-driver cannot do what the scenario asks for, 130 interrupted (the report is of
-what was seen).`,
+run could not be done, 3 the run is void (the report says why), 4 skipped because
+the driver cannot do what the scenario asks for, 130 interrupted (the report covers
+the run until then).`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,11 +34,11 @@ func verifyCommand() *cobra.Command {
 		Short: "Run scenarios, and prove of each that it can fail",
 		Long: `Run scenarios, and prove of each that it can fail.
 
-Each scenario is run as it is, and must hold; and with the mutation of its
-control, under which the expectations that the control names must not hold.
-Without arguments: all of the folder scenarios.
-Exit code: 0 all as it must be, 1 a scenario fails or a control stays green, 2
-a scenario could not be run, 3 a run was void.`,
+Each scenario is run twice: as it is, when its expectations must hold, and with the
+mutation of its control, when the expectations that the control names must not hold.
+Without arguments: all scenarios of the folder scenarios.
+Exit code: 0 every run did what it must, 1 a scenario fails or a control stays green,
+2 a scenario could not be run, 3 a run was void.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.tier != "" && !slices.Contains(scenario.Tiers, o.tier) {

@@ -1,7 +1,7 @@
-// Package compare says whether one set of runs is worse than another. It
-// stands between the results of runs and whoever must decide, such as a pull
-// request's check. Its one rule: a difference counts only if chance does not
-// explain it and it is large enough to matter; when it cannot tell, it says so.
+// Package compare says whether one set of runs is worse than another. It stands between the
+// results of runs and whoever must decide, such as a pull request's check. Its one rule: a
+// difference counts only if chance does not explain it and it is large enough to matter; if
+// it cannot tell, it says so.
 package compare
 
 import (
@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Verdict is what a row comes to.
+// Verdict is the result of a row.
 type Verdict string
 
 // The verdicts.

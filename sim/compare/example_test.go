@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Results are usually read from result.json (report.ReadJSON). Counts have a
+// Results are usually read from result.json (rundir.Results). Counts have a
 // budget; times need more runs.
 func Example() {
 	run := func(reloads int) measure.Result {

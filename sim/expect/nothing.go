@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// patterns are the paths as CEL takes them.
+// patterns returns the paths as patterns of CEL.
 func patterns(paths []string) (all []*cel.AttributePatternType) {
 	for _, path := range paths {
 		steps := strings.Split(path, ".")

@@ -39,7 +39,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What is written is what benchstat reads.
+// benchstat can read what is written.
 func TestBenchmarkIsRead(t *testing.T) {
 	result, _, _ := measured(t)
 	var out bytes.Buffer
@@ -87,7 +87,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// A void run is told as void, and nothing in it as met, wherever somebody looks.
+// Every format says that a run is void, and none says that an expectation of it is met.
 func TestVoidIsUnmistakable(t *testing.T) {
 	result, series, checks := measured(t, void...)
 	for format, test := range map[string]struct {

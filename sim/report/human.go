@@ -48,7 +48,7 @@ func size(n int64) string {
 	return digits(x) + " TiB"
 }
 
-// count writes n with its thousands apart.
+// count writes n with separators of thousands.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	var groups []string

@@ -41,7 +41,7 @@ func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
 	return nil
 }
 
-// painter colours text for w, or leaves it.
+// painter returns a function that colours text if w is a terminal.
 func painter(w io.Writer) func(text.Color, string) string {
 	file, isFile := w.(*os.File)
 	if isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
@@ -78,7 +78,7 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks are why a run is not valid and what went wrong in it, a line each.
+// remarks says why a run is not valid, and what went wrong in it, a line each.
 func remarks(result measure.Result) string {
 	var lines []string
 	for _, s := range result.Subjects {
@@ -92,7 +92,8 @@ func remarks(result measure.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainLine keeps what a controller logs from breaking a line, or from commanding the terminal.
+// plainLine removes control characters: text that a controller logs must neither break a line
+// nor control the terminal.
 func plainLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
