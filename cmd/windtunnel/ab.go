@@ -113,10 +113,11 @@ func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 
 // compareSides makes all runs and compares them.
 func (o abOptions) compareSides(ctx context.Context, pair trial.Pair, options compare.Options, stdout, stderr io.Writer) error {
-	switch outcome, err := pair.Do(ctx); {
-	case err != nil:
+	switch outcome, err := pair.Do(ctx); outcome {
+	case judge.NotRun:
 		return err
-	case outcome != judge.Passed:
+	case judge.Passed:
+	default:
 		return exitWith(outcome)
 	}
 	return compareFolders(stdout, stderr, pair.Folder(pair.Sides[0]), pair.Folder(pair.Sides[1]), o.compare.format, options)

@@ -28,12 +28,12 @@ func (p Pair) Folder(side Side) string { return filepath.Join(p.Out, side.Name) 
 // Do makes the runs of both sides in the order A B B A, so that changes of the machine
 // affect both sides alike. Before that it starts head once. The outcome is Passed if there
 // are all runs, whether or not their expectations hold: what is compared is what they
-// measured. It is Void if a run stayed void. If the outcome is NotRun, the error says why.
+// measured. It is Void if a run stayed void. If it is NotRun or Interrupted, the error says why.
 func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 	head := p.Sides[1]
 	if err := head.try(ctx, p.Scenario, filepath.Join(p.Out, "try"), p.Say); err != nil {
 		if ctx.Err() != nil {
-			return judge.Interrupted, nil
+			return judge.Interrupted, err
 		}
 		return judge.NotRun, fmt.Errorf("--%s: %w", head.Name, err)
 	}
@@ -48,7 +48,7 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintf(p.Say, "windtunnel: interrupted; the runs so far are in %s\n", p.Out)
-			return judge.Interrupted, nil
+			return judge.Interrupted, context.Cause(ctx)
 		case err != nil:
 			return judge.NotRun, fmt.Errorf("%s: %w", dir, err)
 		case outcome != judge.Passed:

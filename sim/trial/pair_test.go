@@ -134,7 +134,7 @@ func TestPairTriesHead(t *testing.T) {
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if outcome, err := p.Do(ctx); outcome != judge.Interrupted || err != nil {
+	if outcome, err := p.Do(ctx); outcome != judge.Interrupted || err == nil {
 		t.Errorf("interrupted: %s, %v", outcome, err)
 	}
 	p.Sides[1].Controller = ""
