@@ -58,9 +58,12 @@ var rules = []struct {
 	{"sim/kubeapi/controllers", []string{"sim/kubeapi"}, "controllers know the API server as any client does"},
 	{"sim/manifest", []string{"net", "net/http", "sim/kubeapi", "sim/cluster"}, "manifests are read without a server"},
 	{"sim/measure", []string{"os", "net", "net/http", "sim/run", "sim/step", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/report"}, "measurements do not know how the log was made"},
-	{"sim/expect", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "a verdict depends on the measurements alone"},
+	{"sim/expect", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "an evaluation depends on the measurements alone"},
+	{"sim/judge", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "an outcome depends on the measurements and the expectations alone"},
 	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be made again from an old log"},
 	{"sim/compare", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a comparison depends on the results alone"},
+	{"sim/rundir", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "the folder of an old run is read without anything that runs it"},
+	{"sim/trial", []string{"net", "net/http", "sim/driver/local", "sim/driver/container", "sim/driver/kind", "sim/compare", "sim/measure/"}, "a trial gets its driver, measures by the run's folder, and compares nothing"},
 	{"sim/driver", []string{"controller"}, "a driver sees a subject from outside: its processes, ports and log"},
 	{"sim/run", []string{"controller", "sim/measure", "sim/report"}, "a run writes the log; what it means is for others"},
 	{"sim", []string{"cmd", "controller/watch", "controller/apply", "controller/model", "controller/plan"}, "the harness knows the controller only from outside"},
@@ -69,8 +72,23 @@ var rules = []struct {
 // noClock lists the packages in which time is an argument: they may not ask
 // for it, nor wait, nor start a goroutine.
 var noClock = []string{
-	"controller/annotations", "controller/options", "controller/snapshot", "controller/model", "controller/render", "controller/wire", "controller/plan", "controller/compile", "controller/tracing", "controller/quarantine",
-	"sim/scenario", "sim/corpus", "sim/churn", "sim/measure", "sim/expect", "sim/compare",
+	"controller/annotations",
+	"controller/options",
+	"controller/snapshot",
+	"controller/model",
+	"controller/render",
+	"controller/wire",
+	"controller/plan",
+	"controller/compile",
+	"controller/tracing",
+	"controller/quarantine",
+	"sim/scenario",
+	"sim/corpus",
+	"sim/churn",
+	"sim/measure",
+	"sim/expect",
+	"sim/judge",
+	"sim/compare",
 }
 
 type goPackage struct {

@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// apiserver is the command with its flags.
+// apiserver are the flags of apiserver.
 type apiserver struct {
 	server      kubeapi.Options
 	pods        controllers.Options
@@ -36,18 +36,18 @@ func apiserverCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&a.server.HTTPS, "https", "127.0.0.1:0", "address to serve HTTPS on")
 	flags.StringVar(&a.server.HTTP, "http", "", "loopback address to serve plain HTTP on as well, for clients that set the token themselves (default: none)")
-	flags.StringVar(&a.server.Token, "token", "", "bearer token to ask for, which listening beyond loopback needs (default: one is made)")
+	flags.StringVar(&a.server.Token, "token", "", "bearer token that clients need; required to listen beyond loopback (default: one is made)")
 	flags.BoolVar(&a.server.Anonymous, "anonymous", false, "accept requests without token or certificate; loopback only")
 	flags.StringVar(&a.server.Dir, "dir", "", "directory for the kubeconfig and the CA (default: a temporary one, removed at the end)")
-	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "take EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
-	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "what works on the cluster: all, none, or some of "+strings.Join(controllers.Names(), ","))
+	flags.BoolVar(&a.server.AllowLoopbackEndpoints, "allow-loopback-endpoints", false, "accept EndpointSlices with addresses in 127.0.0.0/8, which Kubernetes refuses")
+	flags.StringSliceVar(&a.controllers, "controllers", []string{"all"}, "the controllers of Kubernetes to run: all, none, or some of "+strings.Join(controllers.Names(), ","))
 	flags.DurationVar(&a.pods.ReadyAfter, "pod-ready-after", 0, "how long a pod takes from its start to ready")
 	flags.DurationVar(&a.pods.StopAfter, "pod-stop-after", time.Second, "how long a pod takes from its deletion to its end, at most its grace period")
 	completes(command, "controllers", append([]string{"all", "none"}, controllers.Names()...)...)
 	return command
 }
 
-// chosen are the names of the controllers to run.
+// chosen returns the names of the controllers to run.
 func (a *apiserver) chosen() ([]string, error) {
 	switch strings.Join(a.controllers, ",") {
 	case "all":
@@ -94,15 +94,15 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	return err
 }
 
-// serve fills the server, and leaves it to its clients until ctx is done.
+// serve loads the manifests, and then serves clients until ctx is done.
 func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Server, manifests []manifest.Manifest, names []string) error {
 	switch err := preload(ctx, server.Config(), manifests); {
 	case ctx.Err() != nil:
-		return nil // interrupted, which is how this ends
+		return nil // an interrupt is the normal end
 	case err != nil:
 		return err
 	}
-	// What is there before the controllers look is theirs to work on.
+	// The controllers start after the manifests are there, and work on them.
 	if len(names) > 0 {
 		running, err := controllers.Start(ctx, server.Config(), a.pods, names...)
 		if err != nil {

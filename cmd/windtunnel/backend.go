@@ -23,6 +23,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
+// backendOptions are the flags of backend.
 type backendOptions struct {
 	name, namespace, service string
 	address                  string
@@ -35,16 +36,16 @@ func backendCommand() *cobra.Command {
 	var o backendOptions
 	command := &cobra.Command{
 		Use:   "backend",
-		Short: "Be a simulated pod, in a real one",
-		Long: `Be a simulated pod, in a real one.
+		Short: "Run a simulated pod inside a real pod",
+		Long: `Run a simulated pod inside a real pod.
 
-Answers every request with who it is, over HTTP/1, h2c, gRPC and websockets on
---address and over TCP and UDP themselves on --stream-port, as the pods of
-windtunnel run do. Every path answers, so /healthz does, too. When it is asked to end
-(SIGTERM), it serves on for --drain and finishes what it has begun.
-With --control it is no pod until a harness makes it one, and another one later;
-GET /healthz of that address says that it can be told. Beyond loopback that takes a
-token: from --control-token-file, or from ` + pool.TokenVariable + `.`,
+Answers every request with its identity: over HTTP/1, h2c, gRPC and websockets on
+--address, and over plain TCP and UDP on --stream-port, like the pods of windtunnel run.
+Every path answers, and so does /healthz. When it is asked to end (SIGTERM), it serves
+for --drain longer and completes the requests in progress.
+With --control it is no pod until a harness makes it one, and may be another pod later;
+GET /healthz of that address says whether it is ready for orders. Beyond loopback this
+requires a token: from --control-token-file, or from ` + pool.TokenVariable + `.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.serve(cmd.Context(), cmd.OutOrStdout())
@@ -54,12 +55,12 @@ token: from --control-token-file, or from ` + pool.TokenVariable + `.`,
 	flags := command.Flags()
 	flags.StringVar(&o.name, "name", cmp.Or(os.Getenv("POD_NAME"), host), "the pod's name (default: POD_NAME, or else the host's)")
 	flags.StringVar(&o.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the pod's namespace (default: POD_NAMESPACE)")
-	flags.StringVar(&o.service, "service", os.Getenv("SERVICE"), "the service that it is of (default: SERVICE)")
+	flags.StringVar(&o.service, "service", os.Getenv("SERVICE"), "the service that it belongs to (default: SERVICE)")
 	flags.StringVar(&o.address, "address", fmt.Sprintf("0.0.0.0:%d", pool.Port), "where to answer")
-	flags.IntVar(&o.streamPort, "stream-port", pool.StreamPort, "port to answer at over TCP and UDP themselves; 0: none")
-	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long to serve on when asked to end")
+	flags.IntVar(&o.streamPort, "stream-port", pool.StreamPort, "port to answer at over plain TCP and UDP; 0: none")
+	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long to keep serving when asked to end")
 	flags.StringVar(&o.control, "control", "", "address of the control API (default: none)")
-	flags.StringVar(&o.tokenFile, "control-token-file", "", "file with the token that the control API asks for")
+	flags.StringVar(&o.tokenFile, "control-token-file", "", "file with the token that the control API requires")
 	return command
 }
 
@@ -91,10 +92,10 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// obey is whatever pod it is told to be.
+// obey serves the control API, and runs the pods that its clients ask for.
 func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Server) error {
 	if o.service != "" {
-		return errors.New("--control and --service (or SERVICE) exclude each other: who controls it says what it is")
+		return errors.New("--control and --service (or SERVICE) exclude each other: with --control, the harness says which pod to be")
 	}
 	var err error
 	if server.Token, err = o.token(); err != nil {
@@ -135,7 +136,7 @@ func (o backendOptions) token() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// printEvents is a line for each state of a pod, and for what goes wrong.
+// printEvents returns a function that prints a line for each state of a pod, and for each problem.
 func printEvents(out io.Writer) func(event.Event) {
 	var mu sync.Mutex
 	return func(e event.Event) {

@@ -55,7 +55,7 @@ func TestChurnInterruptedAtOnce(t *testing.T) {
 	interrupt()
 	out := filepath.Join(t.TempDir(), "churn.jsonl")
 	for _, args := range [][]string{{"--out", out}, {"--dry-run"}} {
-		if code, stdout, stderr := churned(ctx, t, api, args...); code != exitCut || stdout+stderr != "" {
+		if code, stdout, stderr := churned(ctx, t, api, args...); code != exitInterrupted || stdout+stderr != "" {
 			t.Errorf("%v: exit code %d, %s%s", args, code, stdout, stderr)
 		}
 	}

@@ -6,22 +6,21 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"windtunnel.dev/internal/readfile"
 	"windtunnel.dev/sim/compare"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
-	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/rundir"
 	"windtunnel.dev/sim/scenario"
 )
 
-// compareOptions say which figures are compared, when a difference matters and how it is shown.
+// compareOptions are the flags of compare: which figures are compared, when a difference
+// matters, and how it is shown.
 type compareOptions struct {
-	form    form
+	format  format
 	figures []string
 	alpha   float64
 	floor   float64 // in per cent
@@ -29,8 +28,18 @@ type compareOptions struct {
 	budgets map[string]string
 }
 
-var comparisonForms = map[string]func(io.Writer, compare.Comparison) error{
-	textForm: compare.Table, markdownForm: compare.Markdown, jsonForm: compare.JSON,
+// comparisonFormats write a comparison.
+var comparisonFormats = map[string]func(io.Writer, compare.Comparison) error{
+	textFormat: compare.Table, markdownFormat: compare.Markdown, jsonFormat: compare.JSON,
+}
+
+// comparisonOutcomes are the outcomes of a comparison as those of a trial, which have exit
+// codes.
+var comparisonOutcomes = map[compare.Outcome]judge.Outcome{
+	compare.NoneWorse: judge.Passed,
+	compare.SomeWorse: judge.Failed,
+	compare.Void:      judge.Void,
+	compare.CannotSay: judge.Void,
 }
 
 func (o *compareOptions) add(command *cobra.Command) {
@@ -40,7 +49,7 @@ func (o *compareOptions) add(command *cobra.Command) {
 	flags.Float64Var(&o.floor, "floor", 10, "smallest rise that matters, in percent, for figures that vary")
 	flags.DurationVar(&o.least, "floor-time", 0, "smallest rise that matters for a time (default: the figure's own)")
 	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=AMOUNT or FIGURE=NUMBER%: how much it may rise (such as reloads=0,posts.bytes=5%,requests.latency.p50=1ms,memory.peakRSS=10Mi)")
-	o.form.add(command, markdownForm)
+	o.format.add(command, markdownFormat)
 	completes(command, "figure", figureNames("")...)
 	completesAs(command, "budget", cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, figureNames("=")...)
 }
@@ -63,9 +72,9 @@ func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) 
 	if len(figures) == 0 {
 		figures = s.Compare.Figures
 	}
-	budgets := map[string]compare.Budget{}
+	budgets := map[string]measure.Budget{}
 	for name, text := range scenario.Over(s.Compare.Budgets, o.budgets) {
-		budget, err := readBudget(name, text)
+		budget, err := compare.ParseBudget(name, text)
 		if err != nil {
 			return compare.Options{}, fmt.Errorf("--budget: %w", err)
 		}
@@ -102,90 +111,47 @@ Figures and budgets that the flags do not name are those of the scenario's compa
 			if err != nil {
 				return err
 			}
-			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], o.form.chosen, options)
+			return compareFolders(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], o.format, options)
 		},
 	}
 	o.add(command)
 	return command
 }
 
-func compareFolders(stdout, stderr io.Writer, base, head, form string, o compare.Options) error {
-	before, err := readRuns(base)
+// compareFolders compares the runs in two folders and prints the comparison.
+func compareFolders(stdout, stderr io.Writer, base, head string, format format, o compare.Options) error {
+	before, err := rundir.Results(base)
 	if err != nil {
 		return err
 	}
-	after, err := readRuns(head)
+	after, err := rundir.Results(head)
 	if err != nil {
 		return err
 	}
 	c, err := compare.Runs(before, after, o)
 	if errors.As(err, new(compare.VoidError)) {
 		fmt.Fprintln(stderr, "windtunnel:", err)
-		return verdict(exitVoid)
+		return exitWith(judge.Void)
 	}
 	if err != nil {
 		return err
 	}
-	if err := comparisonForms[form](stdout, c); err != nil {
+	if err := comparisonFormats[format.chosen](stdout, c); err != nil {
 		return err
 	}
-	switch c.Outcome {
-	case compare.NoneWorse:
-		return nil
-	case compare.SomeWorse:
-		return verdict(exitFailed)
-	}
-	return verdict(exitVoid)
-}
-
-// resultFiles are the result of a run's folder, or those of all run folders in it.
-func resultFiles(dir string) ([]string, error) {
-	files := []string{filepath.Join(dir, resultFile)}
-	if _, err := os.Stat(files[0]); err != nil {
-		if files, err = filepath.Glob(filepath.Join(dir, "*", resultFile)); err != nil {
-			return nil, err
-		}
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s holds no %s, nor does a folder in it: is it a run's folder?", dir, resultFile)
-	}
-	return files, nil
+	return exitWith(comparisonOutcomes[c.Outcome])
 }
 
 // comparedScenario returns the scenario of the first run in a folder; an empty one if
 // the folder has only its result.
-func comparedScenario(dir string) (*scenario.Scenario, error) {
-	files, err := resultFiles(dir)
+func comparedScenario(path string) (*scenario.Scenario, error) {
+	dirs, err := rundir.Find(path)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(filepath.Dir(files[0]), scenarioFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	file := dirs[0].File(rundir.Scenario)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return &scenario.Scenario{}, nil
 	}
-	return loadForeign(path)
-}
-
-// readRuns reads the result of a run's folder, or of all run folders in it, in
-// the order in which they were made.
-func readRuns(dir string) ([]measure.Result, error) {
-	files, err := resultFiles(dir)
-	if err != nil {
-		return nil, err
-	}
-	var runs []measure.Result
-	for _, name := range files {
-		file, err := readfile.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		result, _, err := report.ReadJSON(file)
-		file.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		runs = append(runs, result)
-	}
-	slices.SortStableFunc(runs, func(a, b measure.Result) int { return a.Run.Start.Compare(b.Run.Start) })
-	return runs, nil
+	return loadForeign(file)
 }

@@ -10,9 +10,6 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// scenarioFolder is where scenarios are looked for when none is named.
-const scenarioFolder = "scenarios"
-
 // completes makes a shell complete the value of a flag from a set of words. In a list
 // it completes the last item.
 func completes(command *cobra.Command, flag string, words ...string) {

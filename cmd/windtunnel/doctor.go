@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/sim/judge"
 )
 
 func doctorCommand() *cobra.Command {
-	var printed form
+	var format format
 	var program string
 	command := &cobra.Command{
 		Use:   "doctor",
@@ -25,7 +26,7 @@ func doctorCommand() *cobra.Command {
 			}
 			findings := doctor.Examine(cmd.Context())
 			ok := !slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Needed && !f.OK })
-			if printed.json() {
+			if format.json() {
 				return errors.Join(printJSON(cmd.OutOrStdout(), examined{ok, findings}), failedUnless(ok))
 			}
 			var out table.Table
@@ -53,7 +54,7 @@ func doctorCommand() *cobra.Command {
 		},
 	}
 	addNginx(command.Flags(), &program)
-	printed.add(command)
+	format.add(command)
 	return command
 }
 
@@ -63,10 +64,10 @@ type examined struct {
 	Findings []doctor.Finding `json:"findings"`
 }
 
-// failedUnless is the exit code of a command whose news may be bad.
+// failedUnless returns the error of a command that failed unless ok.
 func failedUnless(ok bool) error {
 	if ok {
 		return nil
 	}
-	return verdict(exitFailed)
+	return exitWith(judge.Failed)
 }

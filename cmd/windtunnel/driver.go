@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,83 +20,116 @@ import (
 	"windtunnel.dev/sim/driver/local"
 )
 
-// place is where subjects run, as the command line says.
-type place struct {
-	driver  string
-	image   string
-	kubeadm string // a file
-	kind    kind.Driver
-	nginx   string // a binary
-	host    bool   // controllers that are not ours may write to fixed paths of this machine
+// driverFlags are the flags that choose a driver, and what it runs.
+type driverFlags struct {
+	name       string // empty: local
+	controller string // a binary
+	image      string
+	portBase   int
+	nginx      string // a binary
+	hostPaths  bool   // controllers that are not ours may write to fixed paths of this machine
+	kubeadm    string // a file
+	kind       kind.Driver
 }
 
-// drivers are the places there are, a line each. Each is opened with what it needs
-// on this machine, or an error that says what is missing.
+// drivers are all drivers, a line each. open returns the driver, or an error that says what
+// this machine lacks for it.
 var drivers = []struct {
 	name, where string
-	open        func(runOptions) (driver.Driver, error)
+	open        func(driverFlags) (driver.Driver, error)
 }{
 	{"local", "processes of this machine", openLocal},
 	{"container", "containers of this machine", openContainer},
 	{"kind", "a cluster each", openKind},
 }
 
-func (p *place) add(command *cobra.Command) {
+// add adds the flags that every command with a driver has.
+func (f *driverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	var all, names []string
 	for _, d := range drivers {
 		all, names = append(all, d.name+" ("+d.where+")"), append(names, d.name)
 	}
-	flags.StringVar(&p.driver, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
-	addNginx(flags, &p.nginx)
-	flags.BoolVar(&p.host, "allow-host-paths", false, "with --driver local: run a controller without the flag --nginx-root, although it writes to "+local.HostPaths+" of this machine")
-	flags.StringVar(&p.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
-	flags.StringVar(&p.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
-	flags.IntVar(&p.kind.Pool, "pool", 0, "with --driver kind: have so many real pods be the simulated ones (default: listeners of this machine are)")
-	flags.StringVar(&p.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
-	flags.StringVar(&p.kind.Cluster.Keep, "keep", "", "with --driver kind: leave the clusters there by this name; the next run that keeps by it empties and uses them")
+	flags.StringVar(&f.name, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
+	addNginx(flags, &f.nginx)
+	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: run a controller without the flag --nginx-root, although it writes to "+local.HostPaths+" of this machine")
+	flags.StringVar(&f.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
+	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
+	flags.IntVar(&f.kind.Pool, "pool", 0, "with --driver kind: run the simulated pods in so many real pods (default: in listeners of this machine)")
+	flags.StringVar(&f.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
+	flags.StringVar(&f.kind.Cluster.Keep, "keep", "", "with --driver kind: keep the clusters, by this name; the next run with the same name empties and uses them")
 	completes(command, "driver", names...)
 }
 
-// driver makes the driver that was asked for.
-func (o runOptions) driver() (driver.Driver, error) {
-	if local := o.place.driver == "" || o.place.driver == "local"; !local && o.place.nginx != "" {
-		return nil, fmt.Errorf("--nginx-binary=%s: images have their own nginx; use --driver local", o.place.nginx)
+// addController adds the flag for the controller's binary.
+func (f *driverFlags) addController(flags *pflag.FlagSet) {
+	flags.StringVar(&f.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
+}
+
+// addPortBase adds the flag for the subjects' ports.
+func (f *driverFlags) addPortBase(flags *pflag.FlagSet) {
+	flags.IntVar(&f.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
+}
+
+// foreign reports whether the bundled controller may be replaced by another one.
+func (f driverFlags) foreign() bool { return f.controller != "" || f.image != "" }
+
+func (f driverFlags) isLocal() bool { return f.name == "" || f.name == "local" }
+
+// open returns the driver that the flags choose.
+func (f driverFlags) open() (driver.Driver, error) {
+	if !f.isLocal() && f.nginx != "" {
+		return nil, fmt.Errorf("--nginx-binary=%s: images have their own nginx; use --driver local", f.nginx)
 	}
-	if err := useNginx(o.place.nginx); err != nil {
+	if err := useNginx(f.nginx); err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, d := range drivers {
-		if d.name == o.place.driver || d.name == "local" && o.place.driver == "" {
-			return d.open(o)
+		if d.name == f.name || d.name == "local" && f.isLocal() {
+			return d.open(f)
 		}
 		names = append(names, d.name)
 	}
-	return nil, fmt.Errorf("there is no driver %q: want one of %s", o.place.driver, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no driver %q: want one of %s", f.name, strings.Join(names, ", "))
 }
 
-func openLocal(o runOptions) (driver.Driver, error) {
-	controller, err := bundledController(o.controller)
+func openLocal(f driverFlags) (driver.Driver, error) {
+	controller, err := bundledController(f.controller)
 	if err != nil {
 		return nil, err
 	}
-	return local.Driver{Bundled: controller, PortBase: o.portBase, HostPaths: o.place.host}, doctor.Fit()
+	return local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}, doctor.Fit()
 }
 
-func openContainer(o runOptions) (driver.Driver, error) {
-	if o.controller != "" {
-		return nil, fmt.Errorf("--controller=%s is a binary, and in containers images run: name one by --image", o.controller)
+// bundledController finds the controller's binary: at path, or beside ours if that is empty.
+func bundledController(path string) (string, error) {
+	if path == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(filepath.Dir(self), "nginx-ingress-controller")
 	}
-	d := container.Driver{Image: o.place.image, PortBase: o.portBase}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("the controller is not at %s: build it (make build) or say where it is", path)
+	}
+	return path, nil
+}
+
+func openContainer(f driverFlags) (driver.Driver, error) {
+	if f.controller != "" {
+		return nil, fmt.Errorf("--controller=%s is a binary, and in containers images run: name one by --image", f.controller)
+	}
+	d := container.Driver{Image: f.image, PortBase: f.portBase}
 	return d, d.Fit(context.Background())
 }
 
-func openKind(o runOptions) (driver.Driver, error) {
-	d := o.place.kind
-	d.Controller = o.place.image
-	if o.place.kubeadm != "" {
-		patch, err := os.ReadFile(o.place.kubeadm)
+func openKind(f driverFlags) (driver.Driver, error) {
+	d := f.kind
+	d.Controller = f.image
+	if f.kubeadm != "" {
+		patch, err := os.ReadFile(f.kubeadm)
 		if err != nil {
 			return nil, err
 		}
@@ -106,25 +138,24 @@ func openKind(o runOptions) (driver.Driver, error) {
 	return d, nil
 }
 
-// with is the options for another controller in place of the bundled one: a binary,
-// or with drivers that run images, an image.
-func (o runOptions) with(controller string) runOptions {
-	if controller == "" {
-		return o
+// with returns the flags for another controller in place of the bundled one: a binary, or
+// with drivers that run images, an image.
+func (f driverFlags) with(controller string) driverFlags {
+	switch {
+	case controller == "":
+	case f.isLocal():
+		f.controller = controller
+	default:
+		f.image = controller
 	}
-	if slices.Contains([]string{"", "local"}, o.place.driver) {
-		o.controller = controller
-	} else {
-		o.place.image = controller
-	}
-	return o
+	return f
 }
 
 func addNginx(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "nginx-binary", "", "with --driver local: the nginx binary to run (default: $NGINX_BINARY, or the first one found)")
 }
 
-// useNginx has us, and the controllers that we start, run this nginx.
+// useNginx makes this process, and the controllers that it starts, run this nginx.
 func useNginx(path string) error {
 	if path == "" {
 		return nil

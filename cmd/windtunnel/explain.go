@@ -16,15 +16,16 @@ import (
 	"windtunnel.dev/controller/template"
 	"windtunnel.dev/controller/tls"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/manifest"
 )
 
-// explainOptions say how the controller is run, by its own flags, and how it
+// explainOptions are the flags of explain: those of the controller, and how the explanation
 // is shown.
 type explainOptions struct {
 	explain.Options
 	template string
-	form     form
+	format   format
 	exitCode bool
 }
 
@@ -44,13 +45,13 @@ func (o *explainOptions) add(command *cobra.Command) {
 	name("configmap", "the ConfigMap with the global configuration", &o.ConfigMap)
 	name("tcp-services-configmap", "the ConfigMap of TCP ports", &controller.TCPServices)
 	name("udp-services-configmap", "the ConfigMap of UDP ports", &controller.UDPServices)
-	name("default-backend-service", "the service for requests that no ingress takes", &controller.DefaultBackendService)
+	name("default-backend-service", "the service for requests that match no ingress", &controller.DefaultBackendService)
 	name("default-ssl-certificate", "the Secret with the default certificate", &controller.DefaultSSLCertificate)
-	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class that is served; ingresses that name none are, too")
-	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "tell nginx of endpoints without a reload")
+	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class that is served; ingresses that name no class are served, too")
+	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "send endpoints to nginx without a reload")
 	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
-	flags.BoolVar(&o.exitCode, "exit-code", false, "end with 1 if the change takes a reload")
-	o.form.add(command)
+	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if the change needs a reload")
+	o.format.add(command)
 }
 
 func explainCommand() *cobra.Command {
@@ -62,12 +63,12 @@ func explainCommand() *cobra.Command {
 
 OLD and NEW are each a file of manifests, a folder of such files, or - for the
 standard input: all that the cluster holds before and after (kubectl get
-ingress,service,endpointslice,secret,configmap -A -o yaml). What comes of the
-change is told as the bundled controller would do it: reload or not, with the
-server, the location and the lines of nginx.conf that make the difference; what
-is sent to nginx while it runs; and what of the manifests is not followed to
-the letter. nginx itself is not asked: what only nginx -t finds is not told.
-Exit code: 0 explained, 1 with --exit-code: the change takes a reload, 2 the
+ingress,service,endpointslice,secret,configmap -A -o yaml). The explanation says what
+the bundled controller would do: whether it reloads nginx, with the server, the
+location and the lines of nginx.conf that differ; what it sends to the running nginx;
+and which parts of the manifests it does not follow exactly. nginx itself does not run,
+so problems that only nginx -t finds are missing.
+Exit code: 0 explained, 1 with --exit-code: the change needs a reload, 2 the
 manifests or the template cannot be read.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,19 +96,19 @@ func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next st
 		return err
 	}
 	write := explanation.Write
-	if o.form.json() {
+	if o.format.json() {
 		write = func(out io.Writer) error { return printJSON(out, explanation) }
 	}
 	if err := write(stdout); err != nil {
 		return err
 	}
 	if o.exitCode && explanation.Reload {
-		return verdict(exitFailed)
+		return exitWith(judge.Failed)
 	}
 	return nil
 }
 
-// complete fills in what flags do not say.
+// complete fills in the options that have no flag, and reads the template.
 func (o *explainOptions) complete() (err error) {
 	o.Flags.Config = options.Defaults(1, false)
 	o.Flags.Ports = options.DefaultPorts
@@ -124,7 +125,7 @@ func (o *explainOptions) complete() (err error) {
 	return nil
 }
 
-// readCluster reads the manifests of a file, of a folder or, for -, of stdin.
+// readCluster reads the manifests of a file, of a folder or, if the path is -, of stdin.
 func readCluster(stdin io.Reader, path string) (snapshot.Source, error) {
 	if path == "-" {
 		text, err := readfile.All(stdin, manifest.Largest)

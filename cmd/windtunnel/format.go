@@ -13,22 +13,21 @@ import (
 
 // The output formats of every command that prints something.
 const (
-	textForm     = "text"
-	jsonForm     = "json"
-	markdownForm = "markdown" // only some commands have it
+	textFormat     = "text"
+	jsonFormat     = "json"
+	markdownFormat = "markdown" // only some commands have it
 )
 
-// form is the flag --format, the output format of a command.
-type form struct {
+// format is the flag --format, the output format of a command.
+type format struct {
 	chosen string
 	all    []string
 }
 
-// add gives a command the flag, after its other flags: -o and --output stand for
-// it, too, unless -o is the command's folder or file. more are forms beside text
-// and JSON.
-func (f *form) add(command *cobra.Command, more ...string) {
-	f.chosen, f.all = textForm, append([]string{textForm, jsonForm}, more...)
+// add adds the flag to a command that has its other flags already. -o and --output mean it,
+// too, unless -o is the command's folder or file. more are formats beside text and JSON.
+func (f *format) add(command *cobra.Command, more ...string) {
+	f.chosen, f.all = textFormat, append([]string{textFormat, jsonFormat}, more...)
 	flags := command.Flags()
 	short := "o"
 	if flags.ShorthandLookup(short) != nil {
@@ -46,10 +45,10 @@ func (f *form) add(command *cobra.Command, more ...string) {
 	completes(command, "format", f.all...)
 }
 
-// Set takes a form; table is the old name of text.
-func (f *form) Set(text string) error {
+// Set accepts a format; table is the old name of text.
+func (f *format) Set(text string) error {
 	if text == "table" {
-		text = textForm
+		text = textFormat
 	}
 	if !slices.Contains(f.all, text) {
 		return fmt.Errorf("want %s", oneOf(f.all))
@@ -58,12 +57,12 @@ func (f *form) Set(text string) error {
 	return nil
 }
 
-func (f *form) String() string { return f.chosen }
+func (f *format) String() string { return f.chosen }
 
-// Type is what the help calls a value.
-func (f *form) Type() string { return "form" }
+// Type returns what the help calls a value.
+func (f *format) Type() string { return "format" }
 
-func (f *form) json() bool { return f.chosen == jsonForm }
+func (f *format) json() bool { return f.chosen == jsonFormat }
 
 // printJSON prints a value as JSON.
 func printJSON(out io.Writer, value any) error {

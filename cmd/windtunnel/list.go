@@ -1,28 +1,18 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
-
-	"windtunnel.dev/docs"
-	"windtunnel.dev/sim/fault"
-	"windtunnel.dev/sim/measure"
-	"windtunnel.dev/sim/subject"
-	"windtunnel.dev/sim/traffic"
 )
 
-// listed is one entry of a list.
-type listed struct {
+// entry is one entry of a list.
+type entry struct {
 	Name string `json:"name"`
 	Kind string `json:"kind,omitempty"` // its meaning depends on the list
 	File string `json:"file,omitempty"`
@@ -32,7 +22,7 @@ type listed struct {
 // lists are the available lists, one per line. kind is the heading of their second column.
 var lists = []struct {
 	name, doc, kind string
-	all             func() ([]listed, error)
+	all             func() ([]entry, error)
 }{
 	{"scenarios", "the files in the folder scenarios", "tier", listScenarios},
 	{"lanes", "kinds of clients, for traffic", "door", listLanes},
@@ -44,7 +34,7 @@ var lists = []struct {
 }
 
 func listCommand() *cobra.Command {
-	var printed form
+	var format format
 	var names, docs []string
 	for _, l := range lists {
 		names, docs = append(names, l.name), append(docs, fmt.Sprintf("  %-14s%s", l.name, l.doc))
@@ -63,7 +53,7 @@ func listCommand() *cobra.Command {
 			if len(args) == 0 {
 				return startingWith(typed, names), cobra.ShellCompDirectiveNoFileComp
 			}
-			return startingWith(typed, namesListed(args[0])), cobra.ShellCompDirectiveNoFileComp
+			return startingWith(typed, entryNames(args[0])), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, l := range lists {
@@ -75,18 +65,18 @@ func listCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					return printListed(cmd.OutOrStdout(), printed, l.kind, all)
+					return printEntries(cmd.OutOrStdout(), format, l.kind, all)
 				}
 			}
 			return fmt.Errorf("unknown list %s: want %s", args[0], oneOf(names))
 		},
 	}
-	printed.add(command)
+	format.add(command)
 	return command
 }
 
-// namesListed returns the names in one list; none if there is no such list.
-func namesListed(list string) []string {
+// entryNames returns the names in one list; none if there is no such list.
+func entryNames(list string) []string {
 	var names []string
 	for _, l := range lists {
 		if l.name != list {
@@ -101,13 +91,13 @@ func namesListed(list string) []string {
 }
 
 // chosen returns the entries with the names, or all.
-func chosen(list string, all []listed, names []string) ([]listed, error) {
+func chosen(list string, all []entry, names []string) ([]entry, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
-	var some []listed
+	var some []entry
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(l listed) bool { return l.Name == name })
+		i := slices.IndexFunc(all, func(l entry) bool { return l.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no %s among the %s: windtunnel list %s", name, list, list)
 		}
@@ -116,8 +106,8 @@ func chosen(list string, all []listed, names []string) ([]listed, error) {
 	return some, nil
 }
 
-func printListed(out io.Writer, printed form, kind string, all []listed) error {
-	if printed.json() {
+func printEntries(out io.Writer, format format, kind string, all []entry) error {
+	if format.json() {
 		return printJSON(out, all)
 	}
 	t := table.NewWriter()
@@ -132,147 +122,4 @@ func printListed(out io.Writer, printed form, kind string, all []listed) error {
 	}
 	_, err := fmt.Fprintln(out, t.Render())
 	return err
-}
-
-func listScenarios() ([]listed, error) {
-	all, err := scenarios([]string{scenarioFolder}, "")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: run this where the folder %s is, as in a checkout of Windtunnel", err, scenarioFolder)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var found []listed
-	for _, s := range all {
-		found = append(found, listed{s.Name, s.Tier, s.File, s.Summary})
-	}
-	return found, nil
-}
-
-func listLanes() ([]listed, error) {
-	var all []listed
-	for _, name := range traffic.Lanes() {
-		all = append(all, listed{Name: name, Kind: traffic.DoorOf(name).String(), What: traffic.DocOf(name)})
-	}
-	return all, nil
-}
-
-func listFaults() ([]listed, error) {
-	var all []listed
-	for _, f := range fault.All() {
-		lasts := "no"
-		if f.Lasts {
-			lasts = "yes"
-		}
-		all = append(all, listed{Name: f.Name, Kind: lasts, What: f.Doc})
-	}
-	return all, nil
-}
-
-func listFigures() ([]listed, error) {
-	var all []listed
-	for _, f := range measure.Figures() {
-		all = append(all, listed{Name: f.Name, Kind: string(f.Kind), What: f.Doc})
-	}
-	return all, nil
-}
-
-func listDrivers() ([]listed, error) {
-	var all []listed
-	for _, d := range drivers {
-		all = append(all, listed{Name: d.name, What: d.where})
-	}
-	return all, nil
-}
-
-// listAdapters lists the kinds of controllers; today all of them are compatible with
-// ingress-nginx. An adapter for another controller would be one more row.
-func listAdapters() ([]listed, error) {
-	var all []listed
-	for _, k := range subject.Kinds() {
-		all = append(all, listed{Name: k.Name, What: k.Doc})
-	}
-	return all, nil
-}
-
-// listMeasurements lists the fields of a subject, by the names that expectations
-// use, as the schema of result.json describes them.
-func listMeasurements() ([]listed, error) {
-	var schema struct {
-		Defs map[string]*definition `json:"$defs"`
-	}
-	if err := json.Unmarshal(docs.ResultSchema, &schema); err != nil {
-		return nil, fmt.Errorf("docs/result.schema.json: %w", err)
-	}
-	return fieldsOf(schema.Defs, "Subject", "", ""), nil
-}
-
-// definition is as much of a JSON Schema as says what a field is.
-type definition struct {
-	Ref         string      `json:"$ref"`
-	Type        string      `json:"type"`
-	Format      string      `json:"format"`
-	Description string      `json:"description"`
-	Items       *definition `json:"items"`
-	Properties  fields      `json:"properties"`
-}
-
-// fieldsOf are the fields of a type, and those of the types within. about is what
-// the whole is, for a field that says nothing of its own.
-func fieldsOf(types map[string]*definition, name, prefix, about string) []listed {
-	var all []listed
-	for _, field := range types[name].Properties {
-		what := cmp.Or(strings.Join(strings.Fields(field.Description), " "), about)
-		if inner := strings.TrimPrefix(field.Ref, "#/$defs/"); inner != "" {
-			all = append(all, fieldsOf(types, inner, prefix+field.name+".", cmp.Or(field.Description, oneLineOf(types[inner])))...)
-			continue
-		}
-		all = append(all, listed{Name: prefix + field.name, Kind: field.kind(), What: what})
-	}
-	return all
-}
-
-// oneLineOf is the first sentence of what a type is.
-func oneLineOf(d *definition) string {
-	sentence, _, _ := strings.Cut(strings.Join(strings.Fields(d.Description), " "), ". ")
-	return sentence
-}
-
-func (d definition) kind() string {
-	switch {
-	case d.Format == "nanoseconds":
-		return "duration"
-	case d.Type == "array" && d.Items != nil:
-		return "list"
-	case d.Type == "object":
-		return "map"
-	}
-	return d.Type
-}
-
-// fields are the properties of an object in the order of the file.
-type fields []field
-
-type field struct {
-	definition
-	name string
-}
-
-func (f *fields) UnmarshalJSON(text []byte) error {
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	if _, err := decoder.Token(); err != nil { // {
-		return err
-	}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return err
-		}
-		one := field{name: fmt.Sprint(name)}
-		if err := decoder.Decode(&one.definition); err != nil {
-			return err
-		}
-		*f = append(*f, one)
-	}
-	return nil
 }

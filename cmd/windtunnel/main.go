@@ -1,5 +1,7 @@
 // Command windtunnel measures what changes of a cluster cost the clients of an
-// ingress controller, on a real nginx. One file a command.
+// ingress controller, on a real nginx. Its one rule: a command parses flags, calls a
+// package, prints, and maps the outcome to an exit code (exit.go). There is a file for each
+// command; the other files hold what several commands share.
 package main
 
 import (
@@ -14,16 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"windtunnel.dev/internal/version"
-)
-
-// The exit codes, the same for every command.
-const (
-	exitOK       = 0
-	exitFailed   = 1   // the subject did not do what was expected
-	exitBadInput = 2   // the command could not do its work with what it was given
-	exitVoid     = 3   // the run says nothing: the machine or the generator was too slow
-	exitSkipped  = 4   // the driver cannot do what the scenario asks for
-	exitCut      = 130 // interrupted, as shells count it
+	"windtunnel.dev/sim/judge"
 )
 
 func main() {
@@ -32,8 +25,9 @@ func main() {
 	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// untilSignal is done after a signal with which a terminal, a shell or a CI system asks
-// a process to end. A signal that was ignored at startup (nohup) stays ignored.
+// untilSignal returns a context that ends with a signal by which a terminal, a shell or a
+// CI system asks a process to end. A signal that was ignored at startup (nohup) stays
+// ignored.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	var asked []os.Signal
 	for _, one := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -44,12 +38,6 @@ func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), asked...)
 }
 
-// verdict is the error of a command that did its work and has bad news: it has
-// been told already.
-type verdict int
-
-func (v verdict) Error() string { return fmt.Sprintf("exit code %d", int(v)) }
-
 // Main is the command with its surroundings as arguments. It returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()
@@ -58,15 +46,15 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 
 	err := root.ExecuteContext(ctx)
-	var code verdict
+	var told outcomeError
 	switch {
 	case err == nil:
-		return exitOK
-	case errors.As(err, &code):
-		return int(code)
+		return exitCodes[judge.Passed]
+	case errors.As(err, &told):
+		return exitCodes[judge.Outcome(told)]
 	default:
 		fmt.Fprintln(stderr, "windtunnel:", err)
-		return exitBadInput
+		return exitCodes[judge.NotRun]
 	}
 }
 

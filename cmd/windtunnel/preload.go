@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// preload writes manifests to a server: first what others are in or of, then the
-// rest, in the order of the files.
+// preload writes manifests to a server: first namespaces and kinds, which other objects need,
+// then the rest, in the order of the files.
 func preload(ctx context.Context, config *rest.Config, manifests []manifest.Manifest) error {
 	if len(manifests) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func preload(ctx context.Context, config *rest.Config, manifests []manifest.Mani
 	slices.SortStableFunc(manifests, func(a, b manifest.Manifest) int { return turn(a) - turn(b) })
 	for _, m := range manifests {
 		err := client.Load(ctx, m.Object)
-		if meta.IsNoMatchError(err) { // perhaps a kind that was defined a moment ago
+		if meta.IsNoMatchError(err) { // perhaps its kind was defined a moment ago
 			if client, err = cluster.New(config); err == nil {
 				err = client.Load(ctx, m.Object)
 			}
@@ -36,6 +36,7 @@ func preload(ctx context.Context, config *rest.Config, manifests []manifest.Mani
 	return nil
 }
 
+// turn is 0 for manifests that come first.
 func turn(m manifest.Manifest) int {
 	switch m.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition":

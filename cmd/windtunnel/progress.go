@@ -13,17 +13,17 @@ import (
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/trial"
 )
 
-// progress shows how far a run is: a line that is kept up to date on a
-// terminal, a line now and then elsewhere. It learns everything from the event
-// log.
+// progress shows how far a run is: on a terminal a line that is kept up to date, elsewhere a
+// line every few seconds. Everything that it shows comes from the event log.
 type progress struct {
 	out      io.Writer
 	terminal bool
 	s        *scenario.Scenario
 	turns    int           // of all subjects
-	stretch  time.Duration // of the timeline in one turn
+	share    time.Duration // of the timeline in one turn
 
 	mu       sync.Mutex
 	turn     int
@@ -41,9 +41,17 @@ type progress struct {
 	stopped chan struct{}
 }
 
+// showProgress shows how far each run is on out.
+func showProgress(out io.Writer) trial.Watch {
+	return func(s *scenario.Scenario) (see func(event.Event), end func()) {
+		p := newProgress(out, s)
+		return p.see, p.end
+	}
+}
+
 func newProgress(out io.Writer, s *scenario.Scenario) *progress {
 	p := &progress{
-		out: out, s: s, turns: s.Rounds * len(s.Subjects), stretch: s.Length() / time.Duration(s.Rounds),
+		out: out, s: s, turns: s.Rounds * len(s.Subjects), share: s.Length() / time.Duration(s.Rounds),
 		stage: "starting", begin: time.Now(), seen: map[string]int{},
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -77,7 +85,7 @@ func (p *progress) end() {
 	}
 }
 
-// see takes in one event of the log.
+// see updates the progress with an event of the log.
 func (p *progress) see(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +148,7 @@ func (p *progress) line() string {
 	}
 	bar, of := "", p.s.Settle
 	if p.stage == "changing" {
-		of = p.stretch
+		of = p.share
 		const width = 20
 		full := int(min(float64(took)/float64(max(of, 1)), 1) * width)
 		bar = " " + strings.Repeat("#", full) + strings.Repeat(".", width-full)

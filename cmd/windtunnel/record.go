@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/sim/churn"
 	"windtunnel.dev/sim/record"
 )
 
+// recordOptions are the flags of record.
 type recordOptions struct {
 	kubeconfig string
 	context    string
@@ -27,7 +26,7 @@ type recordOptions struct {
 	length     time.Duration
 	hash       bool
 	out        string
-	printed    form
+	format     format
 }
 
 func recordCommand() *cobra.Command {
@@ -38,9 +37,9 @@ func recordCommand() *cobra.Command {
 		Long: `Record what happens in a live cluster, to replay it here.
 
 Watches Services, EndpointSlices and Ingresses, and writes nothing to the cluster.
-The recording has the services, how many pods each has, the hosts that are routed
+The recording has the services, the number of pods of each, the hosts that are routed
 to them, and each change of endpoints and each new host with its time. It has no
-addresses, labels, annotations or anything of Secrets; with --hash-names no names
+addresses, labels, annotations or anything from Secrets; with --hash-names no names
 either. It ends after --for, or with Ctrl-C.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +53,7 @@ either. It ends after --for, or with Ctrl-C.`,
 	flags.DurationVar(&o.length, "for", 0, "how long (default: until interrupted)")
 	flags.BoolVar(&o.hash, "hash-names", false, "replace the names of services and hosts by hashes that cannot be guessed")
 	flags.StringVarP(&o.out, "out", "o", "recording.jsonl", "the file to write")
-	o.printed.add(command)
+	o.format.add(command)
 	return command
 }
 
@@ -73,7 +72,8 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	recording, err := record.Record(ctx, config, record.Options{
 		Namespaces: o.namespaces, Hash: o.hash,
 		Began: func(services, pods, hosts int) {
-			// Not before there is something to write; and not after, for then it would be lost.
+			// The file is created as soon as there is something to write. If that fails, the
+			// recording ends at once, rather than when it can no longer be saved.
 			if file, failed = os.OpenFile(o.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); failed != nil {
 				stop()
 				return
@@ -83,7 +83,7 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 				time.AfterFunc(o.length, stop)
 			}
 		},
-		Changed: tellNow(stderr),
+		Changed: everySecond(stderr),
 	})
 	if err := cmp.Or(err, failed); err != nil {
 		return err
@@ -92,15 +92,15 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 		return err
 	}
 	kept := keptOf(o.out, recording)
-	if o.printed.json() {
+	if o.format.json() {
 		return printJSON(stdout, kept)
 	}
 	fmt.Fprintf(stdout, "%s: %s in %v\n", kept.File, plural.Of(kept.Changes, "change"), recording.Length.Round(time.Second))
-	kept.tellLeft(stdout)
+	kept.printLeft(stdout)
 	return nil
 }
 
-// kept is what a recording holds, and what it left out, by what it is.
+// kept counts what a recording holds, and what was left out, by what it is.
 type kept struct {
 	File    string         `json:"file"`
 	Changes int            `json:"changes"`
@@ -112,14 +112,14 @@ func keptOf(file string, r churn.Recording) kept {
 	return kept{file, len(r.Changes), r.Length, r.Left}
 }
 
-func (k kept) tellLeft(out io.Writer) {
+func (k kept) printLeft(out io.Writer) {
 	for _, what := range slices.Sorted(maps.Keys(k.Left)) {
 		fmt.Fprintf(out, "left out: %d %s\n", k.Left[what], what)
 	}
 }
 
-// tellNow tells the number of changes, once a second at most.
-func tellNow(stderr io.Writer) func(int) {
+// everySecond prints the number of changes, once a second at most.
+func everySecond(stderr io.Writer) func(int) {
 	var last time.Time
 	return func(changes int) {
 		if now := time.Now(); now.Sub(last) >= time.Second {
@@ -127,15 +127,4 @@ func tellNow(stderr io.Writer) func(int) {
 			fmt.Fprintln(stderr, plural.Of(changes, "change"))
 		}
 	}
-}
-
-// liveCluster finds a cluster as kubectl does.
-func liveCluster(kubeconfig, context string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w; name it with --kubeconfig", err)
-	}
-	return config, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/rundir"
 )
 
 // interruptPatience bounds the wait for a run's first request.
@@ -34,7 +35,7 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	go func() { ended <- command.Wait() }()
 
 	// The log is written in blocks: what it holds has happened.
-	log := filepath.Join(command.Dir, "run", eventsFile)
+	log := filepath.Join(command.Dir, "run", rundir.Events)
 	patience := time.After(interruptPatience)
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
@@ -54,8 +55,8 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	err = <-ended
 	ts.Check(os.WriteFile(filepath.Join(command.Dir, "stdout.txt"), stdout.Bytes(), 0o644))
 	ts.Check(os.WriteFile(filepath.Join(command.Dir, "stderr.txt"), stderr.Bytes(), 0o644))
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitCut {
-		ts.Fatalf("ended with %v, want exit code %d; stderr:\n%s", err, exitCut, stderr.String())
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		ts.Fatalf("ended with %v, want exit code %d; stderr:\n%s", err, exitInterrupted, stderr.String())
 	}
 }
 
@@ -68,7 +69,7 @@ func sameChanges(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func changesOf(ts *testscript.TestScript, dir string) map[string][]event.Change {
-	text := ts.ReadFile(filepath.Join(dir, eventsFile))
+	text := ts.ReadFile(filepath.Join(dir, rundir.Events))
 	changes := map[string][]event.Change{}
 	for e, err := range event.Read(strings.NewReader(text)) {
 		ts.Check(err)

@@ -19,9 +19,9 @@ func templateCommand() *cobra.Command {
 		Short: "Write the bundled controller's template into a folder, a file for each block of nginx.conf",
 		Long: `Write the bundled controller's template into a folder, a file for each block of nginx.conf.
 
-The controller takes the folder in place of its own template, with
---nginx-template=DIR. As it is, it renders the same nginx.conf. A file that is
-there already is not overwritten.
+With --nginx-template=DIR, the controller uses the folder instead of its own template.
+Unchanged, it renders the same nginx.conf. A file that exists already is not
+overwritten.
 Exit code: 0 written, 2 not.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,11 +11,11 @@ import (
 
 	"windtunnel.dev/internal/plural"
 	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/scenario"
 )
 
-// validators are the kinds of files that can be checked without running
-// anything, a line each.
+// validators check files of a kind without running anything, a line each.
 var validators = map[string]func(path string) (warnings []scenario.Problem, err error){
 	scenario.Kind: func(path string) ([]scenario.Problem, error) {
 		s, err := loadScenario(path)
@@ -26,7 +26,7 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 	},
 }
 
-// validated is one file and what is wrong with it.
+// validated is one file and its problems.
 type validated struct {
 	File     string    `json:"file"`
 	Kind     string    `json:"kind"` // of its first document; empty: it has none
@@ -34,7 +34,7 @@ type validated struct {
 	Warnings []problem `json:"warnings,omitempty"` // what may be wrong
 }
 
-// problem is one thing that is wrong with a file.
+// problem is one problem of a file.
 type problem struct {
 	Line int    `json:"line,omitempty"` // from 1; 0: of the file as a whole
 	What string `json:"what"`
@@ -42,26 +42,26 @@ type problem struct {
 }
 
 func validateCommand() *cobra.Command {
-	var printed form
+	var format format
 	command := &cobra.Command{
 		Use:   "validate FILE|FOLDER…",
 		Short: "Check scenario files without running them",
 		Long: `Check scenario files without running them.
 
-Tells all that is wrong with all files, a line each: FILE:LINE: what; how to mend it.
-Of a folder, all its YAML files are checked, in folders below it, too.
-Exit code: 0 all are good, 2 one is not, or there is none.`,
+Prints all problems of all files, a line each: FILE:LINE: what is wrong; how to fix it.
+In a folder, all YAML files are checked, in the folders below it, too.
+Exit code: 0 all files are good, 2 one is not, or there is none.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return validate(cmd.OutOrStdout(), printed, args)
+			return validate(cmd.OutOrStdout(), format, args)
 		},
 	}
-	printed.add(command)
+	format.add(command)
 	return command
 }
 
-func validate(out io.Writer, printed form, paths []string) error {
+func validate(out io.Writer, format format, paths []string) error {
 	var all []validated
 	for _, path := range paths {
 		files, err := scenarioFiles([]string{path})
@@ -79,11 +79,11 @@ func validate(out io.Writer, printed form, paths []string) error {
 	for _, v := range all {
 		bad += len(v.Problems)
 	}
-	if err := printValidated(out, printed, all, bad); err != nil {
+	if err := printValidated(out, format, all, bad); err != nil {
 		return err
 	}
 	if bad > 0 {
-		return verdict(exitBadInput)
+		return exitWith(judge.NotRun)
 	}
 	return nil
 }
@@ -97,11 +97,11 @@ func check(path string) validated {
 		return v
 	}
 	var head struct{ Kind string }
-	_ = yaml.Unmarshal(text, &head) // what it is not, the validator says better
+	_ = yaml.Unmarshal(text, &head) // the validator reports errors better
 	v.Kind = head.Kind
 	validator, known := validators[v.Kind]
 	if !known {
-		validator = validators[scenario.Kind] // which says how a file has to begin
+		validator = validators[scenario.Kind] // it says how a file has to begin
 	}
 	warnings, err := validator(path)
 	v.Problems = append(v.Problems, problemsOf(err)...)
@@ -133,8 +133,8 @@ func problemsOf(err error) []problem {
 	return []problem{{What: err.Error()}}
 }
 
-func printValidated(out io.Writer, printed form, all []validated, problems int) error {
-	if printed.json() {
+func printValidated(out io.Writer, format format, all []validated, problems int) error {
+	if format.json() {
 		return printJSON(out, all)
 	}
 	for _, v := range all {

@@ -9,20 +9,20 @@ import (
 )
 
 func versionCommand() *cobra.Command {
-	var printed form
+	var format format
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and the Go version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			build := version.Of()
-			if printed.json() {
+			if format.json() {
 				return printJSON(cmd.OutOrStdout(), build)
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "windtunnel", build)
 			return err
 		},
 	}
-	printed.add(command)
+	format.add(command)
 	return command
 }

@@ -1,7 +1,7 @@
-// Package compare says whether one set of runs is worse than another. It
-// stands between the results of runs and whoever must decide, such as a pull
-// request's check. Its one rule: a difference counts only if chance does not
-// explain it and it is large enough to matter; when it cannot tell, it says so.
+// Package compare says whether one set of runs is worse than another. It stands between the
+// results of runs and whoever must decide, such as a pull request's check. Its one rule: a
+// difference counts only if chance does not explain it and it is large enough to matter; if
+// it cannot tell, it says so.
 package compare
 
 import (
@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Verdict is what a row comes to.
+// Verdict is the result of a row.
 type Verdict string
 
 // The verdicts.
@@ -46,9 +46,8 @@ type Options struct {
 	// figure's default budget.
 	Relative float64
 	Absolute float64
-	// Budgets are how much figures may rise, by name; the others have their default,
-	// see DefaultBudget.
-	Budgets map[string]Budget
+	// Budgets are how much figures may rise, by name; the others have their own.
+	Budgets map[string]measure.Budget
 }
 
 // Row compares one figure of one subject.

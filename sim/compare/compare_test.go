@@ -109,8 +109,8 @@ func TestTimesHaveBudgets(t *testing.T) {
 		{"default", compare.Options{}, compare.Worse},
 		{"a larger share", compare.Options{Relative: 0.6}, compare.Unsure},
 		{"a larger least time", compare.Options{Absolute: 0.05}, compare.Unsure},
-		{"its own share", compare.Options{Budgets: map[string]compare.Budget{"requests.latency.p50": {Rel: 0.6}}}, compare.Unsure},
-		{"its own time", compare.Options{Relative: 0.6, Budgets: map[string]compare.Budget{"requests.latency.p50": {More: 0.01}}}, compare.Worse},
+		{"its own share", compare.Options{Budgets: map[string]measure.Budget{"requests.latency.p50": {Rel: 0.6}}}, compare.Unsure},
+		{"its own time", compare.Options{Relative: 0.6, Budgets: map[string]measure.Budget{"requests.latency.p50": {More: 0.01}}}, compare.Worse},
 	} {
 		if r := row(t, compared(t, base, head, test.o), "requests.latency.p50"); r.Verdict != test.want {
 			t.Errorf("%s: %+v", test.name, r)
@@ -147,12 +147,12 @@ func TestSockets(t *testing.T) {
 func TestCountsHaveBudgets(t *testing.T) {
 	for _, test := range []struct {
 		base, head int
-		budgets    map[string]compare.Budget
+		budgets    map[string]measure.Budget
 		want       compare.Verdict
 	}{
 		{0, 1, nil, compare.Same},
 		{0, 2, nil, compare.Worse},
-		{0, 1, map[string]compare.Budget{"reloads": {}}, compare.Worse},
+		{0, 1, map[string]measure.Budget{"reloads": {}}, compare.Worse},
 		{30, 33, nil, compare.Same},
 		{30, 34, nil, compare.Worse},
 		{30, 20, nil, compare.Better},
@@ -248,7 +248,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 			t.Errorf("want an error of head run 2 with %q, got %v", want, err)
 		}
 	}
-	for _, o := range []compare.Options{{Figures: []string{"reload"}}, {Budgets: map[string]compare.Budget{"reload": {}}}} {
+	for _, o := range []compare.Options{{Figures: []string{"reload"}}, {Budgets: map[string]measure.Budget{"reload": {}}}} {
 		if _, err := compare.Runs(good, good, o); err == nil || !strings.Contains(err.Error(), `no figure "reload"; the figures are reloads, `) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -290,7 +290,7 @@ func TestTable(t *testing.T) {
 
 func ExampleRuns() {
 	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
-	c, err := compare.Runs(base, head, compare.Options{Budgets: map[string]compare.Budget{"reloads": {}}})
+	c, err := compare.Runs(base, head, compare.Options{Budgets: map[string]measure.Budget{"reloads": {}}})
 	if err != nil {
 		panic(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Results are usually read from result.json (report.ReadJSON). Counts have a
+// Results are usually read from result.json (rundir.Results). Counts have a
 // budget; times need more runs.
 func Example() {
 	run := func(reloads int) measure.Result {
@@ -19,7 +19,7 @@ func Example() {
 		}
 	}
 	base, head := []measure.Result{run(2), run(3)}, []measure.Result{run(3), run(9)}
-	c, err := compare.Runs(base, head, compare.Options{Budgets: map[string]compare.Budget{"reloads": {More: 2}}})
+	c, err := compare.Runs(base, head, compare.Options{Budgets: map[string]measure.Budget{"reloads": {More: 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}

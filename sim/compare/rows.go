@@ -73,7 +73,7 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 
 // count compares the worst of head with the worst of base. A count is nearly the same
 // in every run, so a single run that differs is significant.
-func (r *Row) count(s sample, budget Budget) {
+func (r *Row) count(s sample, budget measure.Budget) {
 	r.between(slices.Max(s.base), slices.Max(s.head), budget)
 	r.Verdict = r.direction()
 	if r.Verdict == Unsure {
@@ -82,7 +82,9 @@ func (r *Row) count(s sample, budget Budget) {
 }
 
 // medians sets the medians of a varying figure.
-func (r *Row) medians(s sample, budget Budget) { r.between(median(s.base), median(s.head), budget) }
+func (r *Row) medians(s sample, budget measure.Budget) {
+	r.between(median(s.base), median(s.head), budget)
+}
 
 // constant judges a figure with the same value in every run of both sides. No test
 // can judge it, but it needs as many runs as a test would.
@@ -93,8 +95,8 @@ func (r *Row) constant() {
 	}
 }
 
-func (r *Row) between(base, head float64, budget Budget) {
-	r.Base, r.Head, r.Budget = base, head, budget.allows(base)
+func (r *Row) between(base, head float64, budget measure.Budget) {
+	r.Base, r.Head, r.Budget = base, head, budget.Allows(base)
 	if base != 0 {
 		r.Change = (head - base) / base
 	}

@@ -10,17 +10,17 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-func ExampleExpectation_Check() {
+func ExampleExpectation_Evaluate() {
 	expectation, err := expect.Compile(`reloads == 0 && converge.last.p99 < duration("5s")`)
 	if err != nil {
 		log.Fatal(err)
 	}
 	measured := measure.Subject{Reloads: 7, Converge: measure.Converge{Last: measure.Durations{N: 50, P99: 4 * time.Second}}}
-	verdict, err := expectation.Check(measured)
+	evaluation, err := expectation.Evaluate(measured)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(verdict.OK, verdict.Actual)
+	fmt.Println(evaluation.OK, evaluation.Actual)
 
 	_, err = expect.Compile("reload == 0")
 	what, _, _ := strings.Cut(err.Error(), ";") // then come the names there are

@@ -1,7 +1,6 @@
-// Package expect holds measurements against what a scenario expects of them.
-// It stands between a scenario's expect lines, written in CEL
-// (https://cel.dev), and the verdicts of a report. Its one rule: what can be
-// wrong with an expectation is said before the run, not after it.
+// Package expect evaluates expectations on measurements. It stands between a scenario's
+// expect lines, written in CEL (https://cel.dev), and whoever judges the run. Its one rule:
+// errors in an expectation are found before the run, not after it.
 package expect
 
 import (
@@ -27,8 +26,8 @@ type Expectation struct {
 	lanes   []string // that it names
 }
 
-// Verdict is what became of an expectation for one subject.
-type Verdict struct {
+// Evaluation is what an expectation comes to with the values of one subject.
+type Evaluation struct {
 	Text   string `json:"text"`
 	OK     bool   `json:"ok"`
 	Actual string `json:"actual"` // the values it is about: reloads = 7, requests.failed = 0
@@ -98,29 +97,30 @@ func compile(text string) (parsed, checked *cel.Ast, err error) {
 // String is the expectation as it was written.
 func (e Expectation) String() string { return e.text }
 
-// Check holds a subject against the expectation. It is not met where it rests
-// on nothing: on a quantile of nothing, as no change converged, on a figure that
-// nobody could see, on all of an empty list, on a lane that there is not. (But a
-// lane's quantile of nothing is zero; lanes.all(l, l.latency.n > 0) tells.) Nor is it
-// met where it cannot be evaluated: the verdict's Error says why, such as a division
-// by zero or an index beyond the end. An error is a defect of the measurements.
-func (e Expectation) Check(s measure.Subject) (Verdict, error) {
+// Evaluate evaluates the expectation with the values of a subject. It is not met if it
+// depends on missing data: on a quantile of an empty set, for example because no change
+// converged; on a figure that could not be measured; on all() of an empty list; on a lane
+// that does not exist. (But a lane's quantile of an empty set is zero;
+// lanes.all(l, l.latency.n > 0) detects that.) Nor is it met if the evaluation fails, for
+// example by a division by zero or an index beyond the end: then Evaluation.Error says why.
+// An error that is returned is a defect of the measurements.
+func (e Expectation) Evaluate(s measure.Subject) (Evaluation, error) {
 	vars, err := variables(s)
 	if err != nil {
-		return Verdict{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
+		return Evaluation{}, fmt.Errorf("expectation %q of %s: %w", e.text, s.Name, err)
 	}
 	out, _, err := e.program.Eval(vars)
 	if err != nil {
-		return Verdict{Text: e.text, Actual: "it cannot be evaluated: " + oneLine(err), Error: oneLine(err)}, nil
+		return Evaluation{Text: e.text, Actual: "it cannot be evaluated: " + oneLine(err), Error: oneLine(err)}, nil
 	}
-	verdict := Verdict{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}
+	evaluation := Evaluation{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}
 	for _, nothing := range []string{empty(e.subsets, vars), noLane(e.lanes, s.Lanes)} {
 		if nothing != "" {
-			verdict.OK = false
-			verdict.Actual = strings.TrimPrefix(verdict.Actual+"; "+nothing, "; ")
+			evaluation.OK = false
+			evaluation.Actual = strings.TrimPrefix(evaluation.Actual+"; "+nothing, "; ")
 		}
 	}
-	return verdict, nil
+	return evaluation, nil
 }
 
 // oneLine is what an error of CEL says, for a table.

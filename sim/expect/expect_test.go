@@ -70,17 +70,17 @@ func TestCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			verdict, err := e.Check(subject)
+			got, err := e.Evaluate(subject)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if verdict.OK != test.ok || verdict.Text != test.text {
-				t.Errorf("verdict %+v, want OK %v", verdict, test.ok)
+			if got.OK != test.ok || got.Text != test.text {
+				t.Errorf("evaluation %+v, want OK %v", got, test.ok)
 			}
-			if test.actual != "" && verdict.Actual != test.actual {
-				t.Errorf("actual %q, want %q", verdict.Actual, test.actual)
+			if test.actual != "" && got.Actual != test.actual {
+				t.Errorf("actual %q, want %q", got.Actual, test.actual)
 			}
-			t.Log(verdict.Actual)
+			t.Log(got.Actual)
 		})
 	}
 }
@@ -126,8 +126,8 @@ func TestCheckTellsWhatCannotBeEvaluated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err := e.Check(subject); err != nil || v.OK || v.Error == "" || !strings.Contains(v.Actual, "it cannot be evaluated: ") {
-			t.Errorf("%s: %+v, %v, want a verdict with the error", text, v, err)
+		if v, err := e.Evaluate(subject); err != nil || v.OK || v.Error == "" || !strings.Contains(v.Actual, "it cannot be evaluated: ") {
+			t.Errorf("%s: %+v, %v, want an evaluation with the error", text, v, err)
 		}
 	}
 }
@@ -144,9 +144,9 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		v, err := e.Check(subject)
+		v, err := e.Evaluate(subject)
 		if err == nil && v.Text != e.String() {
-			t.Errorf("verdict on %q is about %q", e, v.Text)
+			t.Errorf("evaluation of %q is about %q", e, v.Text)
 		}
 	})
 }

@@ -14,33 +14,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// unseen returns the paths of the figures without data for a subject: there was nothing
-// to count, or nothing was counted. Their zeros must not meet an expectation.
-// (Quantiles and trends without data are recognised by their N.)
-func unseen(s measure.Subject) (paths []string) {
-	none := func(when bool, those ...string) {
-		if when {
-			paths = append(paths, those...)
-		}
-	}
-	c := s.Converge
-	none(s.Changes.Converged+s.Changes.Unconverged == 0, "changes.unconverged")
-	none(c.First.N+c.Last.N+c.Granularity.N == 0, "converge.flaps")
-	none(!s.Posts.Visible, "posts.count", "posts.bytes", "syncs.count", "syncs.failed")
-	none(s.Start.Asked == 0, "start.unserved")
-	none(s.Balance.Services == 0, "balance.hottest", "balance.idle")
-	none(s.Certificates.Changed == 0, "certificates.unseen")
-	none(s.Workers.Exited > 0 && s.Workers.Untold == s.Workers.Exited, "workers.crashed")
-	none(s.Memory.PeakRSS == 0, "memory.peakRSS", "memory.startRSS", "memory.endRSS", "memory.growth")
-	none(s.Memory.PeakPSS == 0, "memory.peakPSS", "memory.startPSS", "memory.endPSS")
-	none(s.CPU.Nginx+s.CPU.Controller == 0, "cpu.nginx", "cpu.controller")
-	none(len(s.Lanes) == 0, "lanes")
-	none(len(s.Struck) == 0, "struck")
-	none(len(s.Workers.History) == 0, "workers.history")
-	return paths
-}
-
-// patterns are the paths as CEL takes them.
+// patterns returns the paths as patterns of CEL.
 func patterns(paths []string) (all []*cel.AttributePatternType) {
 	for _, path := range paths {
 		steps := strings.Split(path, ".")

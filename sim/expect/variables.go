@@ -10,14 +10,13 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// programOf makes a program that knows of values that are not known.
+// programOf makes a program that can be evaluated with unknown values.
 func programOf(checked *cel.Ast) (cel.Program, error) {
 	return env.Program(checked, cel.EvalOptions(cel.OptPartialEval))
 }
 
-// variables are the subject's fields by json name. A cause that did not occur
-// is zero, not missing. A quantile of nothing is unknown, not zero, and so is a
-// figure that nobody could see.
+// variables are the subject's fields by json name. A cause that did not occur is zero, not
+// missing. A quantile of an empty set is unknown, not zero, and so is a figure without data.
 func variables(s measure.Subject) (cel.PartialActivation, error) {
 	s.Requests.Causes = everyCause(s.Requests.Causes)
 	s.Lanes = slices.Clone(s.Lanes)
@@ -32,12 +31,12 @@ func variables(s measure.Subject) (cel.PartialActivation, error) {
 		vars[name] = v.Field(i).Interface()
 		unknown = append(unknown, quantilesOfNothing(v.Field(i), name)...)
 	}
-	return cel.PartialVars(vars, append(unknown, patterns(unseen(s))...)...)
+	return cel.PartialVars(vars, append(unknown, patterns(measure.Unseen(s))...)...)
 }
 
-// quantilesOfNothing are the paths, from the name of a variable, of quantiles
-// of empty sets, and of trends through too few points, within its value. Those in lists are left out: CEL holds a list
-// with one unknown part to be unknown as a whole.
+// quantilesOfNothing are the paths, from the name of a variable, of quantiles of empty sets,
+// and of trends through too few points, within its value. Those in lists are left out: for
+// CEL, a list with one unknown part is unknown as a whole.
 func quantilesOfNothing(v reflect.Value, name string, path ...string) []*cel.AttributePatternType {
 	var found []*cel.AttributePatternType
 	if t, ok := v.Interface().(measure.Trend); ok {

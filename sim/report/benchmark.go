@@ -14,9 +14,9 @@ import (
 )
 
 // Benchmark writes the figures in Go's benchmark format
-// (https://go.dev/design/14313-benchmark-format), a line a subject, so that
-// benchstat reads them: one file a run, or several runs' appended. A subject of
-// a void run has no line.
+// (https://go.dev/design/14313-benchmark-format), a line for each subject, so that benchstat
+// can read them: a file for each run, or the files of several runs appended. A subject whose
+// run is void has no line.
 func Benchmark(w io.Writer, result measure.Result) error {
 	out := benchfmt.NewWriter(w)
 	var config []benchfmt.Config
@@ -41,8 +41,8 @@ func Benchmark(w io.Writer, result measure.Result) error {
 	return nil
 }
 
-// benchmarkName makes ReloadVsDynamic of reload-vs-dynamic: the format wants an
-// upper case letter after the word Benchmark, which its writer puts in front.
+// benchmarkName turns reload-vs-dynamic into ReloadVsDynamic: the format requires an upper
+// case letter after the word Benchmark, which its writer puts in front.
 func benchmarkName(scenario string) string {
 	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(scenario, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -51,7 +51,7 @@ func benchmarkName(scenario string) string {
 	return name.String()
 }
 
-// configKey is a key of the format: lower case, without spaces.
+// configKey returns a key of the format: lower case, without spaces.
 func configKey(key string) string { return dashed(strings.ToLower(key)) }
 
 func dashed(text string) string { return strings.Join(strings.Fields(text), "-") }

@@ -7,6 +7,7 @@ import (
 
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -21,9 +22,9 @@ func TestReportsEscapeTexts(t *testing.T) {
 			Struck:   []measure.Struck{{Name: evil, Count: 1, Of: evil, Times: 1}},
 		}},
 	}
-	outcomes := []Outcome{{Subject: evil, Verdict: expect.Verdict{Text: evil, Actual: evil}}}
+	checks := []judge.Check{{Subject: evil, Evaluation: expect.Evaluation{Text: evil, Actual: evil}}}
 	var page bytes.Buffer
-	if err := Markdown(&page, result, outcomes); err != nil {
+	if err := Markdown(&page, result, checks); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(page.String()) {
@@ -36,7 +37,7 @@ func TestReportsEscapeTexts(t *testing.T) {
 		}
 	}
 	page.Reset()
-	if err := Table(&page, result, outcomes); err != nil {
+	if err := Table(&page, result, checks); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(page.String(), "\x1b") {

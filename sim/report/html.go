@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
@@ -26,7 +27,7 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"plots":    plots,
 	"style":    func(name string) template.CSS { return template.CSS(asset(name)) },
 	"cells":    cells,
-	"word":     Outcome.word,
+	"word":     word,
 	"lives":    lives,
 	"leg":      leg,
 	"plural":   plural.Of,
@@ -41,8 +42,8 @@ func asset(name string) string {
 	return string(data)
 }
 
-// plots is the script that draws: the parts of the folder, of which the first
-// has what all share and the last draws.
+// plots returns the script that draws the plots: the files of the folder plots. The first has
+// what all plots share, and the last one draws.
 func plots() template.JS {
 	var all strings.Builder
 	all.WriteString("(function () {\n")
@@ -53,17 +54,16 @@ func plots() template.JS {
 	return template.JS(all.String())
 }
 
-// HTML writes one page that needs nothing else: no network, no other file.
-func HTML(w io.Writer, result measure.Result, series measure.Series, outcomes []Outcome) error {
-	outcomes = Judged(result, outcomes)
-	met, _, void := tally(outcomes)
+// HTML writes one page that needs no network and no other file.
+func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
+	met, _, void := tally(checks)
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
 		"Drawn":       map[string]any{"subjects": draw(series)},
-		"Outcomes":    outcomes,
+		"Checks":      checks,
 		"Met":         met,
-		"Judged":      len(outcomes) - void,
+		"Judged":      len(checks) - void,
 		"NotJudged":   void,
 		"Void":        voids(result),
 		"Rows":        rowsOf(result),
@@ -87,8 +87,8 @@ func cells(r row, subjects []measure.Subject) [][]string {
 // listed is how many of the worst changes a page lists for each subject.
 const listed = 10
 
-// worst are the changes that took longest, by subject: first those that never
-// came to be served by every worker, then by their last convergence.
+// worst returns the changes that took longest, by subject: first those that not every worker
+// served, then by their last convergence.
 func worst(series measure.Series) map[string][]measure.Served {
 	all := map[string][]measure.Served{}
 	for _, t := range series.Subjects {
@@ -104,7 +104,7 @@ func worst(series measure.Series) map[string][]measure.Served {
 	return all
 }
 
-// leg is one of a change, if it is known.
+// leg writes a part of the time of a change, if it is known.
 func leg(d time.Duration) string {
 	if d < 0 {
 		return "–"
@@ -112,8 +112,8 @@ func leg(d time.Duration) string {
 	return duration(d)
 }
 
-// clock tells a moment as the plots do: in measured time, round after round. What
-// was between two rounds was where they meet.
+// clock writes a moment as the plots do: in measured time, round after round. A moment between
+// two rounds is where they meet.
 func clock(t measure.Timeline, at time.Duration) string {
 	var measured time.Duration
 	for i, round := range t.Rounds {
@@ -125,7 +125,7 @@ func clock(t measure.Timeline, at time.Duration) string {
 	return digits(measured.Seconds()) + " s"
 }
 
-// environment is in the order of its names.
+// environment returns the environment, sorted by name.
 func environment(env map[string]string) [][2]string {
 	var all [][2]string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -17,9 +17,9 @@ import (
 // write makes the page and returns its path.
 func write(t *testing.T, more ...event.Event) string {
 	t.Helper()
-	result, series, outcomes := measured(t, more...)
+	result, series, checks := measured(t, more...)
 	var out bytes.Buffer
-	if err := report.HTML(&out, result, series, outcomes); err != nil {
+	if err := report.HTML(&out, result, series, checks); err != nil {
 		t.Fatal(err)
 	}
 	return save(t, out.Bytes())

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"windtunnel.dev/sim/measure"
 )
 
 // duration writes d with three significant digits, in µs, ms or s.
@@ -46,7 +48,7 @@ func size(n int64) string {
 	return digits(x) + " TiB"
 }
 
-// count writes n with its thousands apart.
+// count writes n with separators of thousands.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	var groups []string
@@ -71,3 +73,16 @@ func Seconds(s float64) string { return duration(time.Duration(s * float64(time.
 
 // Bytes writes a size as the reports do.
 func Bytes(n float64) string { return size(int64(n)) }
+
+// valueOf writes the value of a figure of a kind.
+func valueOf(kind measure.Kind, value float64) string {
+	switch kind {
+	case measure.Time:
+		return Seconds(value)
+	case measure.Bytes:
+		return Bytes(value)
+	case measure.Count:
+		return count(int(value))
+	}
+	return digits(value)
+}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
-// JUnit writes the outcomes as a JUnit XML report: a suite a subject, a case an
-// expectation. What a void run did not measure is neither passed nor failed but
-// an error.
-func JUnit(w io.Writer, result measure.Result, outcomes []Outcome) error {
+// JUnit writes a JUnit XML report, with a suite for each subject and a case for each
+// expectation. Of a void run, the case "the run is valid" is an error, and the others are
+// skipped.
+func JUnit(w io.Writer, result measure.Result, checks []judge.Check) error {
 	all := junit.Testsuites{Name: result.Run.Scenario}
 	for _, s := range result.Subjects {
 		suite := junit.Testsuite{Name: result.Run.Scenario + "/" + s.Name, Time: fmt.Sprintf("%.3f", s.Measured.Seconds())}
@@ -23,9 +24,9 @@ func JUnit(w io.Writer, result measure.Result, outcomes []Outcome) error {
 		suite.AddProperty("seed", fmt.Sprint(result.Run.Seed))
 		suite.AddProperty("driver", result.Run.Driver)
 		suite.AddTestcase(validity(result, s))
-		for _, outcome := range outcomes {
-			if outcome.Subject == s.Name {
-				suite.AddTestcase(verdictCase(result, s, outcome))
+		for _, c := range checks {
+			if c.Subject == s.Name {
+				suite.AddTestcase(expectation(result, c))
 			}
 		}
 		all.AddSuite(suite)
@@ -36,7 +37,7 @@ func JUnit(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	return nil
 }
 
-// validity is the case that the run says something at all.
+// validity is the case that the run is valid.
 func validity(result measure.Result, s measure.Subject) junit.Testcase {
 	c := junit.Testcase{Classname: result.Run.Scenario + "." + s.Name, Name: "the run is valid"}
 	if !s.Valid {
@@ -46,13 +47,14 @@ func validity(result measure.Result, s measure.Subject) junit.Testcase {
 	return c
 }
 
-func verdictCase(result measure.Result, s measure.Subject, o Outcome) junit.Testcase {
-	c := junit.Testcase{Classname: result.Run.Scenario + "." + s.Name, Name: o.Text}
+// expectation is the case that an expectation is met.
+func expectation(result measure.Result, c judge.Check) junit.Testcase {
+	one := junit.Testcase{Classname: result.Run.Scenario + "." + c.Subject, Name: c.Text}
 	switch {
-	case !s.Valid:
-		c.Skipped = &junit.Result{Message: "not judged: the run is void"}
-	case !o.OK:
-		c.Failure = &junit.Result{Message: o.Actual, Type: "expectation", Data: o.Text + "\n" + o.Actual}
+	case c.Void:
+		one.Skipped = &junit.Result{Message: "not judged: the run is void"}
+	case !c.Met():
+		one.Failure = &junit.Result{Message: c.Actual, Type: "expectation", Data: c.Text + "\n" + c.Actual}
 	}
-	return c
+	return one
 }

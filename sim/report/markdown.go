@@ -3,28 +3,29 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"windtunnel.dev/internal/markdown"
 	"windtunnel.dev/internal/plural"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
-// Markdown writes the result for a pull request: the verdict in a line, the
-// expectations that do not hold, the summary, and the rest folded.
-func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
-	outcomes = Judged(result, outcomes)
-	parts := []string{fmt.Sprintf("### %s: %s", markdown.Text(result.Run.Scenario), headline(result, outcomes))}
+// Markdown writes the result for a pull request: the outcome in a line, the expectations
+// that are not met, the summary, and all expectations folded.
+func Markdown(w io.Writer, result measure.Result, checks []judge.Check) error {
+	parts := []string{fmt.Sprintf("### %s: %s", markdown.Text(result.Run.Scenario), headline(result, checks))}
 	if result.Run.Summary != "" {
 		parts = append(parts, markdown.Text(result.Run.Summary))
 	}
 	if len(voids(result)) > 0 {
-		parts = append(parts, "> **VOID**: "+markdown.Text(verdictLine(result, outcomes))+".")
+		parts = append(parts, "> **VOID**: "+markdown.Text(unjudged(result, checks))+".")
 	}
-	if failed := brokenOutcomes(outcomes); len(failed) > 0 {
-		parts = append(parts, markdownOutcomes(failed))
+	if broken := unmet(checks); len(broken) > 0 {
+		parts = append(parts, markdownChecks(broken))
 	}
 	parts = append(parts, markdownSummary(result))
 	if notes := remarks(result); notes != "" {
@@ -34,8 +35,8 @@ func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
 		}
 		parts = append(parts, strings.Join(quoted, "\n"))
 	}
-	if len(outcomes) > 0 {
-		parts = append(parts, fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n\n</details>", plural.Of(len(outcomes), "expectation"), markdownOutcomes(outcomes)))
+	if len(checks) > 0 {
+		parts = append(parts, fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n\n</details>", plural.Of(len(checks), "expectation"), markdownChecks(checks)))
 	}
 	parts = append(parts, fmt.Sprintf("<sub>seed %d, driver %s; compare subjects within a run, not runs of different machines</sub>", result.Run.Seed, markdown.Text(result.Run.Driver)))
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
@@ -44,30 +45,26 @@ func Markdown(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	return nil
 }
 
-// headline is the verdict: void before failed, for a void run fails nothing.
-func headline(result measure.Result, outcomes []Outcome) string {
-	if len(voids(result)) > 0 {
+// headline is the outcome in words.
+func headline(result measure.Result, checks []judge.Check) string {
+	outcome, _ := judge.Of(result, checks)
+	broken := len(unmet(checks))
+	switch {
+	case outcome == judge.Void:
 		return "VOID"
-	}
-	if failed := len(brokenOutcomes(outcomes)); failed > 0 {
-		return fmt.Sprintf("%d of %s fail%s", failed, plural.Of(len(outcomes), "expectation"), plural.Noun(failed, "s", ""))
-	}
-	if len(outcomes) == 0 {
+	case outcome == judge.Failed:
+		return fmt.Sprintf("%d of %s fail%s", broken, plural.Of(len(checks), "expectation"), plural.Noun(broken, "s", ""))
+	case len(checks) == 0:
 		return "measured"
-	}
-	if len(outcomes) == 1 {
+	case len(checks) == 1:
 		return "the expectation holds"
 	}
-	return fmt.Sprintf("all %d expectations hold", len(outcomes))
+	return fmt.Sprintf("all %d expectations hold", len(checks))
 }
 
-func brokenOutcomes(outcomes []Outcome) (failed []Outcome) {
-	for _, o := range outcomes {
-		if !o.OK && !o.Void {
-			failed = append(failed, o)
-		}
-	}
-	return failed
+// unmet returns the checks of expectations that are judged and not met.
+func unmet(checks []judge.Check) []judge.Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c judge.Check) bool { return c.Void || c.Met() })
 }
 
 func markdownSummary(result measure.Result) string {
@@ -87,18 +84,18 @@ func markdownSummary(result measure.Result) string {
 	return t.RenderMarkdown()
 }
 
-func markdownOutcomes(outcomes []Outcome) string {
+func markdownChecks(checks []judge.Check) string {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
-	for _, o := range outcomes {
+	for _, c := range checks {
 		mark := "pass"
 		switch {
-		case o.Void:
+		case c.Void:
 			mark = notJudged
-		case !o.OK:
+		case !c.Met():
 			mark = "**fail**"
 		}
-		t.AppendRow(table.Row{mark, markdown.Text(o.Subject), markdown.Code(o.Text), markdown.Code(o.Actual)})
+		t.AppendRow(table.Row{mark, markdown.Text(c.Subject), markdown.Code(c.Text), markdown.Code(c.Actual)})
 	}
 	return t.RenderMarkdown()
 }

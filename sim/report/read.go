@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
-// ReadJSON reads what JSON has written. Fields that this version does not know
-// are an error: a result of another schema is not half understood.
-func ReadJSON(r io.Reader) (measure.Result, []Outcome, error) {
+// ReadJSON reads what JSON wrote. Fields that this version does not know are an error, so
+// that a result of another schema is refused rather than read in part.
+func ReadJSON(r io.Reader) (measure.Result, []judge.Check, error) {
 	var read Document
 	in := json.NewDecoder(r)
 	in.DisallowUnknownFields()
@@ -20,5 +21,5 @@ func ReadJSON(r io.Reader) (measure.Result, []Outcome, error) {
 	if read.Schema != measure.Schema {
 		return measure.Result{}, nil, fmt.Errorf("the result is of schema %q, this program reads %q; make it again with windtunnel report", read.Schema, measure.Schema)
 	}
-	return read.Result, read.Outcomes, nil
+	return read.Result, read.Checks, nil
 }

@@ -1,49 +1,23 @@
-// Package report shows the numbers of a run: in a terminal, as result.json and
-// as one HTML page. It stands between the measurements and whoever reads them.
-// Its one rule: it shows what it is given and computes nothing but how to
-// write it.
+// Package report shows the numbers of a run: in a terminal, as result.json, as one HTML
+// page, as Markdown, for a CI and for benchstat. It stands between the measurements and
+// whoever reads them. Its one rule: it shows what it is given, and only decides how.
 package report
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
-	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
-// Outcome is what became of one expectation of one subject.
-type Outcome struct {
-	Subject string `json:"subject"`
-	// Void says that the run of the subject is void: the expectation is not judged
-	// and not met, whatever the values.
-	Void bool `json:"void"`
-	expect.Verdict
-}
-
-// Judged returns the outcomes, without any that is met if the run is void.
-func Judged(result measure.Result, outcomes []Outcome) []Outcome {
-	void := map[string]bool{}
-	for _, s := range result.Subjects {
-		void[s.Name] = !s.Valid
-	}
-	judged := slices.Clone(outcomes)
-	for i := range judged {
-		if void[judged[i].Subject] {
-			judged[i].Void, judged[i].OK = true, false
-		}
-	}
-	return judged
-}
-
-// word returns the verdict in words.
-func (o Outcome) word() string {
+// word says whether an expectation is met.
+func word(c judge.Check) string {
 	switch {
-	case o.Void:
+	case c.Void:
 		return notJudged
-	case o.OK:
+	case c.Met():
 		return "met"
 	}
 	return "not met"
@@ -61,37 +35,39 @@ func voids(result measure.Result) (names []string) {
 	return names
 }
 
-// tally counts the outcomes: met, not met, not judged.
-func tally(outcomes []Outcome) (met, failed, void int) {
-	for _, o := range outcomes {
+// tally counts the checks: met, not met, not judged.
+func tally(checks []judge.Check) (met, unmet, void int) {
+	for _, c := range checks {
 		switch {
-		case o.Void:
+		case c.Void:
 			void++
-		case o.OK:
+		case c.Met():
 			met++
 		default:
-			failed++
+			unmet++
 		}
 	}
-	return met, failed, void
+	return met, unmet, void
 }
 
-// Document is result.json: the result, and the outcomes beside its fields. Its
+// Document is result.json: the result, and the checks beside its fields. Its
 // schema is docs/result.schema.json; docs/result.md is that for people.
 type Document struct {
 	measure.Result
-	Outcomes []Outcome `json:"outcomes"` // of every expectation of every subject
+	Checks []judge.Check `json:"outcomes"` // of every expectation of every subject
 }
 
-// JSON writes result.json. Durations are nanoseconds.
-func JSON(w io.Writer, result measure.Result, outcomes []Outcome) error {
-	if outcomes = Judged(result, outcomes); outcomes == nil {
-		outcomes = []Outcome{}
+// JSON writes result.json. Durations are nanoseconds. An expectation of a void run has ok
+// false there.
+func JSON(w io.Writer, result measure.Result, checks []judge.Check) error {
+	checks = append([]judge.Check{}, checks...) // never null
+	for i := range checks {
+		checks[i].OK = checks[i].Met()
 	}
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
-	if err := out.Encode(Document{result, outcomes}); err != nil {
+	if err := out.Encode(Document{result, checks}); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil

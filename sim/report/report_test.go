@@ -10,35 +10,30 @@ import (
 
 	"windtunnel.dev/internal/golden"
 	"windtunnel.dev/sim/event"
-	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 	"windtunnel.dev/sim/measure/measuretest"
 	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/scenario"
 )
 
 // measured is a realistic run with expectations that pass and fail.
-func measured(t testing.TB, more ...event.Event) (measure.Result, measure.Series, []report.Outcome) {
+func measured(t testing.TB, more ...event.Event) (measure.Result, measure.Series, []judge.Check) {
 	t.Helper()
 	events := append(measuretest.Log(1, 6*time.Second), more...)
 	result, series, err := measure.From(measuretest.Seq(events))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var outcomes []report.Outcome
+	var checks []judge.Check
 	for _, text := range []string{"reloads == 0", `converge.last.p99 < duration("1500ms")`, "requests.failed == 0 && requests.unexplained == 0"} {
-		e, err := expect.Compile(text)
+		of, err := judge.Checks(&scenario.Scenario{Spec: scenario.Spec{Expect: []scenario.Expectation{{Expression: text}}}}, result)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range result.Subjects {
-			verdict, err := e.Check(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			outcomes = append(outcomes, report.Outcome{Subject: s.Name, Verdict: verdict})
-		}
+		checks = append(checks, of...)
 	}
-	return result, series, outcomes
+	return result, series, checks
 }
 
 // void are events that make a run void and troubled.
@@ -50,9 +45,9 @@ var void = []event.Event{
 func TestTable(t *testing.T) {
 	for name, more := range map[string][]event.Event{"table": nil, "table-void": void} {
 		t.Run(name, func(t *testing.T) {
-			result, _, outcomes := measured(t, more...)
+			result, _, checks := measured(t, more...)
 			var out bytes.Buffer
-			if err := report.Table(&out, result, outcomes); err != nil {
+			if err := report.Table(&out, result, checks); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(out.String(), "\x1b") {
@@ -78,14 +73,14 @@ func TestTableOfNothing(t *testing.T) {
 }
 
 func TestJSONIsRead(t *testing.T) {
-	result, _, outcomes := measured(t)
+	result, _, checks := measured(t)
 	var out bytes.Buffer
-	if err := report.JSON(&out, result, outcomes); err != nil {
+	if err := report.JSON(&out, result, checks); err != nil {
 		t.Fatal(err)
 	}
 	var read struct {
 		measure.Result
-		Outcomes []report.Outcome `json:"outcomes"`
+		Checks []judge.Check `json:"outcomes"`
 	}
 	lines := json.NewDecoder(&out)
 	lines.DisallowUnknownFields()
@@ -95,7 +90,7 @@ func TestJSONIsRead(t *testing.T) {
 	if read.Schema != measure.Schema || len(read.Subjects) != 2 || read.Subjects[1].Reloads != result.Subjects[1].Reloads {
 		t.Errorf("read back %+v", read.Result)
 	}
-	if len(read.Outcomes) != len(outcomes) || read.Outcomes[0] != outcomes[0] {
-		t.Errorf("read back %+v", read.Outcomes)
+	if len(read.Checks) != len(checks) || read.Checks[0] != checks[0] {
+		t.Errorf("read back %+v", read.Checks)
 	}
 }

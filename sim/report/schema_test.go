@@ -15,12 +15,12 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// schema is made of the types that result.json is written from. Descriptions are
+// schema returns the schema of the types from which result.json is written. Descriptions are
 // the comments of the fields.
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	reflector := jsonschema.Reflector{AllowAdditionalProperties: true, Mapper: durationSchema}
-	for _, name := range []string{"event", "measure", "expect", "report"} {
+	for _, name := range []string{"event", "measure", "expect", "judge", "report"} {
 		if err := reflector.AddGoComments("windtunnel.dev/sim/report", "../"+name, jsonschema.WithFullComment()); err != nil {
 			t.Fatal(err)
 		}
@@ -31,8 +31,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return all
 }
 
-// durationSchema describes the type that the standard library writes as a
-// number.
+// durationSchema describes the type that the standard library writes as a number.
 func durationSchema(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[time.Duration]() {
 		return &jsonschema.Schema{Type: "integer", Format: "nanoseconds"}
@@ -40,7 +39,7 @@ func durationSchema(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// docs/result.schema.json and docs/result.md are what the types say.
+// docs/result.schema.json and docs/result.md match the types.
 func TestResultSchema(t *testing.T) {
 	all := schema(t)
 	text, err := json.MarshalIndent(all, "", "  ")
@@ -58,8 +57,7 @@ func TestResultSchema(t *testing.T) {
 	}
 }
 
-// reference is the schema for people: a table for each type, in the order in
-// which they come up.
+// reference returns the schema for people: a table for each type, in the order of first use.
 func reference(all *jsonschema.Schema) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `# result.json
@@ -103,7 +101,7 @@ func title(name string) string {
 	return name
 }
 
-// kindOf is what a field holds, and the name of the type within, if it has one.
+// kindOf returns what a field holds, and the name of the type within, if it has one.
 func kindOf(field *jsonschema.Schema) (kind, inner string) {
 	switch {
 	case field.Ref != "":

@@ -12,45 +12,69 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// row is one figure of the summary: what it is, and for each subject its
-// lines.
+// row is a row of the summary: what it shows, and the lines for each subject.
 type row struct {
 	Label string
 	Note  string // what it means, in a sentence
 	cell  func(measure.Subject) []string
 }
 
-// rows are the summary, in order; the terminal and the page show the same.
-var rows = []row{
-	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and what became of them.", changes},
-	{"reloads", "New generations of nginx workers, seen from outside.", func(s measure.Subject) []string { return []string{count(s.Reloads)} }},
+// rows are the summary, in order; the terminal and the page show the same. Every figure with
+// a label (measure.Figures) has a row: a figure that is not in this list comes before the
+// last row.
+var rows = withFigures([]row{
+	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and their results.", changes},
+	figure("reloads"),
 	{"POSTs", "Dynamic updates that the controller sent to nginx, and their size.", posts},
 	{"first convergence p50 / p99 / max", "From the intent of a change until the first worker served it.",
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
-	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that never got there are not in it.",
+	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
-	{"of it wait / sync / spread p50", "Where the median time of a change went: from the API's having taken it until the sync that brought it began, that sync, and from the first worker to the last.", way},
+	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", way},
 	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", struck},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
-	{"requests failed, by cause", "Where none failed, the rate below which the true one lies at 95 % confidence (the rule of three).", failures},
-	{"hidden retries", "Requests that the HTTP client sent again without telling its caller.",
-		func(s measure.Subject) []string { return []string{count(s.Requests.Retries)} }},
-	{"sockets opened", "Connections that the lanes opened: many, where nginx closes them.",
-		func(s measure.Subject) []string { return []string{count(s.Requests.Sockets)} }},
+	{"requests failed, by cause", "If none failed: the upper bound of the true rate at 95 % confidence (the rule of three).", failures},
+	figure("requests.retries"),
+	figure("requests.sockets"),
 	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose requests have a chosen length have no latency.", latency},
-	{"streams and long requests p50 / max", "How long requests took whose length the client chooses, such as streams. This is not a latency.", lasted},
+	{"streams and long requests p50 / max", "The duration of requests whose length the client chooses, such as streams. This is not a latency.", lasted},
 	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
-	{"stale answers: number, latest", "Answers of pods that a change had taken out of their service, and how long after its intent the last one was asked for.", stale},
-	{"worker generations alive at once", "The most sets of workers alive at one moment; each has its own memory.",
-		func(s measure.Subject) []string { return []string{count(s.Workers.Alive)} }},
-	{"workers drained for p50 / max", "Of a worker, from being told to finish until it had gone; and workers that ended in another way.", drained},
-	{"peak memory, all nginx processes", "Resident memory summed over all processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
-	{"CPU, controller", "CPU seconds that the controller used in the measured rounds.",
-		func(s measure.Subject) []string { return []string{duration(s.CPU.Controller)} }},
-	{"CPU, nginx", "CPU seconds that all nginx processes used in the measured rounds, nginx -t included.",
-		func(s measure.Subject) []string { return []string{duration(s.CPU.Nginx)} }},
-	{"run is valid", "Whether the run can say anything about the subject.", valid},
+	{"stale answers: number, latest", "Answers of pods that a change had removed from their service, and how long after its intent the last of these requests was sent.", stale},
+	figure("workers.alive"),
+	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", drained},
+	{"peak memory, all nginx processes", "Resident memory, summed over all processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
+	figure("cpu.controller"),
+	figure("cpu.nginx"),
+	{"run is valid", "Whether the run says anything about the subject.", valid},
+})
+
+// figure returns the row of a figure.
+func figure(name string) row {
+	all := measure.Figures()
+	return rowOf(all[slices.IndexFunc(all, func(f measure.Figure) bool { return f.Name == name })])
+}
+
+func rowOf(f measure.Figure) row {
+	return row{f.Label, f.Doc, func(s measure.Subject) []string {
+		value, ok := f.Of(s)
+		if !ok {
+			return nil
+		}
+		return []string{valueOf(f.Kind, value)}
+	}}
+}
+
+// withFigures adds the rows of the figures that have a label and no row, before the last row.
+func withFigures(rows []row) []row {
+	last := len(rows) - 1
+	for _, f := range measure.Figures() {
+		if f.Label != "" && !slices.ContainsFunc(rows, func(r row) bool { return r.Label == f.Label }) {
+			rows = slices.Insert(rows, last, rowOf(f))
+			last++
+		}
+	}
+	return rows
 }
 
 func changes(s measure.Subject) []string {
@@ -69,15 +93,15 @@ func changes(s measure.Subject) []string {
 	return lines
 }
 
-// rowsOf are the rows that have something to say of a result: of most of them
-// nothing is a figure, too.
+// rowsOf returns the rows that have lines for some subject. Most rows have a line even if
+// nothing was measured.
 func rowsOf(result measure.Result) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
 		return !slices.ContainsFunc(result.Subjects, func(s measure.Subject) bool { return r.cell(s) != nil })
 	})
 }
 
-// certificates is nil where none changed.
+// certificates returns nil if none changed.
 func certificates(s measure.Subject) []string {
 	c := s.Certificates
 	if c.Changed == 0 {
@@ -93,7 +117,7 @@ func certificates(s measure.Subject) []string {
 	return lines
 }
 
-// stale is nil where no answer was.
+// stale returns nil if no answer was stale.
 func stale(s measure.Subject) []string {
 	if s.Requests.Stale.N == 0 {
 		return nil
@@ -111,8 +135,8 @@ func posts(s measure.Subject) []string {
 	return []string{count(s.Posts.Count) + ", " + size(s.Posts.Bytes)}
 }
 
-// times says of how many changes it speaks where that is not all of them, and why it
-// is silent of the others; all: the time is that of all workers.
+// times returns quantiles of the times of changes. If some changes have no time, it also says
+// how many, and why. all says that the time is that of all workers.
 func times(d measure.Durations, made measure.Changes, all bool) []string {
 	if d.N == 0 {
 		return []string{"none did"}
@@ -125,8 +149,8 @@ func times(d measure.Durations, made measure.Changes, all bool) []string {
 	return lines
 }
 
-// others says what became of the changes that have no time. A change that was undone,
-// or that its round's end cut short, may have been served by one worker.
+// others says why changes have no time. A change that was undone, or that was cut short by the
+// end of its round, may still have been served by one worker.
 func others(made measure.Changes, rest int, all bool) (lines []string) {
 	type reason struct {
 		n    int

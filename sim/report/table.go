@@ -11,16 +11,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
+	"windtunnel.dev/sim/judge"
 	"windtunnel.dev/sim/measure"
 )
 
-// Table writes the result for a terminal of 100 columns: that the run is void, where
-// it is, the summary with the subjects as columns, why a run is not valid, and the
-// expectations. It has
-// colours only where w is a terminal and NO_COLOR (https://no-color.org) is not set.
-func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
+// Table writes the result for a terminal of 100 columns: whether the run is void, the
+// summary with a column for each subject, why a run is not valid, and the expectations. It
+// has colours only if w is a terminal and NO_COLOR (https://no-color.org) is not set.
+func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
 	paint := painter(w)
-	outcomes = Judged(result, outcomes)
 	var parts []string
 	void := voids(result)
 	if len(void) > 0 {
@@ -30,11 +29,11 @@ func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	if notes := remarks(result); notes != "" {
 		parts = append(parts, notes)
 	}
-	if len(outcomes) > 0 {
-		parts = append(parts, outcomeTable(outcomes, paint))
+	if len(checks) > 0 {
+		parts = append(parts, checkTable(checks, paint))
 	}
 	if len(void) > 0 {
-		parts = append(parts, paint(text.FgRed, "VOID: "+plainLine(verdictLine(result, outcomes))))
+		parts = append(parts, paint(text.FgRed, "VOID: "+plainLine(unjudged(result, checks))))
 	}
 	if _, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n"); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
@@ -42,7 +41,7 @@ func Table(w io.Writer, result measure.Result, outcomes []Outcome) error {
 	return nil
 }
 
-// painter colours text for w, or leaves it.
+// painter returns a function that colours text if w is a terminal.
 func painter(w io.Writer) func(text.Color, string) string {
 	file, isFile := w.(*os.File)
 	if isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
@@ -79,7 +78,7 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks are why a run is not valid and what went wrong in it, a line each.
+// remarks says why a run is not valid, and what went wrong in it, a line each.
 func remarks(result measure.Result) string {
 	var lines []string
 	for _, s := range result.Subjects {
@@ -93,7 +92,8 @@ func remarks(result measure.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainLine keeps what a controller logs from breaking a line, or from commanding the terminal.
+// plainLine removes control characters: text that a controller logs must neither break a line
+// nor control the terminal.
 func plainLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -103,26 +103,26 @@ func plainLine(text string) string {
 	}, text)
 }
 
-func outcomeTable(outcomes []Outcome, paint func(text.Color, string) string) string {
+func checkTable(checks []judge.Check, paint func(text.Color, string) string) string {
 	t := newTable()
 	t.AppendHeader(table.Row{"", "subject", "expectation", "actual"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 14}, {Number: 3, WidthMax: 38, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 34, WidthMaxEnforcer: text.WrapSoft}})
-	for _, o := range outcomes {
+	for _, c := range checks {
 		mark := paint(text.FgGreen, "pass")
 		switch {
-		case o.Void:
+		case c.Void:
 			mark = paint(text.FgHiBlack, notJudged)
-		case !o.OK:
+		case !c.Met():
 			mark = paint(text.FgRed, "FAIL")
 		}
-		t.AppendRow(table.Row{mark, plainLine(o.Subject), plainLine(o.Text), plainLine(o.Actual)})
+		t.AppendRow(table.Row{mark, plainLine(c.Subject), plainLine(c.Text), plainLine(c.Actual)})
 	}
 	return t.Render()
 }
 
-// verdictLine says why no expectation is judged, or not all of them.
-func verdictLine(result measure.Result, outcomes []Outcome) string {
-	met, failed, void := tally(outcomes)
+// unjudged says why no expectation is judged, or not all of them.
+func unjudged(result measure.Result, checks []judge.Check) string {
+	met, failed, void := tally(checks)
 	if void == 0 {
 		return fmt.Sprintf("the run of %s says nothing", strings.Join(voids(result), ", "))
 	}

@@ -15,8 +15,9 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// A scenario is run with processes of this machine, measured from its log, and
-// told as a table. It needs nginx with Lua and the controller's binary (make build).
+// A scenario is run with processes of this machine, measured from its log, and printed as a
+// table. This needs nginx with Lua and the controller's binary (make build). Package sim/trial
+// does all of this in one call.
 func Example() {
 	const dir = "runs/mine"
 	s, err := scenario.Load("scenarios/endpoints/endpoint-churn-is-dynamic.yaml", scenario.Known{})

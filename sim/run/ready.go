@@ -13,15 +13,15 @@ import (
 	"windtunnel.dev/sim/backend"
 )
 
-// steadyPasses is how many times in a row every host must be served over
-// connections of their own before a subject counts as ready. nginx's workers
-// learn of their backends one by one, and a fresh connection goes to any of
-// them: a worker that knows nothing yet would have to miss them all.
+// steadyPasses is how many times in a row every host must be served, over a new connection
+// each, before a subject counts as ready. nginx's workers learn of their backends one by one,
+// and a new connection goes to any of them. So a worker that knows no backends yet could stay
+// unnoticed only if it got none of these connections.
 const steadyPasses = 2
 
-// client asks the subject over a new connection each time.
-func (s *side) client() *http.Client {
-	address := s.instance.Address().String()
+// client returns a client that opens a new connection for each request.
+func (r *rig) client() *http.Client {
+	address := r.instance.Address().String()
 	return &http.Client{
 		Timeout: 5 * time.Second,
 		Transport: &http.Transport{
@@ -33,13 +33,13 @@ func (s *side) client() *http.Client {
 	}
 }
 
-// lookOnce asks for every URL of the population, and counts those that no pod answers.
-func (s *side) lookOnce(ctx context.Context) (asked, unserved int) {
-	client := s.client()
+// lookOnce requests every URL of the population, and counts those that no pod answers.
+func (r *rig) lookOnce(ctx context.Context) (asked, unserved int) {
+	client := r.client()
 	var without atomic.Int64
 	var group errgroup.Group
 	group.SetLimit(4)
-	for _, target := range s.population.Targets() {
+	for _, target := range r.population.Targets() {
 		group.Go(func() error {
 			if look(ctx, client, "http://"+target.Host+target.Path) != nil {
 				without.Add(1)
@@ -48,18 +48,17 @@ func (s *side) lookOnce(ctx context.Context) (asked, unserved int) {
 		})
 	}
 	group.Wait()
-	return len(s.population.Targets()), int(without.Load())
+	return len(r.population.Targets()), int(without.Load())
 }
 
-// awaitServed returns when every host and path of the population is answered
-// by a pod.
-func (s *side) awaitServed(ctx context.Context) error {
-	client := s.client()
+// awaitServed returns when a pod answers at every host and path of the population.
+func (r *rig) awaitServed(ctx context.Context) error {
+	client := r.client()
 	for range steadyPasses {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(4)
-		for _, target := range s.population.Targets() {
-			group.Go(func() error { return s.awaitTarget(ctx, client, "http://"+target.Host+target.Path) })
+		for _, target := range r.population.Targets() {
+			group.Go(func() error { return r.awaitTarget(ctx, client, "http://"+target.Host+target.Path) })
 		}
 		if err := group.Wait(); err != nil {
 			return err
@@ -68,7 +67,7 @@ func (s *side) awaitServed(ctx context.Context) error {
 	return nil
 }
 
-func (s *side) awaitTarget(ctx context.Context, client *http.Client, url string) error {
+func (r *rig) awaitTarget(ctx context.Context, client *http.Client, url string) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -78,15 +77,15 @@ func (s *side) awaitTarget(ctx context.Context, client *http.Client, url string)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("subject %s does not serve %s (%w); the last answer: %w", s.name, url, context.Cause(ctx), last)
-		case <-s.instance.Died():
-			return s.instance.Err()
+			return fmt.Errorf("subject %s does not serve %s (%w); the last answer: %w", r.name, url, context.Cause(ctx), last)
+		case <-r.instance.Died():
+			return r.instance.Err()
 		case <-ticker.C:
 		}
 	}
 }
 
-// look is nil when a pod answered.
+// look requests a URL. It returns nil if a pod answered.
 func look(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

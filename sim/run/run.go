@@ -1,7 +1,7 @@
-// Package run conducts a scenario: it starts the subjects, gives each its
-// turns, and writes the event log. It stands between the scenario and all that
-// acts or looks. Its one rule: it decides when things happen, never what they
-// mean; that is read from the log later.
+// Package run conducts a scenario: it starts the subjects, gives each its turns, and writes
+// the event log. It stands between the scenario and everything that acts on a subject or
+// observes it. Its one rule: it decides when things happen, not what they mean; that is read
+// from the log later.
 package run
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 	Scenario    *scenario.Scenario
 	Seed        uint64
 	Driver      driver.Driver
-	Dir         string // for what the subjects leave behind, a folder each
+	Dir         string // for what the subjects leave behind, such as logs; a folder each
 	Log         *event.Log
 	Start       time.Time         // the start of Log
 	Environment map[string]string // of the report
@@ -57,24 +57,24 @@ func Do(ctx context.Context, o Options) (err error) {
 		return err
 	}
 
-	sides, err := prepareAll(ctx, o, population)
-	defer func() { err = errors.Join(err, stop(ctx, sides, o.Log)) }()
+	rigs, err := prepareAll(ctx, o, population)
+	defer func() { err = errors.Join(err, stop(ctx, rigs, o.Log)) }()
 	if err != nil {
 		return err
 	}
-	// Looking ends before the subjects do: their end is not part of the run.
+	// The probes end before the subjects do: the end of a subject is not part of the run.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if err := launch(ctx, sides, population); err != nil {
+	if err := launch(ctx, rigs, population); err != nil {
 		return err
 	}
-	for _, side := range sides {
-		go side.watchLife(ctx, mortal(o.Scenario), cancel)
+	for _, rig := range rigs {
+		go rig.watchLife(ctx, mortal(o.Scenario), cancel)
 	}
 	host := probe.WatchHost(ctx, o.Log)
 	defer func() { cancel(nil); <-host }()
 
-	err = rounds(ctx, o, sides, step.Deal(beats, o.Scenario.Length(), o.Scenario.Rounds))
+	err = rounds(ctx, o, rigs, step.Deal(beats, o.Scenario.Length(), o.Scenario.Rounds))
 	if err != nil {
 		o.Log.Write(event.Event{At: o.Log.Now(), Phase: &event.Phase{Name: event.Cut}})
 	}
@@ -88,17 +88,17 @@ func Try(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	sides, err := prepareAll(ctx, o, recording.Population)
-	defer func() { err = errors.Join(err, stop(ctx, sides, o.Log)) }()
+	rigs, err := prepareAll(ctx, o, recording.Population)
+	defer func() { err = errors.Join(err, stop(ctx, rigs, o.Log)) }()
 	if err != nil {
 		return err
 	}
-	looking, cancel := context.WithCancel(ctx) // ends before the subjects do
+	probing, cancel := context.WithCancel(ctx) // ends before the subjects do
 	defer cancel()
-	return launch(looking, sides, recording.Population)
+	return launch(probing, rigs, recording.Population)
 }
 
-// mortal says whether a scenario kills controllers, or what they cannot live without.
+// mortal reports whether a scenario kills controllers, or processes that they depend on.
 func mortal(s *scenario.Scenario) bool {
 	return slices.ContainsFunc(s.Timeline, func(step scenario.Step) bool {
 		f, known := fault.Find(step.Fault)
@@ -106,7 +106,7 @@ func mortal(s *scenario.Scenario) bool {
 	})
 }
 
-// populate makes the population, or reads it with all that was recorded of it.
+// populate generates the population, or reads it from the scenario's recording.
 func populate(o Options) (churn.Recording, error) {
 	p := o.Scenario.Population
 	if p.Recording == "" {
@@ -124,16 +124,16 @@ func populate(o Options) (churn.Recording, error) {
 	return recording, nil
 }
 
-// rounds lets the subjects take turns, in an order that is turned round each
-// time (A B, B A), so that neither always comes first.
-func rounds(ctx context.Context, o Options, sides []*side, deals [][]step.Beat) error {
+// rounds gives the subjects their turns, in an order that is reversed each time (A B, B A), so
+// that neither always comes first.
+func rounds(ctx context.Context, o Options, rigs []*rig, deals [][]step.Beat) error {
 	slice := o.Scenario.Length() / time.Duration(len(deals))
 	for i, beats := range deals {
-		for turn := range sides {
+		for turn := range rigs {
 			if i%2 == 1 {
-				turn = len(sides) - 1 - turn
+				turn = len(rigs) - 1 - turn
 			}
-			if err := sides[turn].round(ctx, o, i+1, slice, beats); err != nil {
+			if err := rigs[turn].round(ctx, o, i+1, slice, beats); err != nil {
 				return err
 			}
 		}
@@ -158,20 +158,20 @@ func header(o Options) *event.Run {
 	return run
 }
 
-// prepareAll prepares the subjects, and returns those that were, also with an error.
-func prepareAll(ctx context.Context, o Options, population corpus.Population) ([]*side, error) {
-	var sides []*side
+// prepareAll prepares the subjects. With an error, it returns those that are prepared.
+func prepareAll(ctx context.Context, o Options, population corpus.Population) ([]*rig, error) {
+	var rigs []*rig
 	for i, s := range subject.Of(o.Scenario) {
-		side, err := prepare(ctx, o, population, i, s)
+		one, err := prepare(ctx, o, population, i, s)
 		if err != nil {
-			return sides, err
+			return rigs, err
 		}
-		sides = append(sides, side)
+		rigs = append(rigs, one)
 	}
-	return sides, nil
+	return rigs, nil
 }
 
-func prepare(ctx context.Context, o Options, population corpus.Population, index int, s subject.Subject) (*side, error) {
+func prepare(ctx context.Context, o Options, population corpus.Population, index int, s subject.Subject) (*rig, error) {
 	dir := filepath.Join(o.Dir, s.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -180,10 +180,10 @@ func prepare(ctx context.Context, o Options, population corpus.Population, index
 	if err != nil {
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
 	}
-	return &side{name: s.Name, instance: instance, log: o.Log}, nil
+	return &rig{name: s.Name, instance: instance, log: o.Log}, nil
 }
 
-// shape is the population that the scenario asks for.
+// shape returns the population that the scenario asks for.
 func shape(o Options) corpus.Shape {
 	p := o.Scenario.Population
 	shape := corpus.Shape{
@@ -196,7 +196,7 @@ func shape(o Options) corpus.Shape {
 	return shape
 }
 
-// streams are the services of the population that TCP and UDP lead to.
+// streams returns the services of the population that are reached over TCP and UDP.
 func streams(population corpus.Population) []string {
 	var all []string
 	for _, s := range population.Services {
@@ -208,22 +208,22 @@ func streams(population corpus.Population) []string {
 }
 
 // launch gives all subjects their population and starts them, at the same time.
-func launch(ctx context.Context, sides []*side, population corpus.Population) error {
+func launch(ctx context.Context, rigs []*rig, population corpus.Population) error {
 	group, launching := errgroup.WithContext(ctx)
-	for _, side := range sides {
-		group.Go(func() error { return side.launch(launching, ctx, population) })
+	for _, rig := range rigs {
+		group.Go(func() error { return rig.launch(launching, ctx, population) })
 	}
 	return group.Wait()
 }
 
-// stop ends everything, also after an interrupt.
-func stop(ctx context.Context, sides []*side, log *event.Log) error {
+// stop ends all subjects, even after an interrupt.
+func stop(ctx context.Context, rigs []*rig, log *event.Log) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
-	errs := make([]error, len(sides))
+	errs := make([]error, len(rigs))
 	var group errgroup.Group
-	for i, side := range sides {
-		group.Go(func() error { errs[i] = side.stop(ctx); return nil })
+	for i, rig := range rigs {
+		group.Go(func() error { errs[i] = rig.stop(ctx); return nil })
 	}
 	group.Wait()
 	return errors.Join(errs...)

@@ -25,7 +25,7 @@ const (
 	changeGap  = 200 * ms
 	lookGap    = 4 * ms
 	usageGap   = 100 * ms
-	settle     = 2 * time.Second
+	afterChurn = 2 * time.Second
 	never      = 1000 * time.Hour
 )
 
@@ -125,7 +125,7 @@ func (s *subject) reload(at time.Duration) {
 
 func (s *subject) round(begin, churn time.Duration) (end time.Duration) {
 	s.rounds++
-	end = begin + churn + settle
+	end = begin + churn + afterChurn
 	phase := func(at time.Duration, name event.PhaseName) {
 		s.add(at, event.Event{Phase: &event.Phase{Name: name, Round: s.rounds}})
 	}

@@ -19,8 +19,8 @@ import (
 // readyPatience is how long a subject may take to serve its population.
 const readyPatience = 2 * time.Minute
 
-// side is one subject of the comparison, with all that acts on it and looks at it.
-type side struct {
+// rig is one subject in a run, with everything that acts on it and observes it.
+type rig struct {
 	name     string
 	instance driver.Instance
 	log      *event.Log
@@ -31,46 +31,45 @@ type side struct {
 	usage      *probe.Usage
 }
 
-// launch loads the population and starts the subject; it returns when every
-// host of the population is served. What looks at the subject goes on until
-// run is done.
-func (s *side) launch(ctx, run context.Context, population corpus.Population) error {
-	s.population = population
+// launch loads the population and starts the subject. It returns when every host of the
+// population is served. The probes that it starts end with run.
+func (r *rig) launch(ctx, run context.Context, population corpus.Population) error {
+	r.population = population
 	ctx, cancel := context.WithTimeoutCause(ctx, readyPatience, fmt.Errorf("not within %v", readyPatience))
 	defer cancel()
-	client, err := cluster.New(s.instance.API())
+	client, err := cluster.New(r.instance.API())
 	if err != nil {
-		return fmt.Errorf("subject %s: %w", s.name, err)
+		return fmt.Errorf("subject %s: %w", r.name, err)
 	}
-	s.cluster = step.NewCluster(s.name, client, s.instance.Pods(), population, s.log)
-	if err := s.populate(ctx, client); err != nil {
-		return fmt.Errorf("subject %s: loading the population: %w", s.name, err)
+	r.cluster = step.NewCluster(r.name, client, r.instance.Pods(), population, r.log)
+	if err := r.populate(ctx, client); err != nil {
+		return fmt.Errorf("subject %s: loading the population: %w", r.name, err)
 	}
 	began := time.Now()
-	if err := s.instance.Launch(ctx); err != nil {
+	if err := r.instance.Launch(ctx); err != nil {
 		return err
 	}
 	first := event.Start{Healthy: time.Since(began)}
-	first.Asked, first.Unserved = s.lookOnce(ctx)
-	s.workers = probe.WatchWorkers(run, s.log, s.name, s.instance.Master)
-	s.cluster.Victim = victim{s}
-	s.usage = probe.WatchUsage(run, s.log, s.workers, func() (int, error) { return s.instance.Controller(), nil })
-	if err := s.awaitServed(ctx); err != nil {
+	first.Asked, first.Unserved = r.lookOnce(ctx)
+	r.workers = probe.WatchWorkers(run, r.log, r.name, r.instance.Master)
+	r.cluster.Victim = victim{r}
+	r.usage = probe.WatchUsage(run, r.log, r.workers, func() (int, error) { return r.instance.Controller(), nil })
+	if err := r.awaitServed(ctx); err != nil {
 		return err
 	}
 	first.Served = time.Since(began)
-	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Start: &first})
-	s.phase(event.Ready, 0)
+	r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Start: &first})
+	r.phase(event.Ready, 0)
 	return nil
 }
 
 // populate starts the pods, then writes the objects that name their addresses.
-func (s *side) populate(ctx context.Context, client *cluster.Client) error {
-	if err := s.cluster.StartPods(); err != nil {
+func (r *rig) populate(ctx context.Context, client *cluster.Client) error {
+	if err := r.cluster.StartPods(); err != nil {
 		return err
 	}
 	var objects []*unstructured.Unstructured
-	for _, typed := range s.population.Objects(s.cluster.Address) {
+	for _, typed := range r.population.Objects(r.cluster.Address) {
 		object, err := cluster.Object(typed)
 		if err != nil {
 			return err
@@ -80,20 +79,20 @@ func (s *side) populate(ctx context.Context, client *cluster.Client) error {
 	return client.CreateAll(ctx, objects)
 }
 
-func (s *side) phase(name event.PhaseName, round int) {
-	s.log.Write(event.Event{At: s.log.Now(), Subject: s.name, Phase: &event.Phase{Name: name, Round: round}})
+func (r *rig) phase(name event.PhaseName, round int) {
+	r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Phase: &event.Phase{Name: name, Round: round}})
 }
 
-func (s *side) stop(ctx context.Context) error {
-	if err := s.instance.Stop(ctx); err != nil {
-		return fmt.Errorf("stopping subject %s: %w", s.name, err)
+func (r *rig) stop(ctx context.Context) error {
+	if err := r.instance.Stop(ctx); err != nil {
+		return fmt.Errorf("stopping subject %s: %w", r.name, err)
 	}
-	s.phase(event.Stopped, 0)
+	r.phase(event.Stopped, 0)
 	return nil
 }
 
-// victim is the subject as its faults see it.
-type victim struct{ *side }
+// victim is the subject as faults see it.
+type victim struct{ *rig }
 
 func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func() (struck int), err error) {
 	return v.instance.Inject(f, scope)

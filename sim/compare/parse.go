@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"fmt"
@@ -10,34 +10,35 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"windtunnel.dev/sim/compare"
 	"windtunnel.dev/sim/measure"
 )
 
-// readBudget parses an amount in the unit of the figure, or a share of base.
-func readBudget(name, text string) (compare.Budget, error) {
+// ParseBudget parses the budget of a figure: an amount in the figure's unit, as in 3, 5ms or
+// 10Mi, or a share of base, as in 10%.
+func ParseBudget(name, text string) (measure.Budget, error) {
 	figures := measure.Figures()
 	i := slices.IndexFunc(figures, func(f measure.Figure) bool { return f.Name == name })
 	if i < 0 {
-		return compare.Budget{}, compare.UnknownFigure(name)
+		return measure.Budget{}, UnknownFigure(name)
 	}
 	if digits, share := strings.CutSuffix(text, "%"); share {
 		number, err := strconv.ParseFloat(digits, 64)
 		if err != nil || !notNegative(number) {
-			return compare.Budget{}, fmt.Errorf("%s=%s: want a number of 0 or more before the %%", name, text)
+			return measure.Budget{}, fmt.Errorf("%s=%s: want a number of 0 or more before the %%", name, text)
 		}
-		return compare.Budget{Rel: number / 100}, nil
+		return measure.Budget{Rel: number / 100}, nil
 	}
-	more, example := readAmount(figures[i].Kind, text)
+	more, example := parseAmount(figures[i].Kind, text)
 	if example != "" {
-		return compare.Budget{}, fmt.Errorf("%s=%s: want 0 or more, such as %s, or a number with %%", name, text, example)
+		return measure.Budget{}, fmt.Errorf("%s=%s: want 0 or more, such as %s, or a number with %%", name, text, example)
 	}
-	return compare.Budget{More: more}, nil
+	return measure.Budget{More: more}, nil
 }
 
-// readAmount reads what figures of a kind are measured in: seconds, bytes or
-// plain numbers. Where it is none of 0 or more, it says what one looks like.
-func readAmount(kind measure.Kind, text string) (amount float64, example string) {
+// parseAmount parses a value of a figure of a kind: a duration, a size or a number. The
+// amount is in seconds, bytes or plain numbers. If the text is not a value of 0 or more,
+// example is one.
+func parseAmount(kind measure.Kind, text string) (amount float64, example string) {
 	var err error
 	switch kind {
 	case measure.Time:

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/subject"
+	"windtunnel.dev/sim/traffic"
+)
+
+func listScenarios() ([]entry, error) {
+	all, err := scenarios([]string{scenarioFolder}, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: run this where the folder %s is, as in a checkout of Windtunnel", err, scenarioFolder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []entry
+	for _, s := range all {
+		found = append(found, entry{s.Name, s.Tier, s.File, s.Summary})
+	}
+	return found, nil
+}
+
+func listLanes() ([]entry, error) {
+	var all []entry
+	for _, name := range traffic.Lanes() {
+		all = append(all, entry{Name: name, Kind: traffic.DoorOf(name).String(), What: traffic.DocOf(name)})
+	}
+	return all, nil
+}
+
+func listFaults() ([]entry, error) {
+	var all []entry
+	for _, f := range fault.All() {
+		lasts := "no"
+		if f.Lasts {
+			lasts = "yes"
+		}
+		all = append(all, entry{Name: f.Name, Kind: lasts, What: f.Doc})
+	}
+	return all, nil
+}
+
+func listFigures() ([]entry, error) {
+	var all []entry
+	for _, f := range measure.Figures() {
+		all = append(all, entry{Name: f.Name, Kind: string(f.Kind), What: f.Doc})
+	}
+	return all, nil
+}
+
+func listDrivers() ([]entry, error) {
+	var all []entry
+	for _, d := range drivers {
+		all = append(all, entry{Name: d.name, What: d.where})
+	}
+	return all, nil
+}
+
+// listAdapters lists the kinds of controllers; today all of them are compatible with
+// ingress-nginx. An adapter for another controller would be one more row.
+func listAdapters() ([]entry, error) {
+	var all []entry
+	for _, k := range subject.Kinds() {
+		all = append(all, entry{Name: k.Name, What: k.Doc})
+	}
+	return all, nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"windtunnel.dev/controller/annotations"
+	"windtunnel.dev/controller/options"
+	"windtunnel.dev/internal/suggest"
+	"windtunnel.dev/sim/compare"
+	"windtunnel.dev/sim/driver/simulated"
+	"windtunnel.dev/sim/expect"
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/traffic"
+)
+
+// scenarioFolder is where scenarios are looked for if none is named.
+const scenarioFolder = "scenarios"
+
+// loadScenario reads a scenario that is to be run with the bundled controller.
+func loadScenario(path string) (*scenario.Scenario, error) {
+	return scenario.Load(path, known())
+}
+
+// loadForeign reads a scenario whose bundled controller may be replaced by another
+// controller, or by another version of ours: which keys that one ignores is not known here.
+func loadForeign(path string) (*scenario.Scenario, error) {
+	known := known()
+	known.Keys.Other = true
+	return scenario.Load(path, known)
+}
+
+// known is what scenarios are checked against.
+func known() scenario.Known {
+	return scenario.Known{
+		Lanes:       traffic.Lanes(),
+		StreamLanes: traffic.StreamLanes(),
+		Faults:      knownFaults(),
+		Keys: scenario.Keys{
+			Config:      options.Names(),
+			ConfigMap:   simulated.ConfigMap,
+			Annotations: knownAnnotations(),
+		},
+		CheckExpression: func(text string) error {
+			_, err := expect.Compile(text)
+			return err
+		},
+		CheckFigure: func(pattern string) error {
+			_, err := compare.Select([]string{pattern})
+			return err
+		},
+		CheckBudget: func(figure, amount string) error {
+			_, err := compare.ParseBudget(figure, amount)
+			return err
+		},
+	}
+}
+
+// knownAnnotations returns those of the bundled controller, with their prefix.
+func knownAnnotations() []string {
+	names := annotations.Names()
+	for i, name := range names {
+		names[i] = annotations.DefaultPrefix + "/" + name
+	}
+	return names
+}
+
+// knownFaults returns for each fault whether it lasts.
+func knownFaults() map[string]bool {
+	lasts := map[string]bool{}
+	for _, f := range fault.All() {
+		lasts[f.Name] = f.Lasts
+	}
+	return lasts
+}
+
+// warn prints what may be wrong with a scenario, a line each.
+func warn(stderr io.Writer, s *scenario.Scenario) {
+	for _, warning := range s.Warnings {
+		fmt.Fprintln(stderr, "warning:", warning)
+	}
+}
+
+// warnOfKeys prints which keys of a ConfigMap, given by a flag, the bundled controller does
+// not know. Another controller may know them.
+func warnOfKeys(stderr io.Writer, flag string, keys map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(options.Names(), key) {
+			fmt.Fprintln(stderr, strings.TrimSpace(fmt.Sprintf("warning: --%s: unknown ConfigMap key %s; %s", flag, key, suggest.DidYouMean(key, options.Names()))))
+		}
+	}
+}
+
+// scenarios reads the files that paths name, and those in the folders that they name, and
+// returns the scenarios of a tier; of all tiers if it is empty. The error joins the problems
+// of all files.
+func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
+	files, err := scenarioFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	var all []*scenario.Scenario
+	var wrong []error
+	for _, name := range files {
+		s, err := loadScenario(name)
+		if err != nil {
+			wrong = append(wrong, err)
+		} else if tier == "" || s.Tier == tier {
+			all = append(all, s)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no scenario of tier %q in %s", tier, strings.Join(paths, ", "))
+	}
+	return all, nil
+}
+
+// scenarioFiles returns the files that paths name, and the YAML files in the folders that
+// they name.
+func scenarioFiles(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || name != path && !isYAML(name) {
+				return err
+			}
+			files = append(files, name)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func isYAML(name string) bool { return filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml" }

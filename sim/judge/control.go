@@ -1,0 +1,43 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/scenario"
+)
+
+// OfControl returns the outcome of a run with the mutation of a control, and the reason in
+// a line. It passes if every expectation that the control names fails for at least one
+// subject. The values decide, even if the run is void: a mutation may itself make the run
+// void, for example by stopping all workers. An expectation that cannot be evaluated proves
+// nothing.
+func OfControl(control *scenario.Control, result measure.Result, checks []Check) (Outcome, string) {
+	if why := missed(result); why != "" {
+		return Void, "the control was not applied: " + why
+	}
+	var red []string
+	for _, text := range control.Fails {
+		i := slices.IndexFunc(checks, func(c Check) bool { return c.Text == text && !c.OK && c.Error == "" })
+		if i < 0 {
+			return Failed, fmt.Sprintf("stays green: %s holds under the mutation", text)
+		}
+		red = append(red, checks[i].Actual)
+	}
+	return Passed, "turns red: " + strings.Join(red, ", ")
+}
+
+// missed names a fault of a run that struck nothing, or that could not be made; empty if
+// there is none. If a fault did not happen, a failing expectation proves nothing about it.
+func missed(result measure.Result) string {
+	for _, s := range result.Subjects {
+		for _, f := range s.Struck {
+			if f.Of != "" && f.Count == 0 || f.Failed == f.Times {
+				return fmt.Sprintf("the fault %s struck nothing of %s", f.Name, s.Name)
+			}
+		}
+	}
+	return ""
+}

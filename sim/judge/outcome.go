@@ -1,0 +1,37 @@
+// Package judge decides what a trial comes to. It stands between the measurements of a run
+// and everyone who must act on them: reports, tables, exit codes. Its one rule: a void run
+// says nothing about its subject, so void comes before failed, and only Of has that order.
+package judge
+
+import "slices"
+
+// Outcome is what a trial comes to, or several trials together.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed      Outcome = "passed"      // every expectation is met
+	Failed      Outcome = "failed"      // an expectation is not met, or a subject died
+	Void        Outcome = "void"        // the run says nothing about a subject
+	Skipped     Outcome = "skipped"     // the driver cannot do what the scenario asks for
+	NotRun      Outcome = "not run"     // the trial could not be done
+	Interrupted Outcome = "interrupted" // the user ended it
+)
+
+// Outcomes are all of them.
+var Outcomes = []Outcome{Passed, Failed, Void, Skipped, NotRun, Interrupted}
+
+// gravest are the outcomes that several trials can come to, the gravest first. A skipped
+// trial is not among them: that a driver cannot run a scenario is no news.
+var gravest = []Outcome{Interrupted, NotRun, Failed, Void}
+
+// Together returns the outcome of several trials: the gravest. One trial that failed is a
+// failure, whether or not another one was void.
+func Together(outcomes ...Outcome) Outcome {
+	for _, grave := range gravest {
+		if slices.Contains(outcomes, grave) {
+			return grave
+		}
+	}
+	return Passed
+}

@@ -1,0 +1,57 @@
+package rundir
+
+import (
+	"io"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/measure"
+	"windtunnel.dev/sim/report"
+	"windtunnel.dev/sim/scenario"
+)
+
+// Measured is what the log of a run comes to.
+type Measured struct {
+	Result measure.Result
+	Series measure.Series
+	Checks []judge.Check // of the expectations
+}
+
+// Outcome returns the outcome of a run that came to its end, and the reason in a line.
+func (m Measured) Outcome() (judge.Outcome, string) { return judge.Of(m.Result, m.Checks) }
+
+// reports are the files that are made of a measured run, a line each.
+var reports = []struct {
+	name  string
+	write func(io.Writer, Measured) error
+}{
+	{Result, func(w io.Writer, m Measured) error { return report.JSON(w, m.Result, m.Checks) }},
+	{Page, func(w io.Writer, m Measured) error { return report.HTML(w, m.Result, m.Series, m.Checks) }},
+	{Markdown, func(w io.Writer, m Measured) error { return report.Markdown(w, m.Result, m.Checks) }},
+	{JUnit, func(w io.Writer, m Measured) error { return report.JUnit(w, m.Result, m.Checks) }},
+	{Bench, func(w io.Writer, m Measured) error { return report.Benchmark(w, m.Result) }},
+}
+
+// Measure measures the log of the run, checks the expectations of its scenario, and writes
+// all reports beside the log.
+func (d Dir) Measure(s *scenario.Scenario) (Measured, error) {
+	file, err := readfile.Open(d.File(Events))
+	if err != nil {
+		return Measured{}, err
+	}
+	defer file.Close()
+	var m Measured
+	if m.Result, m.Series, err = measure.From(event.Read(file)); err != nil {
+		return Measured{}, err
+	}
+	if m.Checks, err = judge.Checks(s, m.Result); err != nil {
+		return Measured{}, err
+	}
+	for _, r := range reports {
+		if err := writeFile(d.File(r.name), func(w io.Writer) error { return r.write(w, m) }); err != nil {
+			return Measured{}, err
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,64 @@
+// Package rundir is the folder of a run: its files, their names, and how they are written
+// and read. It stands between the runs and everything that reads a run later, such as
+// windtunnel report and windtunnel compare. Its one rule: it knows files, and not how a run
+// is made, so that an old run can be measured and reported again.
+package rundir
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/scenario"
+)
+
+// The files of a run's folder. The logs of the subjects are in folders beside them.
+const (
+	Events   = "events.jsonl"
+	Scenario = "scenario.yaml"
+	Result   = "result.json"
+	Page     = "report.html"
+	Markdown = "report.md"
+	JUnit    = "junit.xml"
+	Bench    = "bench.txt"
+)
+
+// Dir is the path of a run's folder.
+type Dir string
+
+// File returns the path of one of its files.
+func (d Dir) File(name string) string { return filepath.Join(string(d), name) }
+
+// Default returns the path of a folder for what the user gave no folder: runs/NAME-TIME.
+func Default(name string, now time.Time) string {
+	return filepath.Join("runs", name+"-"+now.Format("20060102-150405"))
+}
+
+// Create makes the folder of a run, with the scenario in it, so that the reports can be made
+// again. The scenario is a copy of its file, unless rewritten says that it is no longer what
+// the file says. A folder that holds a run already is an error.
+func Create(path string, s *scenario.Scenario, rewritten bool) (Dir, error) {
+	d := Dir(path)
+	if _, err := os.Stat(d.File(Events)); err == nil {
+		return "", fmt.Errorf("%s holds a run already: choose another --out", path)
+	}
+	text, err := readfile.Read(s.File, scenario.Largest)
+	if rewritten || s.Located {
+		text, err = s.Marshal()
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(d.File(Scenario), text, 0o644); err != nil {
+		return "", err
+	}
+	if name := s.Population.Recording; name != "" {
+		return d, Copy(filepath.Join(filepath.Dir(s.File), name), d.File(name))
+	}
+	return d, nil
+}

@@ -1,0 +1,174 @@
+package rundir_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/measure/measuretest"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/scenario"
+)
+
+const text = `# A comment, which is kept.
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: story}
+spec:
+  population: {services: 1}
+`
+
+// story is a scenario that was read from a file.
+func story(t *testing.T) *scenario.Scenario {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "story.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Load(file, scenario.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// logOf writes the log of a run into its folder.
+func logOf(t *testing.T, d rundir.Dir, events ...event.Event) {
+	t.Helper()
+	file, err := os.Create(d.File(rundir.Events))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := event.NewLog(file, time.Now())
+	for _, e := range events {
+		log.Write(e)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The folder keeps the scenario's file, or what became of it.
+func TestCreate(t *testing.T) {
+	s := story(t)
+	d, err := rundir.Create(filepath.Join(t.TempDir(), "a", "b"), s, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(d.File(rundir.Scenario)); err != nil || string(kept) != text {
+		t.Errorf("%s, %v", kept, err)
+	}
+	s.Settle = 77 * time.Second
+	if _, err := rundir.Create(string(d), s, true); err != nil {
+		t.Errorf("a folder without a log: %v", err)
+	}
+	if kept, err := os.ReadFile(d.File(rundir.Scenario)); err != nil || !bytes.Contains(kept, []byte("1m17s")) {
+		t.Errorf("%s, %v", kept, err)
+	}
+	logOf(t, d)
+	if _, err := rundir.Create(string(d), s, false); err == nil || !strings.Contains(err.Error(), "holds a run already") {
+		t.Errorf("a folder with a log: %v", err)
+	}
+}
+
+func TestStarted(t *testing.T) {
+	begin := event.Event{Subject: "a", Phase: &event.Phase{Name: event.RoundBegin}}
+	for name, test := range map[string]struct {
+		events []event.Event
+		want   bool
+	}{
+		"empty":          {nil, false},
+		"only prepared":  {[]event.Event{{Run: &event.Run{}}, {Subject: "a", Phase: &event.Phase{Name: event.Ready}}}, false},
+		"a round began":  {[]event.Event{{Run: &event.Run{}}, begin}, true},
+		"and was ended ": {[]event.Event{begin, {Phase: &event.Phase{Name: event.Cut}}}, true},
+	} {
+		d := rundir.Dir(t.TempDir())
+		logOf(t, d, test.events...)
+		if d.Started() != test.want {
+			t.Errorf("%s: %t", name, !test.want)
+		}
+	}
+	if rundir.Dir(t.TempDir()).Started() {
+		t.Error("a folder without a log has started")
+	}
+}
+
+// The changes are those of the first subject.
+func TestChanges(t *testing.T) {
+	d := rundir.Dir(t.TempDir())
+	logOf(t, d, event.Event{Run: &event.Run{Seed: 9, Subjects: []string{"b", "a"}}},
+		event.Event{Subject: "a", Change: &event.Change{ID: 1, Object: "x"}},
+		event.Event{Subject: "b", Change: &event.Change{ID: 1, Object: "y"}})
+	changes, seed, err := d.Changes()
+	if err != nil || seed != 9 || len(changes) != 1 || changes[0].Object != "y" {
+		t.Errorf("%+v of seed %d, %v", changes, seed, err)
+	}
+}
+
+// What is measured in memory is what the folder holds.
+func TestMeasure(t *testing.T) {
+	d := rundir.Dir(t.TempDir())
+	var events []event.Event
+	for e := range measuretest.Seq(measuretest.Log(1, 6*time.Second)) {
+		events = append(events, e)
+	}
+	logOf(t, d, events...)
+	s := &scenario.Scenario{Name: "story", Spec: scenario.Spec{Expect: []scenario.Expectation{{Expression: "reloads == 0"}}}}
+	m, err := d.Measure(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome, note := m.Outcome(); outcome != judge.Failed {
+		t.Errorf("%s, %s", outcome, note)
+	}
+	for _, name := range []string{rundir.Result, rundir.Page, rundir.Markdown, rundir.JUnit, rundir.Bench} {
+		if info, err := os.Stat(d.File(name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	read, err := rundir.Results(string(d))
+	if err != nil || len(read) != 1 || fmt.Sprint(read[0]) != fmt.Sprint(m.Result) {
+		t.Errorf("read back %+v, %v, want %+v", read, err, m.Result)
+	}
+}
+
+// A folder holds one run, or folders of runs, which come in the order of their starts.
+func TestResults(t *testing.T) {
+	out := t.TempDir()
+	if _, err := rundir.Results(out); err == nil || !strings.Contains(err.Error(), "holds no result.json") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	for i, second := range []int{7, 5, 6} {
+		d := rundir.Dir(filepath.Join(out, fmt.Sprint(i)))
+		if err := os.Mkdir(string(d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"schema": "windtunnel.dev/result/v1", "run": {"start": "2026-01-02T03:04:0%dZ"}}`, second)
+		if err := os.WriteFile(d.File(rundir.Result), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results, err := rundir.Results(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []int
+	for _, r := range results {
+		order = append(order, r.Run.Start.Second())
+	}
+	if fmt.Sprint(order) != "[5 6 7]" {
+		t.Errorf("order %v", order)
+	}
+	if one, err := rundir.Results(filepath.Join(out, "0")); err != nil || len(one) != 1 {
+		t.Errorf("%d results, %v", len(one), err)
+	}
+}

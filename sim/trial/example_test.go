@@ -1,0 +1,25 @@
+package trial_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"windtunnel.dev/sim/driver/local"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/trial"
+)
+
+// A scenario is run with processes of this machine, measured and judged; its folder has the
+// log and all reports. This needs nginx with Lua and the controller's binary (make build).
+func Example() {
+	s, err := scenario.Load("scenarios/endpoints/endpoint-churn-is-dynamic.yaml", scenario.Known{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ended := trial.Do(context.Background(), trial.Trial{
+		Scenario: s, Seed: s.Seed, Dir: "runs/mine",
+		Driver: local.Driver{Bundled: "bin/nginx-ingress-controller"},
+	})
+	fmt.Println(ended.Outcome, ended.Note())
+}

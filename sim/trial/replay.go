@@ -1,0 +1,85 @@
+package trial
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"windtunnel.dev/internal/readfile"
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/scenario"
+)
+
+// SameChanges is an error that names the first change in which two runs differ. One of them
+// may have fewer changes, because it was cut short.
+func SameChanges(before, now []event.Change) error {
+	for i := range min(len(before), len(now)) {
+		if !reflect.DeepEqual(before[i], now[i]) {
+			return fmt.Errorf("change %d was of %s, and is %d of %s", before[i].ID, before[i].Object, now[i].ID, now[i].Object)
+		}
+	}
+	return nil
+}
+
+// Override gives every subject of a scenario flags and keys of its ConfigMap, over its own.
+func Override(s *scenario.Scenario, flags, config map[string]string) {
+	for i := range s.Subjects {
+		s.Subjects[i].Flags = scenario.Over(s.Subjects[i].Flags, flags)
+		s.Subjects[i].Config = scenario.Over(s.Subjects[i].Config, config)
+	}
+}
+
+// WriteRecorded writes a scenario file of a recording, with a copy of the recording beside
+// it, into dir, and returns the path of the file. Recorded pods serve on for drain after they
+// left their service.
+func WriteRecorded(dir, recording string, drain time.Duration) (path string, err error) {
+	length, err := lengthOf(recording)
+	if err != nil {
+		return "", err
+	}
+	base := filepath.Base(recording)
+	name := strings.TrimSuffix(base, filepath.Ext(base))
+	text := fmt.Sprintf(recorded, name, base, length.Truncate(time.Second)+time.Second, drain)
+	path = rundir.Dir(dir).File(rundir.Scenario)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return "", err
+	}
+	return path, rundir.Copy(recording, filepath.Join(dir, base))
+}
+
+func lengthOf(recording string) (time.Duration, error) {
+	file, err := readfile.Open(recording)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	read, err := churn.Read(file)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", recording, err)
+	}
+	return read.Length, nil
+}
+
+// recorded is the scenario of a recording.
+const recorded = `# What was recorded in a cluster, again.
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: %s}
+spec:
+  summary: The recorded changes, as every worker and every client sees them.
+  population: {recording: %q}
+  traffic:
+  - {lane: http, rate: 70/s}
+  - {lane: post, rate: 30/s}
+  timeline:
+  - {at: 0s, churn: recorded, for: %v, drain: %v}
+  expect:
+  - changes.failed == 0
+  - changes.unconverged == 0
+  - requests.unexplained == 0
+`

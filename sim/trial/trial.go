@@ -1,0 +1,139 @@
+// Package trial runs a scenario and judges it: once, with its control, or by turns with two
+// controllers. It stands between the commands and the run, the folder of the run and the
+// judgement. Its one rule: every way to run a scenario goes through Do, so that all of them
+// classify what went wrong in the same way.
+package trial
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"windtunnel.dev/internal/doctor"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/run"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/scenario"
+)
+
+// Trial is one run of a scenario, to be made and judged.
+type Trial struct {
+	Scenario *scenario.Scenario
+	// Control runs the scenario with the mutation of its control.
+	Control bool
+	// Kept is the scenario that the folder keeps; nil: the one that is run.
+	Kept *scenario.Scenario
+	// Rewritten says that the scenario is no longer what its file says.
+	Rewritten bool
+	Seed      uint64
+	Driver    driver.Driver
+	Dir       string
+	// Whole says that a run that was cut short is neither measured nor judged.
+	Whole bool
+	Watch Watch // nil: nobody watches
+}
+
+// Watch begins to watch the run of a scenario. see gets each event of its log, concurrently;
+// end is called when the run is over.
+type Watch func(s *scenario.Scenario) (see func(event.Event), end func())
+
+// Ended is how a trial ended.
+type Ended struct {
+	Outcome judge.Outcome
+	// Err is why the trial was skipped or could not be done; nil for other outcomes.
+	Err error
+	// Cut is why the run was cut short; nil if it was not. What was seen until then is
+	// measured.
+	Cut error
+	// Dir is the folder of the run; empty if the trial was skipped or could not be done
+	// before there was one.
+	Dir      rundir.Dir
+	Measured rundir.Measured // empty if the outcome is Skipped or NotRun
+	note     string
+}
+
+// Note says in a line why the trial has its outcome.
+func (e Ended) Note() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return e.note
+}
+
+// Do makes the run of a trial and judges it. Nothing that was started is left when it
+// returns.
+func Do(ctx context.Context, t Trial) Ended {
+	s := t.Scenario
+	if t.Control {
+		s = s.Mutated()
+		t.Rewritten = true
+	}
+	if err := driver.Fits(t.Driver, s); err != nil {
+		return Ended{Outcome: judge.Skipped, Err: err}
+	}
+	kept := s
+	if t.Kept != nil {
+		kept = t.Kept
+	}
+	dir, err := rundir.Create(t.Dir, kept, t.Rewritten)
+	if err != nil {
+		return Ended{Outcome: judge.NotRun, Err: err}
+	}
+	cut := t.conduct(ctx, s, dir)
+	switch {
+	case errors.Is(cut, fault.ErrNotHere):
+		return Ended{Outcome: judge.Skipped, Err: cut, Dir: dir}
+	case cut != nil && (t.Whole || ctx.Err() == nil && !dir.Started()):
+		return Ended{Outcome: judge.NotRun, Err: cut, Dir: dir}
+	}
+	measured, err := dir.Measure(s)
+	if err != nil {
+		return Ended{Outcome: judge.NotRun, Err: err, Cut: cut, Dir: dir}
+	}
+	ended := Ended{Cut: cut, Dir: dir, Measured: measured}
+	ended.Outcome, ended.note = t.outcome(ctx, measured, cut)
+	return ended
+}
+
+// outcome judges a run that was measured, and says why in a line.
+func (t Trial) outcome(ctx context.Context, m rundir.Measured, cut error) (outcome judge.Outcome, note string) {
+	switch {
+	case t.Control:
+		if outcome, note = judge.OfControl(t.Scenario.Control, m.Result, m.Checks); cut != nil {
+			note += "; the run was cut short: " + cut.Error()
+		}
+	case cut != nil:
+		outcome, note = judge.Failed, cut.Error()
+	default:
+		outcome, note = m.Outcome()
+	}
+	if ctx.Err() != nil {
+		outcome = judge.Interrupted
+	}
+	return outcome, note
+}
+
+// conduct runs a scenario with its log in dir. The error is why the run was cut short.
+func (t Trial) conduct(ctx context.Context, s *scenario.Scenario, dir rundir.Dir) (err error) {
+	file, err := os.Create(dir.File(rundir.Events))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	start := time.Now()
+	log := event.NewLog(file, start)
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if t.Watch != nil {
+		see, end := t.Watch(s)
+		log.Tap(see)
+		defer end()
+	}
+	return run.Do(ctx, run.Options{
+		Scenario: s, Seed: t.Seed, Driver: t.Driver, Dir: string(dir),
+		Log: log, Start: start, Environment: doctor.Environment(),
+	})
+}

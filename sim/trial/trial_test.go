@@ -1,0 +1,257 @@
+package trial_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"windtunnel.dev/sim/churn"
+	"windtunnel.dev/sim/corpus"
+	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/event"
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/rundir"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
+	"windtunnel.dev/sim/trial"
+)
+
+// broken is a driver that cannot kill workers, and whose Prepare fails after it wrote some
+// events, as if a run had been cut short there.
+type broken struct {
+	writes []event.Event
+	err    error
+	hook   func()
+}
+
+func (broken) Name() string { return "broken" }
+
+func (broken) Lacks(fault string) string {
+	if fault == "worker-kill" {
+		return "there are no workers"
+	}
+	return ""
+}
+
+func (b broken) Prepare(_ context.Context, _ subject.Subject, in driver.Room) (driver.Instance, error) {
+	for _, e := range b.writes {
+		in.Log.Write(e)
+	}
+	if b.hook != nil {
+		b.hook()
+	}
+	return nil, b.err
+}
+
+// story is a scenario with a control, as a file.
+func story(t *testing.T) *scenario.Scenario {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "story.yaml")
+	if err := os.WriteFile(file, []byte(`
+apiVersion: windtunnel.dev/v1
+kind: Scenario
+metadata: {name: story}
+spec:
+  population: {services: 1}
+  timeline:
+  - {at: 0s, churn: touch, rate: 1/s, for: 1s}
+  expect: [changes.unconverged == 0]
+  control:
+    what: a worker is killed
+    timeline: [{at: 0s, fault: worker-kill}]
+    fails: [changes.unconverged == 0]
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Load(file, scenario.Known{Faults: map[string]bool{"worker-kill": false}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What a driver cannot do is neither a failure nor a proof, also where only the control
+// asks for it and where only the run shows it.
+func TestSkipped(t *testing.T) {
+	nowhere := broken{err: fmt.Errorf("looking for a place: %w: there is none", fault.ErrNotHere)}
+	for control, why := range map[bool]string{false: "there is none", true: "there are no workers"} {
+		ended := trial.Do(t.Context(), trial.Trial{Scenario: story(t), Control: control, Driver: nowhere, Dir: filepath.Join(t.TempDir(), "run")})
+		if ended.Outcome != judge.Skipped || !strings.HasSuffix(ended.Note(), why) {
+			t.Errorf("control %t: %s, %s", control, ended.Outcome, ended.Note())
+		}
+	}
+}
+
+// What becomes of a run that is cut short depends on how far it came, and on why.
+func TestCutShort(t *testing.T) {
+	died := errors.New("the controller died")
+	round := event.Event{At: time.Millisecond, Subject: "bundled", Phase: &event.Phase{Name: event.RoundBegin, Round: 1}}
+	for name, test := range map[string]struct {
+		started, interrupted, whole bool
+		want                        judge.Outcome
+		measured                    bool
+	}{
+		"before its first round":              {false, false, false, judge.NotRun, false},
+		"the subject died":                    {true, false, false, judge.Failed, true},
+		"interrupted":                         {true, true, false, judge.Interrupted, true},
+		"interrupted before its first round":  {false, true, false, judge.Interrupted, true},
+		"the subject died, for a comparison":  {true, false, true, judge.NotRun, false},
+		"interrupted, and for a comparison":   {true, true, true, judge.NotRun, false},
+		"not even begun, and for a comparion": {false, false, true, judge.NotRun, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			d := broken{err: died}
+			if test.started {
+				d.writes = []event.Event{round}
+			}
+			if test.interrupted {
+				d.hook = interrupt
+			}
+			watched := 0
+			ended := trial.Do(ctx, trial.Trial{
+				Scenario: story(t), Driver: d, Dir: filepath.Join(t.TempDir(), "run"), Whole: test.whole,
+				Watch: func(*scenario.Scenario) (func(event.Event), func()) {
+					return func(event.Event) { watched++ }, func() { watched += 100 }
+				},
+			})
+			if ended.Outcome != test.want || !strings.Contains(ended.Note(), died.Error()) {
+				t.Errorf("%s, %q, want %s", ended.Outcome, ended.Note(), test.want)
+			}
+			if _, err := os.Stat(ended.Dir.File(rundir.Result)); (err == nil) != test.measured {
+				t.Errorf("measured: %v, want %t", err, test.measured)
+			}
+			if want := len(d.writes) + 101; watched != want { // with the event of the run, and the end
+				t.Errorf("watched %d, want %d", watched, want)
+			}
+		})
+	}
+}
+
+// A folder that holds a run already is not written to.
+func TestNotRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, rundir.Events), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := trial.Do(t.Context(), trial.Trial{Scenario: story(t), Driver: broken{}, Dir: dir})
+	if ended.Outcome != judge.NotRun || ended.Dir != "" || !strings.Contains(ended.Note(), "holds a run already") {
+		t.Errorf("%s in %q, %q", ended.Outcome, ended.Dir, ended.Note())
+	}
+}
+
+// Each scenario gets a trial, and another one with its control.
+func TestPlan(t *testing.T) {
+	plain := &scenario.Scenario{Name: "plain", Spec: scenario.Spec{Seed: 3}}
+	both := &scenario.Scenario{Name: "both", Spec: scenario.Spec{Seed: 4, Control: &scenario.Control{}}}
+	for controls, want := range map[bool]string{
+		true:  "[out/plain 3 false] [out/both 4 false] [out/both-control 4 true]",
+		false: "[out/plain 3 false] [out/both 4 false]",
+	} {
+		var got []string
+		for _, one := range trial.Plan([]*scenario.Scenario{plain, both}, controls, "out", trial.Trial{Rewritten: true}) {
+			got = append(got, fmt.Sprint([]any{one.Dir, one.Seed, one.Control}))
+			if !one.Rewritten {
+				t.Error("what all have in common is missing")
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("controls %t: %v, want %s", controls, got, want)
+		}
+	}
+}
+
+// After an interrupt, the trials that are left are not run.
+func TestEachIsInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := story(t)
+	trials := trial.Plan([]*scenario.Scenario{s, s, s}, false, t.TempDir(), trial.Trial{})
+	trials[0].Driver = broken{err: errors.New("no room")}
+	trials[1].Dir += "-2"
+	trials[1].Driver = broken{err: errors.New("cut"), hook: interrupt}
+	begun := 0
+	ended, outcome := trial.Each(ctx, trials, func(int) { begun++ })
+	if outcome != judge.Interrupted || len(ended) != 2 || begun != 2 || ended[0].Outcome != judge.NotRun {
+		t.Errorf("%s after %d, begun %d: %+v", outcome, len(ended), begun, ended)
+	}
+}
+
+// The changes of a run are compared as far as both go.
+func TestSameChanges(t *testing.T) {
+	a, b := event.Change{ID: 1, Object: "Service a"}, event.Change{ID: 2, Object: "Service b"}
+	for _, test := range []struct {
+		before, now []event.Change
+		want        string
+	}{
+		{nil, nil, ""},
+		{[]event.Change{a, b}, []event.Change{a}, ""},
+		{[]event.Change{a}, []event.Change{a, b}, ""},
+		{[]event.Change{a, b}, []event.Change{a, a}, "change 2 was of Service b, and is 1 of Service a"},
+	} {
+		if err := trial.SameChanges(test.before, test.now); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+}
+
+func TestOfLength(t *testing.T) {
+	hour := &scenario.Scenario{Name: "story", Spec: scenario.Spec{Timeline: []scenario.Step{{Churn: scenario.Touch, Rate: 1000, For: time.Hour}}}}
+	for _, test := range []struct {
+		of     *scenario.Scenario
+		length time.Duration
+		wrong  string
+	}{
+		{hour, 0, ""},
+		{hour, time.Minute, ""},
+		{hour, -1, "want more than 0"},
+		{hour, scenario.LongestTime + 1, "31 days"},
+		{hour, scenario.LongestTime, "it makes"},
+		{&scenario.Scenario{Name: "story"}, time.Minute, "the timeline of story has no length"},
+	} {
+		got, err := trial.OfLength(test.of, test.length)
+		if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+			t.Errorf("%v: %v, want %q", test.length, err, test.wrong)
+		}
+		if want := test.length; err == nil && want != 0 && got.Length() != want {
+			t.Errorf("length %v, want %v", got.Length(), want)
+		}
+	}
+}
+
+// A recording becomes a scenario that can be loaded, with the recording beside it.
+func TestWriteRecorded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.jsonl")
+	if _, err := trial.WriteRecorded(t.TempDir(), path, time.Second); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a recording: %v", err)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := churn.Recording{Population: corpus.Generate(corpus.Shape{Services: 1, Pods: 1, Ingresses: 1}), Stream: churn.Stream{Length: 2500 * time.Millisecond}}
+	if err := errors.Join(churn.Write(file, recording), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	written, err := trial.WriteRecorded(dir, path, 7*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenario.Load(written, scenario.Known{Lanes: []string{"http", "post"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "shop" || s.Population.Recording != "shop.jsonl" || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
+		t.Errorf("%+v", s)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "shop.jsonl")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,41 @@
+package trial
+
+import (
+	"context"
+	"path/filepath"
+
+	"windtunnel.dev/sim/judge"
+	"windtunnel.dev/sim/scenario"
+)
+
+// Plan returns a trial of each scenario, and with controls also one of its control. Their
+// folders are in out. Fields that all trials have in common are those of like.
+func Plan(all []*scenario.Scenario, controls bool, out string, like Trial) []Trial {
+	var trials []Trial
+	for _, s := range all {
+		t := like
+		t.Scenario, t.Seed, t.Dir = s, s.Seed, filepath.Join(out, s.Name)
+		trials = append(trials, t)
+		if s.Control != nil && controls {
+			t.Control, t.Dir = true, filepath.Join(out, s.Name+"-control")
+			trials = append(trials, t)
+		}
+	}
+	return trials
+}
+
+// Each makes trials one after another, and calls begin before each. When ctx is done, it
+// returns those that ended and leaves out the others. The outcome is that of all together.
+func Each(ctx context.Context, trials []Trial, begin func(i int)) ([]Ended, judge.Outcome) {
+	var all []Ended
+	var outcomes []judge.Outcome
+	for i, t := range trials {
+		begin(i)
+		ended := Do(ctx, t)
+		all, outcomes = append(all, ended), append(outcomes, ended.Outcome)
+		if ctx.Err() != nil {
+			return all, judge.Interrupted
+		}
+	}
+	return all, judge.Together(outcomes...)
+}
