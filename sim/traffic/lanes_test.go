@@ -21,7 +21,7 @@ func TestEveryLaneSucceeds(t *testing.T) {
 					t.Errorf("%+v", got)
 				}
 				// One in each beat: fewer on a machine that is busy, never more.
-				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/beat)) {
+				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/streamInterval)) {
 					t.Errorf("%d messages in %v: %+v", got.Messages, got.Took, got)
 				}
 				if name == "fresh" && got.Reused {
@@ -68,7 +68,7 @@ func TestWebsocketIsCut(t *testing.T) {
 	p := pod(t, "127.204.0.0/24", "demo/web-1", "demo/web")
 	c := newClient(t, "websocket", p.Addr())
 	c.recorder.attack.Last = time.Minute
-	c.transport.(*upgrader).last = time.Minute
+	c.transport.(*websocketTransport).last = time.Minute
 	gone := make(chan struct{})
 	time.AfterFunc(250*time.Millisecond, func() { p.Gone(); close(gone) }) // between two messages
 	got := c.fire()

@@ -12,14 +12,13 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// dialer opens the connections of a lane and logs each that it opened, and
-// each that the server ended before the attack was over: the only trace that a
-// client leaves which hides its retries.
+// dialer opens the connections of a lane. It logs each connection that it opened, and each that
+// the server ended before the attack was over: the only trace of retries that a client hides.
 type dialer struct {
 	lane    string
 	to      netip.AddrPort // of the attack
 	subject string
-	log     *event.Log
+	events  *event.Log
 	net     net.Dialer
 	ended   atomic.Bool
 }
@@ -31,30 +30,30 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
-		return c, nil // UDP connects to nobody
+		return c, nil // UDP has no connections
 	}
-	d.note(true)
+	d.log(true)
 	return &socket{TCPConn: tcp, dialer: d}, nil
 }
 
-// dialTo goes to the attack's address, whatever the name that is asked for.
+// dialTo connects to the attack's address, whatever address is asked for.
 func (d *dialer) dialTo(ctx context.Context, network, _ string) (net.Conn, error) {
 	return d.dial(ctx, network, d.to.String())
 }
 
-// end makes what is closed from now on our own doing.
+// end stops the logging of ended connections: from now on we close them ourselves.
 func (d *dialer) end() { d.ended.Store(true) }
 
-func (d *dialer) note(opened bool) {
-	d.log.Write(event.Event{At: d.log.Now(), Subject: d.subject, Socket: &event.Socket{Lane: d.lane, Opened: opened}})
+func (d *dialer) log(opened bool) {
+	d.events.Write(event.Event{At: d.events.Now(), Subject: d.subject, Socket: &event.Socket{Lane: d.lane, Opened: opened}})
 }
 
-// socket is a connection that notes its end.
+// socket is a TCP connection that knows how it ended.
 type socket struct {
 	*net.TCPConn
 	dialer *dialer
-	over   atomic.Bool // the server has ended it, by FIN or RST, and we have read so far
-	closed atomic.Bool // we have closed it
+	over   atomic.Bool // the server ended it, by FIN or RST, and we have read that
+	closed atomic.Bool // we closed it
 }
 
 func (s *socket) Read(b []byte) (int, error) {
@@ -67,7 +66,7 @@ func (s *socket) Read(b []byte) (int, error) {
 
 func (s *socket) Close() error {
 	if !s.closed.Swap(true) && s.over.Load() && !s.dialer.ended.Load() {
-		s.dialer.note(false)
+		s.dialer.log(false)
 	}
 	return s.TCPConn.Close()
 }

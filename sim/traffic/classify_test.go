@@ -2,13 +2,10 @@ package traffic
 
 import (
 	"bufio"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"strings"
@@ -18,121 +15,6 @@ import (
 
 	"windtunnel.dev/sim/event"
 )
-
-// server is a peer whose every connection is played by a script.
-type server struct {
-	address netip.AddrPort
-}
-
-// serve plays one connection with each script, in the order of their coming.
-func serve(t testing.TB, scripts ...func(*peer)) server {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for _, script := range scripts {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				script(&peer{TCPConn: c.(*net.TCPConn), reader: bufio.NewReader(c)})
-			}()
-		}
-	}()
-	return server{l.Addr().(*net.TCPAddr).AddrPort()}
-}
-
-// peer is the server's side of one connection.
-type peer struct {
-	*net.TCPConn
-	reader *bufio.Reader
-}
-
-// read takes a whole request and returns the checksum of its body.
-func (p *peer) read() string {
-	r, err := http.ReadRequest(p.reader)
-	if err != nil {
-		return ""
-	}
-	body, _ := io.ReadAll(r.Body)
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])
-}
-
-// answer is a pod's answer, whole and true unless a test changes it.
-func answer(status int, pod, service, sum string) string {
-	body := fmt.Sprintf(`{"pod":%q,"service":%q,"state":"ready","body":%q}`, pod, service, sum)
-	return fmt.Sprintf("HTTP/1.1 %d Status\r\nX-Windtunnel-Pod: %s\r\nX-Windtunnel-Service: %s\r\nX-Windtunnel-State: ready\r\n"+
-		"X-Windtunnel-Body: %s\r\nContent-Length: %d\r\n\r\n%s", status, pod, service, sum, len(body), body)
-}
-
-func (p *peer) ok() { io.WriteString(p, answer(200, "demo/web-1", "demo/web", p.read())) }
-
-// reset makes closing send an RST.
-func (p *peer) reset() {
-	p.SetLinger(0)
-	p.Close()
-}
-
-// untilClosed waits for the client to go.
-func (p *peer) untilClosed() { io.Copy(io.Discard, p.reader) }
-
-// client is a lane's client that a test fires shot by shot.
-type client struct {
-	t         testing.TB
-	recorder  *recorder
-	transport transport
-	log       *events
-	cancel    context.CancelCauseFunc
-	path      string // of what is asked for
-}
-
-func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
-	t.Helper()
-	l, ok := find(laneName)
-	if !ok {
-		t.Fatalf("no lane %s", laneName)
-	}
-	log := newEvents()
-	inFlight, cancel := context.WithCancelCause(t.Context())
-	sockets := &dialer{lane: laneName, log: log.Log, to: to}
-	transport := l.open(sockets, Attack{MaxInFlight: 10, Last: 300 * time.Millisecond, Bytes: 100_000})
-	t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: t, log: log, transport: transport, cancel: cancel, recorder: &recorder{
-		attack:    Attack{Lane: laneName, To: to, Timeout: 10 * time.Second, Log: log.Log, Last: 300 * time.Millisecond, Bytes: 100_000},
-		lane:      l,
-		transport: transport,
-		sockets:   sockets,
-		inFlight:  inFlight,
-	}}
-}
-
-// aim has the client go elsewhere from now on.
-func (c *client) aim(to netip.AddrPort) { c.recorder.attack.To, c.recorder.sockets.to = to, to }
-
-// fire sends one request for demo/web and returns what was logged of it.
-func (c *client) fire() event.Request {
-	c.t.Helper()
-	s := shot{due: time.Now(), target: Target{Host: "web.example", Path: c.path, Service: "demo/web"}}
-	var body io.Reader
-	if c.recorder.lane.body != nil {
-		s.body = []byte("0123456789abcdef0123456789abcdef")
-		body = strings.NewReader(string(s.body))
-	}
-	request, err := http.NewRequest(c.recorder.lane.method, c.recorder.attack.url(c.recorder.lane.door, s.target), body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	request.Host = s.target.Host
-	c.recorder.send(s, request)
-	requests := c.log.requests(c.t)
-	return requests[len(requests)-1]
-}
 
 // Each cause, made on a real socket, in both lanes where both can meet it.
 func TestCauses(t *testing.T) {

@@ -15,28 +15,27 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// called makes gRPC calls of requests. It is net/http's HTTP/2 client with
-// gRPC's frames (gRPC over HTTP/2), because a gRPC library connects, waits and
-// retries by itself and keeps to itself what happened on the wire. Like one, it
-// keeps one connection to each host and sends what the server has not
-// processed again, which is counted.
-type called struct {
+// grpcClient makes gRPC calls from requests. It is net/http's HTTP/2 client with gRPC's frames
+// (gRPC over HTTP/2), because a gRPC library connects, waits and retries by itself and does not
+// report what happened on the wire. Like a gRPC library it keeps one connection to each host and
+// repeats requests that the server has not processed, which is counted.
+type grpcClient struct {
 	*http.Transport
 	method string
 }
 
-func call(method string) func(*dialer, Attack) transport {
+func newGRPCClient(method string) func(*dialer, Attack) transport {
 	return func(d *dialer, _ Attack) transport {
-		return called{method: method, Transport: &http.Transport{
+		return grpcClient{method: method, Transport: &http.Transport{
 			DialContext:        d.dialTo,
-			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // classify looks at the certificate
+			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // classify checks the certificate
 			ForceAttemptHTTP2:  true,
 			DisableCompression: true,
 		}}
 	}
 }
 
-func (c called) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c grpcClient) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -56,10 +55,10 @@ func (c called) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.Transport.RoundTrip(r)
 }
 
-// readCall reads the messages of an answer, and its status, which comes last.
-func readCall(response *http.Response, _ Attack) (c content) {
+// readGRPC reads the messages of an answer, then its status, which comes last.
+func readGRPC(response *http.Response, _ Attack) (c content) {
 	for {
-		message, err := readFrame(response.Body)
+		message, err := readGRPCMessage(response.Body)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -81,18 +80,18 @@ func readCall(response *http.Response, _ Attack) (c content) {
 	return c
 }
 
-// mostMessage bounds what is read at once: an identity takes a few hundred bytes.
-const mostMessage = 1 << 16
+// maxGRPCMessage bounds the bytes of a message: an identity takes a few hundred.
+const maxGRPCMessage = 1 << 16
 
-// readFrame reads one message; io.EOF is the end between two.
-func readFrame(r io.Reader) (string, error) {
+// readGRPCMessage reads one message. It returns io.EOF if the stream ends between two messages.
+func readGRPCMessage(r io.Reader) (string, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return "", err
 	}
 	size := binary.BigEndian.Uint32(head[1:])
-	if head[0] != 0 || size > mostMessage {
-		return "", fmt.Errorf("%w: flags %d, %d bytes", errNoFrame, head[0], size)
+	if head[0] != 0 || size > maxGRPCMessage {
+		return "", garbledError{fmt.Errorf("not a gRPC message: flags %d, %d bytes", head[0], size)}
 	}
 	message := make([]byte, size)
 	if _, err := io.ReadFull(r, message); err != nil {
@@ -100,9 +99,7 @@ func readFrame(r io.Reader) (string, error) {
 	}
 	var value wrapperspb.StringValue
 	if err := proto.Unmarshal(message, &value); err != nil {
-		return "", fmt.Errorf("%w: %w", errNoFrame, err)
+		return "", garbledError{fmt.Errorf("not a gRPC message: %w", err)}
 	}
 	return value.GetValue(), nil
 }
-
-var errNoFrame = errors.New("not a gRPC message")

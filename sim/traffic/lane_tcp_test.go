@@ -3,8 +3,6 @@ package traffic
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"net"
 	"net/netip"
@@ -19,7 +17,7 @@ import (
 func TestCausesOfTCP(t *testing.T) {
 	answer := func(p *peer) string {
 		line, _ := p.reader.ReadString('\n')
-		return `{"pod":"demo/web-1","service":"demo/web","body":"` + sumOf(strings.TrimSpace(line)) + `"}` + "\n"
+		return streamAnswer(line)
 	}
 	for name, test := range map[string]struct {
 		script func(*peer)
@@ -53,55 +51,6 @@ func TestCausesOfTCP(t *testing.T) {
 				t.Errorf("cause %q (%s), want %q", r.Cause, r.Detail, test.want)
 			}
 		})
-	}
-}
-
-// A datagram is answered, lost, refused, or answered by the wrong one.
-func TestCausesOfUDP(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer string
-		want   event.Cause
-	}{
-		"answered":                 {`{"pod":"demo/web-1","service":"demo/web","body":"` + sumOf("message 1") + `"}`, ""},
-		"a pod of another service": {`{"pod":"demo/api-1","service":"demo/api","body":"` + sumOf("message 1") + `"}`, event.WrongPod},
-		"not what was sent":        {`{"pod":"demo/web-1","service":"demo/web","body":"00"}`, event.Corrupted},
-		"lost":                     {"", event.Timeout},
-		"nobody, says nginx":       {"", event.EOF},
-	} {
-		t.Run(name, func(t *testing.T) {
-			conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			go func() {
-				buffer := make([]byte, 1500)
-				if _, from, err := conn.ReadFrom(buffer); err == nil && test.want != event.Timeout {
-					conn.WriteTo([]byte(test.answer), from)
-				}
-			}()
-			r := newClient(t, "udp", conn.LocalAddr().(*net.UDPAddr).AddrPort()).fire()
-			if r.Cause != test.want || (r.Cause == "") != (r.Detail == "") {
-				t.Errorf("cause %q (%s), want %q", r.Cause, r.Detail, test.want)
-			}
-		})
-	}
-}
-
-// The end of the run is nobody's failure, of a datagram either.
-func TestDatagramsAtTheEnd(t *testing.T) {
-	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	c := newClient(t, "udp", conn.LocalAddr().(*net.UDPAddr).AddrPort())
-	go func() {
-		conn.ReadFrom(make([]byte, 1500))
-		c.cancel(errEnded)
-	}()
-	if r := c.fire(); r.Cause != event.OurCancel {
-		t.Errorf("cause %q (%s)", r.Cause, r.Detail)
 	}
 }
 
@@ -154,7 +103,9 @@ func TestTargetsWithAddresses(t *testing.T) {
 	}
 }
 
-func sumOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+// streamAnswer returns what a pod answers to a line.
+func streamAnswer(line string) string {
+	return `{"pod":"demo/web-1","service":"demo/web","body":"` + sumOf(strings.TrimSpace(line)) + `"}` + "\n"
 }
+
+func sumOf(text string) string { return checksum([]byte(text)) }

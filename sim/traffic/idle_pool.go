@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// pool keeps connections that have nothing to do, to one address. The last one
-// put is the first one got, as in http.Transport.
-type pool struct {
+// idlePool keeps the idle connections to one address. It is last in, first out, like that of
+// http.Transport.
+type idlePool struct {
 	limit int
 
 	mu     sync.Mutex
@@ -15,8 +15,8 @@ type pool struct {
 	closed bool
 }
 
-// get returns a connection that is still open as far as can be seen, or nil.
-func (p *pool) get() *connection {
+// get returns a connection that still seems open, or nil.
+func (p *idlePool) get() *connection {
 	for {
 		p.mu.Lock()
 		last := len(p.idle) - 1
@@ -34,7 +34,7 @@ func (p *pool) get() *connection {
 	}
 }
 
-func (p *pool) put(c *connection) {
+func (p *idlePool) put(c *connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || len(p.idle) >= p.limit {
@@ -44,7 +44,7 @@ func (p *pool) put(c *connection) {
 	p.idle = append(p.idle, c)
 }
 
-func (p *pool) close() {
+func (p *idlePool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
@@ -54,10 +54,9 @@ func (p *pool) close() {
 	p.idle = nil
 }
 
-// quiet says that nothing has arrived on an idle connection: no data, which
-// nobody asked for, no FIN and no RST. A client that sends on a connection
-// whose FIN it has already got has only itself to blame for the failure; what
-// is left after this look is the race that no client can win.
+// quiet reports that nothing has arrived on an idle connection: no unrequested data, no FIN
+// and no RST. A client that sends on a connection after it received the FIN causes the failure
+// itself. What remains after this check is the race that no client can win.
 func (c *connection) quiet() bool {
 	raw, err := c.SyscallConn()
 	if err != nil {
