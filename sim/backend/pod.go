@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"windtunnel.dev/sim/event"
 )
 
@@ -38,11 +40,13 @@ type pod struct {
 	address netip.AddrPort
 	server  *http.Server
 	done    chan struct{}
-	streams *streams
+	grpc    func() *grpc.Server // made on the first call: few of ten thousand pods get one
+
+	connections *connections
 
 	mu       sync.Mutex
 	state    State
-	listener *ear            // nil until Ready
+	listener *idleListener   // nil until Ready
 	stream   *streamListener // nil until Ready, or for good
 	drain    *time.Timer     // nil until Terminate
 }
@@ -64,9 +68,10 @@ func Single(name, service string, address netip.AddrPort, streamPort int, tell f
 }
 
 func newPod(h home, name, service string, address netip.AddrPort) *pod {
-	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
+	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
+	p.grpc = sync.OnceValue(func() *grpc.Server { return newGRPC(p) })
 	p.server = &http.Server{
-		Handler:  behaviours["echo"](p),
+		Handler:  p,
 		ErrorLog: log.New(complaints{p}, "", 0),
 	}
 	p.server.Protocols = new(http.Protocols)
@@ -102,7 +107,7 @@ func (p *pod) Ready() error {
 		}
 		go p.serveStream(p.stream)
 	}
-	p.listener = newEar(listener)
+	p.listener = newIdleListener(listener)
 	p.enterLocked(Ready)
 	go p.serve(p.listener)
 	return nil
@@ -128,7 +133,7 @@ func (p *pod) Gone() {
 		p.trouble(fmt.Errorf("answers were cut: not finished %v after the pod was gone: %w", lastAnswers, err))
 		p.server.Close()
 	}
-	p.streams.cut()
+	p.connections.cut()
 	close(p.done)
 }
 
@@ -137,7 +142,7 @@ func (p *pod) cut() {
 	first := p.leave()
 	p.server.Close()
 	if first {
-		p.streams.cut()
+		p.connections.cut()
 		close(p.done)
 	}
 	<-p.done
@@ -155,7 +160,7 @@ func (p *pod) leave() bool {
 		p.drain.Stop()
 	}
 	if p.listener != nil {
-		p.listener.deafen()
+		p.listener.stop()
 	}
 	p.stream.close()
 	p.enterLocked(Gone)

@@ -249,7 +249,7 @@ func TestGoneAnswersWhatHasArrived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEar(listener)
+	e := newIdleListener(listener)
 	client, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestGoneAnswersWhatHasArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer accepted.Close()
-	e.deafen()
+	e.stop()
 	if err := e.Close(); err != nil {
 		t.Errorf("closed again: %v", err)
 	}

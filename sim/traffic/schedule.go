@@ -75,20 +75,15 @@ func (s *schedule) await() (shot, bool) {
 	return s.make(), true
 }
 
-// sleepUntil returns false if the run has ended.
+// sleepUntil returns false if the run has ended by then.
 func (s *schedule) sleepUntil(t time.Time) bool {
-	wait := time.Until(t)
-	if wait <= 0 {
-		return s.ctx.Err() == nil
-	}
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-s.ctx.Done():
-		return false
 	}
+	return s.ctx.Err() == nil // both may have happened
 }
 
 func (s *schedule) make() shot {

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// streamListener is where a pod answers over TCP and UDP themselves, at one
-// port of both: each line of a connection, and each datagram, with the identity
-// as JSON, the checksum of what was sent in it. A datagram that begins with
-// AnswerAfter is answered that much later.
+// streamListener is where a pod answers over bare TCP and UDP, on the same port number of both. It
+// answers each line of a connection, and each datagram, with the identity as JSON, which has the
+// checksum of that line or datagram. It answers a datagram that begins with AnswerAfter that much later.
 type streamListener struct {
 	tcp net.Listener
 	udp net.PacketConn
 }
 
-// AnswerAfter, a duration and a space, such as "answer after 200ms ", go before
-// what a datagram says where its answer is to take so long.
+// AnswerAfter begins a datagram that is to be answered later. A duration and a space follow, for
+// example "answer after 200ms ".
 const AnswerAfter = "answer after "
 
-// mostDatagram is the longest datagram that is read; nginx's proxy has the same bound.
-const mostDatagram = 1 << 16
+// maxDatagram is the size of the longest datagram that a pod reads, in bytes; nginx's proxy has the
+// same bound.
+const maxDatagram = 1 << 16
 
 func listenStream(at netip.AddrPort) (*streamListener, error) {
 	tcp, err := net.Listen(family("tcp", at), at.String())
@@ -63,9 +63,9 @@ func (p *pod) serveStream(s *streamListener) {
 	})
 }
 
-// untilClosed repeats what a listener does until it is closed. After any other
-// error, such as one file too many, it pauses, longer and longer, as net/http does:
-// clients could connect all the same, and would wait for ever.
+// untilClosed repeats do until the listener is closed. After any other error, such as too many open
+// files, it pauses, longer each time, as net/http does. If it gave up, clients could still connect and
+// would wait for ever.
 func (p *pod) untilClosed(do func() error) {
 	const least, most = 5 * time.Millisecond, time.Second
 	pause := least
@@ -83,14 +83,14 @@ func (p *pod) untilClosed(do func() error) {
 	}
 }
 
-// answerLines ends with the client, or with the pod.
+// answerLines answers until the client closes the connection, or the pod is gone.
 func (p *pod) answerLines(c net.Conn) {
 	defer c.Close()
-	if !p.streams.begin() {
+	if !p.connections.begin() {
 		return
 	}
-	defer p.streams.active.Done()
-	stop := p.streams.onEnd(func() { c.Close() })
+	defer p.connections.active.Done()
+	stop := p.connections.onEnd(func() { c.Close() })
 	defer stop()
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		if _, err := c.Write(append(p.answerTo(lines.Bytes()), '\n')); err != nil {
@@ -100,14 +100,14 @@ func (p *pod) answerLines(c net.Conn) {
 }
 
 func (p *pod) answerDatagrams(c net.PacketConn) {
-	buffer := make([]byte, mostDatagram)
+	buffer := make([]byte, maxDatagram)
 	p.untilClosed(func() error {
 		n, from, err := c.ReadFrom(buffer)
 		if err != nil {
 			return err
 		}
 		answer := p.answerTo(buffer[:n])
-		send := func() { c.WriteTo(answer, from) } // an error is of a client that went away, or of a pod that did
+		send := func() { c.WriteTo(answer, from) } // it fails only if the client or the pod has gone
 		if wait := answerAfter(string(buffer[:n])); wait > 0 {
 			time.AfterFunc(wait, send)
 		} else {
@@ -117,7 +117,8 @@ func (p *pod) answerDatagrams(c net.PacketConn) {
 	})
 }
 
-// answerAfter is how long a datagram asks for; what is no time asks for none.
+// answerAfter returns how much later a datagram is to be answered: 0 if it does not say, or says no
+// valid time.
 func answerAfter(datagram string) time.Duration {
 	rest, asks := strings.CutPrefix(datagram, AnswerAfter)
 	if !asks {
@@ -128,7 +129,7 @@ func answerAfter(datagram string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return min(wait, mostTime)
+	return min(wait, maxTime)
 }
 
 func (p *pod) answerTo(message []byte) []byte {
