@@ -19,6 +19,7 @@ import (
 
 // patient is a victim that notes what happens to it.
 type patient struct {
+	Unable
 	injected []string
 	healed   int
 	workers  []int

@@ -73,7 +73,7 @@ func (r *revived) told() []string {
 	return r.troubles
 }
 
-func testConfig(t *testing.T, v Victim) (heal func()) {
+func strikeConfigTests(t *testing.T, v Victim) (heal func()) {
 	t.Helper()
 	f, _ := Find("config-tests")
 	heal, err := f.Strike(t.Context(), v, time.Hour, func(int) {})
@@ -90,7 +90,7 @@ func TestConfigTestsOutliveTheMaster(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	first := startMaster(t, "touch "+ran)
 	v := &revived{patient: patient{master: first.Process.Pid}}
-	testConfig(t, v)
+	strikeConfigTests(t, v)
 	await(t, "the first test", func() bool { _, err := os.Stat(ran); return err == nil })
 	first.Process.Kill()
 	first.Wait()
@@ -104,7 +104,7 @@ func TestConfigTestsOutliveTheMaster(t *testing.T) {
 // A test that comes to no verdict is told as what it is.
 func TestConfigTestsThatCannotRun(t *testing.T) {
 	v := &revived{patient: patient{master: startMaster(t, "echo no way in >&2; exit 1").Process.Pid}}
-	testConfig(t, v)
+	strikeConfigTests(t, v)
 	await(t, "a trouble", func() bool { return len(v.told()) > 0 })
 	if got := v.told(); len(got) != 1 || got[0] != "nginx -t cannot be run: no way in" {
 		t.Errorf("%q", got)
@@ -115,7 +115,7 @@ func TestConfigTestsThatCannotRun(t *testing.T) {
 func TestConfigTestsEndWithTheirChildren(t *testing.T) {
 	child := filepath.Join(t.TempDir(), "child")
 	v := &revived{patient: patient{master: startMaster(t, "sleep 600 & echo $! > "+child+".new; mv "+child+".new "+child+"; wait").Process.Pid}}
-	heal := testConfig(t, v)
+	heal := strikeConfigTests(t, v)
 	var pid int
 	await(t, "the test's child", func() bool {
 		text, _ := os.ReadFile(child)

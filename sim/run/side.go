@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
-	kubefault "windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/step"
 )
@@ -53,7 +53,7 @@ func (s *side) launch(ctx, run context.Context, population corpus.Population) er
 	first := event.Start{Healthy: time.Since(began)}
 	first.Asked, first.Unserved = s.lookOnce(ctx)
 	s.workers = probe.WatchWorkers(run, s.log, s.name, s.instance.Master)
-	s.cluster.Victim = victim{s}
+	s.cluster.Victim = victim{Place: s.instance, Pods: s.cluster, side: s}
 	s.usage = probe.WatchUsage(run, s.log, s.workers, func() (int, error) { return s.instance.Controller(), nil })
 	if err := s.awaitServed(ctx); err != nil {
 		return err
@@ -93,27 +93,19 @@ func (s *side) stop(ctx context.Context) error {
 }
 
 // victim is the subject as its faults see it.
-type victim struct{ *side }
-
-func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func() (struck int), err error) {
-	return v.instance.Inject(f, scope)
+type victim struct {
+	fault.Place
+	fault.Pods
+	side *side
 }
 
-func (v victim) Master() (int, error) { return v.instance.Master() }
-
-func (v victim) Controller() int { return v.instance.Controller() }
-
-func (v victim) StatusPort() int { return v.instance.StatusPort() }
-
-func (v victim) Late(by time.Duration) (pods int) { return v.cluster.Late(by) }
-
 func (v victim) Trouble(what, detail string) {
-	v.log.Write(event.Event{At: v.log.Now(), Subject: v.name, Trouble: &event.Trouble{What: what, Detail: detail}})
+	v.side.log.Write(event.Event{At: v.side.log.Now(), Subject: v.side.name, Trouble: &event.Trouble{What: what, Detail: detail}})
 }
 
 func (v victim) Workers() []int {
 	var serving []int
-	for _, w := range v.workers.Alive() {
+	for _, w := range v.side.workers.Alive() {
 		if w.State == event.Active {
 			serving = append(serving, w.PID)
 		}

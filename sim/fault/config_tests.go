@@ -14,12 +14,12 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// testPause is how long no test is run where none could be: nginx is on its way.
+// testPause is how long to wait after a test that could not run: nginx may be starting.
 const testPause = 100 * time.Millisecond
 
-// testAgain runs the master's own binary, with its own arguments and -t, until it
-// is healed, one run after another. It counts the runs that came to a verdict.
-func testAgain(v Victim, _ time.Duration) (over, error) {
+// testConfig runs the master's own binary, with its own arguments and -t, again and again until the
+// fault is healed. It counts the runs that came to a verdict.
+func testConfig(v Victim, _ time.Duration) (over, error) {
 	if _, err := masterOf(v); err != nil {
 		return nil, err
 	}
@@ -32,17 +32,17 @@ func testAgain(v Victim, _ time.Duration) (over, error) {
 	ran := make(chan int, 1)
 	go func() {
 		defer output.Close()
-		ran <- testUntil(ctx, v, output)
+		ran <- testConfigUntil(ctx, v, output)
 	}()
 	return func() int { cancel(); return <-ran }, nil
 }
 
-// testUntil tests whatever nginx there is. While there is none, which is the work of
-// other faults, it waits; so it does when nginx -t cannot be run, which is told if the
-// same master is there at the next attempt: the first may have met its end. It
-// returns how many tests came to a verdict.
-func testUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
-	var refuses, fails sync.Once // once says it all
+// testConfigUntil tests with whatever nginx runs, and returns how many tests came to a verdict. While
+// there is no nginx, because of other faults, it waits. It also waits if nginx -t cannot run, and
+// reports that if the next attempt with the same master fails as well: at the first, the master may
+// just have ended.
+func testConfigUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
+	var refuses, fails sync.Once // report each only once
 	failed := 0                  // the master of the last test, if it could not be run
 	for ctx.Err() == nil {
 		m, err := masterOf(v)
@@ -50,7 +50,7 @@ func testUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
 			var refusal string
 			refusal, err = m.test(ctx, output)
 			switch {
-			case ctx.Err() != nil: // it was ended half-way
+			case ctx.Err() != nil: // we ended the test
 			case err == nil && refusal == "":
 				verdicts++
 			case refusal != "":
@@ -72,8 +72,8 @@ func testUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
 	return verdicts
 }
 
-// test runs nginx -t once, and says what nginx has against its configuration. An
-// error is of a test that came to no verdict.
+// test runs nginx -t once and returns why nginx refuses its configuration, or "". It returns an error
+// if the test came to no verdict.
 func (m master) test(ctx context.Context, output *os.File) (refusal string, err error) {
 	line := append(append([]string{m.binary}, m.args...), "-t")
 	if m.root != "" {
@@ -83,7 +83,7 @@ func (m master) test(ctx context.Context, output *os.File) (refusal string, err 
 	}
 	output.Truncate(0)
 	output.Seek(0, io.SeekStart)
-	test := command.New(ctx, line[0], line[1:]...) // all of its group ends: what enters a container forks
+	test := command.New(ctx, line[0], line[1:]...) // ends its whole process group: nsenter forks
 	test.Stdout, test.Stderr = output, output
 	failed := test.Run()
 	if failed == nil {
@@ -94,7 +94,7 @@ func (m master) test(ctx context.Context, output *os.File) (refusal string, err 
 		return "", err
 	}
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-	for _, line := range slices.Backward(lines) { // nginx's last only says that the test has failed
+	for _, line := range slices.Backward(lines) { // nginx's last line only says that the test failed
 		if strings.Contains(line, "[emerg]") {
 			return line, nil
 		}

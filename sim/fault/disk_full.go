@@ -14,25 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ofDisk are the faults of where the controller writes.
+// ofDisk are the faults of the disk that the controller writes to.
 var ofDisk = []Fault{
 	{Name: "disk-full", Doc: "The file system of nginx's configuration is full. It needs root.", Strikes: "writes", Lasts: true, Root: true,
 		strike: fillDisk},
 }
 
-// smallDisk is what the file system that is filled calls its source: the mark by
-// which it is known.
+// smallDisk is the source of the mount that the fault makes; the fault recognizes the mount by it.
 const smallDisk = "windtunnel-disk"
 
-// smallest is the size of one that begins with little in it, in bytes.
+// smallest is the least size of the file system, in bytes.
 const smallest = 64 << 20
 
-// fillDisk puts a small file system of its own where nginx.conf lies, with all that
-// is there, and fills it to the brim; where nginx is in a container, only there is
-// it seen. It stays when it is healed, with room again: what the controller has
-// written by then must not be lost. It goes with the folder that it is in, or with the
-// container. It counts the files there that were opened for writing while the disk
-// was full.
+// fillDisk mounts a small file system over the folder of nginx.conf, copies the folder's files into
+// it, and fills it completely. If nginx runs in a container, the mount is visible only there. Healing
+// frees space but keeps the mount, so that files written in the meantime are not lost. The mount goes
+// with the folder or the container. The fault counts the files of the folder that were opened for
+// writing while the disk was full.
 func fillDisk(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
@@ -62,7 +60,7 @@ func fillDisk(v Victim, _ time.Duration) (over, error) {
 	return func() int {
 		struck, err := writes.count()
 		if err != nil {
-			v.Trouble("who wrote to a full disk is not known", err.Error())
+			v.Trouble("how many writes met a full disk is not known", err.Error())
 		}
 		if err := filler.Close(); err != nil {
 			v.Trouble("a full disk was not healed", err.Error())
@@ -71,8 +69,8 @@ func fillDisk(v Victim, _ time.Duration) (over, error) {
 	}, nil
 }
 
-// isSmall says whether a folder, as we find it, has its small file system already,
-// among those that a process sees.
+// isSmall reports whether a folder, whose path is ours, already has the small file system among the
+// mounts that a process sees.
 func isSmall(pid int, dir string) (bool, error) {
 	var folder unix.Stat_t
 	if err := unix.Stat(dir, &folder); errors.Is(err, os.ErrNotExist) {
@@ -90,11 +88,10 @@ func isSmall(pid int, dir string) (bool, error) {
 	}), nil
 }
 
-// mountSmall mounts an empty file system over a folder and copies what the folder has.
-// When it is healed, the controller must find room there for all of it once more, and
-// for more.
+// mountSmall mounts an empty file system over a folder and copies the folder's files into it. The file
+// system is large enough that, after healing, the controller can write all of them again and more.
 func mountSmall(dir string) error {
-	before, err := os.MkdirTemp("/tmp", "windtunnel-disk-") // by its name, as a container may know nothing of TMPDIR
+	before, err := os.MkdirTemp("/tmp", "windtunnel-disk-") // not TMPDIR, which may not exist in the container
 	if err != nil {
 		return err
 	}
@@ -111,20 +108,20 @@ func mountSmall(dir string) error {
 		return fmt.Errorf("%w: mounting a small file system: %w", ErrNotHere, err)
 	}
 	_, err = copyInto(dir, before)
-	if err = errors.Join(chown(dir, owner), err); err != nil { // nginx would miss what was not copied
+	if err = errors.Join(chown(dir, owner), err); err != nil { // nginx would miss files that were not copied
 		return errors.Join(err, unix.Unmount(dir, unix.MNT_DETACH))
 	}
 	return nil
 }
 
-// copyInto copies with modes and owners: nginx's workers read some of it as
-// another user. It returns how much it was.
+// copyInto copies a folder's files with their modes and owners, because nginx's workers read some of
+// them as another user. It returns their size in bytes.
 func copyInto(dir, from string) (bytes int64, err error) {
 	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == from {
 			return err
 		}
-		name, _ := filepath.Rel(from, path) // it is below
+		name, _ := filepath.Rel(from, path) // path is below from
 		info, err := entry.Info()
 		if err != nil {
 			return err
@@ -149,8 +146,8 @@ func chown(path string, as fs.FileInfo) error {
 	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
-// fill leaves no room in the file system of a folder, until the file is closed: it
-// has no name, so its room is free again then, whoever has ended meanwhile.
+// fill takes all space in the file system of a folder until the returned file is closed. The file has
+// no name, so the kernel frees the space in any case when the harness ends.
 func fill(dir string) (*os.File, error) {
 	filler, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// tear cuts nginx.conf in half, in place, and puts the other half back, unless
-// somebody has replaced the file meanwhile or written to it.
-func tear(v Victim, _ time.Duration) (over, error) {
+// tearConfig cuts nginx.conf in half, in place. It puts the other half back, unless somebody
+// replaced the file or wrote to it in the meantime.
+func tearConfig(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func tear(v Victim, _ time.Duration) (over, error) {
 		return nil, err
 	}
 	return func() int {
-		defer file.Close() // of the file as it was found: a new one of that name is left alone
+		defer file.Close() // still the old file, even if there is a new one of that name
 		now, err := file.Stat()
 		if err == nil && now.Size() == torn.Size() && now.ModTime().Equal(torn.ModTime()) {
 			_, err = file.WriteAt(rest, torn.Size())
@@ -31,12 +31,11 @@ func tear(v Victim, _ time.Duration) (over, error) {
 		if err != nil {
 			v.Trouble("half a configuration was not made whole", err.Error())
 		}
-		return min(1, len(rest)) // of an empty file there is nothing to take
+		return min(1, len(rest)) // an empty file has nothing to cut off
 	}, nil
 }
 
-// cut takes the second half off a file. It returns what it took and what the file
-// is then.
+// cut removes the second half of a file. It returns that half and the file's new state.
 func cut(file *os.File) (rest []byte, torn os.FileInfo, err error) {
 	info, err := file.Stat()
 	if err != nil {

@@ -9,24 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writes is an inotify watch (inotify(7)) of the files of a folder.
-type writes struct{ notify *os.File }
+// writeWatch counts writes to the files of a folder, with inotify(7).
+type writeWatch struct{ notify *os.File }
 
-func watchWrites(dir string) (writes, error) {
+func watchWrites(dir string) (writeWatch, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		return writes{}, fmt.Errorf("watching what is written to %s: %w", dir, err)
+		return writeWatch{}, fmt.Errorf("watching what is written to %s: %w", dir, err)
 	}
-	w := writes{os.NewFile(uintptr(fd), "inotify")}
+	w := writeWatch{os.NewFile(uintptr(fd), "inotify")}
 	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_CLOSE_WRITE|unix.IN_ONLYDIR); err != nil {
-		return writes{}, errors.Join(fmt.Errorf("watching what is written to %s: %w", dir, err), w.notify.Close())
+		return writeWatch{}, errors.Join(fmt.Errorf("watching what is written to %s: %w", dir, err), w.notify.Close())
 	}
 	return w, nil
 }
 
-// count ends the watch, and returns how often a file that was open for writing was
-// closed, whether or not the writes succeeded.
-func (w writes) count() (n int, err error) {
+// count ends the watch. It returns how often a file that was open for writing was closed, whether or
+// not the writes succeeded.
+func (w writeWatch) count() (n int, err error) {
 	defer w.notify.Close()
 	raw, err := w.notify.SyscallConn()
 	if err != nil {
@@ -40,7 +40,7 @@ func (w writes) count() (n int, err error) {
 			return n, err
 		}
 		if errors.Is(failed, unix.EAGAIN) {
-			return n, nil // that was all
+			return n, nil // there are no more events
 		}
 		if failed != nil {
 			return n, failed

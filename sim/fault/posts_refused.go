@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// ofNetwork are the faults of what lies between the controller and nginx.
+// ofNetwork are the faults of the network between the controller and nginx.
 var ofNetwork = []Fault{
 	{Name: "posts-refused", Doc: "Connections to nginx's internal port, to which the controller POSTs, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true,
 		strike: func(v Victim, lasts time.Duration) (over, error) {
@@ -25,17 +25,17 @@ var ofNetwork = []Fault{
 			if err != nil {
 				return nil, err
 			}
-			return refuse(v, master, uint16(v.StatusPort()), lasts)
+			return refusePort(v, master, uint16(v.StatusPort()), lasts)
 		}},
 }
 
-// refuse rejects all TCP to a port of 127.0.0.1 in the network of a process: the same
-// port of another loopback address may be a pod's. The kernel forgets the port when
-// the time is over, so it is not refused for ever should we be killed. The kernel
-// counts, too: one packet of a connection is refused, and then it is gone.
-func refuse(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err error) {
+// refusePort rejects all TCP connections to a port of 127.0.0.1 in the network of a process: the same
+// port of another loopback address may be a pod's. The kernel forgets the port when the time is over, so
+// that it does not stay refused if the harness is killed. The kernel counts as well: it refuses one
+// packet of each connection, which then ends.
+func refusePort(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err error) {
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
-	if errors.Is(err, os.ErrNotExist) { // it has ended: that is no lack of the driver's
+	if errors.Is(err, os.ErrNotExist) { // the process has ended: that is not ErrNotHere
 		return nil, fmt.Errorf("the network of nginx: %w", err)
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func refuse(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err er
 			v.Trouble("how many connections were refused is not known", err.Error())
 		}
 		conn.DelTable(table)
-		conn.Flush() // a table that stays does nothing when the time is over
+		conn.Flush() // if it stays, it has no effect after the time is over
 		return struck
 	}, nil
 }
@@ -103,11 +103,11 @@ func refused(conn *nftables.Conn, chain *nftables.Chain) (int, error) {
 	return 0, errors.New("the rule that refuses them is gone")
 }
 
-// tableName has the PID of whose table it is, and the port.
+// tableName has the PID of the harness that made the table, and the port.
 const tableName = "windtunnel-%d-%d"
 
-// sweep deletes the tables that killed harnesses have left. What it cannot delete
-// does nothing any more.
+// sweep deletes the tables that killed harnesses left behind. Those that it cannot delete have no
+// effect any more.
 func sweep(conn *nftables.Conn) {
 	tables, _ := conn.ListTablesOfFamily(nftables.TableFamilyIPv4)
 	for _, table := range tables {

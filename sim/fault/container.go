@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rootOf is where we find the files of a process; empty where it has the same root
-// as we.
+// rootOf returns the path at which this process finds the root directory of another one; empty if
+// the two have the same root.
 func rootOf(pid int) (string, error) {
 	root := fmt.Sprintf("/proc/%d/root", pid)
 	theirs, err := os.Stat(root + "/.")
@@ -28,10 +28,9 @@ func rootOf(pid int) (string, error) {
 	return root, nil
 }
 
-// inside is a command as nginx's master would run it: with its files and network,
-// and as its user. As anybody else, nginx would give its folders to another user.
-// What it writes to becomes that user's, too: a log of nginx's that is /dev/stderr is
-// opened once more.
+// inside returns a command line that runs a command as nginx's master would: in its namespaces, and as
+// its user. As another user, nginx would change the owner of its folders. The output file gets that
+// owner, too, because nginx opens it again if it logs to /dev/stderr.
 func inside(pid int, command []string, output *os.File) ([]string, error) {
 	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
@@ -45,12 +44,12 @@ func inside(pid int, command []string, output *os.File) ([]string, error) {
 		"--setuid", strconv.Itoa(int(owner.Uid)), "--setgid", strconv.Itoa(int(owner.Gid)), "--"}, command...), nil
 }
 
-// withFilesOf calls f where the files are those that a process sees, on a thread
-// that ends with it.
+// withFilesOf calls f with the files that a process sees (its mount namespace), on a thread that ends
+// afterwards.
 func withFilesOf(pid int, f func() error) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: no other goroutine gets it
+		runtime.LockOSThread() // never unlocked, so that no other goroutine runs on it
 		done <- func() error {
 			namespace, err := os.Open(fmt.Sprintf("/proc/%d/ns/mnt", pid))
 			if err != nil {
