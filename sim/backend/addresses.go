@@ -5,16 +5,16 @@ import (
 	"net/netip"
 )
 
-// addresses hands out each address of a prefix once, in order, but for the
-// first and the last: those are the network and its broadcast. An address is
-// never handed out again, so that an answer from it can only be of its pod.
+// addresses hands out each address of a prefix once, in order, except the first
+// and the last, which are the network and its broadcast address. It never hands out
+// an address again, so an answer from it can only come from its pod.
 type addresses struct {
 	prefix netip.Prefix
-	last   netip.Addr // handed out
+	last   netip.Addr // that was handed out
 }
 
-// benchmarks is set aside for measuring (RFC 2544): no other network has addresses
-// of it, so a machine may take them for its own.
+// benchmarks is reserved for benchmarking (RFC 2544): no other network uses these
+// addresses, so a machine may use them as its own.
 var benchmarks = netip.MustParsePrefix("198.18.0.0/15")
 
 func newAddresses(p netip.Prefix) addresses {

@@ -24,7 +24,8 @@ var behaviours = []behaviour{
 	slowBody,
 }
 
-// asked is what a request asks for: the value of each header of behaviours, 0 if it is not asked for.
+// asked is what a request asks for: the value of each header of behaviours, 0 if it is not asked
+// for.
 type asked map[string]int64
 
 // take is the time over which the answer is spread.

@@ -16,8 +16,8 @@ const (
 	BodyHeader    = "X-Windtunnel-Body" // SHA-256 of the request's body, in hexadecimal
 )
 
-// Identity says which pod gave an answer, and to which request. An answer has it in its headers and,
-// as JSON, in its body: if the two differ, the answer was put together from more than one.
+// Identity says which pod gave an answer, and to which request. An answer has it in its headers
+// and, as JSON, in its body: if the two differ, the answer was put together from more than one.
 type Identity struct {
 	Pod     string `json:"pod"`
 	Service string `json:"service"`
@@ -25,7 +25,8 @@ type Identity struct {
 	Body    string `json:"body"`
 }
 
-// IdentityOf reads the headers of an answer. It returns the zero Identity if no pod gave the answer.
+// IdentityOf reads the headers of an answer. It returns the zero Identity if no pod gave the
+// answer.
 func IdentityOf(h http.Header) Identity {
 	return Identity{
 		Pod:     h.Get(PodHeader),

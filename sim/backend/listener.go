@@ -22,8 +22,8 @@ func newIdleListener(l net.Listener) *idleListener {
 	return &idleListener{Listener: l, idle: map[*firstReadConn]bool{}}
 }
 
-// Accept waits for the next connection. It closes one that comes when the listener has stopped, unless
-// a request has come with it.
+// Accept waits for the next connection. It closes one that comes when the listener has stopped,
+// unless a request has come with it.
 func (l *idleListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -39,8 +39,8 @@ func (l *idleListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close may be called twice. net/http's Shutdown calls it again if Serve has not yet noticed that the
-// listener is closed; an error would make Shutdown fail and cut answers that are under way.
+// Close may be called twice. net/http's Shutdown calls it again if Serve has not yet noticed that
+// the listener is closed; an error would make Shutdown fail and cut answers that are under way.
 func (l *idleListener) Close() error {
 	if err := l.Listener.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
@@ -83,8 +83,8 @@ func (c *firstReadConn) Close() error {
 	return c.Conn.Close()
 }
 
-// closeIfIdle does nothing if a request waits in the kernel to be read: it came in time, and the pod
-// answers it.
+// closeIfIdle does nothing if a request waits in the kernel to be read: it came in time, and the
+// pod answers it.
 func (c *firstReadConn) closeIfIdle() {
 	raw, err := c.Conn.(*net.TCPConn).SyscallConn()
 	if err != nil {

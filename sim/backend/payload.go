@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// PayloadHeader asks for a large answer: the number of bytes that follow the identity in the body,
-	// which is then chunked. They are spread over the time of TakeHeader.
+	// PayloadHeader asks for a large answer: the number of bytes that follow the identity in the
+	// body, which is then chunked. They are spread over the time of TakeHeader.
 	PayloadHeader = "X-Windtunnel-Payload"
 	// SumHeader of the answer is the SHA-256 of these bytes in hexadecimal.
 	SumHeader = "X-Windtunnel-Sum"
 )
 
-// largeBody answers with the identity, a line break and that many bytes, in chunks. The bytes are the
-// same for the same number, so that the answer's header can have their checksum.
+// largeBody answers with the identity, a line break and that many bytes, in chunks. The bytes are
+// the same for the same number, so that the answer's header can have their checksum.
 var largeBody = behaviour{header: PayloadHeader, parse: count(" of bytes", 1<<30), answer: func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
 	bytes := a[PayloadHeader]
 	sum := sha256.New()

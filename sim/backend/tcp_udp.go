@@ -14,7 +14,8 @@ import (
 
 // streamListener is where a pod answers over bare TCP and UDP, on the same port number of both. It
 // answers each line of a connection, and each datagram, with the identity as JSON, which has the
-// checksum of that line or datagram. It answers a datagram that begins with AnswerAfter that much later.
+// checksum of that line or datagram. It answers a datagram that begins with AnswerAfter that much
+// later.
 type streamListener struct {
 	tcp net.Listener
 	udp net.PacketConn
@@ -64,8 +65,8 @@ func (p *pod) serveStream(s *streamListener) {
 }
 
 // untilClosed repeats do until the listener is closed. After any other error, such as too many open
-// files, it pauses, longer each time, as net/http does. If it gave up, clients could still connect and
-// would wait for ever.
+// files, it pauses, longer each time, as net/http does. If it gave up, clients could still connect
+// and would wait for ever.
 func (p *pod) untilClosed(do func() error) {
 	const least, most = 5 * time.Millisecond, time.Second
 	pause := least

@@ -13,7 +13,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// A datagram may ask for time; what is no time is answered at once, as all others.
+// A datagram may ask for a later answer; if the time is not valid, it is answered at once, like all
+// others.
 func TestDatagramsThatAreAnsweredLater(t *testing.T) {
 	free, err := port.Free(2)
 	if err != nil {
@@ -43,7 +44,7 @@ func TestDatagramsThatAreAnsweredLater(t *testing.T) {
 	}
 }
 
-// failsOnce is a listener when there is one file too many, for a moment.
+// failsOnce is a listener whose first Accept fails because of too many open files.
 type failsOnce struct {
 	net.Listener
 	failed bool
@@ -57,7 +58,7 @@ func (l *failsOnce) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// A listener that failed once is asked again: who connects is answered.
+// After an error, the pod accepts again: a client that connects is answered.
 func TestAcceptIsTriedAgain(t *testing.T) {
 	s, err := listenStream(netip.MustParseAddrPort("127.0.0.1:0"))
 	if err != nil {

@@ -12,8 +12,8 @@ var websocketProtocol = protocol{
 	serve:  (*pod).echoMessages,
 }
 
-// echoMessages sends back every message of a websocket (RFC 6455) until the client closes it, or the
-// pod is gone. The answer to the handshake has the pod's identity.
+// echoMessages sends back every message of a websocket (RFC 6455) until the client closes it, or
+// the pod is gone. The answer to the handshake has the pod's identity.
 func (p *pod) echoMessages(w http.ResponseWriter, r *http.Request) {
 	if !p.connections.begin() {
 		panic(http.ErrAbortHandler)

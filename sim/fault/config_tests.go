@@ -37,10 +37,10 @@ func testConfig(v Victim, _ time.Duration) (over, error) {
 	return func() int { cancel(); return <-ran }, nil
 }
 
-// testConfigUntil tests with whatever nginx runs, and returns how many tests came to a verdict. While
-// there is no nginx, because of other faults, it waits. It also waits if nginx -t cannot run, and
-// reports that if the next attempt with the same master fails as well: at the first, the master may
-// just have ended.
+// testConfigUntil tests with whatever nginx runs, and returns how many tests came to a verdict.
+// While there is no nginx, because of other faults, it waits. It also waits if nginx -t cannot run,
+// and reports that if the next attempt with the same master fails as well: at the first, the master
+// may just have ended.
 func testConfigUntil(ctx context.Context, v Victim, output *os.File) (verdicts int) {
 	var refuses, fails sync.Once // report each only once
 	failed := 0                  // the master of the last test, if it could not be run
@@ -72,8 +72,8 @@ func testConfigUntil(ctx context.Context, v Victim, output *os.File) (verdicts i
 	return verdicts
 }
 
-// test runs nginx -t once and returns why nginx refuses its configuration, or "". It returns an error
-// if the test came to no verdict.
+// test runs nginx -t once and returns why nginx refuses its configuration, or "". It returns an
+// error if the test came to no verdict.
 func (m master) test(ctx context.Context, output *os.File) (refusal string, err error) {
 	line := append(append([]string{m.binary}, m.args...), "-t")
 	if m.root != "" {

@@ -28,9 +28,9 @@ func rootOf(pid int) (string, error) {
 	return root, nil
 }
 
-// inside returns a command line that runs a command as nginx's master would: in its namespaces, and as
-// its user. As another user, nginx would change the owner of its folders. The output file gets that
-// owner, too, because nginx opens it again if it logs to /dev/stderr.
+// inside returns a command line that runs a command as nginx's master would: in its namespaces, and
+// as its user. As another user, nginx would change the owner of its folders. The output file gets
+// that owner, too, because nginx opens it again if it logs to /dev/stderr.
 func inside(pid int, command []string, output *os.File) ([]string, error) {
 	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
@@ -44,8 +44,8 @@ func inside(pid int, command []string, output *os.File) ([]string, error) {
 		"--setuid", strconv.Itoa(int(owner.Uid)), "--setgid", strconv.Itoa(int(owner.Gid)), "--"}, command...), nil
 }
 
-// withFilesOf calls f with the files that a process sees (its mount namespace), on a thread that ends
-// afterwards.
+// withFilesOf calls f with the files that a process sees (its mount namespace), on a thread that
+// ends afterwards.
 func withFilesOf(pid int, f func() error) error {
 	done := make(chan error)
 	go func() {

@@ -27,10 +27,10 @@ const smallDisk = "windtunnel-disk"
 const smallest = 64 << 20
 
 // fillDisk mounts a small file system over the folder of nginx.conf, copies the folder's files into
-// it, and fills it completely. If nginx runs in a container, the mount is visible only there. Healing
-// frees space but keeps the mount, so that files written in the meantime are not lost. The mount goes
-// with the folder or the container. The fault counts the files of the folder that were opened for
-// writing while the disk was full.
+// it, and fills it completely. If nginx runs in a container, the mount is visible only there.
+// Healing frees space but keeps the mount, so that files written in the meantime are not lost. The
+// mount goes with the folder or the container. The fault counts the files of the folder that were
+// opened for writing while the disk was full.
 func fillDisk(v Victim, _ time.Duration) (over, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
@@ -88,8 +88,9 @@ func isSmall(pid int, dir string) (bool, error) {
 	}), nil
 }
 
-// mountSmall mounts an empty file system over a folder and copies the folder's files into it. The file
-// system is large enough that, after healing, the controller can write all of them again and more.
+// mountSmall mounts an empty file system over a folder and copies the folder's files into it. The
+// file system is large enough that, after healing, the controller can write all of them again and
+// more.
 func mountSmall(dir string) error {
 	before, err := os.MkdirTemp("/tmp", "windtunnel-disk-") // not TMPDIR, which may not exist in the container
 	if err != nil {
@@ -114,8 +115,8 @@ func mountSmall(dir string) error {
 	return nil
 }
 
-// copyInto copies a folder's files with their modes and owners, because nginx's workers read some of
-// them as another user. It returns their size in bytes.
+// copyInto copies a folder's files with their modes and owners, because nginx's workers read some
+// of them as another user. It returns their size in bytes.
 func copyInto(dir, from string) (bytes int64, err error) {
 	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == from {
@@ -146,8 +147,8 @@ func chown(path string, as fs.FileInfo) error {
 	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
-// fill takes all space in the file system of a folder until the returned file is closed. The file has
-// no name, so the kernel frees the space in any case when the harness ends.
+// fill takes all space in the file system of a folder until the returned file is closed. The file
+// has no name, so the kernel frees the space in any case when the harness ends.
 func fill(dir string) (*os.File, error) {
 	filler, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// However much there is already, a disk that was healed has room for it once more;
-// what nobody has mounted is not taken away.
+// A disk that was healed has room for as much as it has already, however much that is, and keeps
+// its files.
 func TestDiskFull(t *testing.T) {
 	f, _ := Find("disk-full")
 	dir := t.TempDir()

@@ -29,10 +29,10 @@ var ofNetwork = []Fault{
 		}},
 }
 
-// refusePort rejects all TCP connections to a port of 127.0.0.1 in the network of a process: the same
-// port of another loopback address may be a pod's. The kernel forgets the port when the time is over, so
-// that it does not stay refused if the harness is killed. The kernel counts as well: it refuses one
-// packet of each connection, which then ends.
+// refusePort rejects all TCP connections to a port of 127.0.0.1 in the network of a process: the
+// same port of another loopback address may be a pod's. The kernel forgets the port when the time
+// is over, so that it does not stay refused if the harness is killed. The kernel counts as well: it
+// refuses one packet of each connection, which then ends.
 func refusePort(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err error) {
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if errors.Is(err, os.ErrNotExist) { // the process has ended: that is not ErrNotHere

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// While it lasts a connection is refused though somebody listens; another port, or the
-// same one of another address, is left alone; afterwards all is as before.
+// While the fault lasts, connections are refused although the port listens. Another port, and the
+// same port of another address, are not affected. Afterwards, connections work again.
 func TestPostsRefused(t *testing.T) {
 	listen := func(host string, port int) string {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
@@ -27,7 +27,7 @@ func TestPostsRefused(t *testing.T) {
 		t.Cleanup(func() { l.Close() })
 		return l.Addr().String()
 	}
-	free, err := port.Free(2) // none that the kernel may give to whoever else is tested now
+	free, err := port.Free(2) // not ports that the kernel may give to other tests
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestPostsRefused(t *testing.T) {
 	}
 }
 
-// That a master has ended is nothing that the driver lacks.
+// If the master has ended, the error is not ErrNotHere.
 func TestPostsRefusedWithoutAMaster(t *testing.T) {
 	f, _ := Find("posts-refused")
 	if f.Allowed() != nil {
@@ -77,7 +77,7 @@ func TestPostsRefusedWithoutAMaster(t *testing.T) {
 	}
 }
 
-// What a killed harness has left goes, what a living one has stays.
+// The fault removes tables of killed harnesses, but not those of living ones.
 func TestPostsRefusedSweeps(t *testing.T) {
 	conn, err := nftables.New()
 	if err != nil {

@@ -41,8 +41,8 @@ type Pods interface {
 	Late(by time.Duration) (pods int)
 }
 
-// Unable is a Victim that offers nothing to break. Drivers and tests embed it and implement what they
-// have.
+// Unable is a Victim that offers nothing to break. Drivers and tests embed it and implement what
+// they have.
 type Unable struct{}
 
 var _ Victim = Unable{}

@@ -24,8 +24,8 @@ func watchWrites(dir string) (writeWatch, error) {
 	return w, nil
 }
 
-// count ends the watch. It returns how often a file that was open for writing was closed, whether or
-// not the writes succeeded.
+// count ends the watch. It returns how often a file that was open for writing was closed, whether
+// or not the writes succeeded.
 func (w writeWatch) count() (n int, err error) {
 	defer w.notify.Close()
 	raw, err := w.notify.SyscallConn()

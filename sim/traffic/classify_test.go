@@ -16,95 +16,100 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Each cause, made on a real socket, in both lanes where both can meet it.
-func TestCauses(t *testing.T) {
-	both := []string{"http", "post"}
-	for _, test := range []struct {
-		name  string
-		lanes []string
-		want  event.Cause
-		// after so many requests that went well on the same connection
-		after   int
-		timeout time.Duration
-		script  func(*peer)
-	}{
-		{name: "a whole answer", lanes: both, want: "", script: (*peer).ok},
-		{name: "an interim answer before", lanes: both, want: "", script: func(p *peer) {
-			sum := p.read()
-			io.WriteString(p, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"+answer(200, "demo/web-1", "demo/web", sum))
+// both are the two lanes of simple requests: with retries, and without.
+var both = []string{"http", "post"}
+
+// causes has each cause that a server can produce, and how.
+var causes = []struct {
+	name  string
+	lanes []string
+	want  event.Cause
+	// after so many requests that went well on the same connection
+	after   int
+	timeout time.Duration
+	script  func(*peer)
+}{
+	{name: "a whole answer", lanes: both, want: "", script: (*peer).ok},
+	{name: "an interim answer before", lanes: both, want: "", script: func(p *peer) {
+		sum := p.read()
+		io.WriteString(p, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"+answer(200, "demo/web-1", "demo/web", sum))
+	}},
+	{name: "an error while the request is still on its way", lanes: []string{"post"}, want: event.NginxError,
+		script: func(p *peer) {
+			io.WriteString(p, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			p.read()
 		}},
-		{name: "an error while the request is still on its way", lanes: []string{"post"}, want: event.NginxError,
-			script: func(p *peer) {
-				io.WriteString(p, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-				p.read()
-			}},
-		{name: "FIN crosses the request on a reused connection", lanes: []string{"post"}, after: 1, want: event.IdleClose,
-			script: func(p *peer) { p.ok(); p.read() }},
-		{name: "RST crosses the request on a reused connection", lanes: []string{"post"}, after: 1, want: event.Reset,
-			script: func(p *peer) { p.ok(); p.read(); p.reset() }},
-		{name: "closed with the request unread", lanes: []string{"post"}, after: 1, want: event.Reset,
-			script: func(p *peer) { p.ok(); p.TCPConn.Read(make([]byte, 1)); p.Close() }},
-		{name: "RST on a fresh connection", lanes: both, want: event.Reset,
-			script: func(p *peer) { p.read(); p.reset() }},
-		{name: "FIN on a fresh connection", lanes: both, want: event.EOF,
-			script: func(p *peer) { p.read() }},
-		{name: "FIN in the headers", lanes: both, want: event.Truncated,
-			script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 200 OK\r\nX-Wi") }},
-		{name: "FIN in the body", lanes: both, want: event.Truncated,
-			script: func(p *peer) { a := answer(200, "demo/web-1", "demo/web", p.read()); io.WriteString(p, a[:len(a)-5]) }},
-		{name: "FIN in the body of a reused connection", lanes: both, after: 1, want: event.Truncated,
-			script: func(p *peer) {
-				p.ok()
-				a := answer(200, "demo/web-1", "demo/web", p.read())
-				io.WriteString(p, a[:len(a)-5])
-			}},
-		{name: "FIN in a chunked body", lanes: both, want: event.Truncated,
-			script: func(p *peer) {
-				p.read()
-				io.WriteString(p, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc")
-			}},
-		{name: "not HTTP", lanes: both, want: event.Corrupted,
-			script: func(p *peer) { p.read(); io.WriteString(p, "SSH-2.0-whatever\r\n\r\n") }},
-		{name: "checksum of another body", lanes: both, want: event.Corrupted,
-			script: func(p *peer) {
-				p.read()
-				io.WriteString(p, answer(200, "demo/web-1", "demo/web", strings.Repeat("0", 64)))
-			}},
-		{name: "headers of one pod, body of another", lanes: both, want: event.Corrupted,
-			script: func(p *peer) {
-				a := answer(200, "demo/web-1", "demo/web", p.read())
-				io.WriteString(p, strings.Replace(a, `"demo/web-1"`, `"demo/web-2"`, 1))
-			}},
-		{name: "200 by nobody", lanes: both, want: event.Corrupted,
-			script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }},
-		{name: "no answer in time", lanes: both, want: event.Timeout, timeout: 20 * time.Millisecond,
-			script: (*peer).untilClosed},
-		{name: "no end of the answer in time", lanes: both, want: event.Timeout, timeout: 50 * time.Millisecond,
-			script: func(p *peer) {
-				a := answer(200, "demo/web-1", "demo/web", p.read())
-				io.WriteString(p, a[:len(a)-5])
-				p.untilClosed()
-			}},
-		{name: "502 by nginx", lanes: both, want: event.NginxError,
-			script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n") }},
-		{name: "503 by a pod", lanes: both, want: event.PodError,
-			script: func(p *peer) { io.WriteString(p, answer(503, "demo/web-1", "demo/web", p.read())) }},
-		{name: "404 by nginx", lanes: both, want: event.NotFound,
-			script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") }},
-		{name: "413 by nginx", lanes: both, want: event.NginxOther,
-			script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n") }},
-		{name: "429 by a pod", lanes: both, want: event.PodOther,
-			script: func(p *peer) { io.WriteString(p, answer(429, "demo/web-1", "demo/web", p.read())) }},
-		{name: "a pod of another service", lanes: both, want: event.WrongPod,
-			script: func(p *peer) { io.WriteString(p, answer(200, "demo/api-1", "demo/api", p.read())) }},
-		{name: "a pod that is gone", lanes: both, want: event.GonePod,
-			script: func(p *peer) {
-				a := answer(200, "demo/web-1", "demo/web", p.read())
-				io.WriteString(p, strings.Replace(a, "State: ready", "State: gone", 1))
-			}},
-		{name: "an error by a pod of another service", lanes: both, want: event.WrongPod,
-			script: func(p *peer) { io.WriteString(p, answer(500, "demo/api-1", "demo/api", p.read())) }},
-	} {
+	{name: "FIN crosses the request on a reused connection", lanes: []string{"post"}, after: 1, want: event.IdleClose,
+		script: func(p *peer) { p.ok(); p.read() }},
+	{name: "RST crosses the request on a reused connection", lanes: []string{"post"}, after: 1, want: event.Reset,
+		script: func(p *peer) { p.ok(); p.read(); p.reset() }},
+	{name: "closed with the request unread", lanes: []string{"post"}, after: 1, want: event.Reset,
+		script: func(p *peer) { p.ok(); p.TCPConn.Read(make([]byte, 1)); p.Close() }},
+	{name: "RST on a fresh connection", lanes: both, want: event.Reset,
+		script: func(p *peer) { p.read(); p.reset() }},
+	{name: "FIN on a fresh connection", lanes: both, want: event.EOF,
+		script: func(p *peer) { p.read() }},
+	{name: "FIN in the headers", lanes: both, want: event.Truncated,
+		script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 200 OK\r\nX-Wi") }},
+	{name: "FIN in the body", lanes: both, want: event.Truncated,
+		script: func(p *peer) { a := answer(200, "demo/web-1", "demo/web", p.read()); io.WriteString(p, a[:len(a)-5]) }},
+	{name: "FIN in the body of a reused connection", lanes: both, after: 1, want: event.Truncated,
+		script: func(p *peer) {
+			p.ok()
+			a := answer(200, "demo/web-1", "demo/web", p.read())
+			io.WriteString(p, a[:len(a)-5])
+		}},
+	{name: "FIN in a chunked body", lanes: both, want: event.Truncated,
+		script: func(p *peer) {
+			p.read()
+			io.WriteString(p, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc")
+		}},
+	{name: "not HTTP", lanes: both, want: event.Corrupted,
+		script: func(p *peer) { p.read(); io.WriteString(p, "SSH-2.0-whatever\r\n\r\n") }},
+	{name: "checksum of another body", lanes: both, want: event.Corrupted,
+		script: func(p *peer) {
+			p.read()
+			io.WriteString(p, answer(200, "demo/web-1", "demo/web", strings.Repeat("0", 64)))
+		}},
+	{name: "headers of one pod, body of another", lanes: both, want: event.Corrupted,
+		script: func(p *peer) {
+			a := answer(200, "demo/web-1", "demo/web", p.read())
+			io.WriteString(p, strings.Replace(a, `"demo/web-1"`, `"demo/web-2"`, 1))
+		}},
+	{name: "200 by nobody", lanes: both, want: event.Corrupted,
+		script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }},
+	{name: "no answer in time", lanes: both, want: event.Timeout, timeout: 20 * time.Millisecond,
+		script: (*peer).untilClosed},
+	{name: "no end of the answer in time", lanes: both, want: event.Timeout, timeout: 50 * time.Millisecond,
+		script: func(p *peer) {
+			a := answer(200, "demo/web-1", "demo/web", p.read())
+			io.WriteString(p, a[:len(a)-5])
+			p.untilClosed()
+		}},
+	{name: "502 by nginx", lanes: both, want: event.NginxError,
+		script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n") }},
+	{name: "503 by a pod", lanes: both, want: event.PodError,
+		script: func(p *peer) { io.WriteString(p, answer(503, "demo/web-1", "demo/web", p.read())) }},
+	{name: "404 by nginx", lanes: both, want: event.NotFound,
+		script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") }},
+	{name: "413 by nginx", lanes: both, want: event.NginxOther,
+		script: func(p *peer) { p.read(); io.WriteString(p, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n") }},
+	{name: "429 by a pod", lanes: both, want: event.PodOther,
+		script: func(p *peer) { io.WriteString(p, answer(429, "demo/web-1", "demo/web", p.read())) }},
+	{name: "a pod of another service", lanes: both, want: event.WrongPod,
+		script: func(p *peer) { io.WriteString(p, answer(200, "demo/api-1", "demo/api", p.read())) }},
+	{name: "a pod that is gone", lanes: both, want: event.GonePod,
+		script: func(p *peer) {
+			a := answer(200, "demo/web-1", "demo/web", p.read())
+			io.WriteString(p, strings.Replace(a, "State: ready", "State: gone", 1))
+		}},
+	{name: "an error by a pod of another service", lanes: both, want: event.WrongPod,
+		script: func(p *peer) { io.WriteString(p, answer(500, "demo/api-1", "demo/api", p.read())) }},
+}
+
+// Each cause, on a real socket, in both lanes if it can happen in both.
+func TestCauses(t *testing.T) {
+	for _, test := range causes {
 		for _, lane := range test.lanes {
 			t.Run(test.name+"/"+lane, func(t *testing.T) {
 				c := newClient(t, lane, serve(t, test.script).address)
@@ -145,11 +150,11 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// An address that cannot be connected to from here is the generator's trouble.
+// If we cannot connect to an address, that is the generator's trouble.
 func TestOurDialing(t *testing.T) {
 	for _, lane := range Lanes() {
 		if DoorOf(lane) == UDP {
-			continue // may broadcast
+			continue // UDP may broadcast
 		}
 		c := newClient(t, lane, netip.MustParseAddrPort("255.255.255.255:80"))
 		if r := c.fire(); r.Cause != event.OurDialing {
@@ -165,7 +170,7 @@ func TestOurDialing(t *testing.T) {
 func TestOurCancel(t *testing.T) {
 	for _, lane := range Lanes() {
 		if DoorOf(lane) == UDP {
-			continue // has no connection; TestDatagrams
+			continue // has no connection; see TestDatagramsAtTheEnd
 		}
 		asked := make(chan struct{})
 		c := newClient(t, lane, serve(t, func(p *peer) { p.reader.Peek(1); close(asked); p.untilClosed() }).address)
@@ -179,8 +184,8 @@ func TestOurCancel(t *testing.T) {
 	}
 }
 
-// A replay that finds nobody listening has failed by that, not by what
-// became of the first connection.
+// If nothing listens when a request is repeated, that is the cause of its failure, not what
+// happened to the first connection.
 func TestReplayRefused(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -206,8 +211,7 @@ func TestReplayRefused(t *testing.T) {
 	}
 }
 
-// What a replaying client hides is counted; what its request went out on in
-// the end is what is told of it.
+// Retries that a client hides are counted; the log describes the last connection.
 func TestReplayIsCounted(t *testing.T) {
 	for name, end := range map[string]func(*peer){"FIN": func(*peer) {}, "RST": (*peer).reset} {
 		c := newClient(t, "http", serve(t, func(p *peer) { p.ok(); p.read(); end(p) }, (*peer).ok).address)
@@ -223,8 +227,8 @@ func TestReplayIsCounted(t *testing.T) {
 	}
 }
 
-// A client that looks before it sends does not fail on a connection that it
-// could know to be dead, nor on one with something unasked in it.
+// The lane post checks a connection before it sends: it does not fail on one that it can know to be
+// dead, nor on one with unrequested data.
 func TestLookBeforeSending(t *testing.T) {
 	for name, spoil := range map[string]func(*peer){
 		"FIN":  func(p *peer) { p.Close() },
@@ -236,7 +240,7 @@ func TestLookBeforeSending(t *testing.T) {
 			p.ok()
 			<-answered
 			spoil(p)
-			close(spoiled) // on loopback, what was sent has arrived
+			close(spoiled) // on loopback, what was sent has already arrived
 			p.untilClosed()
 		}, (*peer).ok).address)
 		if r := c.fire(); r.Cause != "" {
@@ -253,7 +257,7 @@ func TestLookBeforeSending(t *testing.T) {
 	}
 }
 
-// What comes with an answer and is not of it spoils the connection, too.
+// A connection with bytes after the answer is not reused.
 func TestMoreThanTheAnswer(t *testing.T) {
 	c := newClient(t, "post", serve(t, func(p *peer) {
 		io.WriteString(p, answer(200, "demo/web-1", "demo/web", p.read())+"HTTP/1.1 200 OK\r\n")
@@ -266,7 +270,7 @@ func TestMoreThanTheAnswer(t *testing.T) {
 	}
 }
 
-// An answer that ends by closing, and one that says so, are not reused.
+// A connection is not reused after an answer with Connection: close.
 func TestConnectionClose(t *testing.T) {
 	bye := func(p *peer) {
 		a := answer(200, "demo/web-1", "demo/web", p.read())
@@ -281,8 +285,8 @@ func TestConnectionClose(t *testing.T) {
 	}
 }
 
-// Whatever bytes a server sends, a request ends with one cause that we know,
-// or without one and with the answer of a pod.
+// Whatever bytes a server sends, a request ends with a known cause, or successfully with the answer
+// of a pod.
 func FuzzAnswer(f *testing.F) {
 	sum := sha256.Sum256([]byte("0123456789abcdef0123456789abcdef"))
 	whole := answer(200, "demo/web-1", "demo/web", hex.EncodeToString(sum[:]))

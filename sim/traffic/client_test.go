@@ -20,12 +20,12 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// server is a peer whose every connection is played by a script.
+// server is a peer that runs a script for each connection.
 type server struct {
 	address netip.AddrPort
 }
 
-// serve plays one connection with each script, in the order of their coming.
+// serve starts a server that runs each script for one connection, in the order in which they come.
 func serve(t testing.TB, scripts ...func(*peer)) server {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -54,7 +54,7 @@ type peer struct {
 	reader *bufio.Reader
 }
 
-// read takes a whole request and returns the checksum of its body.
+// read reads a whole request and returns the checksum of its body.
 func (p *peer) read() string {
 	r, err := http.ReadRequest(p.reader)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *peer) read() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// answer is a pod's answer, whole and true unless a test changes it.
+// answer returns a pod's complete and correct answer.
 func answer(status int, pod, service, sum string) string {
 	body := fmt.Sprintf(`{"pod":%q,"service":%q,"state":"ready","body":%q}`, pod, service, sum)
 	return fmt.Sprintf("HTTP/1.1 %d Status\r\nX-Windtunnel-Pod: %s\r\nX-Windtunnel-Service: %s\r\nX-Windtunnel-State: ready\r\n"+
@@ -80,7 +80,7 @@ func (p *peer) reset() {
 	p.Close()
 }
 
-// untilClosed waits for the client to go.
+// untilClosed waits until the client closes the connection.
 func (p *peer) untilClosed() { io.Copy(io.Discard, p.reader) }
 
 // client is a lane's client with which a test sends shot by shot.

@@ -34,7 +34,7 @@ func newEvents() *events {
 	return e
 }
 
-// all flushes and reads what there is.
+// all flushes the log and returns its events so far.
 func (e *events) all(t testing.TB) []event.Event {
 	t.Helper()
 	if err := e.Close(); err != nil {
@@ -75,7 +75,7 @@ func (e *events) opened(t testing.TB) int {
 	return opened
 }
 
-// load is what the only attack of the log had to send.
+// load returns the load of the only attack in the log.
 func (e *events) load(t testing.TB) event.Load {
 	t.Helper()
 	var loads []event.Load

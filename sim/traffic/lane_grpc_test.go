@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// callee is an HTTP/2 server in nginx's place.
+// callee starts an HTTP/2 server in place of nginx.
 func callee(t *testing.T, handler http.HandlerFunc) netip.AddrPort {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -28,7 +28,7 @@ func callee(t *testing.T, handler http.HandlerFunc) netip.AddrPort {
 	return netip.MustParseAddrPort(s.Listener.Addr().String())
 }
 
-// asPod begins the answer of a pod, with a message in it.
+// asPod begins the answer of a pod, with one message.
 func asPod(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
 	w.Header().Set(backend.PodHeader, "demo/web-1")
@@ -46,7 +46,7 @@ func withStatus(status string) http.HandlerFunc {
 	}
 }
 
-// Each cause of a call's failure, made on a real connection.
+// Each cause of failed calls, on a real connection.
 func TestCausesOfCalls(t *testing.T) {
 	cut := func(w http.ResponseWriter, r *http.Request) {
 		asPod(w, r)
@@ -89,7 +89,7 @@ func TestCausesOfCalls(t *testing.T) {
 	}
 }
 
-// Calls share a connection; the one after it has gone opens another.
+// Calls share a connection.
 func TestCallsShareAConnection(t *testing.T) {
 	c := newClient(t, "grpc", entrance(t, "grpc", pod(t, "127.207.0.0/24", "demo/web-1", "demo/web")))
 	for i := range 3 {

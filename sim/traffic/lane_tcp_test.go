@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Each cause of a TCP connection's failure, made on a real socket.
+// Each cause of failed TCP connections, on a real socket.
 func TestCausesOfTCP(t *testing.T) {
 	answer := func(p *peer) string {
 		line, _ := p.reader.ReadString('\n')
@@ -54,7 +54,7 @@ func TestCausesOfTCP(t *testing.T) {
 	}
 }
 
-// A pod that goes cuts the connections to it.
+// A pod that ends cuts its connections.
 func TestTCPIsCutByAPod(t *testing.T) {
 	p := pod(t, "127.208.0.0/24", "demo/web-1", "demo/web")
 	conn, err := net.Dial("tcp", p.StreamAddr().String())
@@ -78,7 +78,7 @@ func TestTCPIsCutByAPod(t *testing.T) {
 	}
 }
 
-// Targets of TCP and UDP services have addresses of their own.
+// Targets of TCP and UDP services have their own addresses.
 func TestTargetsWithAddresses(t *testing.T) {
 	one, other := pod(t, "127.209.0.0/24", "demo/a-1", "demo/a"), pod(t, "127.209.1.0/24", "demo/b-1", "demo/b")
 	for _, lane := range []string{"tcp", "udp"} {

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// entrance is where a lane's clients come to a pod: through nginx's part in TLS
-// where the lane speaks it.
+// entrance returns where a lane's clients reach a pod: through a TLS proxy in place of nginx if the
+// lane speaks TLS.
 func entrance(t *testing.T, lane string, p backend.Pod) netip.AddrPort {
 	t.Helper()
 	switch DoorOf(lane) {
@@ -36,7 +36,7 @@ func secured(t *testing.T, pair pki.Pair) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
 }
 
-// unwrap takes TLS off connections and passes what is in them on.
+// unwrap starts a proxy that terminates TLS.
 func unwrap(t *testing.T, config *tls.Config, to netip.AddrPort) netip.AddrPort {
 	t.Helper()
 	l, err := tls.Listen("tcp4", "127.0.0.1:0", config)
@@ -68,7 +68,7 @@ func unwrap(t *testing.T, config *tls.Config, to netip.AddrPort) netip.AddrPort 
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// What goes wrong before there is a connection to send on, each on a real socket.
+// Each cause of failed handshakes, on a real socket.
 func TestHandshakesThatFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		script func(*peer)
@@ -97,8 +97,8 @@ func TestHandshakesThatFail(t *testing.T) {
 	}
 }
 
-// The certificate shown is told by its serial number, each time that of a full
-// handshake; one for another host is a failure, whoever answers then.
+// The log has the serial number of the certificate of each full handshake. A certificate for
+// another host is a failure, whoever answers.
 func TestCertificateShown(t *testing.T) {
 	p := pod(t, "127.206.0.0/24", "demo/web-1", "demo/web")
 	authority := pki.New("nobody")

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// A datagram is answered, lost, refused, or answered by the wrong one.
+// Each cause of failed datagrams, on a real socket.
 func TestCausesOfUDP(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer string
@@ -39,7 +39,7 @@ func TestCausesOfUDP(t *testing.T) {
 	}
 }
 
-// The end of the run is nobody's failure, of a datagram either.
+// The end of the run is nobody's failure, for datagrams too.
 func TestDatagramsAtTheEnd(t *testing.T) {
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {

@@ -19,12 +19,13 @@ type shot struct {
 	body   []byte
 }
 
-// allowance is how late a shot may be at the end of the run without being missed: it was on its way.
+// allowance is how late a shot may be at the end of the run without being missed: it was on its
+// way.
 const allowance = 10 * time.Millisecond
 
-// schedule decides what is sent when. Its times are those of a generator that is never late: it asks
-// the attack's pacer with the times at which shots are due, not with the clock. So a late generator
-// shows as Lag and does not thin out the load.
+// schedule decides what is sent when. Its times are those of a generator that is never late: it
+// asks the attack's pacer with the times at which shots are due, not with the clock. So a late
+// generator shows as Lag and does not thin out the load.
 type schedule struct {
 	ctx    context.Context // ends with the run
 	attack Attack
@@ -59,9 +60,9 @@ func newSchedule(ctx, inFlight context.Context, a Attack, l lane) *schedule {
 	return s
 }
 
-// await waits until the next shot is due, and returns it. It returns false if there is none: the run
-// or the pacer has ended. The shot counts as unsent until it is taken. It does the waiting itself, so
-// that a slow rate does not delay the end of the run.
+// await waits until the next shot is due, and returns it. It returns false if there is none: the
+// run or the pacer has ended. The shot counts as unsent until it is taken. It does the waiting
+// itself, so that a slow rate does not delay the end of the run.
 func (s *schedule) await() (shot, bool) {
 	wait, stop := s.attack.Rate.Pace(s.due, s.made)
 	if stop {

@@ -58,7 +58,8 @@ func silent(t *testing.T, lane string) netip.AddrPort {
 	return serve(t, slices.Repeat([]func(*peer){(*peer).untilClosed}, 100)...).address
 }
 
-// Every lane reports that too few of the due requests were sent, whatever kept it from sending them.
+// Every lane reports that too few of the due requests were sent, whatever kept it from sending
+// them.
 func TestEveryLaneReportsStarvation(t *testing.T) {
 	const (
 		length = 300 * time.Millisecond
@@ -100,7 +101,8 @@ func TestEveryLaneReportsStarvation(t *testing.T) {
 	runs.Wait()
 }
 
-// A stuck server does not slow the schedule down: the requests that wait for it are sent late, and say so.
+// A stuck server does not slow the schedule down: the requests that wait for it are sent late, and
+// say so.
 func TestLateRequestsShow(t *testing.T) {
 	for lane, play := range map[string]func(p *peer, wait func()){
 		"post": func(p *peer, wait func()) {
@@ -153,8 +155,8 @@ func TestLateRequestsShow(t *testing.T) {
 	}
 }
 
-// If a server is stuck until the run ends, the requests that wait for it are sent late or never, and
-// the log says so.
+// If a server is stuck until the run ends, the requests that wait for it are sent late or never,
+// and the log says so.
 func TestStarvedGeneratorShows(t *testing.T) {
 	const shots = 50
 	release := make(chan struct{})

@@ -28,8 +28,8 @@ type victim struct {
 	troubles []string
 }
 
-// noCluster stands in for the pods and workers, which an instance alone does not have. It is a type of
-// its own so that the methods of Instance come before those of Unable.
+// noCluster stands in for the pods and workers, which an instance alone does not have. It is a type
+// of its own so that the methods of Instance come before those of Unable.
 type noCluster struct{ fault.Unable }
 
 func (v *victim) Trouble(what, detail string) {

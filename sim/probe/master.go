@@ -10,15 +10,14 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// masterTitle is what nginx's master calls itself, and a worker until it has its
-// own title.
+// masterTitle is the title of nginx's master process, and of a worker until it has set its own.
 const masterTitle = "nginx: master process"
 
-// ErrNoMaster says that no nginx master runs below a process.
+// ErrNoMaster means that no nginx master runs among the descendants of a process.
 var ErrNoMaster = errors.New("no nginx master runs")
 
-// MasterBelow is the nginx master among the processes below one; of two, the one
-// that is nearer to it.
+// MasterBelow returns the PID of the nginx master among the descendants of a process. If there are
+// two, it returns the nearer one.
 func MasterBelow(pid int) (int, error) {
 	all := process.Below(pid)
 	if i := slices.IndexFunc(all, IsMaster); i >= 0 {
@@ -27,13 +26,13 @@ func MasterBelow(pid int) (int, error) {
 	return 0, fmt.Errorf("below process %d: %w", pid, ErrNoMaster)
 }
 
-// IsMaster says whether a process is an nginx master. In the moment of its fork, a
-// worker looks like one.
+// IsMaster reports whether a process is an nginx master. A worker looks like one just after its
+// fork.
 func IsMaster(pid int) bool {
 	return strings.HasPrefix(strings.Join(Command(pid), " "), masterTitle)
 }
 
-// Command is the command line of a process; nil of one that has ended.
+// Command returns the command line of a process, nil if it has ended.
 func Command(pid int) []string {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(line) == 0 {

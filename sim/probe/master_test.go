@@ -11,11 +11,11 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// family starts a shell with a child that calls itself what it is told to, and
-// returns both PIDs when the child is there.
+// family starts a shell with a child that has the given title, and returns both PIDs when the child
+// runs.
 func family(t *testing.T, title string) (parent, child int) {
 	t.Helper()
-	// The child says when it is there, and ends when its input does.
+	// The child reports when it runs, and ends when its input does.
 	shell := exec.Command("bash", "-c", `(exec -a "$0" bash -c 'echo there; read <&3' -) & wait`, title)
 	in, stop, err := os.Pipe()
 	if err != nil {
