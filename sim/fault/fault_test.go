@@ -240,6 +240,20 @@ func TestAllSayWhatTheyStrike(t *testing.T) {
 	}
 }
 
+// Fits trusts Needs before a run: exactly the faults that break the API server say that they need it.
+func TestFaultsSayWhatTheyNeed(t *testing.T) {
+	for _, f := range All() {
+		p := &patient{}
+		heal, err := f.Strike(t.Context(), p, time.Hour, func(int) {})
+		if err == nil {
+			heal()
+		}
+		if injects := len(p.injected) > 0; injects != (f.Needs == APIServer) {
+			t.Errorf("%s breaks the API server: %t; it needs %q", f.Name, injects, f.Needs)
+		}
+	}
+}
+
 // A victim is there while both its controller and its master run.
 func TestThere(t *testing.T) {
 	here := os.Getpid()
