@@ -48,7 +48,7 @@ func (f *Loopback) Start(name, service string) (Pod, error) {
 		return nil, fmt.Errorf("pod %s: cannot start: its fleet has been stopped", name)
 	}
 	if _, lives := f.pods[name]; lives {
-		return nil, fmt.Errorf("pod %s: cannot start: a pod of that name lives", name)
+		return nil, fmt.Errorf("pod %s: cannot start: a pod with that name exists", name)
 	}
 	address, err := f.addresses.next()
 	if err != nil {

@@ -129,7 +129,7 @@ func (p *pod) Gone() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	defer cancel()
 	if err := p.server.Shutdown(ctx); err != nil {
-		p.trouble(fmt.Errorf("answers were cut: not finished %v after the pod was gone: %w", lastAnswers, err))
+		p.trouble(fmt.Errorf("answers were cut: they were not complete %v after the pod was gone: %w", lastAnswers, err))
 		p.server.Close()
 	}
 	p.connections.cut()

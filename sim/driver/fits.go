@@ -11,8 +11,8 @@ import (
 
 // Limited is a driver that cannot make every fault.
 type Limited interface {
-	// Lacks returns why the driver does not have what a fault needs; empty: it has it.
-	Lacks(fault.Need) string
+	// Lacks returns why the driver cannot make the fault of that name; empty: it can.
+	Lacks(fault string) string
 }
 
 // Choosy is a driver that cannot run every subject.
@@ -55,7 +55,7 @@ func makes(d Driver, name string) error {
 		return err
 	}
 	if limited, ok := d.(Limited); ok {
-		if why := limited.Lacks(f.Needs); why != "" {
+		if why := limited.Lacks(name); why != "" {
 			return fmt.Errorf("%w: %s", fault.ErrNotHere, why)
 		}
 	}

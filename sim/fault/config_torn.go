@@ -29,7 +29,7 @@ func tearConfig(v Victim, _ time.Duration) (over, error) {
 			_, err = file.WriteAt(rest, torn.Size())
 		}
 		if err != nil {
-			v.Trouble("half a configuration was not made whole", err.Error())
+			v.Trouble("the second half of nginx.conf was not restored", err.Error())
 		}
 		return min(1, len(rest)) // an empty file has nothing to cut off
 	}, nil

@@ -44,7 +44,7 @@ func readMaster(pid int) (master, error) {
 	words := strings.Fields(strings.Join(line, " "))
 	after := slices.Index(words, "process") + 1
 	if len(words) <= after {
-		return master{}, fmt.Errorf("process %d calls itself %q", pid, line)
+		return master{}, fmt.Errorf("process %d has the title %q", pid, line)
 	}
 	binary, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {

@@ -188,7 +188,7 @@ func (f *Fleet) mayStart(name string) error {
 		return errStopped
 	}
 	if _, lives := f.pods[name]; lives {
-		return errors.New("a pod of that name lives")
+		return errors.New("a pod with that name exists")
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 		m := f.take()
 		if m == nil && looked {
 			if failed != nil {
-				return nil, fmt.Errorf("%w; the last to be asked: %w", f.shortage(), failed)
+				return nil, fmt.Errorf("%w; the last one asked: %w", f.shortage(), failed)
 			}
 			return nil, f.shortage()
 		}
@@ -267,7 +267,7 @@ func (f *Fleet) shortage() error {
 		}
 	}
 	o, enough := f.options, len(f.members)+1
-	return fmt.Errorf("the pool %s/%s is too small: of its pods %d %s ready and %d in use; the others rest for %v after their last, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
+	return fmt.Errorf("the pool %s/%s is too small: of its pods %d %s ready and %d in use; the others are unused for %v after each pod, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
 		o.Namespace, o.Name, ready, plural.Noun(ready, "is", "are"), busy, o.Rest, enough, o.Namespace, o.Name, enough)
 }
 

@@ -85,11 +85,11 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 	}
 	var o order
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&o); err != nil {
-		http.Error(w, "the order is no JSON of ours: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "the order is not valid JSON: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	if o.Name == "" || o.Owner == "" || o.Drain < 0 {
-		http.Error(w, "an order has an owner, a name and a drain not below zero", http.StatusBadRequest)
+		http.Error(w, "an order needs an owner, a name, and a drain that is not negative", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -108,13 +108,13 @@ func atOnce() {}
 // claim makes the process run a pod, if it runs none.
 func (s *Server) claim(o order) (func(), error) {
 	if s.lives() {
-		return nil, fmt.Errorf("cannot be %s: is pod %s of %s", o.Name, s.of.Name, s.of.Owner)
+		return nil, fmt.Errorf("cannot run %s: runs pod %s of %s", o.Name, s.of.Name, s.of.Owner)
 	}
 	if o.Lease <= 0 {
-		return nil, fmt.Errorf("cannot be %s: the order has no lease", o.Name)
+		return nil, fmt.Errorf("cannot run %s: the order has no lease", o.Name)
 	}
 	if rested := time.Since(s.left); rested < o.Rest {
-		return nil, fmt.Errorf("cannot be %s: was pod %s of %s %v ago, and rests for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
+		return nil, fmt.Errorf("cannot run %s: ran pod %s of %s until %v ago, and must be unused for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
 	}
 	p := backend.Single(o.Name, o.Service, s.Address, s.StreamPort, s.Tell)
 	s.of, s.pod, s.expiry = o, p, time.AfterFunc(o.Lease, p.Gone)
@@ -136,7 +136,7 @@ func (s *Server) keep(o order) (func(), error) {
 		return nil, fmt.Errorf("cannot keep %s: the order has no lease", o.Name)
 	}
 	if !s.expiry.Stop() {
-		return nil, fmt.Errorf("is pod %s no longer: nothing was heard of it for %v", o.Name, s.of.Lease)
+		return nil, fmt.Errorf("no longer runs pod %s: no order came for it in %v", o.Name, s.of.Lease)
 	}
 	s.expiry.Reset(o.Lease)
 	return atOnce, nil
@@ -170,7 +170,7 @@ func (s *Server) gone(o order) (func(), error) {
 // is returns an error if an order is for another pod.
 func (s *Server) is(o order) error {
 	if s.pod == nil || s.of.Name != o.Name || s.of.Owner != o.Owner {
-		return fmt.Errorf("is not pod %s of %s, but %s", o.Name, o.Owner, cmp.Or(s.of.Name, "none"))
+		return fmt.Errorf("does not run pod %s of %s, but %s", o.Name, o.Owner, cmp.Or(s.of.Name, "none"))
 	}
 	return nil
 }

@@ -46,9 +46,13 @@ func (Driver) Name() string { return "kind" }
 // Refuses binaries: they are not in an image.
 func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
 
-// Lacks names what faults need and a kind cluster does not offer.
-func (Driver) Lacks(need fault.Need) string { return lacks[need] }
+// Lacks returns why a kind cluster does not have what a fault needs.
+func (Driver) Lacks(name string) string {
+	f, _ := fault.Find(name)
+	return lacks[f.Needs]
+}
 
+// lacks has what faults need and a kind cluster does not have.
 var lacks = map[fault.Need]string{
 	fault.APIServer: "the API server is a real one",
 }
