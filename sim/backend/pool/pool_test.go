@@ -207,24 +207,30 @@ func TestLife(t *testing.T) {
 			<-short.Done()
 			mustRefuse(t, short)
 
-			if err := r.options.Log.Close(); err != nil {
-				t.Fatal(err)
-			}
-			var states []string
-			for e, err := range event.Read(&out) {
-				if err != nil || e.Pod == nil || e.Subject != "it" {
-					t.Fatalf("%+v, %v", e, err)
-				}
-				states = append(states, e.Pod.Name+" "+e.Pod.State)
-			}
 			if diff := cmp.Diff([]string{
 				"demo/web-1 starting", "demo/web-1 ready", "demo/web-1 terminating", "demo/web-1 gone",
 				"demo/web-2 starting", "demo/web-2 ready", "demo/web-2 terminating", "demo/web-2 gone",
-			}, states); diff != "" {
+			}, loggedStates(t, r.options.Log, &out)); diff != "" {
 				t.Errorf("log (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// loggedStates closes the log and returns the states that it has, as NAME STATE.
+func loggedStates(t *testing.T, log *event.Log, out io.Reader) []string {
+	t.Helper()
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for e, err := range event.Read(out) {
+		if err != nil || e.Pod == nil || e.Subject != "it" {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		states = append(states, e.Pod.Name+" "+e.Pod.State)
+	}
+	return states
 }
 
 func until(t *testing.T, ok func() bool) {
