@@ -15,10 +15,9 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// The methods of a pod's gRPC service. Both take a google.protobuf.BytesValue,
-// whose checksum the answers tell, and answer with google.protobuf.StringValue:
-// the identity as JSON. The headers of ask.go, as metadata, say what else is
-// asked for.
+// The methods of a pod's gRPC service. Both accept a google.protobuf.BytesValue, whose checksum the
+// answers have, and answer with google.protobuf.StringValue: the identity as JSON. The headers of
+// behaviours, as metadata, ask for more.
 const (
 	GRPCService = "windtunnel.v1.Pod"
 	// AskMethod answers once, after the time of TakeHeader.
@@ -27,13 +26,16 @@ const (
 	WatchMethod = "/" + GRPCService + "/Watch"
 )
 
-// isGRPC says that a request is a call (gRPC over HTTP/2, "Requests").
-func isGRPC(r *http.Request) bool {
-	return r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+// grpcProtocol recognizes calls as gRPC over HTTP/2 defines them, in "Requests".
+var grpcProtocol = protocol{
+	speaks: func(r *http.Request) bool {
+		return r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+	},
+	serve: func(p *pod, w http.ResponseWriter, r *http.Request) { p.grpc().ServeHTTP(w, r) },
 }
 
-// newGRPC is the pod's gRPC server. It is served by the pod's HTTP server, which
-// takes HTTP/2 without TLS (h2c) as nginx's grpc_pass speaks it.
+// newGRPC returns the pod's gRPC server. The pod's HTTP server calls it: that one accepts HTTP/2
+// without TLS (h2c), which nginx's grpc_pass speaks.
 func newGRPC(p *pod) *grpc.Server {
 	server := grpc.NewServer()
 	server.RegisterService(&grpc.ServiceDesc{
@@ -55,43 +57,43 @@ func newGRPC(p *pod) *grpc.Server {
 }
 
 func (p *pod) answerCall(ctx context.Context, read func(any) error) (any, error) {
-	identity, a, err := p.called(ctx, read)
+	identity, a, err := p.readCall(ctx, read)
 	if err != nil {
 		return nil, err
 	}
 	if err := grpc.SendHeader(ctx, identity.metadata()); err != nil {
 		return nil, err
 	}
-	if !pause(ctx, a.take) {
+	if !pause(ctx, a.take()) {
 		return nil, ctx.Err()
 	}
 	return wrapperspb.String(string(encoded(identity))), nil
 }
 
 func (p *pod) answerWatch(s grpc.ServerStream) error {
-	identity, a, err := p.called(s.Context(), s.RecvMsg)
+	identity, a, err := p.readCall(s.Context(), s.RecvMsg)
 	if err != nil {
 		return err
 	}
 	if err := s.SendHeader(identity.metadata()); err != nil {
 		return err
 	}
-	for range a.events {
+	for range a[EventsHeader] {
 		if err := s.SendMsg(wrapperspb.String(string(encoded(identity)))); err != nil {
 			return err
 		}
-		if !pause(s.Context(), a.take/time.Duration(a.events)) {
+		if !pause(s.Context(), a.take()/time.Duration(a[EventsHeader])) {
 			return s.Context().Err()
 		}
 	}
 	return nil
 }
 
-// called reads a call's message and what its metadata asks for.
-func (p *pod) called(ctx context.Context, read func(any) error) (Identity, asked, error) {
+// readCall reads a call's message and what its metadata asks for.
+func (p *pod) readCall(ctx context.Context, read func(any) error) (Identity, asked, error) {
 	var message wrapperspb.BytesValue
 	if err := read(&message); err != nil {
-		return Identity{}, asked{}, err
+		return Identity{}, nil, err
 	}
 	headers := http.Header{}
 	sent, _ := metadata.FromIncomingContext(ctx)
@@ -100,7 +102,7 @@ func (p *pod) called(ctx context.Context, read func(any) error) (Identity, asked
 	}
 	a, err := readAsked(headers)
 	if err != nil {
-		return Identity{}, asked{}, status.Error(codes.InvalidArgument, err.Error())
+		return Identity{}, nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	sum := sha256.Sum256(message.GetValue())
 	return p.identity(hex.EncodeToString(sum[:])), a, nil
@@ -114,16 +116,4 @@ func (i Identity) metadata() metadata.MD {
 		md.Set(name, values...)
 	}
 	return md
-}
-
-// pause says whether the caller is still there when the time is over.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// A client that was not made for it understands a pod: one answer, as late as
-// asked for, a stream, and a refusal.
+// A standard gRPC client works with a pod: one answer, at the time that was asked for, a stream,
+// and a refusal.
 func TestPodAnswersCalls(t *testing.T) {
 	p := ready(t, newFleet(t, nil), "demo/web-1")
 	c, err := grpc.NewClient("passthrough:///"+p.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -1,22 +1,23 @@
 package backend
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"net/http"
 )
 
-// The headers in which an answer says who gave it.
+// The headers that say which pod gave an answer.
 const (
 	PodHeader     = "X-Windtunnel-Pod"     // namespace/name
 	ServiceHeader = "X-Windtunnel-Service" // namespace/name
 	StateHeader   = "X-Windtunnel-State"
-	BodyHeader    = "X-Windtunnel-Body" // SHA-256 of the request's body, in hex
+	BodyHeader    = "X-Windtunnel-Body" // SHA-256 of the request's body, in hexadecimal
 )
 
-// Identity is what an answer says of who gave it, and to what. It stands in
-// the headers and, as JSON, in the body: an answer in which the two differ was
-// put together from more than one.
+// Identity says which pod gave an answer, and to which request. An answer has it in its headers
+// and, as JSON, in its body: if the two differ, the answer was put together from more than one.
 type Identity struct {
 	Pod     string `json:"pod"`
 	Service string `json:"service"`
@@ -24,8 +25,8 @@ type Identity struct {
 	Body    string `json:"body"`
 }
 
-// IdentityOf reads the headers of an answer. It is the zero Identity when no
-// pod gave the answer.
+// IdentityOf reads the headers of an answer. It returns the zero Identity if no pod gave the
+// answer.
 func IdentityOf(h http.Header) Identity {
 	return Identity{
 		Pod:     h.Get(PodHeader),
@@ -50,3 +51,18 @@ func (i Identity) setHeaders(h http.Header) {
 	h.Set(StateHeader, string(i.State))
 	h.Set(BodyHeader, i.Body)
 }
+
+// identity returns the pod's identity now; sum is the checksum of what the request sent.
+func (p *pod) identity(sum string) Identity {
+	return Identity{Pod: p.name, Service: p.service, State: p.State(), Body: sum}
+}
+
+func encoded(identity Identity) []byte {
+	text, err := json.Marshal(identity)
+	if err != nil {
+		panic(err) // four strings always marshal
+	}
+	return text
+}
+
+func hexOf(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }

@@ -10,26 +10,27 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Options say where the pods of one subject live.
+// Options configure the pods of one subject.
 type Options struct {
-	// Prefix is of IPv4 loopback, e.g. 127.64.0.0/16: room for 65,534 pods. Or it is of
-	// 198.18.0.0/15, where a route says that this machine has its addresses.
+	// Prefix has the pods' addresses. It lies in IPv4 loopback, e.g. 127.64.0.0/16, which
+	// has room for 65,534 pods, or in 198.18.0.0/15 if a route makes this machine accept
+	// packets for its addresses.
 	Prefix netip.Prefix
-	Port   int // every pod listens on it, each on its own address
-	// StreamPort is that at which every pod answers over TCP and UDP themselves; 0: none does.
+	Port   int // on which every pod listens, each on its own address
+	// StreamPort is the port on which every pod answers over bare TCP and UDP; 0: none does.
 	StreamPort int
-	Log        *event.Log // takes an event for each state of each pod; nil: none
+	Log        *event.Log // gets an event for each state of each pod; nil: no log
 	Subject    string     // of those events
 }
 
-// Loopback is the pods of one subject in this process. It is safe for use by many goroutines.
+// Loopback is a Fleet whose pods run in this process. It is safe for use by many goroutines.
 type Loopback struct {
 	options   Options
 	addresses addresses
 
 	mu      sync.Mutex
 	pods    map[string]*pod // those that are not gone, by name
-	ending  map[*pod]bool   // those that are gone, and finish their last answers
+	ending  map[*pod]bool   // those that are gone, but still finish their last answers
 	stopped bool
 }
 
@@ -38,8 +39,8 @@ func New(o Options) *Loopback {
 	return &Loopback{options: o, addresses: newAddresses(o.Prefix), pods: map[string]*pod{}, ending: map[*pod]bool{}}
 }
 
-// Start makes a pod with an address that no other pod of the fleet ever had or
-// will have, so that an answer from it can only be of its pod.
+// Start makes a pod with an address that no other pod of the fleet ever had or will
+// have, so an answer from it can only come from that pod.
 func (f *Loopback) Start(name, service string) (Pod, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,7 +48,7 @@ func (f *Loopback) Start(name, service string) (Pod, error) {
 		return nil, fmt.Errorf("pod %s: cannot start: its fleet has been stopped", name)
 	}
 	if _, lives := f.pods[name]; lives {
-		return nil, fmt.Errorf("pod %s: cannot start: a pod of that name lives", name)
+		return nil, fmt.Errorf("pod %s: cannot start: a pod with that name exists", name)
 	}
 	address, err := f.addresses.next()
 	if err != nil {
@@ -59,7 +60,7 @@ func (f *Loopback) Start(name, service string) (Pod, error) {
 	return p, nil
 }
 
-// Get is as Fleet says.
+// Get implements Fleet.
 func (f *Loopback) Get(name string) (Pod, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +70,7 @@ func (f *Loopback) Get(name string) (Pod, bool) {
 	return nil, false // a nil *pod would be a Pod
 }
 
-// Stop is as Fleet says.
+// Stop implements Fleet.
 func (f *Loopback) Stop() {
 	f.mu.Lock()
 	f.stopped = true
@@ -81,8 +82,8 @@ func (f *Loopback) Stop() {
 	}
 }
 
-// forget drops a pod that is gone, so that a long run's memory is that of the
-// pods that live.
+// forget drops a pod that is gone, so that a long run only uses memory for living
+// pods.
 func (f *Loopback) forget(p *pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

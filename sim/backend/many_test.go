@@ -13,8 +13,8 @@ import (
 
 const many = 10_000
 
-// Ten thousand pods at once: each listens and answers as itself, and what they
-// take is bounded and given back.
+// Ten thousand pods at once: each listens and answers with its own name. The memory and files
+// that they use are bounded, and are free again afterwards.
 func TestTenThousandPods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -80,8 +80,8 @@ func TestTenThousandPods(t *testing.T) {
 
 func name(i int) string { return fmt.Sprintf("demo/web-%05d", i) }
 
-// needFiles skips the test where the limit of open files is too low. The Go
-// runtime has raised the soft limit to the hard one at start (package os).
+// needFiles skips the test if the limit of open files is too low. The Go runtime raises the soft
+// limit to the hard one at start (package os).
 func needFiles(t *testing.T, n uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -102,7 +102,7 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// memory is what lives on the heap and on stacks, in bytes.
+// memory returns the bytes in use on the heap and on stacks.
 func memory() int {
 	runtime.GC()
 	var m runtime.MemStats

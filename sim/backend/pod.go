@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"windtunnel.dev/sim/event"
 )
 
@@ -22,15 +24,14 @@ type State string
 const (
 	Starting    State = "starting"    // refuses connections
 	Ready       State = "ready"       // serves
-	Terminating State = "terminating" // asked to end; serves on until its drain is over
-	Gone        State = "gone"        // refuses connections, for ever
+	Terminating State = "terminating" // was asked to end; serves until its drain is over
+	Gone        State = "gone"        // refuses connections for ever
 )
 
-// lastAnswers is how long a pod that is gone still works on the answers it had
-// begun.
+// lastAnswers is how long a pod that is gone still works on the answers that it has begun.
 const lastAnswers = 5 * time.Second
 
-// pod is a Pod in this process: a listener with a life.
+// pod is a Pod in this process: a listener with a life cycle.
 type pod struct {
 	home    home
 	name    string
@@ -38,25 +39,27 @@ type pod struct {
 	address netip.AddrPort
 	server  *http.Server
 	done    chan struct{}
-	streams *streams
+	grpc    func() *grpc.Server // made on the first call: few of ten thousand pods get one
+
+	connections *connections
 
 	mu       sync.Mutex
 	state    State
-	listener *ear            // nil until Ready
+	listener *idleListener   // nil until Ready
 	stream   *streamListener // nil until Ready, or for good
 	drain    *time.Timer     // nil until Terminate
 }
 
-// home is what a pod knows of where it lives.
+// home is what a pod knows about its fleet.
 type home struct {
 	streamPort int               // see Options
 	tell       func(event.Event) // without time and subject
 	forget     func(*pod)        // called once, when the pod is gone
 }
 
-// Single starts a pod without a fleet, at an address of this machine or at
-// 0.0.0.0 for all of them. Tell is called with each state, and with what goes
-// wrong; it must be quick.
+// Single starts a pod without a fleet, on an address of this machine, or on 0.0.0.0 for
+// all of its addresses. Single calls tell with each state of the pod, and with what goes
+// wrong; tell must return quickly.
 func Single(name, service string, address netip.AddrPort, streamPort int, tell func(event.Event)) Pod {
 	p := newPod(home{streamPort, tell, func(*pod) {}}, name, service, address)
 	p.enter(Starting)
@@ -64,9 +67,10 @@ func Single(name, service string, address netip.AddrPort, streamPort int, tell f
 }
 
 func newPod(h home, name, service string, address netip.AddrPort) *pod {
-	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), streams: newStreams()}
+	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
+	p.grpc = sync.OnceValue(func() *grpc.Server { return newGRPC(p) })
 	p.server = &http.Server{
-		Handler:  behaviours["echo"](p),
+		Handler:  p,
 		ErrorLog: log.New(complaints{p}, "", 0),
 	}
 	p.server.Protocols = new(http.Protocols)
@@ -102,7 +106,7 @@ func (p *pod) Ready() error {
 		}
 		go p.serveStream(p.stream)
 	}
-	p.listener = newEar(listener)
+	p.listener = newIdleListener(listener)
 	p.enterLocked(Ready)
 	go p.serve(p.listener)
 	return nil
@@ -125,26 +129,26 @@ func (p *pod) Gone() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	defer cancel()
 	if err := p.server.Shutdown(ctx); err != nil {
-		p.trouble(fmt.Errorf("answers were cut: not finished %v after the pod was gone: %w", lastAnswers, err))
+		p.trouble(fmt.Errorf("answers were cut: they were not complete %v after the pod was gone: %w", lastAnswers, err))
 		p.server.Close()
 	}
-	p.streams.cut()
+	p.connections.cut()
 	close(p.done)
 }
 
-// cut ends the pod at once, and waits when somebody else is ending it.
+// cut ends the pod at once. If another goroutine is already ending it, cut waits for that.
 func (p *pod) cut() {
 	first := p.leave()
 	p.server.Close()
 	if first {
-		p.streams.cut()
+		p.connections.cut()
 		close(p.done)
 	}
 	<-p.done
 }
 
-// leave closes the listener, and connections that nobody has asked anything
-// over, and enters Gone. It says whether this call did it.
+// leave closes the listener and the connections over which no request has come, and
+// enters Gone. It returns false if the pod was already gone.
 func (p *pod) leave() bool {
 	p.mu.Lock()
 	if p.state == Gone {
@@ -155,17 +159,17 @@ func (p *pod) leave() bool {
 		p.drain.Stop()
 	}
 	if p.listener != nil {
-		p.listener.deafen()
+		p.listener.stop()
 	}
 	p.stream.close()
 	p.enterLocked(Gone)
 	p.mu.Unlock()
-	p.home.forget(p) // outside the lock: a fleet locks its pods, never the reverse
+	p.home.forget(p) // outside the lock: a fleet locks its pods, never the other way round
 	return true
 }
 
-// family is the network to listen on: Go takes 0.0.0.0 over "tcp" for all
-// addresses of IPv6, too.
+// family returns the network to listen on: with "tcp", Go would listen on all IPv6 addresses,
+// too, if the address is 0.0.0.0.
 func family(network string, at netip.AddrPort) string {
 	if at.Addr().Is4() {
 		return network + "4"
@@ -186,8 +190,8 @@ func (p *pod) enter(s State) {
 	p.enterLocked(s)
 }
 
-// enterLocked writes the event under the lock: the log has the states of a pod
-// in their order.
+// enterLocked writes the event while it holds the lock, so that the log has the states of a
+// pod in their order.
 func (p *pod) enterLocked(s State) {
 	p.state = s
 	p.home.tell(event.Event{Pod: &event.Pod{
@@ -199,7 +203,7 @@ func (p *pod) trouble(err error) {
 	p.home.tell(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
 }
 
-// complaints takes what net/http has to say about a pod's connections.
+// complaints logs what net/http reports about a pod's connections.
 type complaints struct{ pod *pod }
 
 func (c complaints) Write(line []byte) (int, error) {
@@ -207,7 +211,7 @@ func (c complaints) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// remedy says how to mend the error that a fleet of ten thousand runs into.
+// remedy returns how to solve an error that large fleets run into, or "".
 func remedy(err error) string {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return "; each pod needs a file descriptor and one more for each connection: raise the limit (ulimit -n)"

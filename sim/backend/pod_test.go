@@ -21,7 +21,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// newFleet is a fleet in a prefix that no other test uses at the same time.
+// newFleet returns a fleet in a prefix that no other test uses at the same time.
 func newFleet(t *testing.T, log *event.Log) *Loopback {
 	t.Helper()
 	f := New(Options{Prefix: netip.MustParsePrefix("127.201.0.0/16"), Port: freePort(t), Log: log, Subject: "it"})
@@ -176,7 +176,7 @@ func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
 	reader.ReadString('\n')
 
 	go p.Gone()
-	// The FIN on the idle connection says that Gone is at work; by then nobody listens.
+	// The FIN on the idle connection shows that Gone has begun; by then the listener is closed.
 	if n, err := io.Copy(io.Discard, idle); err != nil {
 		t.Errorf("the idle connection ended with %v after %d bytes, want a FIN", err, n)
 	}
@@ -195,8 +195,8 @@ func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
 	<-p.Done()
 }
 
-// Over a connection on which nothing ever came no answer is under way: the pod
-// neither waits for it nor tells of trouble.
+// On a connection over which nothing ever came, no answer is under way: the pod does not wait for
+// it and logs no trouble.
 func TestGoneClosesSilentConnections(t *testing.T) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
@@ -227,7 +227,7 @@ func TestGoneClosesSilentConnections(t *testing.T) {
 	noTrouble(t, log, &out)
 }
 
-// noTrouble fails the test when the log that was written to out tells of trouble.
+// noTrouble fails the test if the log that was written to out has a trouble.
 func noTrouble(t *testing.T, log *event.Log, out *bytes.Buffer) {
 	t.Helper()
 	if err := log.Close(); err != nil {
@@ -243,13 +243,13 @@ func noTrouble(t *testing.T, log *event.Log, out *bytes.Buffer) {
 	}
 }
 
-// A request that has arrived, and that nobody has read yet, is answered.
+// A pod answers a request that has arrived, even if it has not read it yet.
 func TestGoneAnswersWhatHasArrived(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.201.255.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEar(listener)
+	e := newIdleListener(listener)
 	client, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestGoneAnswersWhatHasArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer accepted.Close()
-	e.deafen()
+	e.stop()
 	if err := e.Close(); err != nil {
 		t.Errorf("closed again: %v", err)
 	}
@@ -340,7 +340,7 @@ func TestReadyWhereSomebodyListens(t *testing.T) {
 	}
 }
 
-// Ends from all sides at once agree on one, however short the pod's life was.
+// If several goroutines end a pod at once, it ends exactly once, however short its life was.
 func TestManyEnds(t *testing.T) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
@@ -369,7 +369,7 @@ func FuzzParseIdentity(f *testing.F) {
 	})
 }
 
-// Stop cuts the last answers of pods that were just going, too.
+// Stop also cuts the last answers of pods that are gone.
 func TestStopWaitsForPodsThatGo(t *testing.T) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")

@@ -12,7 +12,7 @@ import (
 
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/event"
-	kubefault "windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/subject"
 )
 
@@ -42,6 +42,8 @@ const StreamPort = 8081
 
 // Instance is one subject in its place.
 type Instance interface {
+	// Place is what faults can break. The harness's requests come through API.
+	fault.Place
 	// API reaches its API server.
 	API() *rest.Config
 	// Pods are its simulated pods.
@@ -56,23 +58,12 @@ type Instance interface {
 	// Streams are where they reach Room.Streams, in their order, over TCP and
 	// UDP alike.
 	Streams() []netip.AddrPort
-	// Master is the PID of the nginx master process.
-	Master() (int, error)
-	// Controller is the PID of the controller.
-	Controller() int
 	// Healthy is nil while the controller says that it is well, as a kubelet asks.
 	Healthy(ctx context.Context) error
 	// Revive starts the controller again after it has ended by itself or was
 	// killed, as a kubelet does with a container: what it left behind ends first. It
 	// returns as Launch does; Died is another channel then.
 	Revive(ctx context.Context) error
-	// StatusPort is the port of nginx's internal server, where the controller
-	// posts to, in nginx's network.
-	StatusPort() int
-	// Inject breaks the API server, but not for who comes by API where the fault is
-	// one of single requests; fault.ErrNotHere where the driver cannot. Heal returns
-	// what it has struck, as kubeapi.Server.Inject says.
-	Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error)
 	// Died is closed when the controller ended by itself; Err says how.
 	Died() <-chan struct{}
 	Err() error

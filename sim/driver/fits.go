@@ -11,17 +11,17 @@ import (
 
 // Limited is a driver that cannot make every fault.
 type Limited interface {
-	// Lacks says why it cannot make a fault; empty: it can.
+	// Lacks returns why the driver cannot make the fault of that name; empty: it can.
 	Lacks(fault string) string
 }
 
 // Choosy is a driver that cannot run every subject.
 type Choosy interface {
-	// Refuses says why it cannot run a subject; empty: it can.
+	// Refuses returns why the driver cannot run a subject; empty: it can.
 	Refuses(s subject.Subject) string
 }
 
-// RefusesBinaries is Refuses of drivers whose controllers are images.
+// RefusesBinaries is the Refuses of drivers that run controllers as images.
 func RefusesBinaries(s subject.Subject) string {
 	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
 		return "its controller is a binary, and in containers images run: write " + subject.ImagePrefix + "NAME, or use --driver local"
@@ -29,8 +29,8 @@ func RefusesBinaries(s subject.Subject) string {
 	return ""
 }
 
-// Fits is nil where a driver can run a scenario. Else the error is
-// fault.ErrNotHere and says what it cannot do, and why.
+// Fits returns nil if a driver can run a scenario. Otherwise the error is fault.ErrNotHere and says
+// what the driver cannot do, and why.
 func Fits(d Driver, s *scenario.Scenario) error {
 	for _, one := range subject.Of(s) {
 		if err := Takes(d, one); err != nil {
@@ -45,12 +45,14 @@ func Fits(d Driver, s *scenario.Scenario) error {
 	return nil
 }
 
-// makes is nil where a driver, and we, can make a fault.
+// makes returns nil if the driver can make a fault, and this process may.
 func makes(d Driver, name string) error {
-	if f, known := fault.Find(name); known {
-		if err := f.Allowed(); err != nil {
-			return err
-		}
+	f, known := fault.Find(name)
+	if !known {
+		return nil // no fault, or one that the scenario's check has refused
+	}
+	if err := f.Allowed(); err != nil {
+		return err
 	}
 	if limited, ok := d.(Limited); ok {
 		if why := limited.Lacks(name); why != "" {
@@ -60,7 +62,7 @@ func makes(d Driver, name string) error {
 	return nil
 }
 
-// Takes is nil where a driver can run a subject; else it is as that of Fits.
+// Takes returns nil if a driver can run a subject; otherwise an error like that of Fits.
 func Takes(d Driver, s subject.Subject) error {
 	if choosy, ok := d.(Choosy); ok {
 		if why := choosy.Refuses(s); why != "" {

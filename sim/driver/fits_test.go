@@ -33,6 +33,11 @@ func TestFits(t *testing.T) {
 	if err := driver.Fits(kind.Driver{}, with("worker-kill")); err != nil {
 		t.Errorf("kind cannot kill workers: %v", err)
 	}
+	for _, f := range fault.All() {
+		if err := driver.Fits(kind.Driver{}, with(f.Name)); f.Needs == fault.APIServer && !errors.Is(err, fault.ErrNotHere) {
+			t.Errorf("kind says that it can make %s: %v", f.Name, err)
+		}
+	}
 	err := driver.Fits(kind.Driver{}, with("api-429"))
 	if !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), "a.yaml:7: fault api-429, driver kind: ") || !strings.HasSuffix(err.Error(), "the API server is a real one") {
 		t.Errorf("kind and a fault of the API: %v", err)

@@ -6,9 +6,9 @@ import (
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
 )
 
-// ofAPI are the faults of the API server, as the controller meets them.
+// ofAPI are the faults of the API server, as the controller sees it.
 var ofAPI = []Fault{
-	{Name: "api-watch-closed", Doc: "All watches end cleanly, like after an idle timeout of a load balancer; clients may reconnect at once.", Strikes: "watches",
+	{Name: "api-watch-closed", Doc: "All watches end cleanly, like after an idle timeout of a load balancer; clients may reconnect at once.", Strikes: "watches", Needs: APIServer,
 		strike: func(v Victim, _ time.Duration) (over, error) {
 			return v.Inject(kubefault.EndedWatches(), kubefault.Scope{})
 		}},
@@ -21,9 +21,9 @@ var ofAPI = []Fault{
 	lasting("api-5xx", "Every request is answered with 503.", "requests",
 		during(func(time.Duration) kubefault.Fault { return kubefault.ServerError(503, 0) }), endWatches),
 	lasting("api-slow-list", "Watches end and cannot resume; the lists that clients then request take half of this time.", "lists",
-		during(func(d time.Duration) kubefault.Fault { return kubefault.Delay(d / 2) }, "list", "watchlist"), forget, endWatches),
+		during(func(d time.Duration) kubefault.Fault { return kubefault.Delay(d / 2) }, "list", "watchlist"), forgetHistory, endWatches),
 	lasting("api-empty-list", "Watches end and cannot resume; the lists that clients then request are well-formed and empty.", "lists",
-		during(func(time.Duration) kubefault.Fault { return kubefault.EmptyList() }), forget, endWatches),
+		during(func(time.Duration) kubefault.Fault { return kubefault.EmptyList() }), forgetHistory, endWatches),
 	lasting("api-410", "Watches end, and every attempt to resume gets 410 Gone: clients list everything again.", "watches",
 		during(func(time.Duration) kubefault.Fault { return kubefault.ResumeExpired() }), endWatches),
 	lasting("api-restart", "The API server stops cleanly and comes back after this time, without its history.", "watches",
@@ -32,10 +32,10 @@ var ofAPI = []Fault{
 		during(func(time.Duration) kubefault.Fault { return kubefault.Crash(0) })),
 }
 
-// lasting is a fault of the API server that holds for a time; what comes after
-// it has clients meet it.
+// lasting returns a fault of the API server that lasts. What follows it, such as endWatches, makes
+// clients send requests that the fault strikes.
 func lasting(name, doc, strikes string, begin func(Victim, time.Duration) (over, error), then ...func(Victim) error) Fault {
-	return Fault{Name: name, Doc: doc, Strikes: strikes, Lasts: true, strike: func(v Victim, d time.Duration) (over, error) {
+	return Fault{Name: name, Doc: doc, Strikes: strikes, Lasts: true, Needs: APIServer, strike: func(v Victim, d time.Duration) (over, error) {
 		end, err := begin(v, d)
 		if err != nil {
 			return nil, err
@@ -50,19 +50,19 @@ func lasting(name, doc, strikes string, begin func(Victim, time.Duration) (over,
 	}}
 }
 
-// during injects a fault, for requests of these verbs if any are named.
+// during injects a fault: for requests with these verbs, or all if there are none.
 func during(of func(time.Duration) kubefault.Fault, verbs ...string) func(Victim, time.Duration) (over, error) {
 	return func(v Victim, d time.Duration) (over, error) { return v.Inject(of(d), kubefault.Scope{Verbs: verbs}) }
 }
 
-// endWatches closes all open watches, once.
+// endWatches closes all watches that are open now.
 func endWatches(v Victim) error {
 	_, err := v.Inject(kubefault.EndedWatches(), kubefault.Scope{})
 	return err
 }
 
-// forget lets no watch resume from where it was.
-func forget(v Victim) error {
+// forgetHistory makes the API server forget its history: no watch can resume.
+func forgetHistory(v Victim) error {
 	_, err := v.Inject(kubefault.Compaction(), kubefault.Scope{})
 	return err
 }

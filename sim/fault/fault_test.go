@@ -17,8 +17,9 @@ import (
 	kubefault "windtunnel.dev/sim/kubeapi/fault"
 )
 
-// patient is a victim that notes what happens to it.
+// patient is a victim that records what happens to it.
 type patient struct {
+	Unable
 	injected []string
 	healed   int
 	workers  []int
@@ -80,7 +81,7 @@ func TestDriverThatCannot(t *testing.T) {
 	}
 }
 
-// A worker that is killed is dead, the oldest of them and no other.
+// worker-kill kills the oldest worker and no other.
 func TestWorkerKill(t *testing.T) {
 	var workers []*exec.Cmd
 	p := &patient{}
@@ -113,7 +114,7 @@ func TestWorkerKill(t *testing.T) {
 	}
 }
 
-// sayer is a process that says what it is told, unless it is stopped.
+// sayer is a process that echoes its input, unless it is stopped.
 type sayer struct {
 	*exec.Cmd
 	in, out *os.File
@@ -142,7 +143,7 @@ func pipe(t *testing.T) (r, w *os.File, err error) {
 	return r, w, err
 }
 
-// says is nil when it speaks before patience ends.
+// says returns nil if the process echoes before patience ends.
 func (s *sayer) says() error {
 	if _, err := s.in.WriteString("on\n"); err != nil {
 		return err
@@ -154,7 +155,7 @@ func (s *sayer) says() error {
 
 const patience = 30 * time.Second
 
-// await waits until something is so.
+// await waits until isSo returns true.
 func await(t *testing.T, what string, isSo func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !isSo(); time.Sleep(time.Millisecond) {
@@ -164,7 +165,7 @@ func await(t *testing.T, what string, isSo func() bool) {
 	}
 }
 
-// isStopped says whether a process is.
+// isStopped reports whether a process is stopped.
 func isStopped(pid int) bool {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -174,7 +175,7 @@ func isStopped(pid int) bool {
 	return err == nil && stat.State == "T"
 }
 
-// dead is the PID of a process that has ended.
+// dead returns the PID of a process that has ended.
 func dead(t *testing.T) int {
 	t.Helper()
 	ended := exec.Command("true")
@@ -184,7 +185,7 @@ func dead(t *testing.T) int {
 	return ended.Process.Pid
 }
 
-// One worker has just ended: the others are stopped, and go on afterwards.
+// If one worker has just ended, the others are stopped, and continue afterwards.
 func TestWorkersStopped(t *testing.T) {
 	worker := newSayer(t)
 	f, _ := Find("workers-stopped")
@@ -200,7 +201,7 @@ func TestWorkersStopped(t *testing.T) {
 	}
 }
 
-// Not all can be stopped: then none stays so.
+// If not all workers can be stopped, none stays stopped.
 func TestWorkersThatCannotBeStopped(t *testing.T) {
 	worker := newSayer(t)
 	f, _ := Find("workers-stopped")
@@ -221,7 +222,7 @@ func TestNoWorkers(t *testing.T) {
 	}
 }
 
-// A PID that is not known must not become that of a group, such as ours.
+// An unknown PID must not be taken for a process group, such as ours.
 func TestNoSignalToGroups(t *testing.T) {
 	for _, pid := range []int{0, -os.Getpid()} {
 		if err := signal(pid, 0); err == nil || !strings.Contains(err.Error(), "not there") {
@@ -230,7 +231,7 @@ func TestNoSignalToGroups(t *testing.T) {
 	}
 }
 
-// What strikes nobody must be seen to, so each says what it counts.
+// A fault that strikes nothing must show, so each fault names what it counts.
 func TestAllSayWhatTheyStrike(t *testing.T) {
 	for _, f := range All() {
 		if f.Strikes == "" {
@@ -239,7 +240,21 @@ func TestAllSayWhatTheyStrike(t *testing.T) {
 	}
 }
 
-// Whoever has ended cannot be struck.
+// Fits trusts Needs before a run: exactly the faults that break the API server say that they need it.
+func TestFaultsSayWhatTheyNeed(t *testing.T) {
+	for _, f := range All() {
+		p := &patient{}
+		heal, err := f.Strike(t.Context(), p, time.Hour, func(int) {})
+		if err == nil {
+			heal()
+		}
+		if injects := len(p.injected) > 0; injects != (f.Needs == APIServer) {
+			t.Errorf("%s breaks the API server: %t; it needs %q", f.Name, injects, f.Needs)
+		}
+	}
+}
+
+// A victim is there while both its controller and its master run.
 func TestThere(t *testing.T) {
 	here := os.Getpid()
 	for name, test := range map[string]struct {
@@ -269,7 +284,7 @@ func TestReferenceNamesAll(t *testing.T) {
 	}
 }
 
-// Pods are late only as long as it lasts.
+// Pods are late only while the fault lasts.
 func TestReadinessLate(t *testing.T) {
 	f, _ := Find("readiness-late")
 	p := &patient{}
@@ -280,6 +295,6 @@ func TestReadinessLate(t *testing.T) {
 	}
 	heal()
 	if p.late != 0 || struck != 5 {
-		t.Errorf("still %v late; struck %d pods, want those that the victim tells of", p.late, struck)
+		t.Errorf("still %v late; struck %d pods, want those that the victim reports", p.late, struck)
 	}
 }

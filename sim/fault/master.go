@@ -10,18 +10,16 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// master is nginx's master process and how it was started. Where its files are
-// those of a container, root is where we find them; else it is empty.
+// master is nginx's master process, and how it was started.
 type master struct {
 	pid    int
 	binary string
 	args   []string
-	root   string
+	root   string // where we find the files of its container; empty: it shares our root
 }
 
-// masterOf finds out about the victim's. nginx writes how it was started over its own
-// name, as "nginx: master process BINARY ARGUMENT …", where arguments with spaces can
-// no longer be told apart.
+// masterOf returns the victim's master. nginx replaces its command line by the title "nginx: master
+// process BINARY ARGUMENT …", in which an argument with spaces looks like several.
 func masterOf(v Victim) (master, error) {
 	pid, err := v.Master()
 	if err != nil {
@@ -46,7 +44,7 @@ func readMaster(pid int) (master, error) {
 	words := strings.Fields(strings.Join(line, " "))
 	after := slices.Index(words, "process") + 1
 	if len(words) <= after {
-		return master{}, fmt.Errorf("process %d calls itself %q", pid, line)
+		return master{}, fmt.Errorf("process %d has the title %q", pid, line)
 	}
 	binary, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -59,7 +57,7 @@ func readMaster(pid int) (master, error) {
 	return master{pid: pid, binary: binary, args: words[after+1:], root: root}, nil
 }
 
-// configuration is the path of nginx.conf as its master has it.
+// configuration returns the path of nginx.conf as its master sees it.
 func configuration(v Victim) (master, string, error) {
 	m, err := masterOf(v)
 	if err != nil {
@@ -67,7 +65,7 @@ func configuration(v Victim) (master, string, error) {
 	}
 	at := slices.Index(m.args, "-c") + 1
 	if at == 0 || at == len(m.args) {
-		return master{}, "", errors.New("nginx was started without -c: where its configuration lies is not known")
+		return master{}, "", errors.New("nginx was started without -c: the path of its configuration is not known")
 	}
 	return m, m.args[at], nil
 }

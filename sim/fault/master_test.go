@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// startMaster starts a process that calls itself nginx's master, run by sh with such
-// arguments: a script that waits, unless -t is the last of them, and then does as
-// the test says.
+// startMaster starts a process with the title of nginx's master: a script, run by sh with the given
+// arguments. It waits, unless the last argument is -t: then it runs the commands in test.
 func startMaster(t *testing.T, test string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	shell, err := exec.LookPath("sh")
@@ -43,7 +42,7 @@ read wait`
 	return m
 }
 
-// revived is a victim whose master may be another later on.
+// revived is a victim whose master may change.
 type revived struct {
 	patient
 	mu sync.Mutex
@@ -73,7 +72,7 @@ func (r *revived) told() []string {
 	return r.troubles
 }
 
-func testConfig(t *testing.T, v Victim) (heal func()) {
+func strikeConfigTests(t *testing.T, v Victim) (heal func()) {
 	t.Helper()
 	f, _ := Find("config-tests")
 	heal, err := f.Strike(t.Context(), v, time.Hour, func(int) {})
@@ -84,13 +83,12 @@ func testConfig(t *testing.T, v Victim) (heal func()) {
 	return heal
 }
 
-// That nginx has ended is nothing against its configuration; the next nginx is tested
-// as the first was.
+// The end of nginx is no refusal of its configuration; the next nginx is tested like the first.
 func TestConfigTestsOutliveTheMaster(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	first := startMaster(t, "touch "+ran)
 	v := &revived{patient: patient{master: first.Process.Pid}}
-	testConfig(t, v)
+	strikeConfigTests(t, v)
 	await(t, "the first test", func() bool { _, err := os.Stat(ran); return err == nil })
 	first.Process.Kill()
 	first.Wait()
@@ -101,21 +99,21 @@ func TestConfigTestsOutliveTheMaster(t *testing.T) {
 	}
 }
 
-// A test that comes to no verdict is told as what it is.
+// A test without a verdict is reported as such.
 func TestConfigTestsThatCannotRun(t *testing.T) {
 	v := &revived{patient: patient{master: startMaster(t, "echo no way in >&2; exit 1").Process.Pid}}
-	testConfig(t, v)
+	strikeConfigTests(t, v)
 	await(t, "a trouble", func() bool { return len(v.told()) > 0 })
 	if got := v.told(); len(got) != 1 || got[0] != "nginx -t cannot be run: no way in" {
 		t.Errorf("%q", got)
 	}
 }
 
-// Healed, it leaves nothing behind that a test has begun.
+// Healing ends the processes that a test has started.
 func TestConfigTestsEndWithTheirChildren(t *testing.T) {
 	child := filepath.Join(t.TempDir(), "child")
 	v := &revived{patient: patient{master: startMaster(t, "sleep 600 & echo $! > "+child+".new; mv "+child+".new "+child+"; wait").Process.Pid}}
-	heal := testConfig(t, v)
+	heal := strikeConfigTests(t, v)
 	var pid int
 	await(t, "the test's child", func() bool {
 		text, _ := os.ReadFile(child)
@@ -132,7 +130,8 @@ func TestConfigTestsEndWithTheirChildren(t *testing.T) {
 	}
 }
 
-// Half a configuration is made whole, but not one that somebody has written over.
+// Healing restores the second half of nginx.conf, unless somebody has written to or replaced the
+// file.
 func TestConfigTorn(t *testing.T) {
 	const whole, other, short = "events {} http {}", "written over, in place", "events{}"
 	for name, test := range map[string]struct {
@@ -145,7 +144,7 @@ func TestConfigTorn(t *testing.T) {
 			if err := os.WriteFile(conf, []byte(short), 0o644); err != nil {
 				return err
 			}
-			return os.Chtimes(conf, time.Time{}, time.Now().Add(time.Second)) // later by more than a file's clock ticks
+			return os.Chtimes(conf, time.Time{}, time.Now().Add(time.Second)) // later by more than the resolution of file times
 		}, short},
 		"replaced": {func(conf string) error {
 			if err := os.WriteFile(conf+".next", []byte(other), 0o644); err != nil {
@@ -178,7 +177,7 @@ func TestConfigTorn(t *testing.T) {
 	}
 }
 
-// Of a process that has ended nobody can say that its root is ours.
+// The root of a process that has ended is unknown, not ours.
 func TestRootOf(t *testing.T) {
 	if root, err := rootOf(os.Getpid()); root != "" || err != nil {
 		t.Errorf("ours: %q, %v", root, err)

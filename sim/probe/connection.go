@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// The response headers in which a simulated pod says who it is, and of which service.
+// The response headers with the name and the service of a simulated pod.
 const (
 	podHeader     = "X-Windtunnel-Pod"
 	serviceHeader = "X-Windtunnel-Service"
 )
 
-// errClosed says that nginx closed a connection without a byte of an answer. A
-// keep-alive connection may be closed at any time; it says nothing about a change.
+// errClosed means that nginx closed a connection without a byte of an answer. It may do so with a
+// keep-alive connection at any time; this says nothing about a change.
 var errClosed = errors.New("nginx closed the connection")
 
-// connection is a keep-alive connection to one worker. It is not for use by
-// several goroutines, and speaks HTTP/1.1 itself: an http.Transport would choose
-// the connection, and send again on another what failed on this.
+// connection is a keep-alive connection to one worker. It is not safe for use by several
+// goroutines. It speaks HTTP/1.1 itself, because an http.Transport would choose the connection, and
+// would repeat on another one a request that failed on this one.
 type connection struct {
 	net.Conn
 	read *bufio.Reader
 	stop func() bool
 }
 
-// newConnection takes over conn, and cuts whatever it waits for when ctx ends.
+// newConnection takes over conn, and closes it when ctx ends.
 func newConnection(ctx context.Context, conn net.Conn) *connection {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	return &connection{Conn: conn, read: bufio.NewReader(conn), stop: stop}
@@ -41,8 +41,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// get asks once. After an error, or an answer that is the last, the connection
-// is of no more use.
+// get sends one request. After an error, or an answer that is the connection's last, the connection
+// cannot be used again.
 func (c *connection) get(host, path string, timeout time.Duration) (answer, error) {
 	if err := c.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return answer{}, fmt.Errorf("%w: %w", errClosed, err)

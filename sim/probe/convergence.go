@@ -14,17 +14,17 @@ import (
 type Looks struct {
 	// Address is where nginx serves HTTP, as host:port.
 	Address string
-	// Gap is the least time from one request to a worker to the next. With n
-	// changes open, a worker is asked about each every n times the longer of Gap
-	// and an answer's time: that is how fine convergence is seen. 0: 2 ms, at
-	// most 500 requests/s a worker, and only while a change is open.
+	// Gap is the least time between two requests to a worker. With n open changes, a
+	// worker is asked about each of them every n times the longer of Gap and the time of
+	// an answer: this is the resolution of convergence. 0: 2 ms, which is at most 500
+	// requests/s for each worker, and only while a change is open.
 	Gap time.Duration
 	// Timeout is how long one answer may take. 0: 5 s.
 	Timeout time.Duration
 }
 
-// Convergence asks every worker of one subject about every change until the
-// worker serves it, each worker over a connection of its own.
+// Convergence asks every worker of one subject about every change until the worker serves it. It
+// asks each worker over a connection of its own.
 type Convergence struct {
 	log     *event.Log
 	workers *Workers
@@ -35,13 +35,13 @@ type Convergence struct {
 
 	mu      sync.Mutex
 	lookers map[int]*looker // by PID
-	open    []*progress     // the changes not settled on by every looker; nobody's own progress
-	changed chan struct{}   // closed when fewer are open
-	off     error           // why nobody is asked any more
+	open    []*progress     // the changes that not every looker has settled on; each looker has its own copy
+	changed chan struct{}   // closed when there are fewer open changes
+	off     error           // why no worker is asked any more
 }
 
-// StartConvergence begins to hold a connection to every active worker, until ctx
-// ends. All connections are closed when Done is.
+// StartConvergence holds a connection to every active worker until ctx ends. When Done is closed,
+// so are all connections.
 func StartConvergence(ctx context.Context, log *event.Log, workers *Workers, looks Looks) *Convergence {
 	if looks.Gap == 0 {
 		looks.Gap = 2 * time.Millisecond
@@ -62,10 +62,9 @@ func StartConvergence(ctx context.Context, log *event.Log, workers *Workers, loo
 	return c
 }
 
-// Watch begins to ask every worker about a change: those alive, and those that
-// come while it is open. A change without a host cannot be asked about and is
-// left out. Call it at intent, before the change is made, so that the old is
-// seen as well as the new.
+// Watch begins to ask every worker about a change: those alive, and those that start while it is
+// open. It ignores a change without a host, for which there is nothing to request. Call it before
+// the change is made, so that the old state is observed as well as the new one.
 func (c *Convergence) Watch(change event.Change) {
 	if change.Host == "" {
 		return
@@ -85,16 +84,16 @@ func (c *Convergence) Watch(change event.Change) {
 	c.open = append(c.open, p)
 }
 
-// Pending is the number of changes that some live worker has not settled on.
+// Pending returns the number of changes that some live worker has not settled on.
 func (c *Convergence) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open)
 }
 
-// Effort is what it took so far: the connections opened, those included that
-// turned out to be another worker's, the workers reached and those that are not,
-// and why nobody is asked any more, if that is so before the end.
+// Effort returns the effort so far: the connections opened, including those that turned out to be
+// another worker's; the workers reached and not reached; and why no worker is asked any more, if
+// the probe stopped early.
 func (c *Convergence) Effort() event.Probe {
 	effort := c.pool.effort()
 	c.mu.Lock()
@@ -105,11 +104,11 @@ func (c *Convergence) Effort() event.Probe {
 	return effort
 }
 
-// Done is closed when nobody is asked any more and all connections are closed.
+// Done is closed when no worker is asked any more and all connections are closed.
 func (c *Convergence) Done() <-chan struct{} { return c.done }
 
-// Settled waits until every live worker has settled on every change. The error
-// says how many are still open when ctx ends, or why nobody is asked any more.
+// Settled waits until every live worker has settled on every change. It returns an error if ctx
+// ends before, with the number of open changes, or if no worker is asked any more, with the reason.
 func (c *Convergence) Settled(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -141,7 +140,7 @@ func (c *Convergence) run(ctx context.Context, cancel context.CancelFunc) {
 		select {
 		case <-changed:
 		case <-c.workers.Done():
-			cancel() // without it nobody would tell which workers there are
+			cancel() // nobody knows any more which workers there are
 		case <-ctx.Done():
 		}
 	}
@@ -150,7 +149,8 @@ func (c *Convergence) run(ctx context.Context, cancel context.CancelFunc) {
 	c.pool.close()
 }
 
-// meet brings the lookers in line with the workers alive, and returns the new ones.
+// meet starts lookers for new workers, ends those of workers that have gone, and returns the new
+// ones.
 func (c *Convergence) meet(ctx context.Context, alive []Worker) []*looker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *Convergence) meet(ctx context.Context, alive []Worker) []*looker {
 		switch state[pid] {
 		case event.Active:
 		case event.Draining:
-			l.unreachable() // it takes no new connections
+			l.unreachable() // it accepts no new connections
 			c.pool.drop(pid)
 		default:
 			l.gone()
@@ -180,14 +180,13 @@ func (c *Convergence) meet(ctx context.Context, alive []Worker) []*looker {
 	return fresh
 }
 
-// end forgets a worker that no longer answers: what it had not settled on it
-// never will.
+// end forgets a worker that no longer answers: it will settle on nothing more.
 func (c *Convergence) end(l *looker, err error) {
 	l.gone()
 	c.pool.drop(l.pid)
 	c.mu.Lock()
 	delete(c.lookers, l.pid)
-	if c.pool.ctx.Err() == nil { // else all are ending, and nothing has settled by that
+	if c.pool.ctx.Err() == nil { // otherwise all lookers are ending, which settles nothing
 		c.settle()
 	}
 	c.mu.Unlock()
@@ -197,7 +196,7 @@ func (c *Convergence) end(l *looker, err error) {
 	}
 }
 
-// stop says that no worker is asked any more.
+// stop records why no worker is asked any more.
 func (c *Convergence) stop(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,8 +207,8 @@ func (c *Convergence) stop(why error) {
 	}
 }
 
-// settle closes the changes that no looker has open. While there is no worker at
-// all every change stays open. The caller holds the lock.
+// settle closes the changes that no looker has open. While there is no worker, every change stays
+// open. The caller holds the lock.
 func (c *Convergence) settle() {
 	before := len(c.open)
 	if len(c.lookers) == 0 {

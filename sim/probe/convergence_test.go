@@ -65,7 +65,7 @@ func TestConvergenceInTheRunningWorkers(t *testing.T) {
 	workers := r.await(w, 0, 2)
 	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address, Gap: time.Millisecond})
 
-	// Many changes are open at once, and all get their turn.
+	// Many changes are open at once, and each gets its turn.
 	const changes = 20
 	for id := 1; id <= changes; id++ {
 		c.Watch(event.Change{ID: id, Service: fmt.Sprintf("demo/svc-%d", id), Host: fmt.Sprintf("svc-%d", id), Pods: 1,
@@ -125,8 +125,8 @@ func TestSupersededChange(t *testing.T) {
 	r.end(w, c)
 }
 
-// A worker that comes while a change is open is asked, and not about what was
-// undone before it came.
+// A worker that starts while a change is open is asked about it, but not about what was undone
+// before.
 func TestNewWorkerIsAskedAboutWhatIsOpen(t *testing.T) {
 	pod := startSwitchPod(t, "demo/a")
 	server := "location / { proxy_pass http://" + pod.address + "; }"
@@ -175,7 +175,7 @@ func TestConvergenceEndsAndLeavesNothing(t *testing.T) {
 	if err := c.Settled(r.ctx); err == nil {
 		t.Error("settled, though a change was open when the probe ended")
 	}
-	// The pod's server, which is in this process too, ends its side in its own time.
+	// The pod's server, which is also in this process, closes its side later.
 	for runtime.NumGoroutine() > goroutines || openFiles(t) > files {
 		if r.ctx.Err() != nil {
 			t.Fatalf("%d goroutines and %d files before, %d and %d after", goroutines, files, runtime.NumGoroutine(), openFiles(t))
@@ -189,8 +189,8 @@ func change(id int, removed []string, added ...string) event.Change {
 	return event.Change{ID: id, Service: "demo/svc", Host: "a.example", Path: "/", Added: added, Removed: removed, Pods: 1}
 }
 
-// answersOf lists the pods that answered for a change, by worker. No look may
-// have failed.
+// answersOf returns the pods that answered for a change, by worker. It fails the test if a look
+// failed.
 func answersOf(t *testing.T, events []event.Event, id int) map[int][]string {
 	t.Helper()
 	pods := map[int][]string{}
@@ -218,8 +218,8 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// Two changes of one route and a worker that goes round an even number of pods:
-// every answer tells about both.
+// With two changes of one route, and a worker that uses an even number of pods in turn, every
+// answer counts for both changes.
 func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
 	pods := []string{startPod(t, "demo/a"), startPod(t, "demo/b")}
 	n := startNginx(t, "location / { proxy_pass http://pair; }", "upstream pair { server "+pods[0]+"; server "+pods[1]+"; }")
@@ -248,7 +248,7 @@ func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
 	}
 }
 
-// A worker that takes no connection is told, until it does.
+// A worker that accepts no connection is reported, until it does.
 func TestWorkerThatIsNotReached(t *testing.T) {
 	pod := startPod(t, "demo/a")
 	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Somebody else's nginx: which files its workers hold open is not ours to see.
-// The test runs itself as an unprivileged user to look at root's.
+// If nginx belongs to another user, the probe may not see the open files of its workers.
+// The test runs itself as an unprivileged user that looks at root's nginx.
 func TestConvergenceWithoutRights(t *testing.T) {
 	if address := os.Getenv("PROBE_TEST_ADDRESS"); address != "" {
 		convergenceWithoutRights(t, address)
@@ -71,7 +71,7 @@ func convergenceWithoutRights(t *testing.T, address string) {
 	}
 }
 
-// publicCopy is this test's binary where everybody can run it.
+// publicCopy returns the path of a copy of this test's binary that every user can run.
 func publicCopy(t *testing.T) string {
 	t.Helper()
 	self, err := os.ReadFile("/proc/self/exe")

@@ -11,22 +11,22 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// ends tells how processes that are not our children ended. It holds a pidfd
-// for each: Linux keeps the exit status for it after the parent has reaped the
-// process (PIDFD_GET_INFO with PIDFD_INFO_EXIT, since 6.15). Where the kernel
-// does not, only that of a process which nobody has reaped yet is known.
-type ends map[int]int // pidfds by PID
+// exits knows how processes that are not our children ended. It holds a pidfd for each: for it,
+// Linux keeps the exit status after the parent has reaped the process (PIDFD_GET_INFO with
+// PIDFD_INFO_EXIT, since 6.15). On older kernels, the status is known only until the process is
+// reaped.
+type exits map[int]int // pidfds by PID
 
-// follow holds on to a live process.
-func (e ends) follow(pid int) {
-	if fd, err := unix.PidfdOpen(pid, 0); err == nil { // else an older kernel, or it ended meanwhile
+// follow opens a pidfd of a live process.
+func (e exits) follow(pid int) {
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil { // an error means an older kernel, or that it has just ended
 		e[pid] = fd
 	}
 }
 
-// dying says that a process has not ended yet, though it may have lost its
-// memory, and with it its title: a pidfd is readable when it has.
-func (e ends) dying(pid int) bool {
+// dying reports that a process has not ended yet, though it may have released its memory, and with
+// it its title. A pidfd is readable when the process has ended.
+func (e exits) dying(pid int) bool {
 	fd, held := e[pid]
 	if !held {
 		return false
@@ -35,8 +35,8 @@ func (e ends) dying(pid int) bool {
 	return err == nil && n == 0
 }
 
-// of says how a process ended, and forgets it. It is nil where nothing tells.
-func (e ends) of(pid int) *event.Exit {
+// of returns how a process ended, nil if that is not known, and forgets the process.
+func (e exits) of(pid int) *event.Exit {
 	fd, held := e[pid]
 	status, known := zombieStatus(pid)
 	if held {
@@ -55,15 +55,15 @@ func (e ends) of(pid int) *event.Exit {
 	return &event.Exit{Code: status.ExitStatus()}
 }
 
-func (e ends) close() {
+func (e exits) close() {
 	for _, fd := range e {
 		unix.Close(fd)
 	}
 	clear(e)
 }
 
-// zombieStatus is the last field of /proc/PID/stat (proc_pid_stat(5)), of a
-// process that has ended and not been waited for.
+// zombieStatus returns the exit status of a process that has ended and has not been reaped: the
+// last field of /proc/PID/stat (proc_pid_stat(5)).
 func zombieStatus(pid int) (unix.WaitStatus, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

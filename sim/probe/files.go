@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// addFiles adds up the open files of nginx, whose processes pids are, and those of
-// the controller; none if the kernel does not tell them to us.
+// addFiles adds up the open files of nginx, whose processes are pids, and those of the controller.
+// They stay 0 if the kernel does not let us count them.
 func (u *Usage) addFiles(s *event.Usage, pids []int) {
 	for _, pid := range pids {
 		n, err := descriptorsOf(pid)
@@ -23,14 +23,14 @@ func (u *Usage) addFiles(s *event.Usage, pids []int) {
 	}
 	pid, err := u.controller()
 	if err != nil {
-		return // it is not running, which is its supervisor's to report
+		return // it is not running: its supervisor reports that
 	}
 	if s.ControllerFiles, err = descriptorsOf(pid); err != nil {
 		u.fileTrouble.report("the controller's open files are not counted", err)
 	}
 }
 
-// descriptorsOf is 0 of a process that has ended.
+// descriptorsOf returns the number of open files of a process, 0 if it has ended.
 func descriptorsOf(pid int) (int, error) {
 	proc, err := procfs.NewProc(pid)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// count is the number of workers and of their generations.
+// count returns the number of workers and of their generations.
 func count(alive []Worker) (workers, generations int) {
 	type generation struct{ master, number int }
 	seen := map[generation]bool{}
@@ -19,8 +19,7 @@ func count(alive []Worker) (workers, generations int) {
 	return len(alive), len(seen)
 }
 
-// byGeneration sorts the workers into their generations and adds up their
-// resident memory.
+// byGeneration groups the workers by generation and adds up their resident memory.
 func byGeneration(alive []Worker) []event.Generation {
 	var all []event.Generation
 	for _, w := range alive {
@@ -42,7 +41,7 @@ func byGeneration(alive []Worker) []event.Generation {
 	return all
 }
 
-// generationOf is the worker's generation, nil if it is not among them.
+// generationOf returns the worker's generation, nil if it is not in the list.
 func generationOf(all []event.Generation, w Worker) *event.Generation {
 	i := slices.IndexFunc(all, func(g event.Generation) bool { return g.Master == w.Master && g.Generation == w.Generation })
 	if i < 0 {
@@ -51,8 +50,8 @@ func generationOf(all []event.Generation, w Worker) *event.Generation {
 	return &all[i]
 }
 
-// addPSS adds up the proportional memory of nginx, whose processes pids are, and
-// that of each generation; none if the kernel does not tell it to us.
+// addPSS adds up the proportional memory (PSS) of nginx, whose processes are pids, and that of each
+// generation. It stays 0 if the kernel does not let us read it.
 func (u *Usage) addPSS(s *event.Usage, pids []int, alive []Worker) {
 	generations := map[int]*event.Generation{}
 	for _, w := range alive {
@@ -74,7 +73,7 @@ func (u *Usage) addPSS(s *event.Usage, pids []int, alive []Worker) {
 	}
 }
 
-// pssOf is 0 of a process that has ended.
+// pssOf returns the PSS of a process in bytes, 0 if it has ended.
 func pssOf(pid int) (int64, error) {
 	proc, err := procfs.NewProc(pid)
 	if err != nil {
@@ -87,7 +86,7 @@ func pssOf(pid int) (int64, error) {
 	return int64(rollup.Pss), nil
 }
 
-// addHeld counts what draining workers hold open.
+// addHeld counts the connections that draining workers hold open.
 func (u *Usage) addHeld(s *event.Usage, alive []Worker) {
 	draining := map[int]*event.Generation{}
 	for _, w := range alive {

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// A draining generation is told with why it lives: a request that its client
-// waits for, at a pod that does not answer.
+// A draining generation is logged with the reason why it lives: a client that waits for an answer,
+// and a pod that does not answer.
 func TestDrainingGenerationIsHeld(t *testing.T) {
 	pod := startSlowPod(t)
 	server := "location / { proxy_pass http://" + pod.address + "; }"
@@ -53,7 +53,7 @@ func TestDrainingGenerationIsHeld(t *testing.T) {
 		}
 		last = e.Usage.ByGeneration
 		for _, g := range last {
-			// The first such sample: the last may see it go.
+			// The first such sample: during the last, the worker may end.
 			if held == nil && g.Generation == base && g.Draining == 1 && g.Workers == 1 && g.Held != nil {
 				held = &g
 			}
@@ -73,8 +73,8 @@ func TestDrainingGenerationIsHeld(t *testing.T) {
 	}
 }
 
-// A worker that ends by itself and one that is killed are told apart, as far as
-// this kernel tells.
+// The log distinguishes a worker that ends by itself from one that is killed, as far as this kernel
+// allows.
 func TestWorkersSayHowTheyEnded(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
@@ -110,7 +110,7 @@ func TestWorkersSayHowTheyEnded(t *testing.T) {
 	}
 }
 
-// toldOfOthers says whether this kernel tells how a reaped process ended.
+// toldOfOthers reports whether this kernel keeps the exit status of a reaped process.
 func toldOfOthers(t *testing.T) bool {
 	t.Helper()
 	child := exec.Command("cat")
@@ -121,7 +121,7 @@ func toldOfOthers(t *testing.T) bool {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	all := ends{}
+	all := exits{}
 	all.follow(child.Process.Pid)
 	stdin.Close()
 	if err := child.Wait(); err != nil {
@@ -137,23 +137,23 @@ func toldOfOthers(t *testing.T) bool {
 	return exit != nil
 }
 
-// A process that nobody has waited for tells its status on any kernel.
+// On any kernel, the exit status of a process that nobody has reaped is known.
 func TestZombieSaysHowItEnded(t *testing.T) {
 	child := exec.Command("sh", "-c", "exit 3")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer child.Wait()
-	// Waits for its end and leaves it to be reaped.
+	// Wait for its end without reaping it.
 	if err := unix.Waitid(unix.P_PID, child.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
-	if exit := (ends{}).of(child.Process.Pid); exit == nil || *exit != (event.Exit{Code: 3}) {
+	if exit := (exits{}).of(child.Process.Pid); exit == nil || *exit != (event.Exit{Code: 3}) {
 		t.Errorf("it ended by %+v, want code 3", exit)
 	}
 }
 
-// Both ways to the sockets of this machine find ours, and who listens.
+// Both ways of listing the sockets of this machine find ours, and which ones listen.
 func TestSockets(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,8 +176,8 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// A connection that nobody has accepted yet belongs to no process, least of all
-// to each file that is no socket.
+// A connection that nobody has accepted yet belongs to no process. Its inode is 0, like that of
+// files that are no sockets.
 func TestFilesAreNoConnections(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// socket is a TCP socket of a network namespace. Which process holds it, its inode
-// tells.
+// socket is a TCP socket of a network namespace. Its inode leads to the process that holds it.
 type socket struct {
 	inode   uint64 // 0: no process holds it
 	port    uint16 // the local one
 	listens bool
 }
 
-// sockets are all of the namespace, from sock_diag(7), or without it from /proc.
+// sockets returns all TCP sockets of the namespace, from sock_diag(7), or from /proc where that
+// fails.
 func (n network) sockets() ([]socket, error) {
 	all, err := n.diagSockets()
 	if errors.Is(err, errNoDiag) {
@@ -38,14 +38,14 @@ func (n network) procSockets() ([]socket, error) {
 	return all, nil
 }
 
-// heldBy counts the connections that each of the processes holds open. One
-// whose local port somebody listens on was accepted: the kernel chooses no such
-// port for a connection that a process opens. (So the clients of a port that
-// nobody listens on any more, as after the master's death, count as pods.)
+// heldBy counts the connections that each of the processes holds open. If some socket listens on a
+// connection's local port, the connection was accepted: the kernel chooses no such port for a
+// connection that a process opens. (So clients of a port on which no socket listens any more, for
+// example after the master's death, count as pods.)
 func heldBy(pids []int) (map[int]event.Connections, error) {
 	held := map[int]event.Connections{}
 	for network, pids := range networks(pids) {
-		if err := network.addHeld(held, pids); err != nil && !gone(err) { // with the process that we looked there by
+		if err := network.addHeld(held, pids); err != nil && !gone(err) { // the process through which we look has ended
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func (n network) addHeld(held map[int]event.Connections, pids []int) error {
 		switch {
 		case s.listens:
 			listened[s.port] = true
-		case s.inode != 0: // else not yet accepted, or closed
+		case s.inode != 0: // otherwise not yet accepted, or closed
 			connections[s.inode] = s
 		}
 	}
@@ -87,8 +87,7 @@ func (n network) addHeld(held map[int]event.Connections, pids []int) error {
 	return nil
 }
 
-// inodeOf is the inode of a socket by the name that /proc gives it, 0 of any
-// other file.
+// inodeOf returns the inode of a socket from its name in /proc, 0 for any other file.
 func inodeOf(file string) uint64 {
 	number, _ := strings.CutPrefix(file, "socket:[")
 	inode, _ := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64)

@@ -11,9 +11,8 @@ import (
 
 const hostEvery = time.Second
 
-// WatchHost logs how busy the machine is, each second until ctx ends, from
-// /proc/stat. The channel is closed when the watch has ended. An event of it
-// belongs to no subject.
+// WatchHost logs each second how busy the machine is, from /proc/stat, until ctx ends. The channel
+// is closed when it has ended. Its events belong to no subject.
 func WatchHost(ctx context.Context, log *event.Log) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {
@@ -50,8 +49,8 @@ func cpuTimes() (procfs.CPUStat, error) {
 	return stat.CPUTotal, err
 }
 
-// hostBetween is the machine between two samples. The time of guests is part of
-// user's and nice's already (proc_stat(5)).
+// hostBetween returns how busy the machine was between two samples. The times of user and nice
+// include those of guests (proc_stat(5)).
 func hostBetween(last, now procfs.CPUStat) *event.Host {
 	all := func(s procfs.CPUStat) float64 {
 		return s.User + s.Nice + s.System + s.Idle + s.Iowait + s.IRQ + s.SoftIRQ + s.Steal
@@ -61,7 +60,7 @@ func hostBetween(last, now procfs.CPUStat) *event.Host {
 	if elapsed <= 0 {
 		return &event.Host{} // less than a tick of any CPU
 	}
-	share := func(spent float64) float64 { return min(1, max(0, spent/elapsed)) } // iowait may run backwards
+	share := func(spent float64) float64 { return min(1, max(0, spent/elapsed)) } // iowait may decrease
 	return &event.Host{
 		Busy:   share(elapsed - (idle(now) - idle(last))),
 		Stolen: share(now.Steal - last.Steal),

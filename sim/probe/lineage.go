@@ -9,41 +9,39 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// How nginx's master behaves, as far as it shows from outside
-// (ngx_master_process_cycle): on a reload it forks all new workers one after
-// the other, waits 100 ms, then tells all old ones to drain. A worker that
-// crashed it replaces at once.
+// How nginx's master behaves, as seen from outside (ngx_master_process_cycle): on a reload it forks
+// all new workers one after the other, waits 100 ms, then tells all old ones to drain. It replaces
+// a worker that crashed at once.
 const (
 	overlap      = 100 * time.Millisecond // old and new workers are active together for at least this
 	batchLasts   = time.Second            // forking one set of workers takes no longer than this
-	respawnAfter = 100 * time.Millisecond // a crashed worker is replaced within this of its last being seen
+	respawnAfter = 100 * time.Millisecond // a crashed worker is replaced within this time after it was last seen
 )
 
-// sighting is a live worker as one look found it.
+// sighting is a live worker as found by one look at the processes.
 type sighting struct {
 	pid     int
 	state   event.WorkerState
 	started time.Duration // since boot
 }
 
-// lineage sorts the workers of one master into generations. A worker that began
-// after one of the newest generation had gone without draining replaces it, and
-// is of that generation. One that began within the overlap of the newest
-// generation's last, or while the generation before is still active, belongs to
-// the newest. Any other is the first of the next. So a reload in the first 100 ms
-// of a master's life is not told from its start, and a start that the machine
-// holds up for longer looks like a reload.
+// lineage assigns the workers of one master to generations. A worker that started after one of the
+// newest generation had gone without draining replaces that one, and belongs to that generation. A
+// worker that started within the overlap of the newest generation's last worker, or while the
+// generation before is still active, belongs to the newest. Any other worker is the first of the
+// next generation. So a reload in the first 100 ms of a master's life cannot be told from its
+// start, and a start that the machine delays for longer looks like a reload.
 type lineage struct {
 	master  int
 	newest  int             // generation, from 1
 	last    time.Duration   // start of the newest generation's last worker
 	workers map[int]Worker  // alive, by PID
-	crashed []time.Duration // when workers of the newest generation were last seen before they had gone
-	looked  time.Duration   // time of the look before
+	crashed []time.Duration // when workers of the newest generation that have gone were last seen
+	looked  time.Duration   // time of the previous look
 }
 
-// see takes what one look at a time since boot found, and returns the workers
-// whose state is new.
+// see records what one look found, at a time since boot, and returns the workers whose state is
+// new.
 func (l *lineage) see(at time.Duration, found []sighting) []Worker {
 	now := make(map[int]sighting, len(found))
 	for _, s := range found {
@@ -55,8 +53,8 @@ func (l *lineage) see(at time.Duration, found []sighting) []Worker {
 	slices.SortFunc(newcomers, func(a, b sighting) int {
 		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.pid, b.pid))
 	})
-	// Looks further apart than the overlap can miss all of a reload: if nothing
-	// is left of the newest generation and as many came, it was one.
+	// Two looks that are further apart than the overlap can miss a whole reload: if nothing is
+	// left of the newest generation and at least as many workers came, it was a reload.
 	if at-l.looked >= overlap && len(newcomers) >= len(l.crashed) && !l.active(func(generation int) bool { return generation == l.newest }) {
 		l.crashed = nil
 	}
@@ -69,7 +67,7 @@ func (l *lineage) see(at time.Duration, found []sighting) []Worker {
 	return changed
 }
 
-// follow updates the workers known before.
+// follow updates the workers that are known already.
 func (l *lineage) follow(now map[int]sighting) []Worker {
 	var changed []Worker
 	for _, pid := range slices.Sorted(maps.Keys(l.workers)) {
@@ -93,7 +91,7 @@ func (l *lineage) follow(now map[int]sighting) []Worker {
 	return changed
 }
 
-// place says which generation a new worker belongs to, and opens it.
+// place returns the generation of a new worker, which may be a new generation.
 func (l *lineage) place(s sighting) int {
 	for i, gone := range l.crashed {
 		if since := s.started + clockTick - gone; since >= 0 && since < respawnAfter {
@@ -111,7 +109,7 @@ func (l *lineage) place(s sighting) int {
 	return l.newest
 }
 
-// active says whether a worker of such a generation serves and was not told to drain.
+// active reports whether a worker of such a generation serves and was not told to drain.
 func (l *lineage) active(such func(generation int) bool) bool {
 	for _, w := range l.workers {
 		if w.State == event.Active && such(w.Generation) {

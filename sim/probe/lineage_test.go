@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// A look at a time finds workers, written PID@START, with - for a draining one;
-// times in milliseconds since boot. The news are PID:GENERATION and +, - or x for
-// active, draining and exited.
+// Each look at a time finds workers, written PID@START, with - for a draining one; times are in
+// milliseconds since boot. The expected news are PID:GENERATION with +, - or x for active, draining
+// and exited.
 type look struct {
 	at    int
 	found string
@@ -89,7 +89,7 @@ func TestGenerations(t *testing.T) {
 			line := &lineage{workers: map[int]Worker{}}
 			line.looked = 995 * time.Millisecond
 			for i, l := range looks {
-				// What lies between two looks in the table found what the first had found.
+				// The looks between two rows of the table find the same as the first row.
 				if i > 0 && looks[i].at-looks[i-1].at > 10 && !strings.Contains(name, "too late") {
 					line.see(time.Duration(l.at-10)*time.Millisecond, sightings(t, looks[i-1].found))
 				}

@@ -10,21 +10,21 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// looker asks one worker about the open changes, in turn, on one connection.
+// looker asks one worker about the open changes, in turn, over one connection.
 type looker struct {
 	c   *Convergence
 	pid int
 
 	ctx   context.Context // while the worker lives
 	gone  context.CancelFunc
-	reach context.Context // while the worker takes new connections
+	reach context.Context // while the worker accepts new connections
 	// unreachable ends reach.
 	unreachable context.CancelFunc
 	wake        chan struct{} // something is open
 
 	// Guarded by the lock of c.
 	open []*progress
-	next int // whose turn it is
+	next int // index of the change whose turn it is
 }
 
 func newLooker(ctx context.Context, c *Convergence, pid int) *looker {
@@ -34,8 +34,8 @@ func newLooker(ctx context.Context, c *Convergence, pid int) *looker {
 	return l
 }
 
-// run asks until the worker can no longer be asked. An error says that no worker
-// ever can.
+// run asks until the worker can no longer be asked. It returns an error if no worker can ever be
+// asked.
 func (l *looker) run() error {
 	var conn *connection
 	defer func() {
@@ -69,7 +69,7 @@ func (l *looker) run() error {
 	}
 }
 
-// serious leaves out the errors that come of the worker's end, or ours.
+// serious returns nil for errors that are caused by the end of the worker or of the run.
 func serious(err error) error {
 	if errors.Is(err, os.ErrPermission) {
 		return err
@@ -77,9 +77,9 @@ func serious(err error) error {
 	return nil
 }
 
-// look asks once, and logs the answer for each change it tells about. It says
-// whether the connection can be used again. A connection that nginx closed
-// between two requests is no answer.
+// look asks once, and logs the answer for each change that it is about. It returns whether the
+// connection can be used again. If nginx closed the connection between two requests, there is no
+// answer.
 func (l *looker) look(conn *connection, about []*progress) bool {
 	sent := time.Now()
 	a, err := conn.get(about[0].change.Host, about[0].change.Path, l.c.looks.Timeout)
@@ -101,10 +101,9 @@ func (l *looker) look(conn *connection, about []*progress) bool {
 	return err == nil && !a.last
 }
 
-// turn returns the next open change, and with it all others of the same route:
-// asked one by one in turn, they could each see only every other pod of a worker
-// that goes round. It waits until there is one; nil when the worker has gone, or
-// drains with nothing left to ask.
+// turn returns the next open change, with all others of the same route: if each had a turn of its
+// own, it could see only every other pod of a worker that uses round-robin. It waits until there is
+// a change. It returns nil if the worker has gone, or drains with nothing left to ask.
 func (l *looker) turn() []*progress {
 	for {
 		l.c.mu.Lock()
@@ -121,7 +120,7 @@ func (l *looker) turn() []*progress {
 	}
 }
 
-// about takes turns over the open changes. The caller holds the lock.
+// about returns the open changes of the next turn. The caller holds the lock.
 func (l *looker) about() []*progress {
 	if len(l.open) == 0 {
 		return nil
@@ -137,7 +136,7 @@ func (l *looker) about() []*progress {
 	return about
 }
 
-// heard takes an answer, and closes the changes on which the worker has settled.
+// heard records an answer, and closes the changes on which the worker has settled.
 func (l *looker) heard(about []*progress, a answer, err error) {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -153,12 +152,12 @@ func (l *looker) heard(about []*progress, a answer, err error) {
 	l.c.settle()
 }
 
-// close takes a change out of the turns. The caller holds the lock.
+// close removes a change from the turns. The caller holds the lock.
 func (l *looker) close(p *progress) {
 	i := slices.Index(l.open, p)
 	l.open = slices.Delete(l.open, i, i+1)
 	if i <= l.next {
-		l.next-- // those behind it moved up
+		l.next-- // the changes after it moved up
 	}
 }
 
@@ -167,11 +166,11 @@ func (l *looker) watch(p *progress) {
 	l.open = append(l.open, p)
 	select {
 	case l.wake <- struct{}{}:
-	default: // it is awake
+	default: // it is already awake
 	}
 }
 
-// has says whether a change is open for this worker. The caller holds the lock.
+// has reports whether a change is open for this worker. The caller holds the lock.
 func (l *looker) has(id int) bool {
 	return slices.ContainsFunc(l.open, func(p *progress) bool { return p.change.ID == id })
 }

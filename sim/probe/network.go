@@ -11,15 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// network is a network namespace by a process in it: 0 is our own. The kernel
-// tells of the sockets of one namespace at a time, and those of a container have
-// one of their own.
+// network is a network namespace, given as the PID of a process in it; 0 is our own. The kernel
+// lists the sockets of one namespace at a time, and a container has a namespace of its own.
 type network int
 
-// networks sorts processes by the namespace that they are in. Those that have ended
-// are in none.
+// networks groups processes by their network namespace. It leaves out those that have ended.
 func networks(pids []int) map[network][]int {
-	own, _ := os.Readlink("/proc/thread-self/ns/net") // a thread may be elsewhere for a moment, but not this one
+	own, _ := os.Readlink("/proc/thread-self/ns/net") // other threads may be in another namespace for a moment, but not this one
 	all := map[network][]int{}
 	first := map[string]network{own: 0}
 	for _, pid := range pids {
@@ -28,7 +26,7 @@ func networks(pids []int) map[network][]int {
 			if gone(err) {
 				continue
 			}
-			name = own // it may not be looked into; whoever reads its files says so
+			name = own // we may not look at it; whoever reads its files reports that
 		}
 		if _, known := first[name]; !known {
 			first[name] = network(pid)
@@ -38,8 +36,8 @@ func networks(pids []int) map[network][]int {
 	return all
 }
 
-// ask opens a netlink socket in the namespace for a request; nil is the one that
-// netlink opens itself, in our own.
+// ask opens a netlink socket in the namespace for a request. In our own namespace, netlink opens
+// one itself.
 func (n network) ask(request *nl.NetlinkRequest, protocol int) (done func(), err error) {
 	if n == 0 {
 		return func() {}, nil
@@ -63,7 +61,7 @@ func (n network) ask(request *nl.NetlinkRequest, protocol int) (done func(), err
 	return socket.Close, nil
 }
 
-// proc is the folder that has the namespace's net.
+// proc returns the directory of /proc with the namespace's net directory.
 func (n network) proc() (procfs.FS, error) {
 	if n == 0 {
 		return procfs.NewFS("/proc/thread-self")

@@ -19,11 +19,11 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// asListener has the test's binary be what listens elsewhere.
+// asListener is the environment variable that makes the test's binary the listener in another
+// namespace.
 const asListener = "PROBE_TEST_LISTENS"
 
-// TestListens is no test: it accepts connections in a namespace of its own, until
-// its input ends.
+// TestListens is not a test: it accepts connections in a namespace of its own until its input ends.
 func TestListens(t *testing.T) {
 	if os.Getenv(asListener) == "" {
 		t.Skip("it is a part of TestOtherNetwork")
@@ -46,8 +46,8 @@ func TestListens(t *testing.T) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// otherNetwork starts the listener in a network namespace of its own, with a
-// cable to ours.
+// otherNetwork starts the listener in a network namespace of its own, connected to ours by a veth
+// pair.
 func otherNetwork(t *testing.T) (pid int, address string) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestListens$")
@@ -153,7 +153,7 @@ func TestOtherNetwork(t *testing.T) {
 	}
 }
 
-// A process in another network may end while we look there by it.
+// A process in another network may end while we look into that network through it.
 func TestOtherNetworkHasGone(t *testing.T) {
 	child := exec.Command("true")
 	if err := child.Run(); err != nil {

@@ -21,11 +21,11 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// patience is how long a test waits for what must happen; it only ever passes
-// when a test fails.
+// patience is how long a test waits for something that must happen. It passes only if the test
+// fails.
 const patience = 60 * time.Second
 
-// nginx is a real nginx with a configuration of the test's own.
+// nginx is a real nginx with the test's configuration.
 type nginx struct {
 	t         *testing.T
 	folder    string
@@ -34,8 +34,8 @@ type nginx struct {
 	master    int
 }
 
-// startNginx starts an nginx with two workers that serves the body of a server
-// block, with upstream blocks beside it.
+// startNginx starts an nginx with two workers. The test gives the content of its server block, and
+// upstream blocks.
 func startNginx(t *testing.T, server string, upstreams ...string) *nginx {
 	t.Helper()
 	found, err := program.Find("")
@@ -106,7 +106,7 @@ func (n *nginx) reload(server string) {
 	}
 }
 
-// masterPID reads the pid file, as one has to with somebody else's controller.
+// masterPID reads the pid file, which is the only way with a foreign controller.
 func (n *nginx) masterPID() (int, error) {
 	content, err := os.ReadFile(filepath.Join(n.folder, "nginx.pid"))
 	if err != nil {
@@ -115,7 +115,7 @@ func (n *nginx) masterPID() (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(content)))
 }
 
-// run is a log that a test's probes write to, and the context they live in.
+// run is the log that a test's probes write to, and their context.
 type run struct {
 	*event.Log
 	t      *testing.T
@@ -152,9 +152,9 @@ func (r *run) end(probes ...interface{ Done() <-chan struct{} }) []event.Event {
 	return all
 }
 
-// started waits until both first workers are there and have lived so long that a
-// reload makes a new generation, and returns them and the newest of their
-// generations: on a busy machine the first set may look like two.
+// started waits until both first workers run, and are so old that a reload makes a new generation.
+// It returns them and their newest generation: on a busy machine the first two workers may look
+// like two generations.
 func (r *run) started(w *Workers) ([]Worker, int) {
 	r.t.Helper()
 	workers := r.await(w, 0, 2)
@@ -162,8 +162,8 @@ func (r *run) started(w *Workers) ([]Worker, int) {
 	return workers, workers[1].Generation
 }
 
-// old waits until the workers have outlived the time in which a reload would
-// count as part of the master's start.
+// old waits until the workers are so old that a reload no longer counts as part of the master's
+// start.
 func (r *run) old(workers []Worker) {
 	r.t.Helper()
 	for _, w := range workers {
@@ -175,8 +175,7 @@ func (r *run) old(workers []Worker) {
 	}
 }
 
-// await waits until there are n active workers of a generation (0: of any), and
-// nothing else.
+// await waits until there are n active workers of a generation (0: of any), and no others.
 func (r *run) await(w *Workers, generation, n int) []Worker {
 	r.t.Helper()
 	alive, err := w.Await(r.ctx, func(alive []Worker) bool {
@@ -193,7 +192,7 @@ func (r *run) await(w *Workers, generation, n int) []Worker {
 	return alive
 }
 
-// startPod starts a simulated pod that says who it is, and returns its address.
+// startPod starts a simulated pod that answers with its name, and returns its address.
 func startPod(t *testing.T, name string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(podHeader, name)
@@ -227,7 +226,7 @@ func (p *slowPod) ask(address string) {
 	}
 }
 
-// switchPod answers with the name it is told to have.
+// switchPod answers with a name that the test can change.
 type switchPod struct {
 	address string
 	name    atomic.Value
@@ -249,7 +248,7 @@ func startSwitchPod(t *testing.T, name string) *switchPod {
 	return p
 }
 
-// awaitAnswers waits until the pod was asked n times.
+// awaitAnswers waits until the pod has received n requests.
 func (p *switchPod) awaitAnswers(ctx context.Context, t *testing.T, n int) {
 	t.Helper()
 	for range n {

@@ -12,18 +12,18 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// ErrNotAccepted says that no process has accepted the connection yet.
+// ErrNotAccepted means that no process has accepted the connection yet.
 var ErrNotAccepted = errors.New("no process has accepted the connection")
 
-// ErrNotOwned says that a process other than those asked about holds the
-// connection, or none does any more.
+// ErrNotOwned means that none of the given processes holds the connection: another one does, or
+// none does any more.
 var ErrNotOwned = errors.New("none of the processes holds the connection")
 
-// Owner says which of the processes holds the server's side of a TCP connection
-// that we opened to this machine, or to a container of it. It asks the kernel for
-// the one socket (sock_diag(7)), in the network namespace of the processes, and then
-// looks through the files that they hold open; without sock_diag it reads all sockets
-// from /proc/PID/net/tcp. Nothing on the way may have changed the addresses.
+// Owner returns the PID of the process that holds the server's side of a TCP connection that we
+// opened to this machine, or to a container on it. It asks the kernel for that socket
+// (sock_diag(7)), in the network namespace of the processes, and then looks through their open
+// files. Without sock_diag it reads all sockets from /proc/PID/net/tcp. It works only if nothing on
+// the way rewrites the addresses.
 func Owner(conn net.Conn, pids []int) (int, error) {
 	ours, err := addrPort(conn.LocalAddr())
 	if err != nil {
@@ -67,13 +67,13 @@ func (n network) socketInode(local, remote netip.AddrPort) (uint64, error) {
 		inode, err = n.procInode(local, remote)
 	}
 	if err == nil && inode == 0 {
-		err = ErrNotAccepted // the kernel has the connection, in a listener's queue
+		err = ErrNotAccepted // the connection waits in a listener's queue
 	}
 	return inode, err
 }
 
-// procInode reads what diagInode asks for from net/tcp and tcp6 in /proc, which
-// holds the IPv4 connections of sockets that listen on both.
+// procInode is diagInode with net/tcp and net/tcp6 of /proc; the latter has the IPv4 connections of
+// sockets that listen on both.
 func (n network) procInode(local, remote netip.AddrPort) (uint64, error) {
 	lines, err := n.procTCP()
 	if err != nil {
@@ -108,13 +108,13 @@ func lineAddr(ip net.IP, port uint64) netip.AddrPort {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(port))
 }
 
-// holder says which of the processes has the socket open.
+// holder returns the process that has the socket open.
 func holder(inode uint64, pids []int) (int, error) {
 	want := "socket:[" + strconv.FormatUint(inode, 10) + "]"
 	for _, pid := range pids {
 		has, err := hasOpen(pid, want)
 		switch {
-		case errors.Is(err, os.ErrNotExist): // it has ended meanwhile
+		case errors.Is(err, os.ErrNotExist): // the process has just ended
 		case err != nil:
 			return 0, fmt.Errorf("looking at the files process %d holds open: %w", pid, err)
 		case has:
@@ -133,8 +133,7 @@ func hasOpen(pid int, file string) (bool, error) {
 	return false, nil
 }
 
-// filesOf are the files that a process holds open, as /proc names them, or one
-// error.
+// filesOf yields the open files of a process, with their names in /proc, or one error.
 func filesOf(pid int) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		folder := fmt.Sprintf("/proc/%d/fd", pid)
@@ -151,7 +150,7 @@ func filesOf(pid int) iter.Seq2[string, error] {
 		}
 		for _, name := range names {
 			link, err := os.Readlink(folder + "/" + name)
-			if err == nil && !yield(link, nil) { // an error: closed meanwhile
+			if err == nil && !yield(link, nil) { // an error means that it was just closed
 				return
 			}
 		}

@@ -14,22 +14,22 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// How connections are sought. The kernel chooses the worker that accepts one: at
-// random with reuseport, else mostly the one that waits already. Several at once
-// keep that one busy, so that others are woken too.
+// How connections are found. The kernel chooses the worker that accepts a connection: at random
+// with reuseport, otherwise mostly the one that waits already. Opening several at once keeps that
+// one busy, so that others wake up as well.
 const (
 	dialsAtOnce  = 8
 	sparesKept   = 2                      // for each worker
-	roundsEvery  = 5 * time.Millisecond   // doubled after each round in vain …
-	roundsRarest = 200 * time.Millisecond // … up to this
-	roundsInVain = 20                     // before it counts as trouble
-	acceptWithin = time.Second            // a round is given up after this
-	acceptLooks  = time.Millisecond       // between two looks at whether it is accepted
+	roundsEvery  = 5 * time.Millisecond   // doubled after each unsuccessful round
+	roundsRarest = 200 * time.Millisecond // up to this
+	roundsInVain = 20                     // unsuccessful rounds before it counts as trouble
+	acceptWithin = time.Second            // a round gives up after this
+	acceptLooks  = time.Millisecond       // between two checks whether it is accepted
 )
 
-// pool opens connections to one address until there is one for each worker. It
-// keeps nothing open to a worker that drains: nginx ends idle connections only
-// once they have carried a request, so a fresh one would keep the worker alive.
+// pool opens connections to one address until there is one for each worker. It keeps none open to a
+// draining worker: nginx closes idle connections only if they have carried a request, so an unused
+// one would keep the worker alive.
 type pool struct {
 	ctx     context.Context
 	address string
@@ -37,12 +37,12 @@ type pool struct {
 	vain    *trouble
 	opened  atomic.Int64
 
-	round sync.Mutex // held while dialling: one round serves all who wait
+	round sync.Mutex // held while dialling: one round serves all callers that wait
 
 	mu      sync.Mutex
 	spares  map[int][]*connection
-	reached map[int]bool // workers that a connection was had of
-	sought  map[int]bool // workers of which none could be had for so long that it counts as trouble
+	reached map[int]bool // workers to which there was a connection
+	sought  map[int]bool // workers to which no connection was found for so long that it counts as trouble
 }
 
 func newPool(ctx context.Context, address string, workers *Workers) *pool {
@@ -53,7 +53,7 @@ func newPool(ctx context.Context, address string, workers *Workers) *pool {
 	}
 }
 
-// effort is what it took so far.
+// effort returns the effort so far.
 func (p *pool) effort() event.Probe {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,8 +66,8 @@ func (p *pool) effort() event.Probe {
 	return effort
 }
 
-// take returns a connection of that worker's. It goes on trying until it has one
-// or ctx ends, or the processes cannot be looked into at all.
+// take returns a connection to that worker. It tries until it has one, ctx ends, or it turns out
+// that we may not look at the processes.
 func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 	wait := roundsEvery
 	for round := 1; ctx.Err() == nil; round++ {
@@ -90,7 +90,7 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 	return nil, context.Cause(ctx)
 }
 
-// try takes a spare, or opens a round of connections and sees whose they are.
+// try takes a spare, or opens a round of connections and finds their owners.
 func (p *pool) try(pid int) (*connection, error) {
 	p.round.Lock()
 	defer p.round.Unlock()
@@ -115,7 +115,7 @@ func (p *pool) try(pid int) (*connection, error) {
 	return p.spare(pid), failed
 }
 
-// keep puts a connection by for its worker, if that is of use.
+// keep keeps a connection as a spare for its worker, if the worker can use it.
 func (p *pool) keep(conn net.Conn, pid int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,8 +139,8 @@ func (p *pool) spare(pid int) *connection {
 	return spares[0]
 }
 
-// dial opens a round of connections at once. Those that fail are left out: nginx
-// may be down for the moment, and whoever needs one tries again.
+// dial opens a round of connections at once. It leaves out those that fail: nginx may be down for a
+// moment, and the caller tries again.
 func (p *pool) dial() []net.Conn {
 	dialer := net.Dialer{Timeout: acceptWithin}
 	conns := make([]net.Conn, dialsAtOnce)
@@ -159,7 +159,7 @@ func (p *pool) dial() []net.Conn {
 	return open
 }
 
-// drop closes what is kept for a worker that drains or has gone.
+// drop closes the spares of a worker that drains or has gone.
 func (p *pool) drop(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,8 +169,8 @@ func (p *pool) drop(pid int) {
 	delete(p.spares, pid)
 }
 
-// awaitOwner gives nginx the time to accept. Nothing says when it does: no byte
-// is exchanged.
+// awaitOwner waits until nginx has accepted the connection. It has to poll, because no byte is
+// exchanged.
 func awaitOwner(conn net.Conn, pids []int, deadline time.Time) (int, error) {
 	for ; ; time.Sleep(acceptLooks) {
 		pid, err := Owner(conn, pids)
@@ -180,7 +180,7 @@ func awaitOwner(conn net.Conn, pids []int, deadline time.Time) (int, error) {
 	}
 }
 
-// close closes what is kept for anybody.
+// close closes all spares.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package probe looks at a subject from outside: its nginx processes through
-// /proc, and what each worker serves through connections known to be that
-// worker's. It stands between a running subject and the event log. Its one
-// rule: it believes only what it sees itself, never a controller's log or
-// counter, and it writes down what it saw, not what that means.
+// Package probe observes a subject from outside: its nginx processes through
+// /proc, and what each worker serves through connections that are known to be
+// that worker's. It stands between a running subject and the event log. Its one
+// rule: it trusts only its own observations, never a controller's log or
+// counter, and it logs what it observed, not what that means.
 package probe
 
 import (
@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// trouble logs, once, that a probe cannot look.
+// trouble logs, once, that a probe cannot observe something.
 type trouble struct {
 	log     *event.Log
 	subject string

@@ -19,16 +19,16 @@ import (
 // Linux that Go runs on (proc_pid_stat(5)).
 const clockTick = 10 * time.Millisecond
 
-// The titles that nginx gives its workers (ngx_setproctitle). Its cache manager
-// and loader have others, and so has a worker between fork and its first event.
+// The titles that nginx gives its workers (ngx_setproctitle). Its cache manager and cache loader
+// have other titles, and so has a worker between its fork and its first event.
 const (
 	workerTitle   = "nginx: worker process"
 	drainingTitle = "nginx: worker process is shutting down"
 )
 
-// children lists the children of a single-threaded process, zombies included.
-// The kernel may leave out some while others end, so that a child is gone only
-// when looking at the child itself says so.
+// children lists the children of a single-threaded process, including zombies. The kernel may leave
+// out some while others end, so a missing child has ended only if looking at the child itself says
+// so.
 func children(pid int) ([]int, error) {
 	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -45,8 +45,8 @@ func children(pid int) ([]int, error) {
 	return pids, nil
 }
 
-// workerState tells a worker's state from the title of the process; ok is false
-// for anything that is not a live worker.
+// workerState reads a worker's state from the title of the process; ok is false for anything that
+// is not a live worker.
 func workerState(pid int) (state event.WorkerState, ok bool) {
 	cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
@@ -66,7 +66,7 @@ func titleState(cmdline string) (event.WorkerState, bool) {
 	return event.Exited, false
 }
 
-// startedAt says when a process began, since boot, rounded down to clockTick.
+// startedAt returns when a process started, since boot, rounded down to clockTick.
 func startedAt(pid int) (time.Duration, error) {
 	stat, err := procStat(pid)
 	return time.Duration(stat.Starttime) * clockTick, err
@@ -80,7 +80,7 @@ func procStat(pid int) (procfs.ProcStat, error) {
 	return proc.Stat()
 }
 
-// sinceBoot is now on the clock of startedAt.
+// sinceBoot returns the current time on the clock of startedAt.
 func sinceBoot() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
@@ -89,14 +89,14 @@ func sinceBoot() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// Exists says whether a process runs, whosever it is.
+// Exists reports whether a process exists, whoever owns it.
 func Exists(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || err == unix.EPERM
 }
 
-// gone says whether an error of /proc means that the process has ended: its
-// folder is not there, or (ESRCH) went while we read.
+// gone reports whether an error from /proc means that the process has ended: its directory is not
+// there, or went away while we read (ESRCH).
 func gone(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH)
 }

@@ -6,11 +6,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// progress is how far one worker has come with one change. The worker has
-// settled on it when every added pod has answered and then twice as many
-// answers in a row as the service has pods came from none of the removed ones.
-// A change that says what is to be seen is settled when that has been seen a few
-// times in a row.
+// progress is how far one worker has come with one change. The worker has settled on the change
+// when every added pod has answered and then, in a row, twice as many answers as the service has
+// pods came from none of the removed pods. A change that says what is to be seen (See) is settled
+// when that was seen a few times in a row.
 type progress struct {
 	change  event.Change
 	added   []string // not seen yet
@@ -18,27 +17,27 @@ type progress struct {
 	pods    int // ready pods of the service, by its latest change
 	clean   int // answers in a row
 
-	superseded bool // by another answer that is wanted of the same host and path
+	superseded bool // by a change that wants another answer of the same host and path
 }
 
-// inARow is how many answers of the new state must come in a row where they are
-// told by what they are and not by whose: the old state may show in between.
+// inARow is how many answers in a row must show the new state of a change with See: the old state
+// may show in between.
 const inARow = 3
 
 func newProgress(c event.Change) *progress {
 	return &progress{change: c, added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
 }
 
-// again is the same change, as superseded by now, for a worker that has not been
-// asked yet.
+// again returns the same change, with what later changes have undone, for a worker that has not
+// been asked yet.
 func (p *progress) again() *progress {
 	fresh := *p
 	fresh.clean = 0
 	return &fresh
 }
 
-// supersede takes back what a later change has undone: pods that it removed need
-// not be seen, and pods that it added again may be.
+// supersede removes what a later change has undone: pods that it removed need not be seen, and pods
+// that it added again may be seen.
 func (p *progress) supersede(later event.Change) {
 	if later.See != nil {
 		p.superseded = p.superseded || p.change.See != nil && p.change.Host == later.Host && p.change.Path == later.Path
@@ -51,7 +50,7 @@ func (p *progress) supersede(later event.Change) {
 	}
 }
 
-// see takes an answer and says whether the worker has settled.
+// see records an answer and returns whether the worker has settled.
 func (p *progress) see(a answer) bool {
 	if see := p.change.See; see != nil {
 		if !see.By(a.service, a.status) {
@@ -70,10 +69,10 @@ func (p *progress) see(a answer) bool {
 	return p.clean >= max(1, 2*p.pods)
 }
 
-// answer is what came back for one look.
+// answer is the answer to one request.
 type answer struct {
-	pod     string // who answered; empty: nginx itself
-	service string // that it belongs to
+	pod     string // empty: nginx itself answered
+	service string // of the pod
 	status  int
 	last    bool // nginx closes the connection after it
 }

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoDiag says that sock_diag had no answer: this kernel or our rights do not
-// do it for TCP, or the socket has gone.
+// errNoDiag means that sock_diag had no answer: this kernel or our rights do not allow it for TCP,
+// or the socket has gone.
 var errNoDiag = errors.New("sock_diag has no answer")
 
-// diagRequest asks for the one socket with these ends: struct inet_diag_req_v2
-// of linux/inet_diag.h. The netlink library's own SocketGet asks for a dump of
-// all, which the kernel sorts out by ports alone.
+// diagRequest asks for the one socket with these addresses: struct inet_diag_req_v2 of
+// linux/inet_diag.h. The netlink library's own SocketGet asks for a dump of all, which the kernel
+// filters by ports alone.
 type diagRequest struct{ local, remote netip.AddrPort }
 
 const (
@@ -48,8 +48,8 @@ func (r diagRequest) Serialize() []byte {
 	return b
 }
 
-// diagInode is the inode of the socket with these ends, 0 while no process has
-// accepted it.
+// diagInode returns the inode of the socket with these addresses, 0 while no process has accepted
+// it.
 func (n network) diagInode(local, remote netip.AddrPort) (uint64, error) {
 	request := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, 0)
 	request.AddData(diagRequest{local, remote})
@@ -60,20 +60,20 @@ func (n network) diagInode(local, remote netip.AddrPort) (uint64, error) {
 	defer done()
 	replies, err := request.Execute(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY)
 	switch {
-	case err != nil: // ENOENT says either that the socket or that the kernel's tcp_diag is not there
+	case err != nil: // ENOENT: the socket is not there, or the kernel has no tcp_diag
 		return 0, fmt.Errorf("%w: %w", errNoDiag, err)
 	case len(replies) != 1 || len(replies[0]) < diagReplySize:
 		return 0, fmt.Errorf("%w: %d replies to one question", errNoDiag, len(replies))
 	}
 	reply := replies[0]
 	if binary.BigEndian.Uint16(reply[diagReplyRemote:]) != remote.Port() {
-		return 0, ErrNotAccepted // the listener: the connection has no socket of its own yet, or no longer
+		return 0, ErrNotAccepted // this is the listener: the connection has no socket of its own yet, or no longer
 	}
 	return uint64(binary.NativeEndian.Uint32(reply[diagReplyInode:])), nil
 }
 
-// diagAll asks for all TCP sockets of a family but those in states in which no
-// process holds one.
+// diagAll asks for all TCP sockets of a family, except in states in which no process holds the
+// socket.
 type diagAll struct{ family byte }
 
 func (r diagAll) Len() int { return diagRequestSize }
@@ -86,7 +86,7 @@ func (r diagAll) Serialize() []byte {
 	return b
 }
 
-// diagSockets are the TCP sockets of the namespace.
+// diagSockets returns the TCP sockets of the namespace.
 func (n network) diagSockets() ([]socket, error) {
 	var all []socket
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
@@ -107,7 +107,7 @@ func (n network) diagSockets() ([]socket, error) {
 			return true
 		})
 		done()
-		if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) { // sockets came and went meanwhile
+		if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) { // sockets came and went during the dump
 			return nil, fmt.Errorf("%w: %w", errNoDiag, err)
 		}
 	}

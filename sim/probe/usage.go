@@ -13,7 +13,7 @@ import (
 
 const (
 	usageEvery    = 100 * time.Millisecond
-	thoroughEvery = 10 // samples: the kernel walks all pages of the processes for it, and all sockets
+	thoroughEvery = 10 // samples: a thorough one makes the kernel walk all pages of the processes, and all sockets
 )
 
 // Usage samples what the processes of one subject use.
@@ -28,15 +28,14 @@ type Usage struct {
 	done        chan struct{}
 
 	mu   sync.Mutex // one sample at a time
-	seen []Worker   // by the sample before
+	seen []Worker   // by the previous sample
 }
 
-// WatchUsage logs a sample each 100 ms until ctx ends. Each tenth is thorough, and
-// so is one before which the workers have changed: with the proportional memory,
-// the open files, and with what draining workers hold open. Controller returns the controller's
-// PID; nil, or while it fails, the sample says nothing of a controller. CPU times
-// come in units of 10 ms; nginx's are the master's, its living children's and its
-// ended children's.
+// WatchUsage logs a sample every 100 ms until ctx ends. Every tenth sample is thorough, and so is
+// one before which the workers have changed: it has the proportional memory, the open files, and
+// the connections that draining workers hold. Controller returns the controller's PID; if it is
+// nil, or while it fails, the sample has no values of a controller. CPU times are multiples of 10
+// ms; nginx's are the master's, its living children's and its ended children's.
 func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controller func() (int, error)) *Usage {
 	u := &Usage{
 		log: log, workers: workers, controller: controller,
@@ -50,8 +49,7 @@ func WatchUsage(ctx context.Context, log *event.Log, workers *Workers, controlle
 	return u
 }
 
-// Sample logs a thorough sample at once. It may be called after the
-// watch has ended, too.
+// Sample logs a thorough sample at once. It may also be called after the watch has ended.
 func (u *Usage) Sample() { u.sample(true) }
 
 // Done is closed when the watch has ended.
@@ -101,8 +99,8 @@ func (u *Usage) sample(thorough bool) {
 	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
 }
 
-// nginx adds up the master and its children, and returns their PIDs. A child that
-// ends meanwhile would count twice or not at all: then it looks again.
+// nginx adds up the values of the master and its children, and returns their PIDs. If a child ends
+// during that, it would count twice or not at all: then nginx looks again.
 func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 	for {
 		before, err := procStat(master)
@@ -139,7 +137,7 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 func (u *Usage) ofController(s *event.Usage) error {
 	pid, err := u.controller()
 	if err != nil {
-		return nil //nolint:nilerr // it is not running, which is its supervisor's to report
+		return nil //nolint:nilerr // it is not running: its supervisor reports that
 	}
 	stat, err := procStat(pid)
 	if gone(err) {
@@ -153,12 +151,12 @@ func (u *Usage) ofController(s *event.Usage) error {
 	return nil
 }
 
-// own is the CPU time of the process itself.
+// own returns the CPU time of the process itself.
 func own(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.UTime+stat.STime) * clockTick
 }
 
-// ended is the CPU time of its children that ended and were waited for.
+// ended returns the CPU time of its children that ended and were reaped.
 func ended(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.CUTime+stat.CSTime) * clockTick
 }

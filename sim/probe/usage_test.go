@@ -18,7 +18,7 @@ func TestUsage(t *testing.T) {
 	_, base := r.started(w)
 	u := WatchUsage(r.ctx, r.Log, w, func() (int, error) { return os.Getpid(), nil })
 	u.Sample()
-	// Children of ours that end, and workers that end: their time is not lost.
+	// The CPU time of children and of workers that have ended still counts.
 	for range 5 {
 		if err := exec.Command("nginx", "-p", n.folder, "-c", n.conf(), "-t", "-q").Run(); err != nil {
 			t.Fatal(err)

@@ -12,11 +12,11 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// workersEvery is the time between two looks at the workers: a tenth of the time
-// that two generations overlap. A look reads a file for each worker.
+// workersEvery is the time between two looks at the workers: a tenth of the time for which two
+// generations overlap. A look reads one file for each worker.
 const workersEvery = 10 * time.Millisecond
 
-// Worker is an nginx worker process in the state it was last seen in.
+// Worker is an nginx worker process, in the state in which it was last seen.
 type Worker = event.Worker
 
 // Workers follows the worker processes of one nginx master.
@@ -27,8 +27,8 @@ type Workers struct {
 	trouble trouble
 	done    chan struct{}
 
-	lineages map[int]*lineage // by master: the one before may still drain
-	ends     ends
+	lineages map[int]*lineage // by master: workers of an earlier master may still drain
+	exits    exits
 
 	mu      sync.Mutex
 	pid     int // of the master, 0: not seen yet
@@ -36,39 +36,38 @@ type Workers struct {
 	changed chan struct{}
 }
 
-// WatchWorkers follows the workers of one nginx master through /proc until ctx
-// ends, and logs every state each is first seen in. Master returns the master's
-// PID, which may change; while it fails nothing new is looked for. A worker that
-// comes and goes between two looks (10 ms) is not seen.
+// WatchWorkers follows the workers of one nginx master through /proc until ctx ends, and logs each
+// worker when it is first seen in a state. Master returns the master's PID, which may change; while
+// it fails, no new workers are looked for. A worker that starts and ends between two looks (10 ms)
+// is not seen.
 func WatchWorkers(ctx context.Context, log *event.Log, subject string, master func() (int, error)) *Workers {
 	w := &Workers{
 		log: log, subject: subject, master: master,
 		trouble:  trouble{log: log, subject: subject},
 		done:     make(chan struct{}),
 		lineages: map[int]*lineage{},
-		ends:     ends{},
+		exits:    exits{},
 		changed:  make(chan struct{}),
 	}
 	go w.run(ctx)
 	return w
 }
 
-// Alive lists the workers that live, draining ones included, by generation and PID.
+// Alive returns the living workers, including draining ones, by generation and PID.
 func (w *Workers) Alive() []Worker {
 	alive, _ := w.Now()
 	return alive
 }
 
-// Now is Alive together with a channel that is closed as soon as it is no longer
-// true.
+// Now returns Alive, and a channel that is closed as soon as that changes.
 func (w *Workers) Now() (alive []Worker, changed <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.alive), w.changed
 }
 
-// Await returns the workers alive as soon as they are such that enough is true.
-// It fails when ctx or the watch ends before that.
+// Await returns the living workers as soon as enough returns true for them. It returns an error if
+// ctx or the watch ends before that.
 func (w *Workers) Await(ctx context.Context, enough func(alive []Worker) bool) ([]Worker, error) {
 	for {
 		alive, changed := w.Now()
@@ -85,7 +84,7 @@ func (w *Workers) Await(ctx context.Context, enough func(alive []Worker) bool) (
 	}
 }
 
-// Master is the PID of the master as last seen, 0 before that.
+// Master returns the PID of the master when it was last seen, 0 if it never was.
 func (w *Workers) Master() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,7 +96,7 @@ func (w *Workers) Done() <-chan struct{} { return w.done }
 
 func (w *Workers) run(ctx context.Context) {
 	defer close(w.done)
-	defer w.ends.close()
+	defer w.exits.close()
 	ticker := time.NewTicker(workersEvery)
 	defer ticker.Stop()
 	for {
@@ -116,7 +115,7 @@ func (w *Workers) run(ctx context.Context) {
 func (w *Workers) look() {
 	current, err := w.master()
 	if err != nil {
-		current = 0 // not started, or gone: what it left behind is followed to its end
+		current = 0 // not started, or gone: the workers that it left behind are followed to their end
 	}
 	if current != 0 && w.lineages[current] == nil {
 		w.lineages[current] = &lineage{master: current, workers: map[int]Worker{}}
@@ -132,13 +131,13 @@ func (w *Workers) look() {
 	w.publish(current, news)
 }
 
-// sightings looks at the workers known, and for new ones if the master lives.
+// sightings looks at the known workers, and for new ones if the master lives.
 func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 	var found []sighting
 	for pid, worker := range line.workers {
 		if state, ok := workerState(pid); ok {
 			found = append(found, sighting{pid: pid, state: state})
-		} else if w.ends.dying(pid) {
+		} else if w.exits.dying(pid) {
 			found = append(found, sighting{pid: pid, state: worker.State})
 		}
 	}
@@ -160,22 +159,22 @@ func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 		if !ok {
 			continue
 		}
-		if started, err := startedAt(pid); err == nil { // else it has gone meanwhile
+		if started, err := startedAt(pid); err == nil { // otherwise it has just gone
 			found = append(found, sighting{pid: pid, state: state, started: started})
 		}
 	}
 	return found
 }
 
-// publish logs what is new and wakes those who wait for it.
+// publish logs the new states and wakes the callers that wait for them.
 func (w *Workers) publish(master int, news []Worker) {
 	at := w.log.Now()
 	for _, worker := range news {
-		switch _, followed := w.ends[worker.PID]; {
+		switch _, followed := w.exits[worker.PID]; {
 		case worker.State == event.Exited:
-			worker.Exit = w.ends.of(worker.PID)
+			worker.Exit = w.exits.of(worker.PID)
 		case !followed:
-			w.ends.follow(worker.PID)
+			w.exits.follow(worker.PID)
 		}
 		w.log.Write(event.Event{At: at, Subject: w.subject, Worker: &worker})
 	}

@@ -84,7 +84,7 @@ func TestWorkersBeforeNginxStarts(t *testing.T) {
 	}
 }
 
-// A worker counts as draining by its title, on a connection that holds it there.
+// A worker counts as draining if its title says so; an open connection keeps it draining.
 func TestDrainingWorkerIsSeen(t *testing.T) {
 	pod := startSlowPod(t)
 	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -23,7 +22,6 @@ import (
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/kubeapi"
-	kubefault "windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/run"
 	"windtunnel.dev/sim/scenario"
 	"windtunnel.dev/sim/subject"
@@ -68,6 +66,8 @@ func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Room) (
 
 // actor is a subject on the stage.
 type actor struct {
+	fault.Unable // no nginx has started
+
 	stage *stage
 	name  string
 	api   *kubeapi.Server
@@ -162,15 +162,10 @@ func (a *actor) API() *rest.Config         { return a.api.Config() }
 func (a *actor) Pods() backend.Fleet       { return a.pods }
 func (a *actor) TLS() netip.AddrPort       { return a.Address() }
 func (a *actor) Streams() []netip.AddrPort { return nil }
-func (a *actor) StatusPort() int           { return 0 }
 func (a *actor) Address() netip.AddrPort {
 	return netip.MustParseAddrPort(a.web.Listener.Addr().String())
 }
-func (a *actor) Master() (int, error)          { return 0, os.ErrNotExist } // no nginx has started
 func (a *actor) Healthy(context.Context) error { return nil }
-func (a *actor) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
-	return nil, fault.ErrNotHere
-}
 
 // play runs a scenario on the stage. see is called with each event, and may
 // interrupt; it must not block.

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/event"
-	kubefault "windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/probe"
 	"windtunnel.dev/sim/step"
 )
@@ -52,7 +52,7 @@ func (r *rig) launch(ctx, run context.Context, population corpus.Population) err
 	first := event.Start{Healthy: time.Since(began)}
 	first.Asked, first.Unserved = r.lookOnce(ctx)
 	r.workers = probe.WatchWorkers(run, r.log, r.name, r.instance.Master)
-	r.cluster.Victim = victim{r}
+	r.cluster.Victim = victim{Place: r.instance, Pods: r.cluster, rig: r}
 	r.usage = probe.WatchUsage(run, r.log, r.workers, func() (int, error) { return r.instance.Controller(), nil })
 	if err := r.awaitServed(ctx); err != nil {
 		return err
@@ -91,28 +91,20 @@ func (r *rig) stop(ctx context.Context) error {
 	return nil
 }
 
-// victim is the subject as faults see it.
-type victim struct{ *rig }
-
-func (v victim) Inject(f kubefault.Fault, scope kubefault.Scope) (heal func() (struck int), err error) {
-	return v.instance.Inject(f, scope)
+// victim is the subject as its faults see it.
+type victim struct {
+	fault.Place
+	fault.Pods
+	rig *rig
 }
 
-func (v victim) Master() (int, error) { return v.instance.Master() }
-
-func (v victim) Controller() int { return v.instance.Controller() }
-
-func (v victim) StatusPort() int { return v.instance.StatusPort() }
-
-func (v victim) Late(by time.Duration) (pods int) { return v.cluster.Late(by) }
-
 func (v victim) Trouble(what, detail string) {
-	v.log.Write(event.Event{At: v.log.Now(), Subject: v.name, Trouble: &event.Trouble{What: what, Detail: detail}})
+	v.rig.log.Write(event.Event{At: v.rig.log.Now(), Subject: v.rig.name, Trouble: &event.Trouble{What: what, Detail: detail}})
 }
 
 func (v victim) Workers() []int {
 	var serving []int
-	for _, w := range v.workers.Alive() {
+	for _, w := range v.rig.workers.Alive() {
 		if w.State == event.Active {
 			serving = append(serving, w.PID)
 		}

@@ -135,7 +135,7 @@ type Traffic struct {
 	Host string `yaml:"host,omitempty"`
 	// Whose pods must answer at a host that is a manifest's. Without it: anybody's.
 	Service string `yaml:"service,omitempty"`
-	// How long a slow answer, an upload, a download or a stream takes, and a pod to answer a datagram of udp-slow.
+	// How long a request takes, in the lanes whose requests have a chosen length.
 	Last time.Duration `yaml:"last,omitempty" jsonschema:"default=2s"`
 	// How many bytes an upload or a download has.
 	Bytes int64 `yaml:"bytes,omitempty" jsonschema:"default=1048576,minimum=1"`

@@ -1,7 +1,6 @@
 package step_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -9,24 +8,18 @@ import (
 
 	"windtunnel.dev/sim/event"
 	"windtunnel.dev/sim/fault"
-	kubefault "windtunnel.dev/sim/kubeapi/fault"
 )
 
 // victim has no processes to kill, and notes by how much its pods are late.
-type victim struct{ late []time.Duration }
-
-func (v *victim) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
-	return nil, fault.ErrNotHere
+type victim struct {
+	fault.Unable
+	late []time.Duration
 }
-func (v *victim) Workers() []int       { return nil }
-func (v *victim) Master() (int, error) { return 0, errors.New("no master") }
-func (v *victim) Controller() int      { return 0 }
-func (v *victim) StatusPort() int      { return 0 }
+
 func (v *victim) Late(by time.Duration) (pods int) {
 	v.late = append(v.late, by)
 	return len(v.late)
 }
-func (v *victim) Trouble(string, string) {}
 
 const faults = `
 apiVersion: windtunnel.dev/v1

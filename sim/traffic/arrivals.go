@@ -9,26 +9,25 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// Arrivals say when the requests of an attack are due: a rate that may change
-// over time, and how requests come at that rate. Times count from the start of
-// the attack.
+// Arrivals define when the requests of an attack are due: a rate, which may change over time, and
+// the distribution of requests at that rate. Times count from the start of the attack.
 type Arrivals struct {
-	Rate float64 // a second, at first
-	// To is the rate that is reached after Over, in a straight line; it stays. Over 0: there is no ramp.
+	Rate float64 // requests per second at the start
+	// To is the rate that a linear ramp reaches after Over, and that remains. Over 0: there is no
+	// ramp.
 	To   float64
 	Over time.Duration
-	// Swing is by how much the rate goes up and then down in each Period, as a
-	// sine does. It is at most the lowest rate. Period 0: it does not swing.
+	// Swing is the amplitude of a sine that is added to the rate, with the given Period. It is at
+	// most the lowest rate. Period 0: there is no sine.
 	Swing  float64
 	Period time.Duration
-	// Poisson makes requests come by chance, independently of each other, as
-	// those of many clients do: at a constant rate the gaps are exponentially
-	// distributed. Otherwise they come as evenly as the rate allows.
+	// Poisson makes requests arrive at random, independently of each other, like those of many
+	// clients: at a constant rate the gaps are exponentially distributed. Otherwise they come as
+	// evenly as the rate allows.
 	Poisson bool
 }
 
-// Pacer is the arrivals as an Attack takes them. The same seed gives the same
-// times.
+// Pacer returns the arrivals in the form that Attack needs. The same seed gives the same times.
 func (a Arrivals) Pacer(seed uint64) vegeta.Pacer {
 	p := &pacer{arrivals: a}
 	if a.Poisson {
@@ -37,11 +36,11 @@ func (a Arrivals) Pacer(seed uint64) vegeta.Pacer {
 	return p
 }
 
-// arrivalStream is the stream of chance that arrivals have to themselves.
+// arrivalStream is the random stream that only arrivals use.
 const arrivalStream = 0x61727276
 
-// expected is how many requests are due in the first t seconds, on average:
-// the integral of the rate.
+// expected returns how many requests are due in the first t seconds, on average: the integral of
+// the rate.
 func (a Arrivals) expected(t float64) float64 {
 	n := a.Rate * t
 	if over := a.Over.Seconds(); over > 0 {
@@ -54,7 +53,7 @@ func (a Arrivals) expected(t float64) float64 {
 	return n
 }
 
-// at is the rate after t seconds.
+// at returns the rate after t seconds, per second.
 func (a Arrivals) at(t float64) float64 {
 	rate := a.Rate
 	if over := a.Over.Seconds(); over > 0 {
@@ -66,28 +65,27 @@ func (a Arrivals) at(t float64) float64 {
 	return rate
 }
 
-// pacer is due for its next request when as many are expected as have come and
-// one more; by chance, when as many as that many exponential gaps come to. That
-// is a Poisson process whatever the rate does (time rescaling: on the scale of
-// expected requests its own rate is 1).
+// pacer is a vegeta.Pacer. Evenly, request n is due when n requests are expected. At random, it is
+// due when as many are expected as the sum of n exponential gaps. This is a Poisson process
+// whatever the rate does (time rescaling: on the scale of expected requests, its rate is 1).
 type pacer struct {
 	arrivals Arrivals
-	chance   *rand.Rand // nil: evenly
+	chance   *rand.Rand // nil: requests come evenly
 	drawn    uint64     // gaps
 	scale    float64    // their sum
 }
 
-// Pace says how long after elapsed the request after the first hits is due.
+// Pace returns how long after elapsed the request after the first hits is due.
 func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	due, ever := p.arrivals.when(p.place(hits), elapsed)
 	return due - elapsed, !ever
 }
 
-// Rate is the rate at elapsed, a second.
+// Rate returns the rate at elapsed, per second.
 func (p *pacer) Rate(elapsed time.Duration) float64 { return p.arrivals.at(elapsed.Seconds()) }
 
-// place is where on the scale of expected requests the one after the first
-// hits stands. It may be asked again for the same one.
+// place returns the position of the request after the first hits on the scale of expected requests.
+// It may be called again with the same argument.
 func (p *pacer) place(hits uint64) float64 {
 	if p.chance == nil {
 		return float64(hits) + 1
@@ -98,10 +96,10 @@ func (p *pacer) place(hits uint64) float64 {
 	return p.scale
 }
 
-// longest is the latest moment that is looked at: beyond it nothing is due.
+// longest is the latest time considered: nothing is due after it.
 const longest = 1000 * time.Hour
 
-// when is the first moment, not before from, by which n requests are expected.
+// when returns the first time, not before from, at which n requests are expected.
 func (a Arrivals) when(n float64, from time.Duration) (due time.Duration, ever bool) {
 	late := func(t time.Duration) bool { return a.expected(t.Seconds()) >= n }
 	step := time.Millisecond

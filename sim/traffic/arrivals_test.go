@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// dues are the moments of the first n requests, or of those before the end.
+// dues returns the times of the first n requests, or of those before the pacer stops.
 func dues(a Arrivals, seed uint64, n int) []time.Duration {
 	pacer := a.Pacer(seed)
 	var all []time.Duration
 	var due time.Duration
 	for range n {
-		pacer.Pace(due, uint64(len(all))) // to ask twice changes nothing
+		pacer.Pace(due, uint64(len(all))) // asking twice changes nothing
 		wait, stop := pacer.Pace(due, uint64(len(all)))
 		if stop {
 			break
@@ -24,7 +24,7 @@ func dues(a Arrivals, seed uint64, n int) []time.Duration {
 	return all
 }
 
-// between counts those in the stretch.
+// between counts the times in an interval.
 func between(all []time.Duration, from, until time.Duration) int {
 	n := 0
 	for _, due := range all {
@@ -43,7 +43,7 @@ func TestConstantArrivalsAreEven(t *testing.T) {
 	}
 }
 
-// The numbers of requests in stretches of a ramp are the areas below it.
+// The number of requests in an interval of a ramp is the area below it.
 func TestRamp(t *testing.T) {
 	all := dues(Arrivals{Rate: 10, To: 110, Over: 10 * time.Second}, 1, 2000)
 	for _, stretch := range []struct{ from, until, want int }{
@@ -56,7 +56,7 @@ func TestRamp(t *testing.T) {
 	}
 }
 
-// The rate of a sine goes up, then down, and is even over a whole period.
+// The rate of a sine goes up, then down, and has no effect over a whole period.
 func TestSine(t *testing.T) {
 	a := Arrivals{Rate: 100, Swing: 100, Period: 4 * time.Second}
 	all := dues(a, 1, 4000)
@@ -72,8 +72,8 @@ func TestSine(t *testing.T) {
 	}
 }
 
-// Gaps by chance have the mean and the spread of an exponential distribution,
-// are those of the seed, and follow the rate.
+// Random gaps have the mean and the deviation of an exponential distribution, depend on the seed,
+// and follow the rate.
 func TestPoisson(t *testing.T) {
 	const n = 20_000
 	all := dues(Arrivals{Rate: 100, Poisson: true}, 7, n)
@@ -109,7 +109,7 @@ func TestRampToNothing(t *testing.T) {
 	}
 }
 
-// What a schedule makes of arrivals is what was asked for, to the last request.
+// Every request is due when the arrivals say.
 func FuzzArrivals(f *testing.F) {
 	f.Add(100.0, 10.0, 5.0, uint16(100), uint16(100), true)
 	f.Add(0.5, 0.5, 0.0, uint16(0), uint16(1), false)

@@ -24,23 +24,24 @@ import (
 
 // outcome is all that is known about a finished request.
 type outcome struct {
-	err    error // of sending, or of reading the answer to its end
-	by     ender // which of our own deadlines ended it, if any
-	reused bool  // the connection had served before
-	idled  bool  // … or had at least waited in the pool
-	began  bool  // at least one byte of an answer came
-	over   bool  // the server ended the connection, by FIN or RST
+	err     error // of sending, or of reading the answer to its end
+	by      ender // which of our own deadlines ended it, if any
+	retries int   // how often the client repeated it
+	reused  bool  // the connection had served before
+	idled   bool  // the connection had served before, or waited in the pool
+	began   bool  // at least one byte of an answer came
+	over    bool  // the server ended the connection, by FIN or RST
 
 	shown     *x509.Certificate // over TLS
 	handshake error             // of TLS
 
-	plain    bool // no HTTP: there is no status
+	noHTTP   bool // the lane does not speak HTTP: there is no status
 	status   int
-	identity backend.Identity // of the headers
+	identity backend.Identity // of the headers; without HTTP: of the last answer
 	body     []byte
 
 	flaw     string // what is wrong with the contents, as the lane saw it
-	failed   string // the failure that the answer tells of, besides its status
+	failed   string // the failure that the answer reports, besides its status
 	messages int    // of a stream
 	stream   bool
 	took     time.Duration
@@ -72,8 +73,8 @@ func whoEnded(run, request context.Context) ender {
 	return byNobody
 }
 
-// classify names the one cause of a failed request and says in a few words
-// what was seen; both are empty when the request did not fail.
+// classify returns the one cause of a failed request and describes in a few words what was
+// seen; both are empty if the request did not fail.
 func classify(o outcome) (event.Cause, string) {
 	if o.err == nil {
 		return classifyAnswer(o)
@@ -85,9 +86,8 @@ func classify(o outcome) (event.Cause, string) {
 	return cause, o.err.Error()
 }
 
-// classifyAnswer judges an answer that is there to its last byte. Who answered
-// comes before what: the error of a pod that should not have been asked is not
-// that pod's.
+// classifyAnswer returns the cause of a complete answer. Who answered is checked before what the
+// answer says: an error of a pod that should not have been asked is not that pod's fault.
 func classifyAnswer(o outcome) (event.Cause, string) {
 	aPod := o.identity.Pod != ""
 	status := fmt.Sprintf("status %d", o.status)
@@ -101,7 +101,7 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 		return event.WrongPod, fmt.Sprintf("%s answered, a pod of %s", o.identity.Pod, o.identity.Service)
 	case aPod && !o.stream && o.identity.State == backend.Gone: // a stream may have begun before
 		return event.GonePod, fmt.Sprintf("%s answered, and was gone when it was asked", o.identity.Pod)
-	case o.plain:
+	case o.noHTTP:
 	case o.failed != "" && aPod:
 		return event.PodError, o.failed
 	case o.failed != "":
@@ -124,7 +124,7 @@ func classifyAnswer(o outcome) (event.Cause, string) {
 	return "", ""
 }
 
-// flaw says what is wrong with the contents of a successful answer.
+// flaw returns what is wrong with the contents of a successful answer, or "".
 func flaw(o outcome) string {
 	if o.flaw != "" {
 		return o.flaw
@@ -132,8 +132,8 @@ func flaw(o outcome) string {
 	if o.identity.Pod == "" {
 		return "the answer does not say which pod gave it"
 	}
-	if o.plain || o.status == http.StatusSwitchingProtocols {
-		return "" // what follows is not HTTP; the lane has looked at it
+	if o.noHTTP || o.status == http.StatusSwitchingProtocols {
+		return "" // what follows is not HTTP; the lane has checked it
 	}
 	if o.identity.Body != o.wantBody {
 		return fmt.Sprintf("the pod got a body with checksum %s, sent was %s", o.identity.Body, o.wantBody)
@@ -179,8 +179,8 @@ func classifyError(o outcome) event.Cause {
 	return event.Unknown
 }
 
-// classifyDial judges an error of opening a connection. A reset in the
-// handshake means that the listener went while we stood in its queue.
+// classifyDial returns the cause of an error of opening a connection. A reset in the TCP handshake
+// means that the listener closed while the connection waited in its queue.
 func classifyDial(err error) event.Cause {
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) {
 		return event.Refused
@@ -197,29 +197,37 @@ func isReset(err error) bool {
 		errors.As(err, &stream) && stream.Cause != nil && stream.Cause.Error() == "received from peer"
 }
 
+// garbledError marks an error as caused by bytes that violate the lane's protocol. Lanes use it for
+// protocols of which classify knows nothing. It does not change the error's text.
+type garbledError struct{ error }
+
+func (e garbledError) Unwrap() error { return e.error }
+
 // isGarbled reports whether the received bytes violate the protocol. The parsers of
-// net/http, of its HTTP/2 and of websockets have no types for such errors, only texts.
+// net/http and of its HTTP/2 have no types for such errors, only texts.
 func isGarbled(err error) bool {
 	if errors.As(err, new(*net.OpError)) || errors.As(err, new(syscall.Errno)) || errors.Is(err, net.ErrClosed) {
-		return false // of a connection, not of what came over it
+		return false // an error of the connection, not of the bytes received over it
 	}
-	if errors.Is(err, errNoFrame) || errors.As(err, new(textproto.ProtocolError)) || errors.As(err, new(http2.ConnectionError)) {
+	if errors.As(err, new(garbledError)) || errors.As(err, new(textproto.ProtocolError)) || errors.As(err, new(http2.ConnectionError)) {
 		return true
 	}
 	var stream http2.StreamError
 	if errors.As(err, &stream) {
 		return stream.Code == http2.ErrCodeProtocol || stream.Code == http2.ErrCodeFlowControl || stream.Code == http2.ErrCodeFrameSize
 	}
-	return slices.ContainsFunc(garbled, func(words string) bool { return strings.Contains(err.Error(), words) })
+	return containsAny(err.Error(), garbledHTTP)
 }
 
-// garbled are texts of parser errors.
-var garbled = []string{
+// garbledHTTP are texts of parser errors.
+var garbledHTTP = []string{
 	"malformed ", "invalid ", "bad Content-Length", "bad trailer key", "multiple Content-Length", "unsupported transfer encoding",
 	"too large", "too long", "suspiciously long", "headers exceeded", "too much non-data", "bare LF", "empty hex number", // of HTTP
 	"pseudo header", "more than declared Content-Length", // of HTTP/2
-	"protocol violation", "received header with", "received unknown opcode", "received control frame", "received fragmented",
-	"received continuation frame", "received new data message", "received negative payload", "message too big", // of websockets
+}
+
+func containsAny(text string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // isOfTLS reports whether an error is one of the TLS handshake: an alert, an invalid
@@ -237,12 +245,12 @@ func isTimeout(err error) bool {
 		errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// isClosed says that the server closed the connection in good order: its FIN
-// came, read as EOF. Writing on after a FIN is answered by an RST, which Linux
-// reports as EPIPE then, and only then (tcp_reset in CLOSE_WAIT).
+// isClosed reports whether the server closed the connection cleanly: its FIN came, which reads as
+// EOF. The server answers writes after a FIN with an RST. Linux reports that RST as EPIPE, and
+// reports EPIPE in no other case (tcp_reset in CLOSE_WAIT).
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
-		// http.Transport's word for a FIN on a connection that it had not yet
-		// used: an error without a name, see errServerClosedIdle.
+		// How http.Transport reports a FIN on a connection that it had not yet
+		// used: an unexported error, see errServerClosedIdle.
 		strings.Contains(err.Error(), "server closed idle connection")
 }

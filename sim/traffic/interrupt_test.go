@@ -19,9 +19,9 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Wherever we end a conversation, no lane blames the subject: neither at the end of
-// the run nor at that of a request's own time, whether the peer goes on or says
-// nothing more, and however the library words what it then reads.
+// Wherever we end an exchange, no lane blames the subject: neither at the end of the run nor when a
+// request times out, whether the peer goes on or is silent, and whatever the text of the library's
+// error is.
 func TestOurOwnEndIsNobodysFault(t *testing.T) {
 	points := attack.Times(40, 400)
 	for i, name := range Lanes() {
@@ -68,7 +68,7 @@ func TestOurOwnEndIsNobodysFault(t *testing.T) {
 	}
 }
 
-// ends are the ways in which we end a conversation.
+// ends are the ways in which we end an exchange.
 var ends = []struct {
 	what            string
 	cancels, silent bool
@@ -80,14 +80,14 @@ var ends = []struct {
 	{what: "the end of the request's time", silent: true, timeout: 100 * time.Millisecond, want: event.Timeout},
 }
 
-// strait is what all bytes between a lane and its peer go through, so many of them
-// as they are; then it calls reached, and goes on or is silent.
+// strait is a proxy between a lane and its peer. When limit bytes have passed, it calls reached,
+// and then goes on or is silent.
 type strait struct {
 	address netip.AddrPort
 	passed  atomic.Int64
 
 	limit   int64
-	whole   bool // what comes passes as a whole or not at all: datagrams
+	whole   bool // datagrams pass whole or not at all
 	silent  bool
 	reached func()
 	mu      sync.Mutex // no byte overtakes reached
@@ -131,7 +131,7 @@ func (s *strait) listen(t *testing.T, to netip.AddrPort) {
 	}()
 }
 
-// listenPacket has one client, as a lane's datagrams have a socket each.
+// listenPacket serves one client: a lane sends each datagram from a new socket.
 func (s *strait) listenPacket(t *testing.T, to netip.AddrPort) {
 	near, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *strait) close() {
 	}
 }
 
-// pump passes on what comes, one side's end included.
+// pump forwards what one side sends until it ends.
 func (s *strait) pump(write func([]byte) (int, error), from net.Conn) {
 	buffer := make([]byte, 1<<16)
 	for {
@@ -182,7 +182,7 @@ func (s *strait) pump(write func([]byte) (int, error), from net.Conn) {
 	}
 }
 
-// pass writes what may still pass, and says whether there may be more.
+// pass writes the bytes that may still pass, and returns whether more may follow.
 func (s *strait) pass(b []byte, write func([]byte) (int, error)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +205,7 @@ func (s *strait) pass(b []byte, write func([]byte) (int, error)) bool {
 	return err == nil
 }
 
-// counts are how often each cause came.
+// counts is how often each cause came.
 type counts struct {
 	mu sync.Mutex
 	n  map[event.Cause]int
@@ -226,8 +226,8 @@ func (c *counts) of(cause event.Cause) int {
 	return c.n[cause]
 }
 
-// An error that is not known is told as that, never as a cause: neither one of a
-// library's own, nor that of a connection which we closed without knowing why.
+// An unknown error is classified as unknown: one of a library, and one of a connection that we
+// closed for an unknown reason.
 func TestUnknownErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"new":              errors.New("net/http: something that has never been seen"),

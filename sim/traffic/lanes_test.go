@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Every lane gets on with a pod, and says what it got.
+// Every lane works with a pod, and logs what it got.
 func TestEveryLaneSucceeds(t *testing.T) {
 	for _, name := range Lanes() {
 		t.Run(name, func(t *testing.T) {
@@ -20,8 +20,8 @@ func TestEveryLaneSucceeds(t *testing.T) {
 				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {
 					t.Errorf("%+v", got)
 				}
-				// One in each beat: fewer on a machine that is busy, never more.
-				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/beat)) {
+				// One in each interval: fewer on a busy machine, never more.
+				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/streamInterval)) {
 					t.Errorf("%d messages in %v: %+v", got.Messages, got.Took, got)
 				}
 				if name == "fresh" && got.Reused {
@@ -32,12 +32,12 @@ func TestEveryLaneSucceeds(t *testing.T) {
 	}
 }
 
-// A pod that goes in the middle cuts what is in flight: an answer is truncated,
-// a stream cut, and none is a success.
+// A pod that ends in the middle cuts what is in flight: an answer is truncated, a stream is cut,
+// and none is a success.
 func TestCutInTheMiddle(t *testing.T) {
 	for _, test := range []struct {
 		lane   string
-		answer string // its beginning; then the connection closes
+		answer string // the beginning; then the connection closes
 		reset  bool
 		want   event.Cause
 	}{
@@ -46,7 +46,7 @@ func TestCutInTheMiddle(t *testing.T) {
 		{"download", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n4\r\nabcd\r\n", false, event.Truncated},
 		{"sse", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 1\n\n\r\n", false, event.StreamCut},
 		{"sse", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 1\n\n\r\n", true, event.StreamCut},
-		// The stream ends in good order, and early.
+		// The stream ends cleanly, but early.
 		{"sse", "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 1\n\n\r\n0\r\n\r\n", false, event.StreamCut},
 	} {
 		t.Run(fmt.Sprint(test.lane, " ", test.want, " reset=", test.reset), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWebsocketIsCut(t *testing.T) {
 	p := pod(t, "127.204.0.0/24", "demo/web-1", "demo/web")
 	c := newClient(t, "websocket", p.Addr())
 	c.recorder.attack.Last = time.Minute
-	c.transport.(*upgrader).last = time.Minute
+	c.transport.(*websocketTransport).last = time.Minute
 	gone := make(chan struct{})
 	time.AfterFunc(250*time.Millisecond, func() { p.Gone(); close(gone) }) // between two messages
 	got := c.fire()
@@ -78,7 +78,7 @@ func TestWebsocketIsCut(t *testing.T) {
 	}
 }
 
-// What is whole but not what was sent is told from a success.
+// A complete answer with wrong contents is not a success.
 func TestContentsAreChecked(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nX-Windtunnel-Pod: demo/web-1\r\nX-Windtunnel-Service: demo/web\r\nX-Windtunnel-State: ready\r\n"
 	for lane, answer := range map[string]string{
@@ -99,7 +99,7 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 }
 
-// An answer to the handshake that is no upgrade is judged as any other.
+// An answer to the handshake that is no upgrade is classified like any other answer.
 func TestWebsocketRefused(t *testing.T) {
 	s := serve(t, func(p *peer) {
 		p.read()

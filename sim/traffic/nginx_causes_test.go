@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// What nginx makes itself is told from what a pod says, status by status.
+// nginx's own errors are distinguished from those of pods, status by status.
 func TestErrorsOfNginx(t *testing.T) {
 	late := serve(t, (*peer).untilClosed, (*peer).untilClosed).address
 	busy := func(p *peer) { io.WriteString(p, answer(503, "demo/web-1", "demo/web", p.read())) }
@@ -48,8 +48,8 @@ func TestErrorsOfNginx(t *testing.T) {
 	}
 }
 
-// A worker that has waited worker_shutdown_timeout cuts what it still has, and
-// the cause says when and after how many messages.
+// A worker cuts what it still has after worker_shutdown_timeout, and the cause says when and after
+// how many messages.
 func TestStreamsCutByNginx(t *testing.T) {
 	asked := make(chan struct{})
 	streaming := serve(t, func(p *peer) {
@@ -74,8 +74,8 @@ func TestStreamsCutByNginx(t *testing.T) {
 	}
 }
 
-// A worker that is told to finish passes no answer on to who has sent a
-// datagram, whatever worker_shutdown_timeout says.
+// A worker that was told to finish no longer forwards the answers to datagrams, whatever
+// worker_shutdown_timeout says.
 func TestAnswersToDatagramsAreLostWithTheirWorker(t *testing.T) {
 	const module = "/usr/lib/nginx/modules/ngx_stream_module.so"
 	if _, err := os.Stat(module); err != nil {

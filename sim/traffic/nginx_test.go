@@ -110,7 +110,7 @@ func (p *proxy) reload() {
 	p.waitForWorkers()
 }
 
-// waitForWorkers waits for as many unseen workers as nginx shall have.
+// waitForWorkers waits for a complete set of new workers.
 func (p *proxy) waitForWorkers() {
 	p.t.Helper()
 	p.waitUntil("new workers", func(children []string) bool {
@@ -125,8 +125,8 @@ func (p *proxy) waitForWorkers() {
 	})
 }
 
-// waitForOldWorkers waits until every worker but the last ones started has gone, or
-// says in its title that it is told to.
+// waitForOldWorkers waits until every worker except the newest ones has gone, or has a title that
+// says that it shuts down.
 func (p *proxy) waitForOldWorkers() {
 	p.t.Helper()
 	p.waitUntil("end of the old workers", func(children []string) bool {
@@ -159,8 +159,8 @@ func (p *proxy) waitUntil(what string, isSo func(children []string) bool) {
 	}
 }
 
-// Reloads of a real nginx under both lanes: what the POST lane loses is told
-// apart to the last request, and without reloads nothing is lost.
+// Reloads of a real nginx under two lanes: each request that the lane post loses has a cause that a
+// reload explains, and without reloads nothing is lost.
 func TestReloadsOfNginx(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -200,14 +200,14 @@ func TestReloadsOfNginx(t *testing.T) {
 	}
 }
 
-// count is what one lane met.
+// count is what happened to one lane.
 type count struct {
 	Sent, Retries, Sockets int
 	Causes                 map[event.Cause]int
 	Details                map[event.Cause]string // the last
 }
 
-// tally runs both lanes for as long as act takes, or the pacer goes on.
+// tally runs both lanes while act runs, or until the pacer stops.
 func tally(t *testing.T, nginx *proxy, rate vegeta.Pacer, act func()) map[string]*count {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -262,8 +262,8 @@ func show(counts map[string]*count) string {
 	return text.String()
 }
 
-// Every lane through a real nginx: nothing fails while nothing happens, and what
-// lasts outlives a reload, for the old workers finish what they have.
+// Requests that last, through a real nginx: all outlive a reload, because the old workers finish
+// what they have.
 func TestLanesOutliveAReload(t *testing.T) {
 	nginx := startNginx(t, pod(t, "127.205.0.0/24", "demo/web-1", "demo/web").Addr())
 	var running sync.WaitGroup

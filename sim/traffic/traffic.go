@@ -1,8 +1,8 @@
-// Package traffic is the load: clients that send requests at a set rate
-// whatever becomes of them, one file a kind of client. It stands between a
-// scenario's traffic and the event log. Its one rule: each request that was
-// due is accounted for, and what went wrong is told apart on the wire, never
-// guessed.
+// Package traffic generates the load: clients that send requests at a set rate,
+// whatever the outcome of earlier ones. Each kind of client is a lane, in the file
+// lane_NAME.go. The package stands between a scenario's traffic and the event log.
+// Its one rule: each request that was due is accounted for, and the cause of a
+// failure is seen on the wire, never guessed.
 package traffic
 
 import (
@@ -25,14 +25,14 @@ type Attack struct {
 	Lane    string       // one of Lanes
 	Rate    vegeta.Pacer // e.g. vegeta.Rate{Freq: 300, Per: time.Second}
 	To      netip.AddrPort
-	Targets []Target      // each request chooses one, all alike likely; gRPC has paths of its own and asks only those of whole hosts
-	Seed    uint64        // of that choice and of the bodies: the same seed and lane, the same requests
-	Timeout time.Duration // from sent to the answer's last byte; 0: 10 s
+	Targets []Target      // each request chooses one, with equal probability; lanes whose protocol chooses the paths only use whole hosts
+	Seed    uint64        // of that choice and of the bodies: the same seed and lane make the same requests
+	Timeout time.Duration // from sending to the answer's last byte; 0: 10 s
 	// MaxInFlight bounds the requests under way at once; 0: 1,000. A generator
-	// at its bound sends late, which shows as Lag.
+	// at this bound sends late, which shows as Lag.
 	MaxInFlight int
-	// Last is how long a slow answer, an upload, a download or a stream takes;
-	// 0: 2 s. It is added to Timeout.
+	// Last is how long a request of a lane takes whose requests have a chosen
+	// length; 0: 2 s. It is added to Timeout.
 	Last time.Duration
 	// Bytes is the size of an upload or a download; 0: 1 MiB.
 	Bytes   int64
@@ -40,12 +40,12 @@ type Attack struct {
 	Log     *event.Log
 }
 
-// Target is one thing to ask for.
+// Target is one thing that requests can ask for.
 type Target struct {
 	Host    string
 	Path    string // "" is "/"
 	Service string // namespace/name: the service that must answer
-	// To is where this target is, in place of Attack.To: services of TCP and UDP have addresses of their own.
+	// To replaces Attack.To for this target: TCP and UDP services have addresses of their own.
 	To netip.AddrPort
 }
 
@@ -54,17 +54,16 @@ const (
 	defaultMaxInFlight = 1000
 	defaultLast        = 2 * time.Second
 	defaultBytes       = 1 << 20
-	// grace is how long requests under way when the attack ends may still take.
+	// grace is how long requests that are under way when the run ends may still take.
 	grace = time.Second
 )
 
-// errEnded is the cause of cancelling what is under way when grace is over.
+// errEnded is why requests are cancelled when the grace period is over.
 var errEnded = errors.New("the run ended")
 
-// Run sends requests until ctx is done or the pacer stops, waits for those
-// under way, a second at most, and returns when each has its event in the log.
-// It is an error when the attack makes no sense; what becomes of the requests
-// never is.
+// Run sends requests until ctx is done or the pacer stops. It waits for those under way, for at
+// most a second, and returns when each has its event in the log. It returns an error if the attack
+// makes no sense, never because requests fail.
 func Run(ctx context.Context, a Attack) error {
 	lane, err := a.check()
 	if err != nil {
@@ -72,30 +71,26 @@ func Run(ctx context.Context, a Attack) error {
 	}
 	inFlight, cancel := cancelAfter(ctx, grace)
 	defer cancel(nil)
-	sockets := &dialer{lane: a.Lane, subject: a.Subject, log: a.Log, to: a.To}
-	transport := lane.open(sockets, a)
-	defer transport.CloseIdleConnections()
-	defer sockets.end()
-
-	schedule := newSchedule(ctx, a, lane)
-	attacker := vegeta.NewAttacker(
-		vegeta.MaxWorkers(uint64(a.MaxInFlight)),
-		vegeta.Client(&http.Client{
-			Transport:     &recorder{attack: a, lane: lane, schedule: schedule, transport: transport, sockets: sockets, inFlight: inFlight},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}),
-	)
-	for range attacker.Attack(schedule.target, schedule, 0, "") {
-		// The recorder has logged it.
+	dialer := &dialer{lane: a.Lane, subject: a.Subject, events: a.Log, to: a.To}
+	recorder := recorder{attack: a, lane: lane, inFlight: inFlight}
+	schedule := newSchedule(ctx, inFlight, a, lane)
+	if lane.http == nil {
+		sender := exchangeSender{recorder, schedule, dialer}
+		sender.run()
+	} else {
+		transport := lane.http.transport(dialer, a)
+		defer transport.CloseIdleConnections()
+		defer dialer.end()
+		newHTTPSender(recorder, schedule, transport).run()
 	}
 	schedule.account()
 	return nil
 }
 
-// check fills in the defaults and says what is wrong with the attack.
+// check fills in the defaults and returns what is wrong with the attack.
 func (a *Attack) check() (lane, error) {
 	l, ok := find(a.Lane)
-	if l.ownPaths {
+	if l.http != nil && l.http.ownPaths {
 		a.Targets = slices.DeleteFunc(slices.Clone(a.Targets), func(t Target) bool { return t.Path != "" && t.Path != "/" })
 	}
 	switch {
@@ -113,12 +108,14 @@ func (a *Attack) check() (lane, error) {
 		return l, fmt.Errorf("requests that last %v and have %d bytes; neither can be below zero", a.Last, a.Bytes)
 	}
 	if rate, constant := a.Rate.(vegeta.ConstantPacer); constant && (rate.Freq <= 0 || rate.Per <= 0) {
-		// To vegeta this is "as fast as you can", which is not an open loop.
+		// vegeta takes this for "as fast as possible", which is not an open loop.
 		return l, fmt.Errorf("the rate is %v; it must be above zero", rate)
 	}
-	for _, t := range a.Targets {
-		if _, err := http.NewRequest(l.method, a.url(l.door, t), nil); err != nil {
-			return l, fmt.Errorf("target %s%s: %w", t.Host, t.Path, err)
+	if l.http != nil {
+		for _, t := range a.Targets {
+			if _, err := http.NewRequest(l.http.method, a.url(l.door, t), nil); err != nil {
+				return l, fmt.Errorf("target %s%s: %w", t.Host, t.Path, err)
+			}
 		}
 	}
 	a.Timeout = cmp.Or(a.Timeout, defaultTimeout)
@@ -128,19 +125,12 @@ func (a *Attack) check() (lane, error) {
 	return l, nil
 }
 
-// url is what a target is asked for. Over TLS it has the host's name, which is
-// also the server's name in the handshake; the client goes to Attack.To for all that.
-func (a *Attack) url(door Door, t Target) string {
-	if t.Path == "" {
-		t.Path = "/"
-	}
-	if door == TLS {
-		return "https://" + t.Host + t.Path
-	}
+// address returns where a target is reached without TLS.
+func (a *Attack) address(t Target) netip.AddrPort {
 	if t.To.IsValid() {
-		return "http://" + t.To.String() + t.Path
+		return t.To
 	}
-	return "http://" + a.To.String() + t.Path
+	return a.To
 }
 
 // cancelAfter returns a context that is cancelled this long after ctx is done.

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// rival is what wrk, a load generator that is not ours, says of its run.
+// rival is what wrk, another load generator, reports about its run.
 type rival struct{ sent, failed int }
 
 var (
@@ -35,7 +35,7 @@ func needWrk(t *testing.T) {
 	}
 }
 
-// wrk runs it over so many connections, each of which sends when it has an
+// wrk runs wrk with that many connections, each of which sends the next request when it has an
 // answer: a closed loop.
 func wrk(ctx context.Context, connections int, length time.Duration, url string) (rival, error) {
 	out, err := exec.CommandContext(ctx, "wrk", "-t1", "--timeout", "10s", "-c"+strconv.Itoa(connections), fmt.Sprintf("-d%ds", int(length.Seconds())), url).CombinedOutput()
@@ -56,8 +56,8 @@ func wrk(ctx context.Context, connections int, length time.Duration, url string)
 	return said, nil
 }
 
-// ours is the lane http against a path, at a rate and with as many requests at
-// once at most, for a time.
+// ours runs the lane http against a path, at a rate and with at most that many requests at once,
+// for a time. It returns the events of its requests.
 func ours(t *testing.T, to netip.AddrPort, path string, rate float64, atOnce int, length time.Duration) []event.Event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), length)
@@ -79,8 +79,8 @@ func ours(t *testing.T, to netip.AddrPort, path string, rate float64, atOnce int
 	return requests
 }
 
-// Both generators against one nginx that fails a quarter of the requests by
-// chance: each counts what nginx's own log does, and both see that share.
+// Both generators against one nginx that fails a quarter of the requests at random: each counts
+// what nginx's own log has, and both see that share.
 func TestErrorsAgreeWithWrk(t *testing.T) {
 	needWrk(t)
 	dir := t.TempDir()
@@ -115,7 +115,8 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
 			t.Errorf("%s: %s", e.Request.Cause, e.Request.Detail)
 		}
 	}
-	// A generator ends with requests under way that nginx has perhaps answered: wrk with one of each connection.
+	// A generator ends with requests under way, which nginx may have answered: wrk with one for
+	// each connection.
 	for name, said := range map[string]struct{ sent, failed, open int }{
 		"wrk": {theirs.sent, theirs.failed, connections}, "ours": {sent, failed, cancelled},
 	} {
@@ -138,9 +139,8 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
 	}
 }
 
-// Both generators at once, each with as many requests under way as the other
-// and a pod that takes its time: then the throughput is their number by that
-// time, whoever sends, and whatever the machine does to one it does to the other.
+// Both generators at once, with the same number of requests under way and a slow pod: then the
+// throughput of each is that number divided by the pod's time, and the machine affects both alike.
 func TestThroughputAgreesWithWrk(t *testing.T) {
 	needWrk(t)
 	const (
@@ -156,7 +156,7 @@ func TestThroughputAgreesWithWrk(t *testing.T) {
       proxy_pass http://pod;
     }`)
 	var difference float64
-	for range 3 { // a stall of the machine at an end of one of them is no disagreement
+	for range 3 { // a stall of the machine when one of them ends is no disagreement
 		var said rival
 		var theirs errgroup.Group
 		theirs.Go(func() (err error) {

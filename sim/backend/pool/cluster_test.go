@@ -17,11 +17,11 @@ import (
 	"windtunnel.dev/sim/cluster"
 )
 
-// TestOnACluster is for a cluster that has the image in its nodes:
+// TestOnACluster needs a cluster whose nodes have the image:
 //
 //	WINDTUNNEL_POOL_KUBECONFIG=FILE WINDTUNNEL_POOL_IMAGE=localhost/windtunnel:dev go test -run Cluster -v
 //
-// It tells what orders through the API server cost.
+// It logs how long orders through the API server take.
 func TestOnACluster(t *testing.T) {
 	file, image := os.Getenv("WINDTUNNEL_POOL_KUBECONFIG"), os.Getenv("WINDTUNNEL_POOL_IMAGE")
 	if file == "" || image == "" {

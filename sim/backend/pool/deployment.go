@@ -16,24 +16,24 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// PoolLabel is on the pods of a pool, with the name of its Deployment.
+// PoolLabel is the label of a pool's pods; its value is the name of the Deployment.
 const PoolLabel = "windtunnel.dev/pool"
 
-// TokenVariable is the environment variable of a pool's processes with the token.
+// TokenVariable is the environment variable that has the token, in a pool's processes.
 const TokenVariable = "WINDTUNNEL_CONTROL_TOKEN"
 
-// Shape is what a pool is like.
+// Shape describes a pool.
 type Shape struct {
 	Namespace string
 	Name      string
 	Image     string // has windtunnel as its entrypoint
 	Replicas  int32
 	Token     string
-	Drain     time.Duration // of a real pod that is asked to end
+	Drain     time.Duration // of a real pod when it is asked to end
 }
 
-// Objects are a Secret with the token and the Deployment, whose pods keep to
-// the Pod Security Standard "restricted".
+// Objects returns a Secret with the token, and the Deployment, whose pods comply with the Pod
+// Security Standard "restricted".
 func (s Shape) Objects() []runtime.Object {
 	about := metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name, Labels: map[string]string{PoolLabel: s.Name}}
 	return []runtime.Object{
@@ -93,8 +93,8 @@ func (s Shape) pod() corev1.PodSpec {
 	}
 }
 
-// Await returns when all pods of a pool are available, or says at the end of
-// ctx how many are.
+// Await returns when all pods of a pool are available. If ctx ends before, the error says how many
+// are.
 func Await(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	var last *appsv1.Deployment
 	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {

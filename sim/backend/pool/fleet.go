@@ -29,52 +29,51 @@ const (
 	ControlPort = 8079
 )
 
-// Rest is how long an address is left alone between two simulated pods, unless
-// Options say otherwise: longer than a controller takes to forget the first.
+// Rest is how long an address is unused between two simulated pods, unless Options say otherwise:
+// longer than a controller needs to forget the first pod.
 const Rest = 10 * time.Second
 
-// Lease is how long a simulated pod outlives its fleet if that dies, unless Options
-// say otherwise. A fleet that lives renews it four times as often.
+// Lease is how long a simulated pod outlives its fleet if that dies, unless Options say otherwise.
+// A living fleet renews leases four times as often.
 const Lease = time.Minute
 
-// Options say where a fleet's pool is.
+// Options configure a fleet.
 type Options struct {
-	Config    *rest.Config // of its cluster
+	Config    *rest.Config // of the pool's cluster
 	Namespace string
-	Name      string // of its Deployment; its pods have it in the label PoolLabel
-	Token     string // that its processes ask for
-	// Direct has the processes asked at their own addresses, not through the API
-	// server.
+	Name      string // of the Deployment; the pods have it in the label PoolLabel
+	Token     string // that the processes require
+	// Direct sends orders to the processes' own addresses, not through the API server.
 	Direct bool
-	// ControlPort is where they are asked; 0: ControlPort.
+	// ControlPort is the port for orders; 0: ControlPort.
 	ControlPort int
-	// Port and StreamPort are where its pods answer; 0: Port and StreamPort.
+	// Port and StreamPort are the ports on which pods answer; 0: Port and StreamPort.
 	Port, StreamPort int
-	// Rest is how long an address rests; 0: Rest.
+	// Rest is how long an address is unused between two pods; 0: Rest.
 	Rest time.Duration
 	// Lease is how long a pod outlives the fleet; 0: Lease.
 	Lease time.Duration
 
-	Log     *event.Log // takes an event for each state of each pod; nil: none
+	Log     *event.Log // gets an event for each state of each pod; nil: no log
 	Subject string     // of those events
 }
 
-// Fleet is the simulated pods of one subject in the real ones of a pool, which
-// it may share with other fleets. It is safe for use by many goroutines.
+// Fleet runs the simulated pods of one subject in the real pods of a pool, which it may share with
+// other fleets. It is safe for use by many goroutines.
 type Fleet struct {
 	options Options
 	client  kubernetes.Interface
 	reach   reach
 
-	end     context.CancelFunc // of renewing leases
-	keeping chan struct{}      // closed when none is renewed any more
+	end     context.CancelFunc // ends the renewal of leases
+	keeping chan struct{}      // closed when leases are no longer renewed
 
-	starting sync.Mutex // held, before mu, while a pod is started: orders may take long
+	starting sync.Mutex // held, before mu, while a pod starts: orders may take long
 
 	mu      sync.Mutex
 	members map[string]*member // by the real pods' names
 	pods    map[string]*pod    // those that are not gone, by name
-	ending  map[*pod]bool      // those that are gone, and of which their processes are told so
+	ending  map[*pod]bool      // those that are gone, but whose processes may not know it yet
 	stopped bool
 }
 
@@ -85,24 +84,23 @@ type member struct {
 	name    string
 	address netip.Addr
 	ready   bool
-	busy    bool      // it is a pod of this fleet
-	left    time.Time // when it was last that, or was found to be another's
+	busy    bool      // it runs a pod of this fleet
+	left    time.Time // when it was last busy, or refused because it is another fleet's
 }
 
-// slack is how much longer than its drain and its rest a process may be taken: by
-// its last answers, by orders, and by changes that come early in their slot of time
-// after others that came late.
+// slack is how much longer than its drain and its rest a process may be in use: because of its last
+// answers, of orders, and of changes that come early in their time slot after others that came
+// late.
 const slack = 10 * time.Second
 
-// Size is how large a pool must be for so many pods, so many of which are
-// replaced a second, each serving on for drain.
+// Size returns how many pods a pool needs for that many simulated pods, of which rate are replaced
+// each second, each serving for drain afterwards.
 func Size(pods int, rate float64, drain, rest time.Duration) int {
 	taken := drain + cmp.Or(rest, Rest) + slack
 	return pods + int(math.Ceil(rate*taken.Seconds())) + 2
 }
 
-// Open returns a fleet without pods. It is an error when the pool has no pod
-// that is ready.
+// Open returns a fleet without pods. It fails if no pod of the pool is ready.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.ControlPort = cmp.Or(o.ControlPort, ControlPort)
 	o.Port = cmp.Or(o.Port, Port)
@@ -131,7 +129,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	return f, nil
 }
 
-// keepAll renews the leases for as long as the fleet lives.
+// keepAll renews the leases until ctx ends.
 func (f *Fleet) keepAll(ctx context.Context) {
 	defer close(f.keeping)
 	ticker := time.NewTicker(f.options.Lease / 4)
@@ -157,8 +155,7 @@ func (f *Fleet) keepAll(ctx context.Context) {
 // keepers is how many leases are renewed at once.
 const keepers = 8
 
-// Start makes the real pod that has been none of the fleet's for the longest
-// time the one of that name.
+// Start runs a pod of that name in the real pod that was unused for the longest time.
 func (f *Fleet) Start(name, service string) (backend.Pod, error) {
 	f.starting.Lock()
 	defer f.starting.Unlock()
@@ -191,20 +188,20 @@ func (f *Fleet) mayStart(name string) error {
 		return errStopped
 	}
 	if _, lives := f.pods[name]; lives {
-		return errors.New("a pod of that name lives")
+		return errors.New("a pod with that name exists")
 	}
 	return nil
 }
 
-// claim finds a process that takes the name. The pool is looked at again when
-// those known do not do.
+// claim finds a process that accepts the pod. If none of the known ones does, it lists the pool's
+// pods again.
 func (f *Fleet) claim(name, service string) (*member, error) {
 	var failed error
 	for looked := false; ; {
 		m := f.take()
 		if m == nil && looked {
 			if failed != nil {
-				return nil, fmt.Errorf("%w; the last to be asked: %w", f.shortage(), failed)
+				return nil, fmt.Errorf("%w; the last one asked: %w", f.shortage(), failed)
 			}
 			return nil, f.shortage()
 		}
@@ -222,11 +219,11 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 		if failed == nil {
 			return m, nil
 		}
-		f.release(m) // others may be free by then, and this one later
+		f.release(m) // others may be free now, and this one later
 	}
 }
 
-// take makes the member busy that has rested longest, if it has rested enough.
+// take marks the member as busy that was unused for the longest time, if that was long enough.
 func (f *Fleet) take() *member {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -243,7 +240,7 @@ func (f *Fleet) take() *member {
 	return found
 }
 
-// ready is how many members there are that can be asked.
+// ready returns the number of members that are ready.
 func (f *Fleet) ready() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -256,7 +253,7 @@ func (f *Fleet) ready() int {
 	return n
 }
 
-// shortage says how large the pool must be.
+// shortage returns the error of a pool that is too small, with the size that it needs.
 func (f *Fleet) shortage() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -270,11 +267,11 @@ func (f *Fleet) shortage() error {
 		}
 	}
 	o, enough := f.options, len(f.members)+1
-	return fmt.Errorf("the pool %s/%s is too small: of its pods %d %s ready and %d in use; the others rest for %v after their last, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
+	return fmt.Errorf("the pool %s/%s is too small: of its pods %d %s ready and %d in use; the others are unused for %v after each pod, do not answer, or are another fleet's; scale it to %d or more: kubectl -n %s scale deployment %s --replicas=%d",
 		o.Namespace, o.Name, ready, plural.Noun(ready, "is", "are"), busy, o.Rest, enough, o.Namespace, o.Name, enough)
 }
 
-// Get is as backend.Fleet says.
+// Get implements backend.Fleet.
 func (f *Fleet) Get(name string) (backend.Pod, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -284,8 +281,8 @@ func (f *Fleet) Get(name string) (backend.Pod, bool) {
 	return nil, false
 }
 
-// Stop ends every pod and returns when all sockets are closed. Answers under
-// way have five seconds; the pool stays.
+// Stop ends every pod and returns when all sockets are closed. Answers that are under way have five
+// seconds. The pool stays.
 func (f *Fleet) Stop() {
 	f.mu.Lock()
 	f.stopped = true
@@ -300,7 +297,7 @@ func (f *Fleet) Stop() {
 	<-f.keeping
 }
 
-// forget drops a pod that is gone from those that live; its member is still busy.
+// forget removes a pod that is gone from the living ones; its member is still busy.
 func (f *Fleet) forget(p *pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -310,7 +307,7 @@ func (f *Fleet) forget(p *pod) {
 	f.ending[p] = true
 }
 
-// ended lets the member of a pod rest that is gone to its last answer.
+// ended releases the member of a pod that has given its last answer.
 func (f *Fleet) ended(p *pod) {
 	f.release(p.member)
 	f.mu.Lock()
@@ -318,7 +315,7 @@ func (f *Fleet) ended(p *pod) {
 	delete(f.ending, p)
 }
 
-// release lets a member rest.
+// release marks a member as unused from now on.
 func (f *Fleet) release(m *member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

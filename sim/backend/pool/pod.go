@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// pod is a simulated pod in a member of the pool.
+// pod is a simulated pod that runs in a member of the pool.
 type pod struct {
 	fleet   *Fleet
 	member  *member
@@ -53,8 +53,8 @@ func (p *pod) Ready() error {
 	return nil
 }
 
-// Terminate leaves the clock to the process, which thereby ends in time even
-// where orders are slow; Gone then waits for it.
+// Terminate lets the process measure the drain, so that it ends in time even if orders are slow;
+// Gone then waits for it.
 func (p *pod) Terminate(drain time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *pod) Gone() {
 	}
 	p.enterLocked(backend.Gone)
 	p.mu.Unlock()
-	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the reverse
+	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the other way round
 	if err := p.tell("gone", 0); err != nil {
 		p.trouble(err)
 	}
@@ -89,9 +89,9 @@ func (p *pod) Gone() {
 	p.fleet.ended(p)
 }
 
-// keep has the pod live on. One that is no more, as its process has heard nothing for
-// too long or has been started again, is gone for us, too; one that is meanwhile gone
-// needs no keeping.
+// keep renews the pod's lease. If the process no longer runs the pod, because it received no order
+// for too long or was restarted, the pod is gone for the fleet, too. A pod that has gone in the
+// meantime needs no lease.
 func (p *pod) keep() {
 	err := p.fleet.reach.tell(p.member, "keep", order{Name: p.name, Lease: p.fleet.options.Lease})
 	if err == nil || p.State() == backend.Gone {
@@ -113,7 +113,7 @@ func (p *pod) enter(s backend.State) {
 	p.enterLocked(s)
 }
 
-// enterLocked writes the event under the lock, so that they are in order.
+// enterLocked writes the event while it holds the lock, so that events are in order.
 func (p *pod) enterLocked(s backend.State) {
 	p.state = s
 	p.fleet.log(event.Event{Pod: &event.Pod{

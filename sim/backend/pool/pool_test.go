@@ -33,14 +33,14 @@ import (
 
 const token = "a-token-of-the-test"
 
-// rig is an API server that has the pods of a pool, whose processes are here.
+// rig is an API server with the pods of a pool, whose processes run in the test.
 type rig struct {
 	options   Options
 	processes []*httptest.Server
 	api       *kubeapi.Server
 }
 
-// newRig has n processes at 127.204.0.1 and so on.
+// newRig starts n processes, at 127.204.0.1 and so on.
 func newRig(t *testing.T, n int) *rig {
 	t.Helper()
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", AllowLoopbackEndpoints: true})
@@ -102,8 +102,8 @@ func (r *rig) open(t *testing.T) *Fleet {
 	return f
 }
 
-// behindProxy is an API server that passes requests on to pods, as
-// kube-apiserver does: without the header in which they showed who they are.
+// behindProxy puts a proxy in front of the API server that forwards requests to pods, as
+// kube-apiserver does: without the Authorization header.
 func (r *rig) behindProxy(t *testing.T) {
 	t.Helper()
 	to, err := url.Parse(r.api.Config().Host)
@@ -133,7 +133,7 @@ func (r *rig) behindProxy(t *testing.T) {
 	r.options.Config, r.options.Direct = config, false
 }
 
-// ask is who answers at a pod's address.
+// ask returns who answers at a pod's address.
 func ask(p backend.Pod) (backend.Identity, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get("http://" + p.Addr().String())
@@ -207,24 +207,30 @@ func TestLife(t *testing.T) {
 			<-short.Done()
 			mustRefuse(t, short)
 
-			if err := r.options.Log.Close(); err != nil {
-				t.Fatal(err)
-			}
-			var states []string
-			for e, err := range event.Read(&out) {
-				if err != nil || e.Pod == nil || e.Subject != "it" {
-					t.Fatalf("%+v, %v", e, err)
-				}
-				states = append(states, e.Pod.Name+" "+e.Pod.State)
-			}
 			if diff := cmp.Diff([]string{
 				"demo/web-1 starting", "demo/web-1 ready", "demo/web-1 terminating", "demo/web-1 gone",
 				"demo/web-2 starting", "demo/web-2 ready", "demo/web-2 terminating", "demo/web-2 gone",
-			}, states); diff != "" {
+			}, loggedStates(t, r.options.Log, &out)); diff != "" {
 				t.Errorf("log (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// loggedStates closes the log and returns the states that it has, as NAME STATE.
+func loggedStates(t *testing.T, log *event.Log, out io.Reader) []string {
+	t.Helper()
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for e, err := range event.Read(out) {
+		if err != nil || e.Pod == nil || e.Subject != "it" {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		states = append(states, e.Pod.Name+" "+e.Pod.State)
+	}
+	return states
 }
 
 func until(t *testing.T, ok func() bool) {
@@ -261,14 +267,14 @@ func TestAddressesRest(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "kubectl -n pool scale deployment backends --replicas=4") {
 		t.Fatalf("with none that has rested: %v", err)
 	}
-	// What the message asks for helps.
+	// Doing what the message says helps.
 	r.add(t, "real-9", netip.MustParseAddr("127.204.0.9"))
 	if at := startGone(t, f, "demo/web-4"); seen[at] {
 		t.Errorf("%v was given again while it rested", at)
 	}
 }
 
-// Rested, addresses go round.
+// Addresses are used in turn, the one that was unused for the longest time first.
 func TestTheLongestRestedFirst(t *testing.T) {
 	r := newRig(t, 3)
 	r.options.Rest = time.Nanosecond
@@ -319,7 +325,7 @@ func TestAnEmptyPool(t *testing.T) {
 	}
 }
 
-// A real pod that ends takes its simulated one along, and nobody waits for ever.
+// When a real pod ends, so does its simulated pod, and nothing waits for ever.
 func TestARealPodEnds(t *testing.T) {
 	r := newRig(t, 1)
 	var out bytes.Buffer
@@ -345,8 +351,9 @@ func TestARealPodEnds(t *testing.T) {
 	}
 }
 
-// A pool of that size does for rolling updates of any rate: changes lie at random
-// moments, and a process is taken by its drain, five seconds of last answers and its rest.
+// A pool of the size that Size returns is enough for rolling updates of any rate: changes come at
+// random times, and a process is in use during its drain, five seconds of last answers and its
+// rest.
 func TestSize(t *testing.T) {
 	const drain, rest = 5 * time.Second, 10 * time.Second
 	for _, rate := range []float64{0.3, 0.5, 1, 5, 20} {
@@ -370,7 +377,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Whatever comes, nothing but an order of its owner's changes what a process is.
+// Only an order of the owner changes the pod that a process runs, whatever requests come.
 func FuzzOrders(f *testing.F) {
 	f.Add("claim", `{"owner":"me","name":"demo/b","service":"demo/web"}`)
 	f.Add("keep", `{"owner":"me","name":"demo/a","lease":1000000000}`)
@@ -392,7 +399,7 @@ func FuzzOrders(f *testing.F) {
 	})
 }
 
-// A pod whose fleet has died is gone when its lease is over, and the process free again.
+// A pod whose fleet has died is gone when its lease ends, and its process is free again.
 func TestPodsOfADeadFleetGo(t *testing.T) {
 	r := newRig(t, 1)
 	r.options.Rest = time.Millisecond
@@ -417,7 +424,7 @@ func TestPodsOfADeadFleetGo(t *testing.T) {
 	}
 }
 
-// A fleet that lives says so of each of its pods, again and again.
+// A living fleet renews the lease of each of its pods, again and again.
 func TestLeasesAreRenewed(t *testing.T) {
 	r := newRig(t, 2)
 	renewed := make(chan string)
@@ -445,7 +452,7 @@ func TestLeasesAreRenewed(t *testing.T) {
 	}
 }
 
-// A lease that is renewed begins anew, and no more.
+// A renewed lease has its full length again, not more.
 func TestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
@@ -479,7 +486,7 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// A lease that is over cannot be renewed: the pod has gone.
+// A lease that has ended cannot be renewed: the pod is gone.
 func TestLeasesThatAreOver(t *testing.T) {
 	s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
 	if _, err := s.claim(order{Owner: "me", Name: "demo/a"}); err == nil {
@@ -494,7 +501,7 @@ func TestLeasesThatAreOver(t *testing.T) {
 	}
 }
 
-// Stop returns when the last answers are given, also those of pods that were just going.
+// Stop returns when the last answers are complete, including those of pods that are gone.
 func TestStopWaitsForPodsThatGo(t *testing.T) {
 	r := newRig(t, 1)
 	f := r.open(t)

@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// errRefused is a process's: it is another pod, or cannot do what it is told.
+// errRefused means that a process refuses an order: it runs another pod, or cannot do it.
 var errRefused = errors.New("it refuses")
 
-// patience is for one order. A pod's last answers may take five seconds.
+// patience bounds the time of one order. A pod's last answers may take five seconds.
 const patience = 15 * time.Second
 
-// patienceFor is shorter where a lease is renewed: the next such order comes soon.
+// patienceFor is shorter for orders that renew a lease: the next one comes soon.
 func (o order) patienceFor(verb string) time.Duration {
 	if verb == "keep" {
 		return min(patience, o.Lease/4)
@@ -32,8 +32,8 @@ func (o order) patienceFor(verb string) time.Duration {
 	return patience
 }
 
-// reach gives orders to the processes of a pool: through the API server, which
-// works from wherever kubectl does, or at their own addresses.
+// reach sends orders to the processes of a pool: through the API server, which works wherever
+// kubectl works, or directly to their addresses.
 type reach struct {
 	client *http.Client
 	base   func(pod string, address netip.Addr) string // URL
@@ -61,7 +61,7 @@ func newReach(o Options, owner string) (reach, error) {
 	return r, err
 }
 
-// tell gives an order to the process of a member.
+// tell sends an order to the process of a member.
 func (r reach) tell(m *member, verb string, o order) error {
 	ctx, cancel := context.WithTimeout(context.Background(), o.patienceFor(verb))
 	defer cancel()
@@ -81,7 +81,7 @@ func (r reach) tell(m *member, verb string, o order) error {
 		return fmt.Errorf("telling pod %s of the pool: %s: %w", m.name, verb, err)
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<12)) // says why, if it says anything
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<12)) // the reason, if there is one
 	switch answer.StatusCode {
 	case http.StatusNoContent:
 		return nil

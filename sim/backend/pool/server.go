@@ -1,7 +1,7 @@
-// Package pool is simulated pods in real ones. It stands between the steps of a
-// scenario and a Deployment of `windtunnel backend`, each of whose pods can be
-// any simulated pod for a while, at its own address. Its one rule: no address
-// goes from one simulated pod to the next before it has rested.
+// Package pool runs simulated pods inside real pods. It stands between the steps of a
+// scenario and a Deployment of `windtunnel backend`, each of whose pods can be any
+// simulated pod for a while, at its own address. Its one rule: an address is unused
+// for a while before it goes from one simulated pod to the next.
 package pool
 
 import (
@@ -18,44 +18,44 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// TokenHeader has the token of each order. It is not Authorization, which the
-// API server takes out of what it passes on.
+// TokenHeader has the token of each order. It is not Authorization, because the API server removes
+// that header when it proxies a request.
 const TokenHeader = "X-Windtunnel-Token"
 
 // order is the body of a request of the control API, POST /pod/VERB.
 type order struct {
-	Owner   string        `json:"owner"` // whose the process is until the pod is gone
+	Owner   string        `json:"owner"` // the fleet that has the process until the pod is gone
 	Name    string        `json:"name"`  // namespace/name
 	Service string        `json:"service,omitempty"`
 	Drain   time.Duration `json:"drain,omitempty"` // nanoseconds
-	// Rest, of claim, is how long the process must have been none, in nanoseconds.
+	// Rest, for claim, is how long the process must have run no pod, in nanoseconds.
 	Rest time.Duration `json:"rest,omitempty"`
-	// Lease, of claim and keep, is how long the pod lives on if nothing more is
-	// heard of it, in nanoseconds: its owner may have died.
+	// Lease, for claim and keep, is how long the pod lives without a further order, in
+	// nanoseconds: its owner may have died.
 	Lease time.Duration `json:"lease,omitempty"`
 }
 
-// Server is the control API of a process that is one simulated pod after
-// another. It is safe for use by many goroutines.
+// Server is the control API of a process that runs one simulated pod after another. It is safe for
+// use by many goroutines.
 type Server struct {
-	// Address is where the pods listen: 0.0.0.0 is for all of the real pod's.
+	// Address is where the pods listen: 0.0.0.0 for all addresses of the real pod.
 	Address netip.AddrPort
-	// StreamPort is where they answer over TCP and UDP themselves; 0: nowhere.
+	// StreamPort is the port on which they answer over bare TCP and UDP; 0: none.
 	StreamPort int
-	// Token is asked for with each order; empty: none is.
+	// Token is required with each order; empty: no token is.
 	Token string
 	// Tell is called with each state of each pod, and with what goes wrong.
 	Tell func(event.Event)
 
 	mu     sync.Mutex
-	of     order       // that made the pod
+	of     order       // the order that made the pod
 	pod    backend.Pod // nil before the first
 	expiry *time.Timer // of its lease
-	left   time.Time   // when the process was last a pod
+	left   time.Time   // when the process last ran a pod
 }
 
-// verbs are the orders that there are: each begins with the lock held, and
-// may return what is to be waited for without it.
+// verbs are the orders. Each runs with the lock held, and returns a function that waits for the end
+// of the order without the lock.
 var verbs = map[string]func(*Server, order) (func(), error){
 	"claim":     (*Server).claim,
 	"keep":      (*Server).keep,
@@ -64,8 +64,8 @@ var verbs = map[string]func(*Server, order) (func(), error){
 	"gone":      (*Server).gone,
 }
 
-// Handler answers 204 to an order that was carried out, 409 to one that does
-// not go with what the process is now, and 200 to GET /healthz.
+// Handler answers 204 to an order that was carried out, 409 to one that conflicts with the state of
+// the process, and 200 to GET /healthz.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
@@ -85,11 +85,11 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 	}
 	var o order
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&o); err != nil {
-		http.Error(w, "the order is no JSON of ours: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "the order is not valid JSON: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	if o.Name == "" || o.Owner == "" || o.Drain < 0 {
-		http.Error(w, "an order has an owner, a name and a drain not below zero", http.StatusBadRequest)
+		http.Error(w, "an order needs an owner, a name, and a drain that is not negative", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -105,16 +105,16 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 
 func atOnce() {}
 
-// claim makes the process another pod, when it is none.
+// claim makes the process run a pod, if it runs none.
 func (s *Server) claim(o order) (func(), error) {
 	if s.lives() {
-		return nil, fmt.Errorf("cannot be %s: is pod %s of %s", o.Name, s.of.Name, s.of.Owner)
+		return nil, fmt.Errorf("cannot run %s: runs pod %s of %s", o.Name, s.of.Name, s.of.Owner)
 	}
 	if o.Lease <= 0 {
-		return nil, fmt.Errorf("cannot be %s: the order has no lease", o.Name)
+		return nil, fmt.Errorf("cannot run %s: the order has no lease", o.Name)
 	}
 	if rested := time.Since(s.left); rested < o.Rest {
-		return nil, fmt.Errorf("cannot be %s: was pod %s of %s %v ago, and rests for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
+		return nil, fmt.Errorf("cannot run %s: ran pod %s of %s until %v ago, and must be unused for %v", o.Name, s.of.Name, s.of.Owner, rested.Round(time.Millisecond), o.Rest)
 	}
 	p := backend.Single(o.Name, o.Service, s.Address, s.StreamPort, s.Tell)
 	s.of, s.pod, s.expiry = o, p, time.AfterFunc(o.Lease, p.Gone)
@@ -127,7 +127,7 @@ func (s *Server) claim(o order) (func(), error) {
 	return atOnce, nil
 }
 
-// keep makes the lease of a pod a new one.
+// keep renews the lease of a pod.
 func (s *Server) keep(o order) (func(), error) {
 	if err := s.is(o); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *Server) keep(o order) (func(), error) {
 		return nil, fmt.Errorf("cannot keep %s: the order has no lease", o.Name)
 	}
 	if !s.expiry.Stop() {
-		return nil, fmt.Errorf("is pod %s no longer: nothing was heard of it for %v", o.Name, s.of.Lease)
+		return nil, fmt.Errorf("no longer runs pod %s: no order came for it in %v", o.Name, s.of.Lease)
 	}
 	s.expiry.Reset(o.Lease)
 	return atOnce, nil
@@ -157,7 +157,7 @@ func (s *Server) terminate(o order) (func(), error) {
 	return atOnce, nil
 }
 
-// gone waits for the last answers, so that the next pod has none of this one's.
+// gone waits for the last answers, so that the next pod does not give any of this one's.
 func (s *Server) gone(o order) (func(), error) {
 	if err := s.is(o); err != nil {
 		return nil, err
@@ -167,10 +167,10 @@ func (s *Server) gone(o order) (func(), error) {
 	return func() { p.Gone(); <-p.Done() }, nil
 }
 
-// is says why an order is for another pod.
+// is returns an error if an order is for another pod.
 func (s *Server) is(o order) error {
 	if s.pod == nil || s.of.Name != o.Name || s.of.Owner != o.Owner {
-		return fmt.Errorf("is not pod %s of %s, but %s", o.Name, o.Owner, cmp.Or(s.of.Name, "none"))
+		return fmt.Errorf("does not run pod %s of %s, but %s", o.Name, o.Owner, cmp.Or(s.of.Name, "none"))
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (s *Server) lives() bool {
 	}
 }
 
-// End terminates the pod that the process is, if any, and returns when it is gone.
+// End terminates the pod that the process runs, if any, and returns when it is gone.
 func (s *Server) End(drain time.Duration) {
 	s.mu.Lock()
 	p, lives := s.pod, s.lives()

@@ -23,12 +23,14 @@ import (
 // victim is an instance as faults see it.
 type victim struct {
 	driver.Instance
+	noCluster
 	mu       sync.Mutex
 	troubles []string
 }
 
-func (v *victim) Workers() []int         { return nil }
-func (v *victim) Late(time.Duration) int { return 0 }
+// noCluster stands in for the pods and workers, which an instance alone does not have. It is a type
+// of its own so that the methods of Instance come before those of Unable.
+type noCluster struct{ fault.Unable }
 
 func (v *victim) Trouble(what, detail string) {
 	v.mu.Lock()

@@ -18,11 +18,12 @@ import (
 	"windtunnel.dev/sim/driver"
 	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/kindcluster"
-	kubefault "windtunnel.dev/sim/kubeapi/fault"
 	"windtunnel.dev/sim/subject"
 )
 
 type instance struct {
+	fault.Unable // of what is not implemented below
+
 	subject subject.Subject
 	room    driver.Room
 	image   kindcluster.Image
@@ -61,10 +62,6 @@ func (i *instance) Streams() []netip.AddrPort {
 // at is a port of the node, which is one.
 func (i *instance) at(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr(i.cluster.Nodes[0].Address), port)
-}
-
-func (i *instance) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
-	return nil, fault.ErrNotHere
 }
 
 // Launch installs the controller, and waits for its health endpoint.

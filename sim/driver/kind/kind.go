@@ -18,6 +18,7 @@ import (
 	"windtunnel.dev/internal/engine"
 	"windtunnel.dev/sim/backend"
 	"windtunnel.dev/sim/driver"
+	"windtunnel.dev/sim/fault"
 	"windtunnel.dev/sim/kindcluster"
 	"windtunnel.dev/sim/subject"
 )
@@ -45,14 +46,15 @@ func (Driver) Name() string { return "kind" }
 // Refuses binaries: they are not in an image.
 func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
 
-// Lacks names the faults that need the API server in our hands.
-func (Driver) Lacks(fault string) string { return lacks[fault] }
+// Lacks returns why a kind cluster does not have what a fault needs.
+func (Driver) Lacks(name string) string {
+	f, _ := fault.Find(name)
+	return lacks[f.Needs]
+}
 
-const realAPI = "the API server is a real one"
-
-var lacks = map[string]string{
-	"api-watch-closed": realAPI, "api-half-open": realAPI, "api-delayed-events": realAPI, "api-429": realAPI, "api-5xx": realAPI,
-	"api-slow-list": realAPI, "api-empty-list": realAPI, "api-410": realAPI, "api-restart": realAPI, "api-crash": realAPI,
+// lacks has what faults need and a kind cluster does not have.
+var lacks = map[fault.Need]string{
+	fault.APIServer: "the API server is a real one",
 }
 
 // Prepare makes a cluster, and room for pods on this machine.

@@ -1,0 +1,167 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// ofDisk are the faults of the disk that the controller writes to.
+var ofDisk = []Fault{
+	{Name: "disk-full", Doc: "The file system of nginx's configuration is full. It needs root.", Strikes: "writes", Lasts: true, Root: true,
+		strike: fillDisk},
+}
+
+// smallDisk is the source of the mount that the fault makes; the fault recognizes the mount by it.
+const smallDisk = "windtunnel-disk"
+
+// smallest is the least size of the file system, in bytes.
+const smallest = 64 << 20
+
+// fillDisk mounts a small file system over the folder of nginx.conf, copies the folder's files into
+// it, and fills it completely. If nginx runs in a container, the mount is visible only there.
+// Healing frees space but keeps the mount, so that files written in the meantime are not lost. The
+// mount goes with the folder or the container. The fault counts the files of the folder that were
+// opened for writing while the disk was full.
+func fillDisk(v Victim, _ time.Duration) (over, error) {
+	m, conf, err := configuration(v)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(conf)
+	small, err := isSmall(m.pid, filepath.Join(m.root, dir))
+	if err == nil && !small {
+		mount := func() error { return mountSmall(dir) }
+		if m.root == "" {
+			err = mount()
+		} else {
+			err = withFilesOf(m.pid, mount)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	filler, err := fill(filepath.Join(m.root, dir))
+	if err != nil {
+		return nil, err
+	}
+	writes, err := watchWrites(filepath.Join(m.root, dir))
+	if err != nil {
+		return nil, errors.Join(err, filler.Close())
+	}
+	return func() int {
+		struck, err := writes.count()
+		if err != nil {
+			v.Trouble("how many writes met a full disk is not known", err.Error())
+		}
+		if err := filler.Close(); err != nil {
+			v.Trouble("a full disk was not healed", err.Error())
+		}
+		return struck
+	}, nil
+}
+
+// isSmall reports whether a folder, whose path is ours, already has the small file system among the
+// mounts that a process sees.
+func isSmall(pid int, dir string) (bool, error) {
+	var folder unix.Stat_t
+	if err := unix.Stat(dir, &folder); errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("looking at %s: %w", dir, err)
+	}
+	mounts, err := procfs.GetProcMounts(pid)
+	if err != nil {
+		return false, fmt.Errorf("looking for the file system of %s: %w", dir, err)
+	}
+	device := fmt.Sprintf("%d:%d", unix.Major(folder.Dev), unix.Minor(folder.Dev))
+	return slices.ContainsFunc(mounts, func(m *procfs.MountInfo) bool {
+		return m.Source == smallDisk && m.MajorMinorVer == device
+	}), nil
+}
+
+// mountSmall mounts an empty file system over a folder and copies the folder's files into it. The
+// file system is large enough that, after healing, the controller can write all of them again and
+// more.
+func mountSmall(dir string) error {
+	before, err := os.MkdirTemp("/tmp", "windtunnel-disk-") // not TMPDIR, which may not exist in the container
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(before)
+	bytes, err := copyInto(before, dir)
+	if err != nil {
+		return err
+	}
+	owner, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if err := unix.Mount(smallDisk, dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=%o", max(smallest, 4*bytes), owner.Mode().Perm())); err != nil {
+		return fmt.Errorf("%w: mounting a small file system: %w", ErrNotHere, err)
+	}
+	_, err = copyInto(dir, before)
+	if err = errors.Join(chown(dir, owner), err); err != nil { // nginx would miss files that were not copied
+		return errors.Join(err, unix.Unmount(dir, unix.MNT_DETACH))
+	}
+	return nil
+}
+
+// copyInto copies a folder's files with their modes and owners, because nginx's workers read some
+// of them as another user. It returns their size in bytes.
+func copyInto(dir, from string) (bytes int64, err error) {
+	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == from {
+			return err
+		}
+		name, _ := filepath.Rel(from, path) // path is below from
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, name)
+		if entry.IsDir() {
+			err = os.Mkdir(to, info.Mode().Perm())
+		} else {
+			var content []byte
+			if content, err = os.ReadFile(path); err == nil {
+				bytes += int64(len(content))
+				err = os.WriteFile(to, content, info.Mode().Perm())
+			}
+		}
+		return errors.Join(err, chown(to, info))
+	})
+	return bytes, err
+}
+
+func chown(path string, as fs.FileInfo) error {
+	owner := as.Sys().(*syscall.Stat_t) // as on any Unix
+	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+}
+
+// fill takes all space in the file system of a folder until the returned file is closed. The file
+// has no name, so the kernel frees the space in any case when the harness ends.
+func fill(dir string) (*os.File, error) {
+	filler, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for block := make([]byte, 1<<20); len(block) > 0; {
+		switch _, err := filler.Write(block); {
+		case errors.Is(err, syscall.ENOSPC):
+			block = block[:len(block)/2]
+		case err != nil:
+			filler.Close()
+			return nil, err
+		}
+	}
+	return filler, nil
+}

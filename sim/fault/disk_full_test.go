@@ -1,0 +1,50 @@
+package fault
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A disk that was healed has room for as much as it has already, however much that is, and keeps
+// its files.
+func TestDiskFull(t *testing.T) {
+	f, _ := Find("disk-full")
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "nginx.conf")
+	content := make([]byte, smallest/3)
+	if err := os.WriteFile(conf, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := &patient{master: startMaster(t, "", "-c", conf).Process.Pid}
+	struck := -1
+	heal, err := f.Strike(t.Context(), p, time.Hour, func(n int) { struck = n })
+	if errors.Is(err, ErrNotHere) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) // an error: it is gone
+	next := filepath.Join(dir, "nginx.conf.next")
+	if err := os.WriteFile(next, content, 0o644); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("writing to a full disk: %v", err)
+	}
+	heal()
+	if struck != 1 {
+		t.Errorf("struck %d writes, not the one that there was", struck)
+	}
+	for range 2 {
+		if err := os.WriteFile(next, content, 0o644); err != nil {
+			t.Error("after it healed: ", err)
+		}
+		next += ".next"
+	}
+	if got, _ := os.ReadFile(conf); len(got) != len(content) || len(p.troubles) != 0 {
+		t.Errorf("%d bytes of %d are there, %q", len(got), len(content), p.troubles)
+	}
+}

@@ -1,0 +1,86 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// ofProcesses are the faults of nginx's processes.
+var ofProcesses = []Fault{
+	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): its requests are lost, and the master starts another.", Strikes: "workers",
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			workers := v.Workers()
+			if len(workers) == 0 {
+				return nil, errNoWorkers
+			}
+			return done(1), signal(slices.Min(workers), syscall.SIGKILL)
+		}},
+	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers",
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
+			return done(len(killed)), err
+		}},
+	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as on a starved CPU, and continue after this time.", Strikes: "workers", Lasts: true,
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			stopped, err := signalAll(v.Workers(), syscall.SIGSTOP)
+			resume := func() int {
+				for _, pid := range stopped {
+					signal(pid, syscall.SIGCONT) // fails only if the worker has ended
+				}
+				return len(stopped)
+			}
+			if err != nil {
+				resume()
+				return nil, err
+			}
+			return resume, nil
+		}},
+	{Name: "controller-kill", Doc: "The controller and nginx are killed (SIGKILL), as when their container ends; the controller is started again at once.", Strikes: "controllers", Kills: true,
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			return done(1), signal(v.Controller(), syscall.SIGKILL)
+		}},
+	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true,
+		strike: testConfig},
+	{Name: "config-torn", Doc: "nginx.conf is cut in half in place, as by a writer that does not write atomically, and is complete again after this time.", Strikes: "files", Lasts: true,
+		strike: tearConfig},
+	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, but cannot be reloaded. A controller that ends because of it, or fails its health check for five seconds, is started again, as a kubelet would do (after 50 seconds with ingress-nginx's own manifests).", Strikes: "masters", Kills: true,
+		strike: func(v Victim, _ time.Duration) (over, error) {
+			pid, err := v.Master()
+			if err != nil {
+				return nil, err
+			}
+			return done(1), signal(pid, syscall.SIGKILL)
+		}},
+}
+
+var errNoWorkers = errors.New("nginx has no workers")
+
+// signalAll signals all workers and returns those that it reached, also if it returns an error.
+// Workers that have just ended are no error, unless all have.
+func signalAll(workers []int, s syscall.Signal) (reached []int, err error) {
+	for _, pid := range workers {
+		switch err := signal(pid, s); {
+		case err == nil:
+			reached = append(reached, pid)
+		case !errors.Is(err, syscall.ESRCH):
+			return reached, err
+		}
+	}
+	if len(reached) == 0 {
+		return nil, errNoWorkers
+	}
+	return reached, nil
+}
+
+func signal(pid int, s syscall.Signal) error {
+	if pid <= 0 { // kill(2) would signal a process group: with 0, our own
+		return fmt.Errorf("sending %v: the process is not there", s)
+	}
+	if err := syscall.Kill(pid, s); err != nil {
+		return fmt.Errorf("sending %v to process %d: %w", s, pid, err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package fault
+
+import (
+	"errors"
+	"time"
+
+	kubefault "windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/probe"
+)
+
+// Victim is a subject as faults see it.
+type Victim interface {
+	Place
+	Pods
+	// Workers returns the PIDs of nginx's serving workers.
+	Workers() []int
+	// Trouble logs something that the reader of the report should know.
+	Trouble(what, detail string)
+}
+
+// Place is what faults can break where a subject runs; drivers implement it. A new capability is a
+// method here and in Unable, and in each driver that has it.
+type Place interface {
+	// Inject breaks the subject's API server for the subject, whatever it calls itself. A fault of
+	// single requests does not affect the harness. Heal returns how much the fault struck, as
+	// kubeapi.Server.Inject says. The error is ErrNotHere if the driver cannot do it.
+	Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error)
+	// Master returns the PID of nginx's master process.
+	Master() (int, error)
+	// Controller returns the PID of the controller.
+	Controller() int
+	// StatusPort returns the port of nginx's internal server, to which the controller POSTs, in
+	// nginx's network; 0: it is not known.
+	StatusPort() int
+}
+
+// Pods is what faults can break about a subject's simulated pods.
+type Pods interface {
+	// Late makes pods that start from now on listen only that long after they are in their service;
+	// 0 ends that. It returns how many pods were late since the last call.
+	Late(by time.Duration) (pods int)
+}
+
+// Unable is a Victim that offers nothing to break. Drivers and tests embed it and implement what
+// they have.
+type Unable struct{}
+
+var _ Victim = Unable{}
+
+// Inject returns ErrNotHere.
+func (Unable) Inject(kubefault.Fault, kubefault.Scope) (heal func() (struck int), err error) {
+	return nil, ErrNotHere
+}
+
+// Master returns an error.
+func (Unable) Master() (int, error) { return 0, errors.New("there is no nginx") }
+
+// Controller returns 0.
+func (Unable) Controller() int { return 0 }
+
+// StatusPort returns 0.
+func (Unable) StatusPort() int { return 0 }
+
+// Late returns 0.
+func (Unable) Late(time.Duration) (pods int) { return 0 }
+
+// Workers returns none.
+func (Unable) Workers() []int { return nil }
+
+// Trouble does nothing.
+func (Unable) Trouble(string, string) {}
+
+// There reports whether the victim's controller and nginx are running.
+func There(v Victim) bool {
+	master, err := v.Master()
+	return err == nil && lives(master) && lives(v.Controller())
+}
+
+func lives(pid int) bool { return pid > 0 && probe.Exists(pid) }

@@ -1,0 +1,71 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"windtunnel.dev/sim/backend"
+)
+
+// exchangeSender sends the shots of a lane that does not speak HTTP. It uses the schedule without
+// vegeta's attacker, and a connection or socket of its own for each shot.
+type exchangeSender struct {
+	recorder
+	schedule *schedule
+	dialer   *dialer
+}
+
+// run sends every shot of the schedule, and returns when all exchanges have ended.
+func (e *exchangeSender) run() {
+	var exchanges errgroup.Group
+	exchanges.SetLimit(e.attack.MaxInFlight)
+	for s, ok := e.schedule.await(); ok; s, ok = e.schedule.await() {
+		exchanges.Go(func() error { // waits while MaxInFlight exchanges are under way
+			if _, err := e.schedule.take(s.number); err == nil {
+				e.send(s)
+			}
+			return nil
+		})
+	}
+	exchanges.Wait()
+}
+
+// send performs the exchange of a shot and logs it.
+func (e *exchangeSender) send(s shot) outcome {
+	return e.record(s, func(ctx context.Context) outcome { return e.exchange(ctx, e.attack.address(s.target).String()) })
+}
+
+// exchange connects, and has the lane perform its exchange until ctx ends.
+func (e *exchangeSender) exchange(ctx context.Context, address string) outcome {
+	c, err := e.dialer.dial(ctx, e.lane.door.network(), address)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })()
+	got := e.lane.exchange(ctx, c, e.attack)
+	if ctx.Err() != nil && errors.Is(got.err, os.ErrDeadlineExceeded) {
+		got.err = context.Cause(ctx)
+	}
+	identity, _ := backend.ParseIdentity(got.identity) // if this fails, the lane has reported a flaw
+	return outcome{
+		err:      got.err,
+		noHTTP:   true,
+		identity: identity,
+		began:    got.messages > 0,
+		over:     endedByServer(c),
+		flaw:     got.flaw,
+		messages: got.messages,
+	}
+}
+
+// endedByServer reports whether the server ended a TCP connection; UDP has none.
+func endedByServer(c net.Conn) bool {
+	tcp, ok := c.(*socket)
+	return ok && tcp.over.Load()
+}
