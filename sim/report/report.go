@@ -14,11 +14,11 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Outcome is what became of one expectation of one subject.
+// Outcome is the result of one expectation for one subject.
 type Outcome struct {
 	Subject string `json:"subject"`
-	// Void says that the run of the subject is void: the expectation is not judged
-	// and not met, whatever the values.
+	// Void means that the run of the subject is void: the expectation is not judged and not met,
+	// whatever the values.
 	Void bool `json:"void"`
 	expect.Verdict
 }
@@ -76,8 +76,8 @@ func tally(outcomes []Outcome) (met, failed, void int) {
 	return met, failed, void
 }
 
-// Document is result.json: the result, and the outcomes beside its fields. Its
-// schema is docs/result.schema.json; docs/result.md is that for people.
+// Document is result.json: the fields of the result, and the outcomes. docs/result.schema.json is
+// its schema, and docs/result.md describes it for readers.
 type Document struct {
 	measure.Result
 	Outcomes []Outcome `json:"outcomes"` // of every expectation of every subject
