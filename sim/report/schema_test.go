@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"unicode/utf8"
 	"time"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 
