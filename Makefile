@@ -1,4 +1,4 @@
-# `make help` lists what there is. The two that matter: demo and test.
+# `make help` lists the targets. Start with demo, check and test.
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 GO ?= go
@@ -6,83 +6,92 @@ SCENARIO ?= scenarios/endpoints/reload-vs-dynamic.yaml
 DRIVER ?= local
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# Record the commit in the binaries even where GOFLAGS has -buildvcs=false, but not where git
+# cannot read the checkout: go build would fail there.
+BUILDVCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+
 # Exported, so that `make e2e KIND_IMAGE=…` reaches hack/e2e.
 export KIND_IMAGE E2E_LABELS DRIVERS SCENARIOS
 
-.PHONY: help demo results test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test clean
+.PHONY: help demo results check test e2e drivers build setup bench bench-controller bench-kubeapi soak-kubeapi bench-lua image lint fuzz attack golden oracle oracle-bench oracle-test clean
 
 help: ## list the targets
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
-demo: setup build ## measure what an endpoint change costs: reload against dynamic
+demo: setup build ## measure what an endpoint change costs, with and without a reload (or run SCENARIO on DRIVER)
 	bin/windtunnel run --driver $(DRIVER) $(SCENARIO)
 
-results: setup build ## run the demo, or SCENARIO on DRIVER, and keep its results under docs/results
+results: setup build ## run the demo (or SCENARIO on DRIVER) and save its results under docs/results
 	hack/results $(SCENARIO) $(DRIVER)
+
+check: ## vet, lint and run the tests that need no nginx, no container engine and no network
+	$(GO) vet ./...
+	$(GO) run $(LINT) run --allow-parallel-runners ./...
+	$(GO) test -short -vet=off ./...
 
 test: ## run all tests, with the race detector and a real nginx
 	@hack/setup tests
 	$(GO) vet ./...
 	$(GO) test -race -timeout 15m ./...
 
-e2e: ## run the end-to-end suite on a kind cluster (KIND_IMAGE: of its nodes), into docs/results/e2e
+e2e: ## run the end-to-end suite on a kind cluster (node image: KIND_IMAGE), results in docs/results/e2e
 	hack/e2e
 
-drivers: setup ## run five scenarios on each driver (KIND_IMAGE: of kind's nodes), into docs/results/drivers
+drivers: setup ## run five scenarios on each driver (kind node image: KIND_IMAGE), results in docs/results/drivers
 	hack/three-drivers
 
 build: ## build the commands into bin/
-	$(GO) build -o bin/ ./cmd/...
+	$(GO) build -buildvcs=$(BUILDVCS) -o bin/ ./cmd/...
 
-setup: ## install what is missing: nginx and its Lua modules
+setup: ## install nginx and its Lua modules if they are missing
 	@hack/setup
 
 bench: setup ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-kubeapi: ## measure the simulated API server into docs/results/kubeapi-bench.txt
+bench-kubeapi: ## benchmark the simulated API server, results in docs/results/kubeapi-bench.txt
 	@mkdir -p docs/results
 	hack/bench-kubeapi | tee docs/results/kubeapi-bench.txt
 
-soak-kubeapi: ## ten minutes of churn on the simulated API server, into docs/results/kubeapi-soak.txt
+soak-kubeapi: ## run ten minutes of churn on the simulated API server, results in docs/results/kubeapi-soak.txt
 	hack/bench-kubeapi Soak 6000x | tee docs/results/kubeapi-soak.txt
 
-bench-controller: setup ## measure what changes cost the controller, into docs/results/controller-scale.txt
+bench-controller: setup ## measure what a change costs the controller, results in docs/results/controller-scale.txt
 	@mkdir -p docs/results
 	hack/bench-controller | tee docs/results/controller-scale.txt
 
-bench-lua: setup ## measure the Lua inside nginx, into docs/results/lua
+bench-lua: setup ## benchmark the Lua code inside nginx, results in docs/results/lua
 	WINDTUNNEL_BENCH_LUA=$(CURDIR)/docs/results/lua/table.txt $(GO) test -count=1 -run '^TestBench$$' ./lua
 
-image: ## build the images of the controller, IMAGE (localhost/windtunnel-controller:dev), and of windtunnel, HARNESS_IMAGE, also without a registry
+image: ## build the images of the controller (IMAGE) and of windtunnel (HARNESS_IMAGE); works without a registry
 	hack/image $(or $(IMAGE),localhost/windtunnel-controller:dev) $(HARNESS_IMAGE)
 
-lint: ## run the linters of .golangci.yml
-	$(GO) run $(LINT) run ./...
+lint: ## run the linters configured in .golangci.yml
+	$(GO) run $(LINT) run --allow-parallel-runners ./...
 
-fuzz: ## run each fuzz test for FUZZTIME (10s)
+fuzz: ## run each fuzz test for FUZZTIME (default 10s)
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -d' ' -f2); do \
 	    echo "$$p $$f"; (cd $$p && $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} .) || exit 1; \
 	  done; done
 
-attack: setup ## run all attacks with their full number of tries, into docs/results/attack.md
+attack: setup ## run all attacks with their full number of tries, results in docs/results/attack.md
 	hack/attack
 
-golden: setup ## rewrite the golden files with what the tests get
+golden: setup ## rewrite the golden files and generated docs from the current output of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' --exclude-dir=oracle 'windtunnel.dev/internal/golden' . | xargs -n1 dirname | sort -u) -update
 
-oracle: bin/real/kube-apiserver ## compare the simulated API server with a real one, answer by answer
+oracle: bin/real/kube-apiserver ## compare the simulated API server with a real one, response by response
 	cd oracle && $(GO) run . -bin ../bin/real -report ../docs/results/oracle.md
 
-oracle-bench: bin/real/kube-apiserver ## updates per second of both, by turns, into docs/results/oracle-bench.txt
+oracle-bench: bin/real/kube-apiserver ## compare the throughput of the simulated and the real API server, results in docs/results/oracle-bench.txt
 	$(GO) build -o bin/windtunnel ./cmd/windtunnel
 	{ hack/machine && cd oracle && $(GO) run . -bin ../bin/real -ours ../bin/windtunnel -bench 5s; } | tee docs/results/oracle-bench.txt
 
 oracle-test: ## test the oracle itself
 	cd oracle && $(GO) vet . && $(GO) test -race .
 
-# Minutes of building, so gently; afterwards from Go's cache.
+# The first build takes minutes, hence nice and -p 2; later builds come from Go's cache.
 KUBE := $(shell sed -n 's/^\tk8s.io\/kubernetes //p' oracle/real/go.mod)
 KUBE_VERSION := k8s.io/component-base/version
 bin/real/kube-apiserver: oracle/real/go.mod
@@ -90,5 +99,5 @@ bin/real/kube-apiserver: oracle/real/go.mod
 	cd oracle/real && nice $(GO) build -p 2 -ldflags '-s -w -X $(KUBE_VERSION).gitVersion=$(KUBE) -X $(KUBE_VERSION).gitMajor=1 -X $(KUBE_VERSION).gitMinor=36' \
 	  -o ../../bin/real/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
 
-clean: ## remove what was built and measured
+clean: ## remove bin/ and runs/
 	rm -rf bin runs

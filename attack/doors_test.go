@@ -297,6 +297,9 @@ func luaAsking(t *testing.T, nameserver net.Addr) fs.FS {
 
 func newDoorSite(t *testing.T) *doorSite {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err == nil {
 		_, err = program.Load("http_lua")

@@ -44,6 +44,9 @@ spec:
 // TestKilledHarness ends windtunnel at many points of a run, by signals that it can act
 // upon and by SIGKILL: no process and no folder may be left.
 func TestKilledHarness(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if err := doctor.Fit(); err != nil {
 		t.Skip("no subject can run here: ", err)
 	}

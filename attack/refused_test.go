@@ -28,6 +28,9 @@ type judge struct {
 // newJudge makes a folder in which this machine's nginx finds all that it reads.
 func newJudge(t testing.TB) judge {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)

@@ -250,13 +250,18 @@ func TestTenantsOfASharedHost(t *testing.T) {
 
 const tenancyHead = `# Tenancy
 
-What one ingress can take from an ingress of another namespace on the same host. ingress-nginx keeps namespaces apart by what an ingress may
-name (Secrets, ConfigMaps, services), not by hosts: whoever may create an ingress for a host shares it. The bundled controller does the same, but
-refuses changes that can only do harm. If tenants do not trust one another, use an admission policy to give each its own hosts.
+This page lists what one ingress can take from an ingress of another namespace on the same host.
+ingress-nginx isolates namespaces by what an ingress may name (Secrets, ConfigMaps, services), not
+by hosts: anyone who may create an ingress for a host shares it. The bundled controller does the
+same, but refuses changes that can only do harm. If tenants do not trust one another, use an
+admission policy to give each its own hosts.
 
-The other ingress, of the namespace ` + "`victim`" + `, has ` + "`/`" + ` of ` + "`shared.example`" + ` and no annotations; snippets are allowed and ` + "`annotations-risk-level`" + ` is
-Critical. The effects in the table are by design and the same in ingress-nginx, with one exception: where the table has 503 because nginx refuses something, ingress-nginx stops
-applying changes for everybody. *A test writes this page; it computes each row with the controller's model.*
+The other ingress, in the namespace ` + "`victim`" + `, has ` + "`/`" + ` of ` + "`shared.example`" + ` and no annotations.
+Snippets are allowed, and ` + "`annotations-risk-level`" + ` is Critical. The effects in the table are by
+design and the same in ingress-nginx, with one exception: where the table has 503 because nginx
+refuses something, ingress-nginx stops applying changes for everybody.
+
+*A test writes this page; it computes each row with the controller's model.*
 
 | an ingress of another namespace has | it is | what it takes from the victim | why |
 |---|---|---|---|

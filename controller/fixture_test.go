@@ -110,6 +110,9 @@ func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), creat
 // launchUntil is launchAs with an end of the patience at the controller's end.
 func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err == nil {
 		_, err = program.Load("http_lua")

@@ -23,6 +23,9 @@ import (
 // needsStream skips where nginx cannot serve TCP and UDP.
 func needsStream(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if program, err := nginx.Find(""); err != nil || !program.Has("stream") {
 		t.Skipf("needs nginx with its stream module (libnginx-mod-stream): %v", err)
 	}

@@ -13,6 +13,9 @@ import (
 
 // What an nginx cannot do is said at the start, with the template's own line.
 func TestATemplateThatCannotWorkHereIsRefusedAtTheStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip(err)

@@ -143,6 +143,9 @@ content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_configuration.lua;
 func start(t *testing.T, with setup) *site {
 	t.Helper()
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip("needs nginx: ", err)

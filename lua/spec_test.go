@@ -76,6 +76,9 @@ func ourSpecs(t *testing.T) (files []string) {
 // it. It skips the test where there is no nginx with Lua.
 func newSpecSite(t *testing.T, what specs) (specSite, *nginx.Nginx) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip("needs nginx: ", err)

@@ -167,6 +167,9 @@ http {
 
 func TestOurLuaUnderTheirConf(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip("needs nginx: ", err)

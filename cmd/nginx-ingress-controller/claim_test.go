@@ -51,6 +51,9 @@ func begin(t *testing.T, args []string) *exec.Cmd {
 // The nginx of a controller that was killed does not keep the next one from
 // starting, but a controller that lives does.
 func TestAKilledControllerDoesNotBlockTheNext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}

@@ -87,6 +87,9 @@ func TestDeployedFlags(t *testing.T) {
 // TestRoles runs the controller as deploy/ would, for a whole life, against an
 // API server that allows what deploy/ allows. All of it must be needed.
 func TestRoles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}

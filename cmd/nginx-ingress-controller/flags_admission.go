@@ -19,10 +19,10 @@ type admissionFlags struct {
 
 func (f *flags) addAdmission() {
 	s, o := f.set, &f.admission
-	s.StringVar(&o.address, "validating-webhook", "", "address:port of the webhook that checks ingresses before they are stored; empty: none")
-	s.StringVar(&o.cert, "validating-webhook-certificate", "", "file with the webhook's certificate; read again when it changes")
-	s.StringVar(&o.key, "validating-webhook-key", "", "file with its key")
-	s.BoolVar(&o.onlyNew, "disable-full-test", false, "the webhook renders the new ingress alone, not the whole configuration")
+	s.StringVar(&o.address, "validating-webhook", "", "address:port of the webhook that validates ingresses before they are stored; empty: no webhook")
+	s.StringVar(&o.cert, "validating-webhook-certificate", "", "file with the webhook's certificate; reloaded when it changes")
+	s.StringVar(&o.key, "validating-webhook-key", "", "file with the webhook's key")
+	s.BoolVar(&o.onlyNew, "disable-full-test", false, "the webhook checks the new ingress alone, not the whole configuration")
 }
 
 func (o *admissionFlags) validate() error {

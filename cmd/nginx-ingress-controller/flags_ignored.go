@@ -11,8 +11,8 @@ import (
 // ignored are flags of ingress-nginx that have nothing to do here, with the
 // reason. They are taken, so that its command lines can be used as they are.
 var ignored = map[string]string{
-	"health-check-timeout":    "ingress-nginx reads it and does not use it",
-	"internal-logger-address": "there is no chroot whose logs must get out",
+	"health-check-timeout":    "ingress-nginx does not use it either",
+	"internal-logger-address": "there is no chroot",
 	"maxmind-edition-ids":     maxmind,
 	"maxmind-license-key":     maxmind,
 	"maxmind-mirror":          maxmind,
@@ -31,7 +31,7 @@ func addIgnored(s *pflag.FlagSet) {
 	s.Int("maxmind-retries-count", 1, "")
 	s.Duration("maxmind-retries-timeout", 0*time.Second, "")
 	for name, reason := range ignored {
-		s.Lookup(name).Usage = "without effect: " + reason
+		s.Lookup(name).Usage = "no effect: " + reason
 	}
 }
 

@@ -31,15 +31,15 @@ const leastInterval = 5
 
 func (f *flags) addStatus() {
 	s, o := f.set, &f.status
-	s.BoolVar(&o.noElection, "disable-leader-election", false, "take no part in elections, and so never write the status of ingresses")
-	s.StringVar(&o.election.ID, "election-id", "ingress-controller-leader", "name of the Lease by which a leader is elected")
-	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "how long a leader who does not renew the Lease stays one; it renews within half of it")
-	s.BoolVar(&o.update, "update-status", true, "write the addresses of ingresses into their status, as the leader")
-	s.BoolVar(&o.onShutdown, "update-status-on-shutdown", true, "take the address back at the end, if no other controller is there")
-	s.IntVar(&o.interval, "status-update-interval", 60, "seconds from one writing of status to the next; at least 5")
-	s.Var(&o.service, "publish-service", "namespace/name of the service whose addresses are those of the ingresses")
-	s.StringVar(&o.addresses, "publish-status-address", "", "addresses of the ingresses, IP addresses or host names with commas in between")
-	s.BoolVar(&o.nodeInternal, "report-node-internal-ip-address", false, "without a service or addresses: use the internal addresses of nodes, not the external")
+	s.BoolVar(&o.noElection, "disable-leader-election", false, "do not take part in leader elections, and so never write the status of ingresses")
+	s.StringVar(&o.election.ID, "election-id", "ingress-controller-leader", "name of the Lease for leader election")
+	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "how long a Lease is valid without renewal; the leader renews it within half of that time")
+	s.BoolVar(&o.update, "update-status", true, "write addresses to the status of ingresses, if this controller is the leader")
+	s.BoolVar(&o.onShutdown, "update-status-on-shutdown", true, "remove the addresses on shutdown, if no other controller runs")
+	s.IntVar(&o.interval, "status-update-interval", 60, "seconds between updates of the status; at least 5")
+	s.Var(&o.service, "publish-service", "namespace/name of the service whose addresses become the status of ingresses")
+	s.StringVar(&o.addresses, "publish-status-address", "", "addresses for the status of ingresses: IP addresses or host names, separated by commas")
+	s.BoolVar(&o.nodeInternal, "report-node-internal-ip-address", false, "without a service or addresses: use the internal addresses of nodes instead of the external ones")
 }
 
 func (o *statusFlags) validate() error {

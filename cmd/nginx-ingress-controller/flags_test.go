@@ -141,7 +141,7 @@ func TestStatusIntervalHasALeast(t *testing.T) {
 	}
 }
 
-// TestFlagsPage writes docs/flags.md, or fails when it is not what it would write.
+// TestFlagsPage compares docs/flags.md with the flags, or writes it with -update.
 func TestFlagsPage(t *testing.T) {
 	f, err := parseFlags(nil)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestFlagsPage(t *testing.T) {
 	klogs := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(klogs)
 	var page bytes.Buffer
-	page.WriteString("# Flags of nginx-ingress-controller\n\nMade from the flags themselves by `make golden`. Those of ingress-nginx have its names and defaults;\nthe last table has those that it does not have.\n")
+	page.WriteString("# Flags of nginx-ingress-controller\n\n*A test writes this page from the flags.* The flags of ingress-nginx have the same names and\ndefaults here; the last table lists flags that ingress-nginx does not have.\n")
 	table := func(title string, include func(*pflag.Flag) bool) {
 		fmt.Fprintf(&page, "\n## %s\n\n| flag | default | what it does |\n|---|---|---|\n", title)
 		f.set.VisitAll(func(flag *pflag.Flag) {
@@ -162,10 +162,10 @@ func TestFlagsPage(t *testing.T) {
 	of := func(flag *pflag.Flag) bool {
 		return strings.Contains(theirs, "\n"+flag.Name+"\n") || strings.Contains(theirs, "\n"+flag.Name+" ")
 	}
-	table("Of ingress-nginx", func(flag *pflag.Flag) bool { return of(flag) && ignored[flag.Name] == "" })
-	table("Of ingress-nginx, without effect here", func(flag *pflag.Flag) bool { return ignored[flag.Name] != "" })
-	table("Our own", func(flag *pflag.Flag) bool { return !of(flag) && klogs.Lookup(flag.Name) == nil })
-	page.WriteString("\nThe flags of klog (`-v` and others) are taken, too; `-v=2` or more logs what is of use when something is searched for.\n")
+	table("Flags of ingress-nginx", func(flag *pflag.Flag) bool { return of(flag) && ignored[flag.Name] == "" })
+	table("Flags of ingress-nginx without effect here", func(flag *pflag.Flag) bool { return ignored[flag.Name] != "" })
+	table("Additional flags", func(flag *pflag.Flag) bool { return !of(flag) && klogs.Lookup(flag.Name) == nil })
+	page.WriteString("\nThe flags of klog (`-v` and others) are accepted as well; `-v=2` or more logs details that help\nto find problems.\n")
 	golden.Check(t, "../../docs/flags.md", page.Bytes())
 }
 

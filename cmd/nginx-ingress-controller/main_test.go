@@ -83,6 +83,9 @@ func ports(t *testing.T) []string {
 }
 
 func TestMisuseIsOneLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}
@@ -182,6 +185,9 @@ func TestFlagsInVainAreToldOf(t *testing.T) {
 // TestLife starts the command as a process, with the flags that the harness
 // gives it, and ends it as a kubelet does.
 func TestLife(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if _, err := findNginx(""); err != nil {
 		t.Skip(err)
 	}

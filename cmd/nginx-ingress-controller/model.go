@@ -21,10 +21,10 @@ type modelFlags struct {
 
 func (f *flags) addModel() {
 	s, m := f.set, &f.model
-	s.StringVar(&m.prefix, "annotations-prefix", annotations.DefaultPrefix, "what the keys of the annotations that are read begin with")
-	s.BoolVar(&m.validate, "enable-annotation-validation", true, "check the values of annotations")
-	s.BoolVar(&m.disableExternalNames, "disable-svc-external-name", false, "leave services of type ExternalName without endpoints")
-	s.BoolVar(&m.topologyAware, "enable-topology-aware-routing", false, "keep to endpoints that are meant for the zone of the controller's node, if the service wishes it")
+	s.StringVar(&m.prefix, "annotations-prefix", annotations.DefaultPrefix, "prefix of the annotations to read")
+	s.BoolVar(&m.validate, "enable-annotation-validation", true, "validate the values of annotations")
+	s.BoolVar(&m.disableExternalNames, "disable-svc-external-name", false, "ignore the endpoints of services of type ExternalName")
+	s.BoolVar(&m.topologyAware, "enable-topology-aware-routing", false, "prefer endpoints for the zone of the controller's node, if the service requests it")
 }
 
 // zone is that of the pod's node, if it is to matter. A node that has none, or

@@ -92,7 +92,7 @@ const (
 )
 
 func (b Bad) String() string {
-	return [...]string{"it is ignored", "bad items are left out", "it allows nothing", "requests get 503", "the ingress is not taken"}[b]
+	return [...]string{"it is ignored", "invalid items are dropped", "it allows nothing", "requests get 503", "the ingress is rejected"}[b]
 }
 
 // Finding is an annotation that could not be followed to the letter.
@@ -140,11 +140,11 @@ func acceptable(given map[string]string, opts options.Options) error {
 	level := RiskOf(opts.Config.AnnotationsRiskLevel)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if key, known := byName[name]; known && key.Risk > level {
-			return fmt.Errorf("annotation %s/%s: its risk is %v, and annotations-risk-level is %v; the ingress is not taken", opts.AnnotationsPrefix, name, key.Risk, level)
+			return fmt.Errorf("annotation %s/%s: its risk is %v, and annotations-risk-level is %v; the ingress is rejected", opts.AnnotationsPrefix, name, key.Risk, level)
 		}
 		for _, word := range opts.Config.AnnotationValueWordBlocklist {
 			if strings.Contains(given[name], word) {
-				return fmt.Errorf("annotation %s/%s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is not taken", opts.AnnotationsPrefix, name, word)
+				return fmt.Errorf("annotation %s/%s: its value has %q, which annotation-value-word-blocklist forbids; the ingress is rejected", opts.AnnotationsPrefix, name, word)
 			}
 		}
 	}

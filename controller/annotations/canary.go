@@ -17,13 +17,13 @@ const mostWeight = 1000000
 var canary = Family{
 	Name: "canaries",
 	Keys: []Key{
-		{Name: "canary", Doc: "The ingress takes a part of the requests of another one's host and path; without it the others do nothing.", Risk: Low, Scope: OfCanary, Want: Boolean, Bad: RejectsAll},
-		{Name: "canary-weight", Doc: "How many of canary-weight-total requests.", Risk: Low, Scope: OfCanary, Want: Number},
-		{Name: "canary-weight-total", Doc: "What canary-weight is a part of; at least 100.", Risk: Low, Scope: OfCanary, Want: Number},
-		{Name: "canary-by-header", Doc: "Requests with this header and always, and none with never.", Risk: Medium, Scope: OfCanary, Want: Basic},
-		{Name: "canary-by-header-value", Doc: "Requests in which that header is this.", Risk: Medium, Scope: OfCanary, Want: Basic},
-		{Name: "canary-by-header-pattern", Doc: "Requests in which that header matches this; canary-by-header-value goes before it.", Risk: Medium, Scope: OfCanary, Want: Regex},
-		{Name: "canary-by-cookie", Doc: "Requests in which this cookie is always, and none with never.", Risk: Medium, Scope: OfCanary, Want: Basic},
+		{Name: "canary", Doc: "The ingress gets a share of the requests of another ingress with the same host and path; required by the other annotations of this group.", Risk: Low, Scope: OfCanary, Want: Boolean, Bad: RejectsAll},
+		{Name: "canary-weight", Doc: "How many of canary-weight-total requests go to the canary.", Risk: Low, Scope: OfCanary, Want: Number},
+		{Name: "canary-weight-total", Doc: "The total that canary-weight is a share of; at least 100.", Risk: Low, Scope: OfCanary, Want: Number},
+		{Name: "canary-by-header", Doc: "Header: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic},
+		{Name: "canary-by-header-value", Doc: "Requests whose header has this value go to the canary.", Risk: Medium, Scope: OfCanary, Want: Basic},
+		{Name: "canary-by-header-pattern", Doc: "Requests whose header matches this go to the canary; canary-by-header-value takes precedence.", Risk: Medium, Scope: OfCanary, Want: Regex},
+		{Name: "canary-by-cookie", Doc: "Cookie: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic},
 	},
 	parse: func(r *reader, set *Set) {
 		if !r.flag("canary", false) {

@@ -27,13 +27,13 @@ var (
 var cors = Family{
 	Name: "cross-origin requests",
 	Keys: []Key{
-		{Name: "enable-cors", Doc: "Let pages of other origins ask; without it the others do nothing.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "enable-cors", Doc: "Allow requests of pages from other origins; required by the other annotations of this group.", Risk: Low, Scope: OfLocation, Want: Boolean},
 		{Name: "cors-allow-origin", Doc: "Allowed origins; * allows all. If the list has no valid item, no origin is allowed.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
-		{Name: "cors-allow-methods", Doc: "With which methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: AllowsNothing},
-		{Name: "cors-allow-headers", Doc: "With which headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: AllowsNothing},
-		{Name: "cors-expose-headers", Doc: "Which headers of answers they see.", Risk: Medium, Scope: OfLocation, Want: exposed},
-		{Name: "cors-allow-credentials", Doc: "With cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: AllowsNothing},
-		{Name: "cors-max-age", Doc: "Seconds for which browsers need not ask again.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32)},
+		{Name: "cors-allow-methods", Doc: "Allowed methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: AllowsNothing},
+		{Name: "cors-allow-headers", Doc: "Allowed request headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: AllowsNothing},
+		{Name: "cors-expose-headers", Doc: "Response headers that scripts can read.", Risk: Medium, Scope: OfLocation, Want: exposed},
+		{Name: "cors-allow-credentials", Doc: "Allow cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: AllowsNothing},
+		{Name: "cors-max-age", Doc: "Seconds for which browsers cache the preflight response.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32)},
 	},
 	parse: func(r *reader, set *Set) {
 		if !r.flag("enable-cors", false) {

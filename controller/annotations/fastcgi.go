@@ -10,7 +10,7 @@ type FastCGI struct {
 var fastCGI = Family{
 	Name: "FastCGI",
 	Keys: []Key{
-		{Name: "fastcgi-index", Doc: "File that stands for a directory.", Risk: Medium, Scope: OfLocation, Want: pattern(`[A-Za-z0-9._\-]+`, "a file name"), Bad: RejectsAll},
+		{Name: "fastcgi-index", Doc: "Index file of directories.", Risk: Medium, Scope: OfLocation, Want: pattern(`[A-Za-z0-9._\-]+`, "a file name"), Bad: RejectsAll},
 		{Name: "fastcgi-params-configmap", Doc: "ConfigMap ([namespace/]name) of FastCGI parameters.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) {

@@ -46,7 +46,7 @@ func FuzzParse(f *testing.F) {
 		in := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: given}}
 		set, findings, err := annotations.Parse(in, opts)
 		if err != nil {
-			if !strings.Contains(err.Error(), "the ingress is not taken") {
+			if !strings.Contains(err.Error(), "the ingress is rejected") {
 				t.Errorf("error %v does not say what was done", err)
 			}
 			return

@@ -78,7 +78,7 @@ func TestGates(t *testing.T) {
 		},
 		"without validation what is no number is still none": {
 			given: `limit-rps: "a lot"`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },
-			rejected: "want a whole number; the ingress is not taken",
+			rejected: "want a whole number; the ingress is rejected",
 		},
 		"without validation what cannot be parsed still denies": {
 			given: `allowlist-source-range: office`, options: func(o *options.Options) { o.SkipAnnotationValidation = true },

@@ -3,7 +3,7 @@ package annotations
 var globalAuth = Family{
 	Name: "global authentication",
 	Keys: []Key{
-		{Name: "enable-global-auth", Doc: "Ask the ConfigMap's global-auth-url about each request.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "enable-global-auth", Doc: "Authenticate each request with the ConfigMap's global-auth-url.", Risk: Low, Scope: OfLocation, Want: Boolean},
 	},
 	parse: func(r *reader, set *Set) { set.EnableGlobalAuth = r.flag("enable-global-auth", true) },
 }

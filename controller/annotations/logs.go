@@ -10,7 +10,7 @@ var logs = Family{
 	Name: "logs",
 	Keys: []Key{
 		{Name: "enable-access-log", Doc: "Log requests.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "enable-rewrite-log", Doc: "Log what is rewritten.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "enable-rewrite-log", Doc: "Log rewrites.", Risk: Low, Scope: OfLocation, Want: Boolean},
 	},
 	parse: func(r *reader, set *Set) {
 		set.Logs = Logs{Access: r.flag("enable-access-log", true), Rewrite: r.flag("enable-rewrite-log", false)}

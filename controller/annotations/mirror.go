@@ -18,9 +18,9 @@ type Mirror struct {
 var mirror = Family{
 	Name: "mirroring",
 	Keys: []Key{
-		{Name: "mirror-target", Doc: "Where a copy of each request is sent: a URL, which may have variables.", Risk: High, Scope: OfLocation, Want: Template},
-		{Name: "mirror-request-body", Doc: "With the body.", Risk: Low, Scope: OfLocation, Want: OnOff, Bad: RejectsAll},
-		{Name: "mirror-host", Doc: "The Host of the copy; the URL's unless given.", Risk: High, Scope: OfLocation, Want: Template},
+		{Name: "mirror-target", Doc: "URL to which a copy of each request is sent; it may contain variables.", Risk: High, Scope: OfLocation, Want: Template},
+		{Name: "mirror-request-body", Doc: "Include the body in the copy.", Risk: Low, Scope: OfLocation, Want: OnOff, Bad: RejectsAll},
+		{Name: "mirror-host", Doc: "The Host header of the copy; default: the host of the URL.", Risk: High, Scope: OfLocation, Want: Template},
 	},
 	parse: func(r *reader, set *Set) {
 		target := r.text("mirror-target", "")

@@ -12,10 +12,10 @@ type ModSecurity struct {
 var modSecurity = Family{
 	Name: "web application firewall",
 	Keys: []Key{
-		{Name: "enable-modsecurity", Doc: "ModSecurity for the location; the ConfigMap says for all.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "enable-owasp-core-rules", Doc: "With the OWASP core rules.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "modsecurity-transaction-id", Doc: "Name of a request in its logs: nginx variables and text.", Risk: High, Scope: OfLocation, Want: Variable},
-		{Name: "modsecurity-snippet", Doc: "Rules of ModSecurity.", Risk: Critical, Scope: OfLocation, Want: Anything},
+		{Name: "enable-modsecurity", Doc: "Enable ModSecurity for the location; the ConfigMap sets the default.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
+		{Name: "enable-owasp-core-rules", Doc: "Enable the OWASP core rules.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
+		{Name: "modsecurity-transaction-id", Doc: "ID of a request in ModSecurity's logs; it may contain nginx variables.", Risk: High, Scope: OfLocation, Want: Variable},
+		{Name: "modsecurity-snippet", Doc: "ModSecurity rules.", Risk: Critical, Scope: OfLocation, Want: Anything},
 	},
 	parse: func(r *reader, set *Set) {
 		set.ModSecurity = ModSecurity{

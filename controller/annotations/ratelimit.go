@@ -33,13 +33,13 @@ const mostConnections = 65535
 var rateLimit = Family{
 	Name: "limits",
 	Keys: []Key{
-		{Name: "limit-connections", Doc: "Connections that a client may have at once.", Risk: Low, Scope: OfLocation, Want: AtMost(mostConnections), Bad: RejectsAll},
-		{Name: "limit-rps", Doc: "Requests a second that a client may make.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
-		{Name: "limit-rpm", Doc: "Requests a minute that a client may make.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
-		{Name: "limit-burst-multiplier", Doc: "How many times the limit may come at once.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000), Bad: RejectsAll},
-		{Name: "limit-rate", Doc: "KB a second that an answer is sent with; 0 is no limit.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
-		{Name: "limit-rate-after", Doc: "KB of an answer sent before that holds.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
-		{Name: "limit-allowlist", Aliases: []string{"limit-whitelist"}, Doc: "Clients without limits.", Risk: Low, Scope: OfLocation, Want: Networks, Bad: RejectsAll},
+		{Name: "limit-connections", Doc: "Concurrent connections per client.", Risk: Low, Scope: OfLocation, Want: AtMost(mostConnections), Bad: RejectsAll},
+		{Name: "limit-rps", Doc: "Requests per second and client.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
+		{Name: "limit-rpm", Doc: "Requests per minute and client.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
+		{Name: "limit-burst-multiplier", Doc: "Burst size, as a multiple of the limit.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000), Bad: RejectsAll},
+		{Name: "limit-rate", Doc: "Rate at which a response is sent, in KB/s; 0: no limit.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
+		{Name: "limit-rate-after", Doc: "KB of a response after which limit-rate applies.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
+		{Name: "limit-allowlist", Aliases: []string{"limit-whitelist"}, Doc: "Clients to which the limits do not apply.", Risk: Low, Scope: OfLocation, Want: Networks, Bad: RejectsAll},
 	},
 	parse: func(r *reader, set *Set) {
 		connections := max(0, r.number("limit-connections", 0))

@@ -216,7 +216,7 @@ func (r *reader) bad(name, reason string) {
 	case RejectsAll:
 		if r.rejected == nil {
 			value, _ := r.raw(r.key(name))
-			r.rejected = fmt.Errorf("annotation %s: %s: %s; the ingress is not taken", r.full(name), shown(value), reason)
+			r.rejected = fmt.Errorf("annotation %s: %s: %s; the ingress is rejected", r.full(name), shown(value), reason)
 		}
 	}
 }

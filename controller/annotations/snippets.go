@@ -9,9 +9,9 @@ type Snippets struct {
 var snippets = Family{
 	Name: "snippets",
 	Keys: []Key{
-		{Name: "configuration-snippet", Doc: "Put into the locations.", Risk: Critical, Scope: OfLocation, Want: Anything},
-		{Name: "server-snippet", Doc: "Put into the server.", Risk: Critical, Scope: OfServer, Want: Anything},
-		{Name: "stream-snippet", Doc: "Put into the stream block.", Risk: Critical, Scope: OfAll, Want: Anything},
+		{Name: "configuration-snippet", Doc: "Inserted into the locations.", Risk: Critical, Scope: OfLocation, Want: Anything},
+		{Name: "server-snippet", Doc: "Inserted into the server.", Risk: Critical, Scope: OfServer, Want: Anything},
+		{Name: "stream-snippet", Doc: "Inserted into the stream block.", Risk: Critical, Scope: OfAll, Want: Anything},
 	},
 	parse: func(r *reader, set *Set) {
 		set.ConfigurationSnippet = r.snippet("configuration-snippet")

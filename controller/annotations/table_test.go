@@ -54,13 +54,19 @@ func TestDocs(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Annotations
 
-Those of ingress-nginx, all with the prefix ` + "`" + annotations.DefaultPrefix + "/`" + ` (` + "`--annotations-prefix`" + `). An ingress with an annotation that is
-riskier than the ConfigMap's ` + "`annotations-risk-level`" + ` is refused: the earlier version stays if it [protects no less](quarantine.md); otherwise its requests get 503. Snippets need ` + "`allow-snippet-annotations`" + `, too.
-An empty value is none. What was ignored or refused is a finding and an Event. Where an annotation is about a host or a backend, the
-oldest ingress that names it has its way. *This page is written from the table in ` + "`controller/annotations`" + ` by its tests.*
+These are the annotations of ingress-nginx, with the prefix ` + "`" + annotations.DefaultPrefix + "/`" + `
+(` + "`--annotations-prefix`" + `). An empty value is ignored. Ignored and rejected values become findings and
+Events.
+
+If an annotation has a higher risk than the ConfigMap's ` + "`annotations-risk-level`" + `, the ingress is
+rejected: its previous version stays if that [protects no less](quarantine.md); otherwise its
+requests get 503. Snippets also need ` + "`allow-snippet-annotations`" + `. If several ingresses set an
+annotation with the scope server or backend, the oldest ingress wins.
+
+*A test writes this page from the tables in ` + "`controller/annotations`" + `.*
 `)
 	for _, family := range annotations.Families() {
-		fmt.Fprintf(&page, "\n## %s%s\n\n| annotation | what it does | value | about | risk | if the value is bad |\n|---|---|---|---|---|---|\n",
+		fmt.Fprintf(&page, "\n## %s%s\n\n| annotation | what it does | value | scope | risk | if the value is invalid |\n|---|---|---|---|---|---|\n",
 			strings.ToUpper(family.Name[:1]), family.Name[1:])
 		for _, key := range family.Keys {
 			names := "`" + strings.Join(append([]string{key.Name}, key.Aliases...), "`, `") + "`"

@@ -69,7 +69,7 @@ var (
 	Size     = pattern(`(?i)\d{1,9}[km]?`, "a size such as 512, 8k, 1m")
 	Offset   = pattern(`(?i)\d{1,9}[kmg]?`, "a size such as 512, 8k, 1m, 2g")
 	Header   = pattern(`[A-Za-z0-9\-_]+`, "a header name")
-	Networks = Want{Text: "IP addresses and networks with commas in between", ok: areNetworks, each: true}
+	Networks = Want{Text: "IP addresses and networks, separated by commas", ok: areNetworks, each: true}
 	Label    = pattern(`[a-z]([a-z0-9\-]{0,61}[a-z0-9])?`, "the name of a service")
 )
 
@@ -148,7 +148,7 @@ func WordsOf(words ...string) Want {
 
 // ListOf is items with commas in between; empty ones do not count.
 func ListOf(item Want) Want {
-	return Want{Text: "a list with commas: " + item.Text, each: true, ok: func(s string) bool {
+	return Want{Text: "a comma-separated list: " + item.Text, each: true, ok: func(s string) bool {
 		for part := range strings.SplitSeq(s, ",") {
 			if part = strings.TrimSpace(part); part != "" && !item.ok(part) {
 				return false

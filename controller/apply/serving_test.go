@@ -33,6 +33,9 @@ type withLua struct {
 
 func newWithLua(t *testing.T) *withLua {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip(err)

@@ -19,6 +19,9 @@ import (
 // testConf has the nginx of this machine read what the cluster becomes.
 func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	server, err := nginx.Find("")
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)

@@ -13,6 +13,9 @@ func TestWorkersAreNotRootByDefault(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root's nginx has workers of another user")
 	}
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	real, err := exec.LookPath("nginx")
 	if err != nil {
 		t.Skip(err)

@@ -244,11 +244,12 @@ func TestRootMovesOnlyOurFolders(t *testing.T) {
 	}
 }
 
-// docs/configmap.md is written from the table.
+// TestDocs writes docs/configmap.md from the table, or compares it with the table.
 func TestDocs(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# The ConfigMap\n\nIts keys are those of ingress-nginx (`--configmap`). A bad value and an unknown key are findings and Events; the default holds.\n" +
-		"Lists have commas. *This page is written from the table in `controller/options` by its tests.*\n\n| key | type | default | what it does |\n|---|---|---|---|\n")
+	page.WriteString("# The ConfigMap\n\nThe keys are those of ingress-nginx (`--configmap`). Invalid values and unknown keys become findings\n" +
+		"and Events, and the default applies. The items of lists are separated by commas. *A test writes this\n" +
+		"page from the table in `controller/options`.*\n\n| key | type | default | what it does |\n|---|---|---|---|\n")
 	for _, key := range options.Keys() {
 		shown := ""
 		if key.Default != "" {

@@ -38,6 +38,9 @@ const certificateFile = "/etc/ingress-controller/ssl/default-fake-certificate.pe
 // ports and a root of its own that has all the files nginx reads.
 func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)

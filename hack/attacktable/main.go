@@ -1,5 +1,5 @@
-// Command attacktable prints the rows of an attack run, one JSON object a line
-// on standard input, as a Markdown table sorted by target.
+// Command attacktable reads the rows of an attack run from standard input, one JSON object per
+// line, and prints them as a Markdown table sorted by target.
 package main
 
 import (

@@ -12,6 +12,9 @@ import (
 // pretend has this machine's nginx say other things of itself.
 func pretend(t *testing.T, text string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip("needs nginx: ", err)

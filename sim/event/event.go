@@ -40,13 +40,13 @@ type Event struct {
 type Run struct {
 	Schema      string            `json:"schema"`                // of the log
 	Scenario    string            `json:"scenario"`              // its name
-	Summary     string            `json:"summary,omitempty"`     // what it shows, in a sentence
-	Seed        uint64            `json:"seed"`                  // makes population and churn the same again
+	Summary     string            `json:"summary,omitempty"`     // what the scenario shows, in a sentence
+	Seed        uint64            `json:"seed"`                  // reproduces population and churn
 	Driver      string            `json:"driver"`                // where it ran: local, container, kind
-	Start       time.Time         `json:"start"`                 // the zero of every time
+	Start       time.Time         `json:"start"`                 // the origin of all times
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
-	Granularity time.Duration     `json:"granularity,omitempty"` // how far apart looks at a worker may be; 0: as the measurements say
+	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two probes of a worker; 0: the default
 }
 
 // Phase marks a stretch of a subject's life. Rounds are the stretches that are
@@ -298,10 +298,10 @@ type Trouble struct {
 // the controller first called itself healthy.
 type Start struct {
 	Again    bool          `json:"again"`    // it had run before
-	Healthy  time.Duration `json:"healthy"`  // until it called itself healthy
+	Healthy  time.Duration `json:"healthy"`  // until it reported healthy
 	Served   time.Duration `json:"served"`   // until every URL was served
 	Asked    int           `json:"asked"`    // URLs
-	Unserved int           `json:"unserved"` // that no pod answered when it was healthy
+	Unserved int           `json:"unserved"` // URLs that no pod answered then
 }
 
 // Probe is what it took in a round to ask every worker over a connection of its

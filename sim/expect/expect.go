@@ -30,8 +30,8 @@ type Expectation struct {
 type Evaluation struct {
 	Text   string `json:"text"`
 	OK     bool   `json:"ok"`
-	Actual string `json:"actual"` // the values it is about: reloads = 7, requests.failed = 0
-	// Error says why it could not be evaluated, such as a division by zero; it is not met then.
+	Actual string `json:"actual"` // the values that it uses: reloads = 7, requests.failed = 0
+	// Error is why the expectation could not be evaluated, such as a division by zero; it is not met then.
 	Error string `json:"error,omitempty"`
 }
 

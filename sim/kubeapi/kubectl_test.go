@@ -39,6 +39,9 @@ type kubectl struct {
 }
 
 func newKubectl(t *testing.T, s *Server) kubectl {
+	if testing.Short() {
+		t.Skip("needs kubectl; not run with -short")
+	}
 	path, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip("kubectl is not installed:", err)

@@ -16,7 +16,7 @@ type Legs struct {
 	Spread time.Duration `json:"spread"` // from the first worker to the last
 }
 
-// Way summarises the legs of all changes that every worker came to serve.
+// Way summarises the legs of all changes that every worker served.
 type Way struct {
 	Write  Durations `json:"write"`
 	Wait   Durations `json:"wait"`

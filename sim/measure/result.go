@@ -17,18 +17,18 @@ const Schema = "windtunnel.dev/result/v1"
 type Result struct {
 	Schema   string    `json:"schema"`   // the version of this format
 	Run      event.Run `json:"run"`      // what was run, from what, where
-	Cut      bool      `json:"cut"`      // interrupted: the figures are of what was seen
+	Cut      bool      `json:"cut"`      // the run was interrupted; the figures cover its log so far
 	Subjects []Subject `json:"subjects"` // in the order of the scenario
 }
 
-// Subject is what one subject cost its clients. Only what lies inside its
-// rounds counts. The json names are the names that expectations use.
+// Subject is what one subject cost its clients. Only its rounds count. The JSON names are the names
+// that expectations use.
 type Subject struct {
-	Name     string        `json:"name"`     // as the scenario calls it
-	Rounds   int           `json:"rounds"`   // how many were measured
-	Measured time.Duration `json:"measured"` // sum of its rounds
+	Name     string        `json:"name"`     // as in the scenario
+	Rounds   int           `json:"rounds"`   // number of measured rounds
+	Measured time.Duration `json:"measured"` // total duration of its rounds
 
-	Valid   bool     `json:"valid"`             // its figures say something about it
+	Valid   bool     `json:"valid"`             // whether its figures say something about it
 	Invalid []string `json:"invalid,omitempty"` // why this run says nothing about the subject
 
 	Changes  Changes  `json:"changes"`
@@ -54,65 +54,64 @@ type Subject struct {
 	Trouble      []string      `json:"trouble,omitempty"`
 }
 
-// Changes counts the changes of the cluster by what became of them.
+// Changes counts the changes of the cluster by outcome.
 type Changes struct {
 	Made        int `json:"made"`
 	Failed      int `json:"failed"`      // the API refused them
-	Converged   int `json:"converged"`   // every live worker came to serve them
+	Converged   int `json:"converged"`   // every live worker served them
 	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
 	Unconverged int `json:"unconverged"` // not served by every worker when the round ended
-	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or of a service without a host, and do not say what is to be seen
+	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or a pod of a service without a host, and have no see
 }
 
-// Struck is what the faults of one name have struck. If a fault strikes nothing
+// Struck is what the faults of one name struck. If a fault strikes nothing
 // although the subject is running, the run is void.
 type Struck struct {
 	Name   string `json:"name"`
 	Count  int    `json:"count"`  // how much they struck, in total
 	Of     string `json:"of"`     // unit of count: requests, workers, files …
 	Times  int    `json:"times"`  // how often such a fault began
-	Missed int    `json:"missed"` // of those times, it struck nothing
-	Failed int    `json:"failed"` // of those times, it could not be made
+	Missed int    `json:"missed"` // of those times, the fault struck nothing
+	Failed int    `json:"failed"` // of those times, the fault could not be made
 	Absent int    `json:"absent"` // of those times, the subject was not running: its controller or nginx had ended; neither missed nor failed
-	Untold int    `json:"untold"` // of those times, the log does not have the result
+	Untold int    `json:"untold"` // of those times, the log lacks the result
 }
 
-// Balance is how evenly the pods of services were asked, of services whose pods
-// stayed the same and were asked often enough.
+// Balance is how evenly requests were distributed over pods, for services whose pods stayed the
+// same and got enough requests.
 type Balance struct {
-	Services int     `json:"services"` // that it is about
-	Hottest  float64 `json:"hottest"`  // the most that one pod got, over its fair share; 1: all got the same; 0: about nothing
+	Services int     `json:"services"` // number of such services
+	Hottest  float64 `json:"hottest"`  // the largest share of one pod, relative to its fair share; 1: all got the same; 0: no such services
 	Idle     int     `json:"idle"`     // pods that got nothing
 }
 
-// Start is what came of the starts of the controller, the first included: the
-// longest times, and the sums of what was asked for at the moment at which it first
-// called itself healthy.
+// Start describes all starts of the controller: the longest times, and the sums of the URLs that
+// were requested at the moment it first reported healthy.
 type Start struct {
 	Count    int           `json:"count"`
-	Healthy  time.Duration `json:"healthy"`  // until it called itself healthy
+	Healthy  time.Duration `json:"healthy"`  // until it reported healthy
 	Served   time.Duration `json:"served"`   // until all URLs of the population were served
 	Asked    int           `json:"asked"`    // URLs
-	Unserved int           `json:"unserved"` // that no pod answered when it was healthy
+	Unserved int           `json:"unserved"` // URLs that no pod answered then
 }
 
-// Probe is what it took to ask every worker: convergence is seen over these
-// connections. Each round begins anew, and counts its workers anew.
+// Probe is what it took to ask every worker: convergence is measured over these connections. Each
+// round opens new connections and counts its workers again.
 type Probe struct {
-	Connections int `json:"connections"` // opened, those that reached a worker which had one already included
+	Connections int `json:"connections"` // opened, including those that reached a worker which already had one
 	Workers     int `json:"workers"`     // that were reached
 	Unreached   int `json:"unreached"`   // workers that accepted connections at the end of a round, but gave none to the probes
 }
 
-// Posts counts dynamic updates. Visible is false for a controller that does
-// not tell: then the zeros mean nothing.
+// Posts counts dynamic updates. Visible is false for a controller that does not report them; the
+// zeros mean nothing then.
 type Posts struct {
 	Visible bool  `json:"visible"`
 	Count   int   `json:"count"`
 	Bytes   int64 `json:"bytes"`
 }
 
-// Syncs counts a controller's passes, if it tells.
+// Syncs counts the controller's syncs, if it reports them.
 type Syncs struct {
 	Count  int `json:"count"`
 	Failed int `json:"failed"`
@@ -123,14 +122,14 @@ type Syncs struct {
 type Converge struct {
 	First Durations `json:"first"`
 	Last  Durations `json:"last"`
-	// Granularity is the gap between two looks of a probe at the same worker
-	// for the same change: no time above is finer than this.
+	// Granularity is the time between two probes of the same worker for the same change; no time
+	// above is finer than this.
 	Granularity Durations `json:"granularity"`
 	Way         Way       `json:"way"`   // where the time of a change went
 	Flaps       int       `json:"flaps"` // old answers from a worker after a new one
-	// Between is how long workers gave answers that were neither of the state before
-	// a change nor of that after it, such as the 503 of a new host whose backend is
-	// not known yet; of changes that say what is to be seen.
+	// Between is how long workers gave answers that matched neither the state before a change nor
+	// the state after it, such as the 503 of a new host whose backend is not known yet. It covers
+	// changes that have a see.
 	Between Durations `json:"between"`
 }
 
@@ -143,30 +142,30 @@ type Durations struct {
 	Max time.Duration `json:"max"`
 }
 
-// Requests counts requests by what became of them.
+// Requests counts requests by outcome.
 type Requests struct {
-	Due    int `json:"due"`    // meant to be sent; what the end of a round cut off included
+	Due    int `json:"due"`    // requests that were due, including those cut off by the end of a round
 	Missed int `json:"missed"` // of those, never sent: the generator fell behind
-	Sent   int `json:"sent"`   // and over by the end of their round
-	// Unanswered are the requests without an answer that the harness cancelled, a
-	// second after the end of their round. They count neither as good nor as failed.
-	// Requests with a chosen length are not among them.
+	Sent   int `json:"sent"`   // sent, and finished by the end of their round
+	// Unanswered are the requests without a response that the harness cancelled, a second after the
+	// end of their round. They count neither as good nor as failed. Requests with a chosen length
+	// are excluded.
 	Unanswered int            `json:"unanswered"`
 	Failed     int            `json:"failed"`
 	Causes     map[string]int `json:"causes"` // failed, by cause
-	// Departed are those of the cause nginx-5xx that fell into a time in which a pod of
-	// their service, taken out by a change, had gone while a worker may still have had it.
+	// Departed are the failures with the cause nginx-5xx that occurred while a pod of their
+	// service, removed by a change, was gone and a worker may still have used it.
 	Departed int `json:"departed"`
 	// Bound is the upper bound of the failure rate, 0 to 1, at 95 % confidence
 	// when none failed: the rule of three, 3/Sent. It is the observed rate otherwise.
 	Bound       float64   `json:"bound"`
 	Unexplained int       `json:"unexplained"` // failed without a known cause
-	Retries     int       `json:"retries"`     // hidden by the HTTP client
+	Retries     int       `json:"retries"`     // silent repetitions by the HTTP client
 	Sockets     int       `json:"sockets"`     // opened
-	Latency     Durations `json:"latency"`     // of answered requests, from the intended send time; without those of Lane.Lasted
+	Latency     Durations `json:"latency"`     // of requests with a response, from the intended send time; without those of Lane.Lasted
 	Lag         Durations `json:"lag"`         // the generator's own
-	// Stale is of the answers of pods that a change had taken out of their
-	// service: how long before the request was sent that was meant.
+	// Stale describes the answers of pods that a change had taken out of their service: the time
+	// from the intent of the change until the request was sent.
 	Stale Durations `json:"stale"`
 }
 
@@ -180,59 +179,58 @@ type Lane struct {
 	Lasted Durations `json:"lasted"`
 }
 
-// Certificates is when clients of the lanes that speak TLS were shown what
-// changes of certificates brought.
+// Certificates is when clients of the TLS lanes saw changed certificates.
 type Certificates struct {
 	Changed int `json:"changed"`
-	Unseen  int `json:"unseen"` // no client was shown them before their round ended
-	// First is from the intent of a change until a client had an answer under
-	// the new certificate; Last until the last request that was still shown the
-	// old one was sent, First where none was. No finer than the requests of a host.
+	Unseen  int `json:"unseen"` // no client saw them before their round ended
+	// First is from the intent of a change until a client got a response under the new certificate.
+	// Last is until the last request was sent that still saw the old one; it equals First if there
+	// was none. Limited by the rate of requests to a host.
 	First Durations `json:"first"`
 	Last  Durations `json:"last"`
 }
 
-// Workers is what became of nginx's worker processes.
+// Workers describes nginx's worker processes.
 type Workers struct {
 	Generations int       `json:"generations"`       // seen in the rounds
 	Alive       int       `json:"alive"`             // most generations alive at once
 	Most        int       `json:"most"`              // most workers alive at once
-	Replaced    int       `json:"replaced"`          // workers of the first moment that were not there at the last
+	Replaced    int       `json:"replaced"`          // workers present at the beginning that were gone at the end
 	Exited      int       `json:"exited"`            // workers that ended
 	Crashed     int       `json:"crashed"`           // of those, by a signal or with a code other than 0
-	Untold      int       `json:"untold"`            // of those, nothing tells how
+	Untold      int       `json:"untold"`            // of those, the exit status is unknown
 	Draining    int       `json:"draining"`          // workers that drained when the last round ended
-	Drained     Durations `json:"drained"`           // of a worker, from being told to finish until it had gone
+	Drained     Durations `json:"drained"`           // time from the moment a worker was told to finish until it was gone
 	First       []int     `json:"first,omitempty"`   // PIDs
 	Last        []int     `json:"last,omitempty"`    // PIDs
-	History     []History `json:"history,omitempty"` // of each generation that lived from the first round to the last, the oldest first
+	History     []History `json:"history,omitempty"` // of each generation that lived between the first round and the last, oldest first
 }
 
-// History is the life of one generation of workers. Times are since the start
-// of the run; -1 is what had not come by the end of the last round.
+// History is the life of one generation of workers. Times are since the start of the run; -1: not
+// by the end of the last round.
 type History struct {
 	Master     int            `json:"master"` // PID
 	Generation int            `json:"generation"`
-	Workers    int            `json:"workers"`  // that it ever had
+	Workers    int            `json:"workers"`  // number of workers that it ever had
 	Began      time.Duration  `json:"began"`    // when its first worker was seen
-	Draining   time.Duration  `json:"draining"` // when the first of its workers was seen to finish
-	Ended      time.Duration  `json:"ended"`    // when its last worker had gone
+	Draining   time.Duration  `json:"draining"` // when its first worker was seen to drain
+	Ended      time.Duration  `json:"ended"`    // when its last worker was gone
 	PeakRSS    int64          `json:"peakRSS"`  // bytes, summed over its workers; 0: not sampled
 	PeakPSS    int64          `json:"peakPSS"`
 	Held       Held           `json:"held"`
-	Exits      map[string]int `json:"exits"` // of its workers, by how: "code 0", "SIGKILL", "untold"
+	Exits      map[string]int `json:"exits"` // exits of its workers by status: "code 0", "SIGKILL", "untold"
 }
 
-// Held is why a draining generation lived on: the TCP connections that its
-// draining workers held open when they were last seen to hold any.
+// Held explains why a draining generation lived on: the TCP connections that its draining workers
+// held open when last seen with any.
 type Held struct {
-	Looks   int `json:"looks"` // how often it was; 0: nothing is known
+	Looks   int `json:"looks"` // number of samples; 0: nothing is known
 	Clients int `json:"clients"`
 	Pods    int `json:"pods"`
 }
 
-// Memory is in bytes, summed over all nginx processes of the subject: shared
-// pages count in each of them (RSS), or divided among them (PSS).
+// Memory is in bytes, summed over all nginx processes of the subject. RSS counts shared pages in
+// each process; PSS divides them among the processes.
 type Memory struct {
 	PeakRSS  int64   `json:"peakRSS"` // over the rounds
 	PeakPSS  int64   `json:"peakPSS,omitempty"`
@@ -243,7 +241,7 @@ type Memory struct {
 	Growth   float64 `json:"growth"` // EndRSS over StartRSS; 0: not sampled
 }
 
-// Trends are how what is held grew over the rounds, without their first tenth.
+// Trends describe the growth of memory and open files over the rounds, without their first tenth.
 type Trends struct {
 	NginxRSS        Trend `json:"nginxRSS"` // bytes
 	NginxPSS        Trend `json:"nginxPSS"` // bytes
@@ -252,8 +250,8 @@ type Trends struct {
 	ControllerFiles Trend `json:"controllerFiles"`
 }
 
-// Trend is the median slope, and the bounds of its 95 % confidence interval. N is
-// how many slopes it is of; the rest is zero, and says nothing, when N is.
+// Trend is the median slope, with the bounds of its 95 % confidence interval. N is the number of
+// slopes; if it is zero, the other fields are meaningless.
 type Trend struct {
 	N       int     `json:"n"`
 	PerHour float64 `json:"perHour"`
@@ -261,7 +259,7 @@ type Trend struct {
 	High    float64 `json:"high"` // an hour
 }
 
-// CPU is what was used in the rounds.
+// CPU is the CPU time used in the rounds.
 type CPU struct {
 	Nginx      time.Duration `json:"nginx"` // all nginx processes, nginx -t included
 	Controller time.Duration `json:"controller"`

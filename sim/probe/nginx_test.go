@@ -38,6 +38,9 @@ type nginx struct {
 // upstream blocks.
 func startNginx(t *testing.T, server string, upstreams ...string) *nginx {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	found, err := program.Find("")
 	if err != nil {
 		t.Skip(err)

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// word says whether an expectation is met.
+// word reports whether an expectation is met.
 func word(c judge.Check) string {
 	switch {
 	case c.Void:
@@ -50,8 +50,8 @@ func tally(checks []judge.Check) (met, unmet, void int) {
 	return met, unmet, void
 }
 
-// Document is result.json: the result, and the checks beside its fields. Its
-// schema is docs/result.schema.json; docs/result.md is that for people.
+// Document is result.json: the fields of the result, and the checks. docs/result.schema.json is its
+// schema, and docs/result.md describes it for readers.
 type Document struct {
 	measure.Result
 	Checks []judge.Check `json:"outcomes"` // of every expectation of every subject

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 
@@ -62,12 +63,16 @@ func reference(all *jsonschema.Schema) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `# result.json
 
-What one run measured, as `+"`windtunnel run`"+` writes it and `+"`windtunnel compare`"+` reads it. This page and
-[result.schema.json](result.schema.json), a JSON Schema, are made from the Go types (package sim/measure) by a test.
+This file contains what one run measured. `+"`windtunnel run`"+` writes it, and
+`+"`windtunnel compare`"+` reads it.
 
-The field `+"`schema`"+` names the version, %s. Within a version fields may come, but none goes or changes its meaning; a program
-should ignore fields that it does not know. Durations and times are integers of nanoseconds, times count from the start
-of the run, and sizes are bytes. Everything below subjects[] is what expectations speak of, by the same names.
+The field `+"`schema`"+` names the version, %s. Within a version, fields may be
+added, but none is removed or changes its meaning; programs should ignore unknown fields. Durations
+and times are integers in nanoseconds, times count from the start of the run, and sizes are in
+bytes. Expectations use everything below subjects[], by the same names.
+
+*A test writes this page and the JSON Schema [result.schema.json](result.schema.json) from the Go
+types of the package sim/measure.*
 `, measure.Schema)
 	seen := map[string]bool{}
 	var describe func(name string)
@@ -77,7 +82,7 @@ of the run, and sizes are bytes. Everything below subjects[] is what expectation
 		}
 		seen[name] = true
 		definition := all.Definitions[name]
-		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", title(name), cell(definition.Description))
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", title(name), wrap(cell(definition.Description)))
 		var next []string
 		for field := definition.Properties.Oldest(); field != nil; field = field.Next() {
 			kind, inner := kindOf(field.Value)
@@ -92,6 +97,27 @@ of the run, and sizes are bytes. Everything below subjects[] is what expectation
 	}
 	describe("Document")
 	return out.Bytes()
+}
+
+// wrap breaks text into lines of at most 100 characters.
+func wrap(text string) string {
+	var out strings.Builder
+	width := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case width+1+n > 100:
+			out.WriteString("\n")
+			width = 0
+		default:
+			out.WriteString(" ")
+			width++
+		}
+		out.WriteString(word)
+		width += n
+	}
+	return out.String()
 }
 
 func title(name string) string {

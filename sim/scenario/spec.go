@@ -10,55 +10,54 @@ import (
 type Spec struct {
 	// One sentence: what the scenario shows.
 	Summary string `yaml:"summary,omitempty"`
-	// Where all chance comes from: the same seed gives the same population, churn and traffic.
+	// The source of all randomness: the same seed gives the same population, churn and traffic.
 	Seed uint64 `yaml:"seed" jsonschema:"default=1"`
-	// What is under test. Without any: one subject named bundled, our controller.
+	// What is under test. Default: one subject named bundled, our controller.
 	Subjects []Subject `yaml:"subjects,omitempty"`
-	// How many stretches the timeline is dealt out over. In each, the subjects take turns: A B, B A, A B.
+	// The number of rounds that the timeline is divided into. The subjects take turns: A B, B A, A B.
 	Rounds int `yaml:"rounds" jsonschema:"default=1,minimum=1"`
 	// How long a round may take to converge after its last change.
 	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
-	// How far apart two looks at a worker may be (99th percentile) before the run is void. A worker is asked about one open change after the other: a thousand at once take two seconds.
+	// The largest time between two probes of a worker (99th percentile); beyond it, the run is void. A worker is asked about one open change after another: a thousand at once take two seconds.
 	Granularity time.Duration `yaml:"granularity" jsonschema:"default=250ms"`
 	// Keys of the controller's ConfigMap, for every subject.
 	Config map[string]string `yaml:"config,omitempty"`
-	// Services, pods and ingresses that are there before the timeline begins.
+	// Services, pods and ingresses that exist before the timeline begins.
 	Population Population `yaml:"population,omitempty"`
-	// Streams of requests that run for as long as a round does.
+	// Streams of requests that run throughout each round.
 	Traffic []Traffic `yaml:"traffic,omitempty"`
 	// What happens, and when.
 	Timeline []Step `yaml:"timeline,omitempty"`
-	// What must be true of every subject: CEL over the measurements, such as reloads == 0.
+	// What must hold for every subject: CEL over the measurements, such as reloads == 0.
 	Expect []Expectation `yaml:"expect,omitempty"`
-	// What is compared of runs, and by how much it may rise.
+	// The figures by which runs are compared, and how much each may rise.
 	Compare Comparison `yaml:"compare,omitempty"`
-	// What must make the scenario fail: proof that it can.
+	// A mutation that must make the scenario fail, which proves that it can.
 	Control *Control `yaml:"control,omitempty"`
-	// When it is run: pr, on every change; nightly; soak, for hours.
+	// When the scenario runs: pr, on every change; nightly; soak, for hours.
 	Tier string `yaml:"tier,omitempty" jsonschema:"enum=pr,enum=nightly,enum=soak"`
 }
 
-// Comparison says what windtunnel ab and compare look at, where their flags do not.
+// Comparison defines what windtunnel ab and compare compare, unless their flags do.
 type Comparison struct {
-	// The figures, such as reloads or requests.*, where a * stands for any letters. Without any: all.
+	// The figures, such as reloads or requests.*, where * matches any characters. Default: all.
 	Figures []string `yaml:"figures,omitempty"`
-	// By how much figures may rise, by name: 3, 20%, 2ms, 10Mi.
+	// How much figures may rise, by name: 3, 20%, 2ms, 10Mi.
 	Budgets map[string]string `yaml:"budgets,omitempty"`
 }
 
 // Control is the negative control of a scenario: a mutation under which named
-// expectations must not hold. An expectation that holds all the same proves
-// nothing.
+// expectations must not hold. An expectation that holds anyway proves nothing.
 type Control struct {
 	// What the mutation is, in a sentence.
 	What string `yaml:"what" jsonschema:"required"`
-	// Flags of every subject's controller, over its own.
+	// Flags of every subject's controller; they override its own.
 	Flags map[string]string `yaml:"flags,omitempty"`
-	// Keys of every subject's ConfigMap, over its own.
+	// Keys of every subject's ConfigMap; they override its own.
 	Config map[string]string `yaml:"config,omitempty"`
-	// Steps that come on top: faults, manifests applied or deleted.
+	// Additional steps: faults, manifests to apply or delete.
 	Timeline []Step `yaml:"timeline,omitempty"`
-	// The expectations that must fail, as they stand in expect.
+	// The expectations that must fail, exactly as in expect.
 	Fails []string `yaml:"fails" jsonschema:"required"`
 
 	Line int `yaml:"-"` // in the file, from 1
@@ -69,17 +68,17 @@ var Tiers = []string{"pr", "nightly", "soak"}
 
 // Subject is a thing under test.
 type Subject struct {
-	// What the subject is called: lower-case letters, digits and dashes.
+	// The name of the subject: lower-case letters, digits and dashes.
 	Name string `yaml:"name" jsonschema:"required"`
-	// What runs: bundled, which is ours, the path of a controller's binary, or image:NAME of a container.
+	// The controller: bundled for ours, the path of a binary, or image:NAME.
 	Controller string `yaml:"controller,omitempty" jsonschema:"default=bundled"`
-	// Flags of the controller, without their dashes.
+	// Flags of the controller, without the leading dashes.
 	Flags map[string]string `yaml:"flags,omitempty"`
-	// Keys of the controller's ConfigMap, for this subject; they win over the scenario's.
+	// Keys of the controller's ConfigMap for this subject; they override the scenario's.
 	Config map[string]string `yaml:"config,omitempty"`
-	// What the controller and nginx may use together, as limits of a container. Not every driver has such.
+	// Limits of the controller and nginx together, as of a container. Not every driver supports them.
 	Resources Resources `yaml:"resources,omitempty"`
-	// What must be true of this subject only: CEL over the measurements.
+	// What must hold for this subject only: CEL over the measurements.
 	Expect []Expectation `yaml:"expect,omitempty"`
 
 	Line int `yaml:"-"` // in the file, from 1
@@ -98,19 +97,19 @@ func (r Resources) IsZero() bool { return r.CPU.IsZero() && r.Memory.IsZero() }
 
 // Population is the shape of what is in the cluster at first; see sim/corpus.
 type Population struct {
-	// The namespace that all of it is in.
+	// The namespace of the whole population.
 	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=demo"`
-	// The file of a recording, beside the scenario: its population, and nothing of the fields below.
+	// The file of a recording, beside the scenario. Its population replaces all fields below.
 	Recording string `yaml:"recording,omitempty"`
 	// How many services.
 	Services int `yaml:"services,omitempty" jsonschema:"minimum=1"`
 	// How many pods each service has.
 	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
-	// How many ingresses, dealt out over the services. Without it: one a service.
+	// How many ingresses, distributed over the services. Default: one per service.
 	Ingresses int `yaml:"ingresses,omitempty" jsonschema:"minimum=1"`
-	// Whether each ingress has a certificate of its own for its host.
+	// Whether each ingress has its own certificate for its host.
 	TLS bool `yaml:"tls,omitempty"`
-	// Whether each service is reached over TCP and UDP themselves, too, each at a port of its own.
+	// Whether each service is also available over plain TCP and UDP, at its own port.
 	Streams bool `yaml:"streams,omitempty"`
 	// Annotations of each ingress.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
@@ -123,21 +122,21 @@ func (p Population) IsZero() bool { return reflect.ValueOf(p).IsZero() }
 type Traffic struct {
 	// The kind of client, such as http or post.
 	Lane string `yaml:"lane" jsonschema:"required"`
-	// Requests a second, minute or hour: 200/s, 90/m, 10/h.
+	// Requests per second, minute or hour: 200/s, 90/m, 10/h.
 	Rate Rate `yaml:"rate" jsonschema:"required"`
-	// How requests come at that rate: evenly, or by chance as those of many independent clients do.
+	// How requests arrive at that rate: evenly, or randomly like those of many independent clients.
 	Arrivals string `yaml:"arrivals,omitempty" jsonschema:"default=constant,enum=constant,enum=poisson"`
-	// Leads from the rate to another one, in a straight line from the beginning of each round; there it stays.
+	// Changes the rate linearly to another one, from the beginning of each round; it stays there.
 	Ramp *Ramp `yaml:"ramp,omitempty"`
-	// Lets the rate go up and down as a sine does, also that of a ramp.
+	// Lets the rate, including that of a ramp, oscillate like a sine.
 	Sine *Sine `yaml:"sine,omitempty"`
-	// The one host to ask, of the population or of a manifest. Without it: all hosts of the population, in a seeded order.
+	// The only host to ask, from the population or a manifest. Default: all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
-	// Whose pods must answer at a host that is a manifest's. Without it: anybody's.
+	// Whose pods must answer at the host of a manifest. Default: any.
 	Service string `yaml:"service,omitempty"`
-	// How long a request takes, in the lanes whose requests have a chosen length.
+	// How long a request takes, in lanes whose requests have a chosen length.
 	Last time.Duration `yaml:"last,omitempty" jsonschema:"default=2s"`
-	// How many bytes an upload or a download has.
+	// Size of an upload or a download, in bytes.
 	Bytes int64 `yaml:"bytes,omitempty" jsonschema:"default=1048576,minimum=1"`
 
 	Line int `yaml:"-"` // in the file, from 1
@@ -161,27 +160,27 @@ type Ramp struct {
 type Sine struct {
 	// By how much, both ways.
 	By Rate `yaml:"by" jsonschema:"required"`
-	// How long it takes to go up, down and back.
+	// The period.
 	Every time.Duration `yaml:"every" jsonschema:"required"`
 }
 
 // Step is one line of the timeline. It has exactly one action: churn, apply, delete or fault.
 type Step struct {
-	// When the step begins, since the beginning of the timeline.
+	// When the step begins, from the beginning of the timeline.
 	At time.Duration `yaml:"at"`
 	// A stream of changes over the population.
 	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=scale-out,enum=new-hosts,enum=touch,enum=certificate-rotation,enum=recorded"`
-	// Changes a second, minute or hour, of a churn.
+	// Changes per second, minute or hour, of a churn.
 	Rate Rate `yaml:"rate,omitempty"`
 	// How long a churn, or a fault, lasts.
 	For time.Duration `yaml:"for,omitempty"`
-	// How long a pod that has left its service goes on serving, as with a preStop hook. With 0s it refuses at once.
+	// How long a pod that has left its service keeps serving, as with a preStop hook. With 0s it refuses connections at once.
 	Drain *time.Duration `yaml:"drain,omitempty" jsonschema:"default=5s"`
 	// Creates or updates the manifests of this name, in the order of the file.
 	Apply string `yaml:"apply,omitempty"`
 	// Deletes the manifests of this name, the last of the file first.
 	Delete string `yaml:"delete,omitempty"`
-	// What is seen once all that is applied, or deleted, is live. Without it such a change has no convergence.
+	// The answer that shows that everything applied, or deleted, is live. Without it, such a change has no convergence.
 	See *See `yaml:"see,omitempty"`
 	// Breaks something on purpose, such as api-restart or worker-kill.
 	Fault string `yaml:"fault,omitempty"`
@@ -189,15 +188,15 @@ type Step struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// See is what clients see of a change of manifests once it is live.
+// See is the answer that clients get once a change of manifests is live.
 type See struct {
 	// The host to ask.
 	Host string `yaml:"host" jsonschema:"required"`
 	// The path to ask for.
 	Path string `yaml:"path,omitempty" jsonschema:"default=/"`
-	// The service whose pods answer, of the population's namespace unless it is NAMESPACE/NAME.
+	// The service whose pods answer; in the population's namespace unless written as NAMESPACE/NAME.
 	Service string `yaml:"service,omitempty"`
-	// The status of the answer. Without it: 200 of a service, else any.
+	// The status of the answer. Default: 200 with a service, else any.
 	Status int `yaml:"status,omitempty" jsonschema:"minimum=100,maximum=599"`
 }
 

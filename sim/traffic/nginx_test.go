@@ -40,6 +40,9 @@ func startNginx(t *testing.T, to netip.AddrPort) *proxy {
 // startNginxWith adds directives to the main block, and locations.
 func startNginxWith(t *testing.T, to netip.AddrPort, main, locations string) *proxy {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	found, err := nginx.Find("")
 	if err != nil {
 		t.Skip(err)

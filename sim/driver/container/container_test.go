@@ -23,6 +23,9 @@ import (
 // fit skips a test where no container can run.
 func fit(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a container engine; not run with -short")
+	}
 	if err := (Driver{}).Fit(t.Context()); err != nil {
 		t.Skip("no container can run here: ", err)
 	}

@@ -21,6 +21,9 @@ import (
 
 func build(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs nginx; not run with -short")
+	}
 	if err := doctor.Fit(); err != nil {
 		t.Skip("no subject can run here: ", err)
 	}
