@@ -7,6 +7,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,23 +15,43 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
+// caller is who asks for a write.
+type caller interface {
+	Context() context.Context
+	user() authenticationv1.UserInfo
+	// options are the options of the write, as webhooks are told them; of a patch, those of
+	// the update that it is.
+	options(operation admissionv1.Operation, dryRun bool) runtime.Object
+	// warn adds a warning to the answer. It may be called by many at once.
+	warn(text string)
+	// report reports the panics among errors.
+	report(err error)
+}
+
+// question is what a write is about, and who asks for it.
+type question struct {
+	caller
+	res         *resource
+	subresource string
+	name        string // of the URL: empty for a collection
+}
+
 // attributes are what a webhook is asked about: one write.
 type attributes struct {
-	server      *Server
-	request     *request
+	question
+	namespaces  *collection
 	operation   admissionv1.Operation
 	namespace   string
-	name        string
 	object, old runtime.Object // as stored; nil where there is none
 	dryRun      bool
-	options     runtime.Object
+	asked       runtime.Object // the options of the write
 }
 
 // mutate lets the mutating webhooks change obj, which is about to be created, or
 // to replace base. They see it before the server's defaults.
-func (s *Server) mutate(r *request, obj runtime.Object, base *object, dryRun bool) (runtime.Object, error) {
-	hooks := *s.webhooks.mutating.Load()
-	if len(hooks) == 0 || exempt(r.res) {
+func (hs *webhooks) mutate(q question, obj runtime.Object, base *object, dryRun bool) (runtime.Object, error) {
+	hooks := *hs.mutating.Load()
+	if len(hooks) == 0 || exempt(q.res) {
 		return obj, nil
 	}
 	old, err := decodeIfAny(base)
@@ -38,11 +59,11 @@ func (s *Server) mutate(r *request, obj runtime.Object, base *object, dryRun boo
 		return nil, err
 	}
 	for _, h := range hooks {
-		a := s.attributesOf(r, obj, old, dryRun)
+		a := hs.attributesOf(q, obj, old, dryRun)
 		if a == nil || !h.wants(a) {
 			continue
 		}
-		answer, err := h.ask(r.Context(), a)
+		answer, err := h.ask(q.Context(), a)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +71,7 @@ func (s *Server) mutate(r *request, obj runtime.Object, base *object, dryRun boo
 			continue
 		}
 		if obj, err = a.patch(answer.Patch); err != nil {
-			s.reportError(r.Request, err)
+			q.report(err)
 			return nil, errors.NewInternalError(err)
 		}
 	}
@@ -59,20 +80,20 @@ func (s *Server) mutate(r *request, obj runtime.Object, base *object, dryRun boo
 
 // admit asks the validating webhooks about a write: a creation has no base, a
 // deletion no obj. The first refusal counts; all are asked at once.
-func (s *Server) admit(r *request, obj runtime.Object, base *object, dryRun bool) error {
-	hooks := *s.webhooks.validating.Load()
-	if len(hooks) == 0 || exempt(r.res) {
+func (hs *webhooks) admit(q question, obj runtime.Object, base *object, dryRun bool) error {
+	hooks := *hs.validating.Load()
+	if len(hooks) == 0 || exempt(q.res) {
 		return nil
 	}
 	old, err := decodeIfAny(base)
 	if err != nil {
 		return err
 	}
-	a := s.attributesOf(r, obj, old, dryRun)
+	a := hs.attributesOf(q, obj, old, dryRun)
 	if a == nil {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(q.Context())
 	defer cancel()
 	answers := make(chan error)
 	asked := 0
@@ -107,8 +128,8 @@ func decodeIfAny(base *object) (runtime.Object, error) {
 func exempt(res *resource) bool { return res.group == "admissionregistration.k8s.io" }
 
 // attributesOf is nil for a write into a namespace that is not there, which fails anyway.
-func (s *Server) attributesOf(r *request, obj, old runtime.Object, dryRun bool) *attributes {
-	a := &attributes{server: s, request: r, object: obj, old: old, dryRun: dryRun}
+func (hs *webhooks) attributesOf(q question, obj, old runtime.Object, dryRun bool) *attributes {
+	a := &attributes{question: q, namespaces: hs.namespaces, object: obj, old: old, dryRun: dryRun}
 	m := old
 	switch {
 	case old == nil:
@@ -118,35 +139,35 @@ func (s *Server) attributesOf(r *request, obj, old runtime.Object, dryRun bool) 
 	default:
 		a.operation = admissionv1.Update
 	}
-	a.name, a.namespace = metadataOf(m).Name, metadataOf(m).Namespace
-	if a.operation == admissionv1.Delete {
-		a.name = r.name // of none in a collection
+	a.namespace = metadataOf(m).Namespace
+	if a.operation != admissionv1.Delete { // in a collection that has no name
+		a.name = metadataOf(m).Name
 	}
-	if !r.res.clusterScoped && s.namespaces.get(a.namespace) == nil {
+	if !q.res.clusterScoped && hs.namespaces.get(a.namespace) == nil {
 		return nil
 	}
-	if r.res == s.namespaces.res {
+	if q.res == hs.namespaces.res {
 		a.namespace = a.name // as kube-apiserver has it
 	}
-	a.options = r.options(a.operation, dryRun)
+	a.asked = q.options(a.operation, dryRun)
 	return a
 }
 
 // review is the question, in one of the versions of admission.k8s.io.
 func (a *attributes) review(version string) (*admissionv1.AdmissionReview, error) {
-	res := a.request.res
+	res := a.res
 	kind := metav1.GroupVersionKind(res.gvk())
-	if a.request.subresource == scaleSubresource {
+	if a.subresource == scaleSubresource {
 		kind = metav1.GroupVersionKind(scales.gvk())
 	}
 	resource := metav1.GroupVersionResource{Group: res.group, Version: res.version, Resource: res.name}
 	q := &admissionv1.AdmissionRequest{
 		UID:  uuid.NewUUID(),
 		Kind: kind, RequestKind: &kind, Resource: resource, RequestResource: &resource,
-		SubResource: a.request.subresource, RequestSubResource: a.request.subresource,
+		SubResource: a.subresource, RequestSubResource: a.subresource,
 		Name: a.name, Namespace: a.namespace, Operation: a.operation, DryRun: &a.dryRun,
-		UserInfo: a.request.user(),
-		Options:  runtime.RawExtension{Object: a.options},
+		UserInfo: a.user(),
+		Options:  runtime.RawExtension{Object: a.asked},
 	}
 	var err error
 	if q.Object.Raw, err = a.shown(a.object); err != nil {
@@ -164,17 +185,17 @@ func (a *attributes) shown(obj runtime.Object) ([]byte, error) {
 	if obj == nil {
 		return nil, nil
 	}
-	if a.request.subresource == scaleSubresource {
+	if a.subresource == scaleSubresource {
 		return a.shownScale(obj)
 	}
-	res := a.request.res
+	res := a.res
 	shown := res.shown(obj.DeepCopyObject())
 	shown.GetObjectKind().SetGroupVersionKind(res.gvk())
 	return json.Marshal(shown)
 }
 
 func (a *attributes) shownScale(obj runtime.Object) ([]byte, error) {
-	scale, err := a.request.scaleOf(obj)
+	scale, err := a.res.scaleOf(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -197,38 +218,16 @@ func (a *attributes) patch(patch []byte) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.request.subresource == scaleSubresource {
+	if a.subresource == scaleSubresource {
 		scale := &autoscalingv1.Scale{}
 		if err := json.Unmarshal(result, scale); err != nil {
 			return nil, err
 		}
-		return a.object, a.request.setReplicas(a.object, scale.Spec.Replicas)
+		return a.object, a.res.setReplicas(a.object, scale.Spec.Replicas)
 	}
-	changed, _, err := decodeJSON(a.request.res, result, true)
+	changed, _, err := decodeJSON(a.res, result, true)
 	if err != nil {
 		return nil, err
 	}
-	return a.request.res.stored(changed), nil
-}
-
-// options are the request's, as a webhook is told them; of a patch, those of the update that it is.
-func (r *request) options(operation admissionv1.Operation, dryRun bool) runtime.Object {
-	meta := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"} }
-	var dry []string
-	if dryRun {
-		dry = []string{metav1.DryRunAll}
-	}
-	manager, validation := r.query.Get("fieldManager"), r.query.Get("fieldValidation")
-	switch {
-	case operation == admissionv1.Create:
-		return &metav1.CreateOptions{TypeMeta: meta("CreateOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
-	case operation == admissionv1.Delete:
-		opts := metav1.DeleteOptions{}
-		if r.deleteOptions != nil {
-			opts = *r.deleteOptions
-		}
-		opts.TypeMeta = meta("DeleteOptions")
-		return &opts
-	}
-	return &metav1.UpdateOptions{TypeMeta: meta("UpdateOptions"), DryRun: dry, FieldManager: manager, FieldValidation: validation}
+	return a.res.stored(changed), nil
 }

@@ -42,9 +42,9 @@ func TestApplyCreatesAndUpdates(t *testing.T) {
 	if code != http.StatusCreated {
 		t.Fatalf("first apply: %d %v", code, made)
 	}
-	rv := s.revision.Load()
-	if code, _ := apply(one, "fieldManager=m"); code != http.StatusOK || s.revision.Load() != rv {
-		t.Errorf("the same again: %d, version %d after %d", code, s.revision.Load(), rv)
+	rv := s.state.version()
+	if code, _ := apply(one, "fieldManager=m"); code != http.StatusOK || s.state.version() != rv {
+		t.Errorf("the same again: %d, version %d after %d", code, s.state.version(), rv)
 	}
 	// What a manager applies no longer goes, unless another owns it, too.
 	if code, _ := apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {l: w}}", "fieldManager=other"); code != http.StatusOK {
@@ -89,7 +89,7 @@ func TestApplyToAnObjectWithoutOwners(t *testing.T) {
 	cm := configMap("a", "1")
 	cm.Namespace = "default"
 	cm.Data = map[string]string{"k": "v"}
-	s.prepareNew(c.res, cm)
+	s.state.prepareNew(c.res, cm)
 	if _, err := c.commit(watch.Added, nil, cm); err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,6 @@ type bulk struct {
 	name  string
 }
 
-// skim is decode without the bulk.
-func (o *object) skim() (runtime.Object, error) {
-	if o.res.bulk.field == 0 {
-		return o.decode()
-	}
-	return (&object{res: o.res, key: o.key, raw: without(o.raw, o.res.bulk.field)}).decode()
-}
-
 // copyOf returns a deep copy of obj, but for the bulk, which it shares.
 func (res *resource) copyOf(obj runtime.Object) runtime.Object {
 	if res.bulk.field == 0 {

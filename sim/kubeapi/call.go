@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	internalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
@@ -94,7 +95,7 @@ func (s *Server) disturbed(next http.Handler) http.Handler {
 
 func (s *Server) serveThrough(faults []*injection, c *fault.Call, w http.ResponseWriter, req *http.Request, next http.Handler) {
 	for i, in := range faults {
-		if in.Serve == nil || !s.faults.hits(in, c, s.revision.Load()) {
+		if in.Serve == nil || !s.faults.hits(in, c, s.state.version()) {
 			continue
 		}
 		serve := func(w http.ResponseWriter) { s.serveThrough(faults[i+1:], c, w, req, next) }
@@ -128,10 +129,10 @@ func (s *Server) staleRead(r *request) (objects []*object, rv uint64, cur *curso
 	}
 	c := s.callOf(r.Request)
 	for _, in := range set.injections {
-		if in.Read == nil || !s.faults.hits(in, c, s.revision.Load()) {
+		if in.Read == nil || !s.faults.hits(in, c, s.state.version()) {
 			continue
 		}
-		c.VersionBefore = r.objects.versionBefore
+		c.VersionBefore = func(lag time.Duration) uint64 { return max(r.objects.versionBefore(lag), fault.Beginning) }
 		rv = in.Read(in.sees(c))
 		objects, ok = r.objects.snapshotAt(rv)
 		cur, _, _ = r.objects.cursorAt(rv)

@@ -43,10 +43,14 @@ func (ips *clusterIPs) next(services *collection, key string) string {
 	}
 }
 
+func (s *clusterState) newClusterIP(namespace, name string) string {
+	return s.clusterIPs.next(s.services, keyOf(namespace, name))
+}
+
 // claim is true if the address is key's from now on. The caller holds mu.
 func (ips *clusterIPs) claim(services *collection, ip, key string) bool {
 	if c := ips.claims[ip]; c != nil && c.key != key {
-		if c.creating > 0 || services.holds(c.key, ip) {
+		if c.creating > 0 || holdsIP(services, c.key, ip) {
 			return false
 		}
 	}
@@ -59,14 +63,14 @@ func (ips *clusterIPs) claim(services *collection, ip, key string) bool {
 	return true
 }
 
-func (c *collection) holds(key, ip string) bool {
+func holdsIP(c *collection, key, ip string) bool {
 	o := c.get(key)
 	return o != nil && o.fields["spec.clusterIP"] == ip
 }
 
 // claimClusterIP refuses a new service whose address another one has. The address
 // is the new one's until release, and then if it has been stored.
-func (s *Server) claimClusterIP(r *request, obj runtime.Object) (release func(), err error) {
+func (s *clusterState) claimClusterIP(op *operation, obj runtime.Object) (release func(), err error) {
 	svc, ok := obj.(*corev1.Service)
 	if !ok || svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone {
 		return func() {}, nil
@@ -76,7 +80,7 @@ func (s *Server) claimClusterIP(r *request, obj runtime.Object) (release func(),
 	ips.mu.Lock()
 	defer ips.mu.Unlock()
 	if !ips.claim(services, ip, key) {
-		return nil, invalid(r.res, svc.Name, field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), svc.Spec.ClusterIPs,
+		return nil, op.res.invalid(svc.Name, field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), svc.Spec.ClusterIPs,
 			fmt.Sprintf("failed to allocate IP %s: provided IP is already allocated", ip))})
 	}
 	c := ips.claims[ip]

@@ -29,13 +29,13 @@ type jsonCodec struct{}
 func (jsonCodec) mediaType() string  { return "application/json" }
 func (jsonCodec) streamType() string { return "application/json" }
 
-func (jsonCodec) object(o *object, keep bool) ([]byte, error) { return o.asJSON(keep) }
+func (jsonCodec) object(o *object, keep bool) ([]byte, error) { return asJSON(o, keep) }
 
 func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.ListMeta) error {
 	head, err := json.Marshal(struct {
 		metav1.TypeMeta `json:",inline"`
 		Metadata        any `json:"metadata"`
-	}{res.typeMeta("List"), res.listMeta(m)})
+	}{res.typeMeta("List"), listMeta(res, m)})
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.Li
 		if i > 0 {
 			io.WriteString(w, ",")
 		}
-		b, err := o.asJSON(false)
+		b, err := asJSON(o, false)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.Li
 			continue
 		}
 		io.WriteString(w, "{")
-		w.Write(b[len(o.res.jsonHead()) : len(b)-1]) // an item, without kind and line end
+		w.Write(b[len(jsonHead(o.res)) : len(b)-1]) // an item, without kind and line end
 	}
 	_, err = io.WriteString(w, "]}\n") // a failed write before fails here, too
 	return err
@@ -62,7 +62,7 @@ func (jsonCodec) list(w io.Writer, res *resource, objects []*object, m metav1.Li
 
 // listMeta is the metadata of a list as JSON has it: kube-apiserver's of custom objects
 // shows where to continue even if that is nowhere.
-func (res *resource) listMeta(m metav1.ListMeta) any {
+func listMeta(res *resource, m metav1.ListMeta) any {
 	if res.custom == nil {
 		return m
 	}

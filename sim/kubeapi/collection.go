@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"windtunnel.dev/sim/kubeapi/fault"
 )
 
 // errMoved says that another writer was first.
@@ -23,7 +21,6 @@ func moved(err error) bool { return errors.Is(err, errMoved) }
 type collection struct {
 	res      *resource
 	revision *atomic.Uint64
-	graceful bool // a deleted object gets time to end
 
 	mu      sync.RWMutex
 	objects map[string]*object
@@ -32,12 +29,12 @@ type collection struct {
 	ended   bool          // no more events will come
 
 	watchers atomic.Int32
-	paged    atomic.Pointer[state] // what a client lists in pages at present
-	cold     atomic.Uint64         // version of the newest event that no longer keeps its JSON
+	paged    atomic.Pointer[pagedList] // what a client lists in pages at present
+	cold     atomic.Uint64             // version of the newest event that no longer keeps its JSON
 }
 
-// state is all objects, in the order of their keys, as they were at a version.
-type state struct {
+// pagedList is all objects, in the order of their keys, as they were at a version.
+type pagedList struct {
 	rv      uint64
 	objects []*object
 }
@@ -45,6 +42,9 @@ type state struct {
 func newCollection(res *resource, revision *atomic.Uint64) *collection {
 	return &collection{res: res, revision: revision, objects: map[string]*object{}, history: newHistory()}
 }
+
+// observe has f called for every event, inside the lock and before anybody else sees the event.
+func (c *collection) observe(f func(event)) { c.history.observe = f }
 
 // get returns the current state, nil if there is none.
 func (c *collection) get(key string) *object {
@@ -110,11 +110,51 @@ func (c *collection) snapshotAt(rv uint64) ([]*object, bool) {
 	return objects, true
 }
 
+// keepForPages keeps a snapshot that a client lists in pages: the next page needs it.
+func (c *collection) keepForPages(rv uint64, objects []*object) {
+	c.paged.Store(&pagedList{rv, objects})
+}
+
 // versionBefore is the version of the objects as they were so long ago.
 func (c *collection) versionBefore(lag time.Duration) uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return max(c.history.before(c.history.now()-lag), fault.Beginning)
+	return c.history.before(c.history.now() - lag)
+}
+
+// forget gives up all events. Who watches and is up to date goes on; who comes
+// back with an earlier version, even if nothing happened since, is too late.
+func (c *collection) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.history.len() > 0 {
+		c.history.drop()
+	}
+	c.history.floor = c.revision.Load()
+	c.paged.Store(nil)
+}
+
+// close lets no more objects in and ends the watches, after all events.
+func (c *collection) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	if c.changed != nil {
+		close(c.changed)
+		c.changed = nil
+	}
+}
+
+// holdsIn reports whether an object is in the namespace.
+func (c *collection) holdsIn(namespace string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, o := range c.objects {
+		if o.namespace == namespace {
+			return true
+		}
+	}
+	return false
 }
 
 func sortByKey(objects []*object) {

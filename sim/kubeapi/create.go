@@ -3,7 +3,6 @@ package kubeapi
 import (
 	stderrors "errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/errors"
@@ -21,37 +20,21 @@ const (
 	generateNameAttempts = 8
 )
 
-func (s *Server) create(w http.ResponseWriter, r *request) error {
-	obj, err := readObject(w, r)
-	if err != nil {
-		return err
-	}
-	opts, err := r.createOptions()
-	if err != nil {
-		return err
-	}
-	o, err := s.createOwned(r, obj, opts)
-	if err != nil {
-		return err
-	}
-	return respond(w, r, http.StatusCreated, o)
-}
-
 // createOwned inserts an object that the request's manager then owns.
-func (s *Server) createOwned(r *request, obj runtime.Object, opts writeOptions) (*object, error) {
+func (s *clusterState) createOwned(op *operation, obj runtime.Object, opts writeOptions) (*object, error) {
 	wipeSystemFields(metadataOf(obj))
-	s.complete(r.rules(), obj, nil)
-	obj, err := r.own(nil, r.objects.res.empty(), obj, opts.manager)
+	op.rules().complete(obj, nil)
+	obj, err := op.account().own(nil, op.objects.res.empty(), obj, opts.manager)
 	if err != nil {
 		return nil, err
 	}
-	return s.insert(r, obj, opts.dryRun)
+	return s.insert(op, obj, opts.dryRun)
 }
 
 // insert makes obj a new object, under a generated name if it has none.
-func (s *Server) insert(r *request, obj runtime.Object, dryRun bool) (*object, error) {
+func (s *clusterState) insert(op *operation, obj runtime.Object, dryRun bool) (*object, error) {
 	m := metadataOf(obj)
-	if err := placeIn(m, r); err != nil {
+	if err := placeIn(m, op); err != nil {
 		return nil, err
 	}
 	if m.ResourceVersion != "" {
@@ -62,7 +45,7 @@ func (s *Server) insert(r *request, obj runtime.Object, dryRun bool) (*object, e
 		if generate {
 			m.Name = m.GenerateName[:min(len(m.GenerateName), maxGenerateName)] + rand.String(5)
 		}
-		o, err := s.insertNamed(r, obj, dryRun)
+		o, err := s.insertNamed(op, obj, dryRun)
 		if generate && errors.IsAlreadyExists(err) && attempt < generateNameAttempts {
 			continue
 		}
@@ -71,41 +54,41 @@ func (s *Server) insert(r *request, obj runtime.Object, dryRun bool) (*object, e
 }
 
 // placeIn puts a new object into the URL's namespace.
-func placeIn(m *metav1.ObjectMeta, r *request) error {
+func placeIn(m *metav1.ObjectMeta, op *operation) error {
 	switch {
-	case r.res.clusterScoped:
+	case op.res.clusterScoped:
 		return nil
-	case r.namespace == "":
+	case op.namespace == "":
 		return errMethod()
-	case m.Namespace != "" && m.Namespace != r.namespace:
+	case m.Namespace != "" && m.Namespace != op.namespace:
 		return errors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
-	m.Namespace = r.namespace
+	m.Namespace = op.namespace
 	return nil
 }
 
-func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*object, error) {
-	obj, err := s.mutate(r, obj, nil, dryRun)
+func (s *clusterState) insertNamed(op *operation, obj runtime.Object, dryRun bool) (*object, error) {
+	obj, err := s.webhooks.mutate(op.question(), obj, nil, dryRun)
 	if err != nil {
 		return nil, err
 	}
-	m, res := metadataOf(obj), r.rules()
+	m, res := metadataOf(obj), op.rules()
 	s.prepareNew(res, obj)
-	if err := invalid(r.res, m.Name, s.validateNew(res, obj)); err != nil {
+	if err := op.res.invalid(m.Name, s.validateNew(res, obj)); err != nil {
 		return nil, err
 	}
-	if err := s.admit(r, obj, nil, dryRun); err != nil {
+	if err := s.webhooks.admit(op.question(), obj, nil, dryRun); err != nil {
 		return nil, err
 	}
 	s.creating.RLock()
 	defer s.creating.RUnlock()
-	if err := s.admitsNew(r.res, m); err != nil {
+	if err := s.admitsNew(op.res, m); err != nil {
 		return nil, err
 	}
-	if existing := r.objects.get(keyOf(m.Namespace, m.Name)); existing != nil {
-		return nil, alreadyExists(r.res, existing)
+	if existing := op.objects.get(keyOf(m.Namespace, m.Name)); existing != nil {
+		return nil, alreadyExists(op.res, existing)
 	}
-	release, err := s.claimClusterIP(r, obj)
+	release, err := s.claimClusterIP(op, obj)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +96,12 @@ func (s *Server) insertNamed(r *request, obj runtime.Object, dryRun bool) (*obje
 	if dryRun {
 		return res.seal(obj, 0)
 	}
-	o, err := r.objects.commit(watch.Added, nil, obj)
+	o, err := op.objects.commit(watch.Added, nil, obj)
 	switch {
 	case err == nil:
-		r.written = obj
+		op.written = obj
 	case moved(err):
-		return nil, errors.NewAlreadyExists(r.res.groupResource(), m.Name)
+		return nil, errors.NewAlreadyExists(op.res.groupResource(), m.Name)
 	}
 	return o, err
 }
@@ -132,7 +115,7 @@ func alreadyExists(res *resource, existing *object) error {
 }
 
 // prepareNew sets what the server alone decides of a new object.
-func (s *Server) prepareNew(res *resource, obj runtime.Object) {
+func (s *clusterState) prepareNew(res *resource, obj runtime.Object) {
 	m := metadataOf(obj)
 	wipeSystemFields(m)
 	m.UID = uuid.NewUUID()
@@ -144,16 +127,9 @@ func (s *Server) prepareNew(res *resource, obj runtime.Object) {
 	if res.status && !res.createsStatus {
 		clearStatus(obj)
 	}
-	s.complete(res, obj, nil)
+	res.complete(obj, nil)
 	if res.prepare != nil {
 		res.prepare(obj, nil, s)
-	}
-}
-
-// complete fills in what the client left out.
-func (s *Server) complete(res *resource, obj, old runtime.Object) {
-	if res.defaults != nil {
-		res.defaults(obj, old, s)
 	}
 }
 
@@ -163,7 +139,7 @@ func wipeSystemFields(m *metav1.ObjectMeta) {
 	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
 }
 
-func (s *Server) validateNew(res *resource, obj runtime.Object) field.ErrorList {
+func (s *clusterState) validateNew(res *resource, obj runtime.Object) field.ErrorList {
 	problems := validation.ValidateObjectMeta(metadataOf(obj), !res.clusterScoped, res.nameRule(), field.NewPath("metadata"))
 	problems = append(problems, validateFinalizers(res, metadataOf(obj))...)
 	if res.validate != nil {
@@ -172,15 +148,8 @@ func (s *Server) validateNew(res *resource, obj runtime.Object) field.ErrorList 
 	return problems
 }
 
-func invalid(res *resource, name string, problems field.ErrorList) error {
-	if len(problems) == 0 {
-		return nil
-	}
-	return errors.NewInvalid(res.gvk().GroupKind(), name, problems)
-}
-
 // admitsNew checks that the namespace is there, and not about to go.
-func (s *Server) admitsNew(res *resource, m *metav1.ObjectMeta) error {
+func (s *clusterState) admitsNew(res *resource, m *metav1.ObjectMeta) error {
 	if res.custom != nil {
 		if err := s.admitsCustom(res, m); err != nil {
 			return err

@@ -148,9 +148,3 @@ func (c *customObject) whole(t metav1.TypeMeta) (map[string]any, error) {
 	var all map[string]any
 	return all, kjson.UnmarshalCaseSensitivePreserveInts(b, &all)
 }
-
-// as is the same object under another version of its custom resource.
-func (o *object) as(res *resource) *object {
-	return &object{res: res, key: o.key, namespace: o.namespace, name: o.name, uid: o.uid, rv: o.rv,
-		deleting: o.deleting, labels: o.labels, fields: o.fields, raw: o.raw}
-}

@@ -1,13 +1,11 @@
 package kubeapi
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -20,20 +18,6 @@ func selectablePaths(v *apiextensionsv1.CustomResourceDefinitionVersion) map[str
 		paths[name] = strings.Split(name, ".")
 	}
 	return paths
-}
-
-// selected is the value of a stored custom object at a path as selectors see it, empty
-// if there is none. It is read from the whole object: few select so, and versions differ.
-func (o *object) selected(path []string) string {
-	obj, err := o.decode()
-	if err != nil {
-		return ""
-	}
-	value, found, err := unstructured.NestedFieldNoCopy(obj.(*customObject).content, path...)
-	if err != nil || !found || value == nil {
-		return ""
-	}
-	return fmt.Sprint(value)
 }
 
 // validateSelectable complains of fields that the schema does not have or that are no plain

@@ -42,7 +42,7 @@ func TestSelectableFields(t *testing.T) {
 	if _, err := all.Resource(beta).Namespace("default").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.host=a.example"}); !errors.IsBadRequest(err) {
 		t.Errorf("in another version: %v", err)
 	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{FieldSelector: "spec.host=c.example", ResourceVersion: formatRV(s.revision.Load())})
+	w, err := c.Watch(t.Context(), metav1.ListOptions{FieldSelector: "spec.host=c.example", ResourceVersion: formatRV(s.state.version())})
 	if err != nil {
 		t.Fatal(err)
 	}

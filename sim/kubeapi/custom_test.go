@@ -344,7 +344,7 @@ func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: formatRV(s.revision.Load())})
+	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: formatRV(s.state.version())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func TestDefinitionChanges(t *testing.T) {
 	if _, err := c.Create(t.Context(), widget("a", "1"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: formatRV(s.revision.Load())})
+	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: formatRV(s.state.version())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -457,7 +457,7 @@ func TestStoredCustomObject(t *testing.T) {
 	if plain.hasFinalizers() || !ready.hasFinalizers() {
 		t.Error("finalizers are not found")
 	}
-	if !counted.sameSpec(plain.raw, ready.raw) || base.sameSpec(plain.raw, ready.raw) || counted.sameSpec(plain.raw, other.raw) {
+	if !plain.sameSpec(ready, counted) || plain.sameSpec(ready, base) || plain.sameSpec(other, counted) {
 		t.Error("specs are not told apart from status")
 	}
 	if !putRV(ready.raw, "12") || putRV(ready.raw, "123") {

@@ -18,14 +18,14 @@ import (
 )
 
 // validateCustom returns the validation of a version's objects by its schema.
-func validateCustom(res *resource) func(obj, old runtime.Object, s *Server) field.ErrorList {
+func validateCustom(res *resource) func(obj, old runtime.Object, in cluster) field.ErrorList {
 	structural := res.custom.structural
 	if structural == nil {
 		return nil
 	}
 	validator := validate.NewSchemaValidator(openAPISchema(structural, eitherType), nil, "", strfmt.Default)
 	rules, _ := rulesOf(structural, nil) // what is wrong with them was told when they were defined
-	return func(obj, old runtime.Object, _ *Server) field.ErrorList {
+	return func(obj, old runtime.Object, _ cluster) field.ErrorList {
 		content, err := obj.(*customObject).whole(res.typeMeta(""))
 		if err != nil {
 			return field.ErrorList{field.InternalError(nil, err)}

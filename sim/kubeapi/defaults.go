@@ -11,7 +11,7 @@ import (
 // What kube-apiserver fills in (pkg/apis/<group>/<version>/defaults.go), as far as
 // ingress controllers and kubectl look at it.
 
-func defaultNamespace(ns, _ *corev1.Namespace, _ *Server) {
+func defaultNamespace(ns, _ *corev1.Namespace) {
 	if ns.Labels == nil {
 		ns.Labels = map[string]string{}
 	}
@@ -20,7 +20,7 @@ func defaultNamespace(ns, _ *corev1.Namespace, _ *Server) {
 
 // prepareNamespace leaves a namespace's own finalizers to the finalize subresource; a
 // new one has Kubernetes' own.
-func prepareNamespace(ns, old *corev1.Namespace, _ *Server) {
+func prepareNamespace(ns, old *corev1.Namespace, _ cluster) {
 	switch {
 	case old != nil:
 		ns.Spec.Finalizers = old.Spec.Finalizers
@@ -32,7 +32,7 @@ func prepareNamespace(ns, old *corev1.Namespace, _ *Server) {
 }
 
 // defaultSecret also moves stringData, which is for writing only, into data.
-func defaultSecret(secret, _ *corev1.Secret, _ *Server) {
+func defaultSecret(secret, _ *corev1.Secret) {
 	setDefault(&secret.Type, corev1.SecretTypeOpaque)
 	if len(secret.StringData) > 0 && secret.Data == nil {
 		secret.Data = map[string][]byte{}
@@ -43,7 +43,7 @@ func defaultSecret(secret, _ *corev1.Secret, _ *Server) {
 	secret.StringData = nil
 }
 
-func defaultService(svc, _ *corev1.Service, _ *Server) {
+func defaultService(svc, _ *corev1.Service) {
 	spec := &svc.Spec
 	setDefault(&spec.Type, corev1.ServiceTypeClusterIP)
 	setDefault(&spec.SessionAffinity, corev1.ServiceAffinityNone)
@@ -86,7 +86,7 @@ func defaultAffinity(spec *corev1.ServiceSpec) {
 }
 
 // prepareService gives a service its address, or that of its old state.
-func prepareService(svc, old *corev1.Service, s *Server) {
+func prepareService(svc, old *corev1.Service, in cluster) {
 	spec := &svc.Spec
 	if old != nil && spec.Type != old.Spec.Type {
 		dropForeign(spec, &old.Spec)
@@ -101,7 +101,7 @@ func prepareService(svc, old *corev1.Service, s *Server) {
 		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
 	}
 	if spec.ClusterIP == "" {
-		spec.ClusterIP = s.clusterIPs.next(s.services, keyOf(svc.Namespace, svc.Name))
+		spec.ClusterIP = in.newClusterIP(svc.Namespace, svc.Name)
 	}
 	spec.ClusterIPs = []string{spec.ClusterIP}
 	prepareFamilies(spec, old)
@@ -145,7 +145,7 @@ func dropForeign(spec, old *corev1.ServiceSpec) {
 	}
 }
 
-func defaultEndpoints(ep, _ *corev1.Endpoints, _ *Server) {
+func defaultEndpoints(ep, _ *corev1.Endpoints) {
 	for i := range ep.Subsets {
 		for j := range ep.Subsets[i].Ports {
 			setDefault(&ep.Subsets[i].Ports[j].Protocol, corev1.ProtocolTCP)
@@ -153,7 +153,7 @@ func defaultEndpoints(ep, _ *corev1.Endpoints, _ *Server) {
 	}
 }
 
-func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
+func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice) {
 	for i := range slice.Ports {
 		port := &slice.Ports[i]
 		if port.Name == nil {
@@ -168,7 +168,7 @@ func defaultEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
 
 // prepareEndpointSlice makes no list of an empty one, as they are once stored. Until then
 // who sent it owns it.
-func prepareEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ *Server) {
+func prepareEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ cluster) {
 	if len(slice.Endpoints) == 0 {
 		slice.Endpoints = nil
 	}

@@ -59,7 +59,7 @@ func defaultProbe(p *corev1.Probe) {
 	}
 }
 
-func defaultDeployment(d, _ *appsv1.Deployment, _ *Server) {
+func defaultDeployment(d, _ *appsv1.Deployment) {
 	defaultPodSpec(&d.Spec.Template.Spec)
 	setPointer(&d.Spec.Replicas, 1)
 	setPointer(&d.Spec.RevisionHistoryLimit, 10)
@@ -73,14 +73,14 @@ func defaultDeployment(d, _ *appsv1.Deployment, _ *Server) {
 	setPointer(&d.Spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
 }
 
-func defaultReplicaSet(rs, _ *appsv1.ReplicaSet, _ *Server) {
+func defaultReplicaSet(rs, _ *appsv1.ReplicaSet) {
 	defaultPodSpec(&rs.Spec.Template.Spec)
 	setPointer(&rs.Spec.Replicas, 1)
 }
 
 // defaultReplicationController also takes the labels of its pods for its own, and for
 // what it selects, as the oldest of these kinds does.
-func defaultReplicationController(rc, _ *corev1.ReplicationController, _ *Server) {
+func defaultReplicationController(rc, _ *corev1.ReplicationController) {
 	setPointer(&rc.Spec.Replicas, 1)
 	if rc.Spec.Template == nil {
 		return
@@ -94,13 +94,13 @@ func defaultReplicationController(rc, _ *corev1.ReplicationController, _ *Server
 	}
 }
 
-func defaultDaemonSet(ds, _ *appsv1.DaemonSet, _ *Server) {
+func defaultDaemonSet(ds, _ *appsv1.DaemonSet) {
 	defaultPodSpec(&ds.Spec.Template.Spec)
 	setPointer(&ds.Spec.RevisionHistoryLimit, 10)
 	setDefault(&ds.Spec.UpdateStrategy.Type, appsv1.RollingUpdateDaemonSetStrategyType)
 }
 
-func defaultStatefulSet(ss, _ *appsv1.StatefulSet, _ *Server) {
+func defaultStatefulSet(ss, _ *appsv1.StatefulSet) {
 	defaultPodSpec(&ss.Spec.Template.Spec)
 	setPointer(&ss.Spec.Replicas, 1)
 	setPointer(&ss.Spec.RevisionHistoryLimit, 10)

@@ -7,7 +7,7 @@ import (
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 )
 
-func defaultPod(pod, _ *corev1.Pod, _ *Server) {
+func defaultPod(pod, _ *corev1.Pod) {
 	defaultPodSpec(&pod.Spec)
 	setPointer(&pod.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks) // of pods alone, not of templates
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
@@ -37,7 +37,7 @@ func requestLimits(r *corev1.ResourceRequirements) {
 	}
 }
 
-func preparePod(pod, old *corev1.Pod, _ *Server) {
+func preparePod(pod, old *corev1.Pod, _ cluster) {
 	if old == nil {
 		pod.Status.Phase, pod.Status.QOSClass = corev1.PodPending, qualityOf(&pod.Spec)
 	}

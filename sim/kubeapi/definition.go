@@ -33,10 +33,10 @@ func (d *definition) name() string  { return d.base.name }
 
 // watchDefinitions makes the server serve what is defined, from the moment that the
 // definition is stored to the moment that it is not.
-func (s *Server) watchDefinitions() {
+func (s *clusterState) watchDefinitions() {
 	s.custom.Store(newRegistry(nil))
-	s.definitions = s.collections[findResource(apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions")]
-	s.definitions.history.observe = func(e event) {
+	s.definitions = s.builtIn(apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions")
+	s.definitions.observe(func(e event) {
 		next := maps.Clone(s.custom.Load().definitions)
 		if next == nil {
 			next = map[string]*definition{}
@@ -56,23 +56,12 @@ func (s *Server) watchDefinitions() {
 		}
 		next[e.object.name] = d
 		s.custom.Store(newRegistry(next))
-	}
-}
-
-// close lets no more objects in and ends the watches, after all events.
-func (c *collection) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	if c.changed != nil {
-		close(c.changed)
-		c.changed = nil
-	}
+	})
 }
 
 // define makes a definition of a stored CustomResourceDefinition; known is what there
 // was of it before. It is nil if its names are not accepted.
-func (s *Server) define(o *object, known *definition) (*definition, error) {
+func (s *clusterState) define(o *object, known *definition) (*definition, error) {
 	obj, err := o.decode()
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 
 // endDefinition marks a definition as terminating, deletes its objects and, if
 // nothing holds on, the definition itself.
-func (s *Server) endDefinition(base *object) (*object, error) {
+func (s *clusterState) endDefinition(base *object) (*object, error) {
 	o := base
 	if !base.deleting {
 		obj, err := base.decode()
@@ -31,7 +31,7 @@ func (s *Server) endDefinition(base *object) (*object, error) {
 		}
 	}
 	if d := s.custom.Load().definitions[base.name]; d != nil {
-		if err := d.objects.endAll(); err != nil {
+		if err := s.endAll(d.objects); err != nil {
 			return nil, err
 		}
 	}
@@ -39,14 +39,14 @@ func (s *Server) endDefinition(base *object) (*object, error) {
 }
 
 // markDefinition waits for the creations that have looked at the definition already.
-func (s *Server) markDefinition(base *object, terminating *apiextensionsv1.CustomResourceDefinition) (*object, error) {
+func (s *clusterState) markDefinition(base *object, terminating *apiextensionsv1.CustomResourceDefinition) (*object, error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
 	return s.definitions.commit(watch.Modified, base, terminating)
 }
 
 // settleDefinition lets a terminating definition go when it has no objects left.
-func (s *Server) settleDefinition(name string) error {
+func (s *clusterState) settleDefinition(name string) error {
 	for {
 		base := s.definitions.get(name)
 		if base == nil || !base.deleting {
@@ -76,7 +76,7 @@ func (s *Server) settleDefinition(name string) error {
 }
 
 // settle finishes the deletions that waited for an object of c in namespace to go.
-func (s *Server) settle(c *collection, namespace string) error {
+func (s *clusterState) settle(c *collection, namespace string) error {
 	if c.res.custom != nil {
 		if err := s.settleDefinition(c.res.groupResource().String()); err != nil {
 			return err
@@ -86,10 +86,10 @@ func (s *Server) settle(c *collection, namespace string) error {
 }
 
 // endAll ends all objects.
-func (c *collection) endAll() error {
+func (s *clusterState) endAll(c *collection) error {
 	objects, _, _ := c.snapshot()
 	for _, o := range objects {
-		if err := c.endKey(o); err != nil {
+		if err := s.endKey(c, o); err != nil {
 			return err
 		}
 	}
@@ -97,9 +97,9 @@ func (c *collection) endAll() error {
 }
 
 // endKey ends o, whatever it has become meanwhile.
-func (c *collection) endKey(o *object) error {
+func (s *clusterState) endKey(c *collection, o *object) error {
 	for o != nil {
-		_, err := c.end(o, &metav1.DeleteOptions{})
+		_, err := s.endOne(c, o, &metav1.DeleteOptions{})
 		if !moved(err) {
 			return err
 		}
@@ -109,7 +109,7 @@ func (c *collection) endKey(o *object) error {
 }
 
 // admitsCustom checks that the definition of a new object is there, and not about to go.
-func (s *Server) admitsCustom(res *resource, m *metav1.ObjectMeta) error {
+func (s *clusterState) admitsCustom(res *resource, m *metav1.ObjectMeta) error {
 	crd := s.definitions.get(res.groupResource().String())
 	if crd == nil {
 		return errors.NewNotFound(res.groupResource(), m.Name)

@@ -15,12 +15,12 @@ import (
 
 // What kube-apiserver's controllers write into the status of a
 // CustomResourceDefinition some moments later stands there at once.
-func defaultDefinition(crd, _ *apiextensionsv1.CustomResourceDefinition, _ *Server) {
+func defaultDefinition(crd, _ *apiextensionsv1.CustomResourceDefinition) {
 	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
 }
 
 // prepareDefinition says whether the names are accepted, and so served.
-func prepareDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, s *Server) {
+func prepareDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, in cluster) {
 	if old == nil {
 		crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	}
@@ -30,7 +30,7 @@ func prepareDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, s *Se
 	if isTrue(crd, apiextensionsv1.Terminating) {
 		return
 	}
-	if reason, message := s.nameConflict(crd); reason != "" {
+	if reason, message := nameConflict(in.served(), crd); reason != "" {
 		setCondition(crd, apiextensionsv1.NamesAccepted, apiextensionsv1.ConditionFalse, reason, message)
 		if !isTrue(crd, apiextensionsv1.Established) {
 			setCondition(crd, apiextensionsv1.Established, apiextensionsv1.ConditionFalse, "NotAccepted", "not all names are accepted")
@@ -43,9 +43,9 @@ func prepareDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, s *Se
 }
 
 // nameConflict says which of the definition's names another resource of its group has.
-func (s *Server) nameConflict(crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
+func nameConflict(served table, crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
 	names := crd.Spec.Names
-	for _, res := range s.table() {
+	for _, res := range served {
 		if res.group != crd.Spec.Group || (res.custom != nil && res.groupResource().String() == crd.Name) {
 			continue
 		}
@@ -90,7 +90,7 @@ func setCondition(crd *apiextensionsv1.CustomResourceDefinition, kind apiextensi
 	crd.Status.Conditions[i] = is
 }
 
-func validateDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, _ *Server) (problems field.ErrorList) {
+func validateDefinition(crd, old *apiextensionsv1.CustomResourceDefinition, _ cluster) (problems field.ErrorList) {
 	spec, metadata := field.NewPath("spec"), field.NewPath("metadata")
 	required := func(path *field.Path, value string) {
 		if value == "" {

@@ -1,61 +1,64 @@
 package kubeapi
 
 import (
+	stderrors "errors"
 	"fmt"
-	"io"
-	"net/http"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"sigs.k8s.io/yaml"
 )
 
-// delete ends an object, at once unless finalizers hold it or it is a pod that
-// a kubelet has to end first.
-func (s *Server) delete(w http.ResponseWriter, r *request) error {
-	opts, err := readDeleteOptions(r)
-	if err == nil {
-		err = r.mayDelete()
+// delete ends the object that op names, at once unless finalizers hold it or it is a pod that
+// a kubelet has to end first. It returns the last state; held says whether something still
+// holds the object.
+func (s *clusterState) delete(op *operation, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
+	if err := op.mayDelete(); err != nil {
+		return nil, false, err
 	}
-	if err != nil {
-		return err
+	o, held, err = s.deleteKey(op, op.key(), opts)
+	if err == nil && o == nil {
+		err = op.notFound()
 	}
-	base, held, err := s.deleteKey(r, r.key(), opts)
-	switch {
-	case err != nil:
-		return err
-	case base == nil:
-		return r.notFound()
-	case held && opts.OrphanDependents != nil && !*opts.OrphanDependents:
-		return respond(w, r, http.StatusAccepted, base)
-	case held || r.res.returnsDeleted:
-		return respond(w, r, http.StatusOK, base)
+	return o, held, err
+}
+
+// mayDelete refuses to delete the namespaces that kube-apiserver protects (admission
+// plugin NamespaceLifecycle). The other namespaces of a new cluster, such as
+// kube-node-lease, can be deleted.
+func (op *operation) mayDelete() error {
+	if op.objects.res.groupResource() != (schema.GroupResource{Resource: "namespaces"}) {
+		return nil
 	}
-	return succeed(w, r, base)
+	switch op.name {
+	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
+		return errors.NewForbidden(op.res.groupResource(), op.name, stderrors.New("this namespace may not be deleted"))
+	}
+	return nil
 }
 
 // deleteKey deletes the object under key and returns its last state, nil if there
 // is none; held says whether finalizers still hold it.
-func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
+func (s *clusterState) deleteKey(op *operation, key string, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
 	for {
-		base := r.objects.get(key)
+		base := op.objects.get(key)
 		if base == nil {
 			return nil, false, nil
 		}
-		if err := checkPreconditions(r, base, opts.Preconditions); err != nil {
+		if err := checkPreconditions(op, base, opts.Preconditions); err != nil {
 			return nil, false, err
 		}
-		if err := s.admit(r, nil, base, len(opts.DryRun) > 0); err != nil {
+		if err := s.webhooks.admit(op.question(), nil, base, len(opts.DryRun) > 0); err != nil {
 			return nil, false, err
 		}
-		switch r.objects {
+		switch op.objects {
 		case s.namespaces, s.definitions:
-			o, held, err = s.unfold(r.objects, base, len(opts.DryRun) > 0)
+			o, held, err = s.unfold(op.objects, base, len(opts.DryRun) > 0)
 		default:
-			o, held, err = s.finish(r.objects, base, opts)
+			o, held, err = s.finish(op.objects, base, opts)
 		}
 		if !moved(err) {
 			return o, held, err
@@ -64,7 +67,7 @@ func (s *Server) deleteKey(r *request, key string, opts *metav1.DeleteOptions) (
 }
 
 // unfold deletes a namespace or a definition with what is in it.
-func (s *Server) unfold(c *collection, base *object, dryRun bool) (o *object, held bool, err error) {
+func (s *clusterState) unfold(c *collection, base *object, dryRun bool) (o *object, held bool, err error) {
 	if dryRun {
 		return base, false, nil
 	}
@@ -73,7 +76,7 @@ func (s *Server) unfold(c *collection, base *object, dryRun bool) (o *object, he
 }
 
 // finish deletes base, or marks it to be deleted when nothing holds it any more.
-func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
+func (s *clusterState) finish(c *collection, base *object, opts *metav1.DeleteOptions) (o *object, held bool, err error) {
 	last, err := base.decode()
 	if err != nil {
 		return nil, false, err
@@ -81,7 +84,7 @@ func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions)
 	if !c.res.noDependents {
 		setPropagation(metadataOf(last), opts)
 	}
-	t, err := c.prepareEndOf(base, last, opts.GracePeriodSeconds)
+	t, err := s.prepareEndOf(c, base, last, opts.GracePeriodSeconds)
 	held = t.kind != watch.Deleted
 	switch dryRun := len(opts.DryRun) > 0; {
 	case err != nil:
@@ -96,10 +99,10 @@ func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions)
 		return t.sealed, held, nil
 	}
 	if !held && c.res.terminates {
-		if t, err = c.terminate(base, last); err != nil {
+		if t, err = terminate(c, base, last); err != nil {
 			return nil, held, err
 		}
-		o, err = c.removeMarked(t)
+		o, err = removeMarked(c, t)
 	} else {
 		o, err = c.commitOne(t)
 	}
@@ -111,7 +114,7 @@ func (s *Server) finish(c *collection, base *object, opts *metav1.DeleteOptions)
 
 // removeMarked commits what terminate returned. A kubelet that sees the mark may remove
 // the object first, which is no error (kube-apiserver, Store.Delete).
-func (c *collection) removeMarked(t transition) (*object, error) {
+func removeMarked(c *collection, t transition) (*object, error) {
 	o, err := c.commitOne(t)
 	if now := c.get(t.base.key); moved(err) && (now == nil || now.uid != t.base.uid) {
 		return t.base, nil
@@ -119,11 +122,11 @@ func (c *collection) removeMarked(t transition) (*object, error) {
 	return o, err
 }
 
-func checkPreconditions(r *request, base *object, must *metav1.Preconditions) error {
+func checkPreconditions(op *operation, base *object, must *metav1.Preconditions) error {
 	if must == nil {
 		return nil
 	}
-	kind := schema.GroupResource{Group: r.res.group, Resource: r.res.kind} // not the resource, as kube-apiserver words it
+	kind := schema.GroupResource{Group: op.res.group, Resource: op.res.kind} // not the resource, as kube-apiserver words it
 	if must.UID != nil && *must.UID != base.uid {
 		return errors.NewConflict(kind, base.name, fmt.Errorf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *must.UID, base.uid))
@@ -136,22 +139,23 @@ func checkPreconditions(r *request, base *object, must *metav1.Preconditions) er
 }
 
 // end deletes base, or marks it to be deleted when nothing holds it any more.
-func (s *Server) end(c *collection, base *object, opts *metav1.DeleteOptions) (*object, error) {
+func (s *clusterState) end(c *collection, base *object, opts *metav1.DeleteOptions) (*object, error) {
 	switch c {
 	case s.namespaces:
 		return s.endNamespace(base)
 	case s.definitions:
 		return s.endDefinition(base)
 	}
-	o, err := c.end(base, opts)
+	o, err := s.endOne(c, base, opts)
 	if err == nil {
 		err = s.settle(c, base.namespace)
 	}
 	return o, err
 }
 
-func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, error) {
-	t, err := c.prepareEnd(base, opts.GracePeriodSeconds)
+// endOne is end for an object whose end nothing waits for.
+func (s *clusterState) endOne(c *collection, base *object, opts *metav1.DeleteOptions) (*object, error) {
+	t, err := s.prepareEnd(c, base, opts.GracePeriodSeconds)
 	if err != nil || t.kind == "" {
 		return base, err
 	}
@@ -159,7 +163,7 @@ func (c *collection) end(base *object, opts *metav1.DeleteOptions) (*object, err
 }
 
 // remove takes base out of the store.
-func (s *Server) remove(c *collection, base *object) (*object, error) {
+func (s *clusterState) remove(c *collection, base *object) (*object, error) {
 	o, err := c.commitOne(gone(base))
 	if err == nil {
 		err = s.settle(c, base.namespace)
@@ -167,75 +171,39 @@ func (s *Server) remove(c *collection, base *object) (*object, error) {
 	return o, err
 }
 
-// deleteCollection answers with the objects as they were.
-func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
-	_, sel, err := readQuery(r)
+// graceful reports whether a deleted object of c gets time to end: a kubelet ends pods.
+func (s *clusterState) graceful(c *collection) bool { return s.kubelet && c == s.pods }
+
+// prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks
+// it to be deleted. asked is how many seconds the client gives it, nil for the default.
+func (s *clusterState) prepareEnd(c *collection, base *object, asked *int64) (transition, error) {
+	if !base.hasFinalizers() && !s.graceful(c) {
+		return gone(base), nil
+	}
+	last, err := base.decode()
 	if err != nil {
-		return err
+		return transition{}, err
 	}
-	opts, err := readDeleteOptions(r)
-	if err != nil {
-		return err
-	}
-	objects, rv, _ := r.objects.snapshot()
-	selected := sel.filter(objects)
-	for _, o := range selected {
-		one := *opts
-		if one.Preconditions == nil {
-			one.Preconditions = &metav1.Preconditions{UID: &o.uid}
-		}
-		_, _, err := s.deleteKey(r, o.key, &one)
-		if errors.IsConflict(err) && opts.Preconditions == nil {
-			continue // another object by now
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return respondList(w, r, selected, metav1.ListMeta{ResourceVersion: formatRV(rv)})
+	return s.prepareEndOf(c, base, last, asked)
 }
 
-// readDeleteOptions reads them from the body, if there is one. Clients send them as
-// protobuf or JSON, with or without a kind.
-func readDeleteOptions(r *request) (*metav1.DeleteOptions, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("reading the request's body: %w", err)
+// prepareEndOf is prepareEnd of base whose last state was decoded, and perhaps given
+// other finalizers. It leaves everything as it is, with a transition of no kind, when
+// nothing changes.
+func (s *clusterState) prepareEndOf(c *collection, base *object, last runtime.Object, asked *int64) (transition, error) {
+	m, grace := metadataOf(last), int64(0)
+	if s.graceful(c) {
+		grace = graceOf(last.(*corev1.Pod), asked)
 	}
-	opts := &metav1.DeleteOptions{}
-	if len(body) == 0 {
-		err = decodeOptions(r.query, opts)
-	} else {
-		err = decodeDeleteOptions(r, body, opts)
+	switch {
+	case grace == 0 && len(m.Finalizers) == 0:
+		return c.prepare(watch.Deleted, base, last)
+	case !base.deleting || grace < *m.DeletionGracePeriodSeconds:
+		markDeleted(m, grace)
 	}
-	if err != nil {
-		return nil, err
+	sealed, err := c.res.seal(last, base.rv)
+	if err == nil && sealed.sameBytes(base) {
+		return transition{base: base, sealed: base}, nil
 	}
-	r.deleteOptions = opts
-	return opts, invalidOptions("DeleteOptions", metav1validation.ValidateDeleteOptions(opts))
-}
-
-func decodeDeleteOptions(r *request, body []byte, opts *metav1.DeleteOptions) error {
-	mediaType, err := contentType(r)
-	if err != nil {
-		return err
-	}
-	switch mediaType {
-	case protobufType:
-		envelope, err := openEnvelope(body)
-		if err != nil {
-			return err
-		}
-		return badOptions(opts.Unmarshal(envelope.Raw))
-	case "application/json", "application/yaml":
-		return badOptions(yaml.Unmarshal(body, opts))
-	}
-	return unsupportedMediaType("application/json", yamlType, protobufType)
-}
-
-func badOptions(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.NewBadRequest(fmt.Sprintf("the body is not a DeleteOptions: %v", err))
+	return transition{watch.Modified, base, last, sealed}, err
 }

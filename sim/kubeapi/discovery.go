@@ -28,7 +28,7 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case wantsAggregated(req):
 		w.Header().Set("Cache-Control", "public")
-		writeDiscovery(w, req, aggregatedType, s.table().aggregated(core))
+		writeDiscovery(w, req, aggregatedType, s.state.served().aggregated(core))
 	case core:
 		writeDiscovery(w, req, "application/json", &metav1.APIVersions{
 			TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"},
@@ -37,9 +37,9 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 		})
 	default:
 		list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-		for _, group := range s.table().groups() {
+		for _, group := range s.state.served().groups() {
 			if group != "" {
-				list.Groups = append(list.Groups, s.table().apiGroup(group))
+				list.Groups = append(list.Groups, s.state.served().apiGroup(group))
 			}
 		}
 		writeDiscovery(w, req, "application/json", list)
@@ -63,7 +63,7 @@ func (s *Server) serveGroup(w http.ResponseWriter, req *http.Request) bool {
 		return false
 	}
 	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
-	table := s.table()
+	table := s.state.served()
 	for _, gv := range table.groupVersions() {
 		switch strings.Join(parts, "/") {
 		case "api/" + gv.Version:

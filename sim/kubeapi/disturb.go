@@ -17,7 +17,7 @@ func (st *stream) disturb(set *faultSet, events []event, begins bool) (_ []event
 	c := s.callOf(st.r.Request)
 	c.Ending, c.Begins, c.Events = st.stopping, begins, len(events)
 	for _, in := range set.injections {
-		if in.Stream == nil || !s.faults.hits(in, c, s.revision.Load()) {
+		if in.Stream == nil || !s.faults.hits(in, c, s.state.version()) {
 			continue
 		}
 		step := in.Stream(in.sees(c))

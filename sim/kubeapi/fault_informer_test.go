@@ -51,7 +51,7 @@ func TestInformerSurvives(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.follow()
-			before := r.s.revision.Load()
+			before := r.s.state.version()
 			r.inject(test.fault, test.scope)
 			test.provoke(r)
 			for range test.scope.Count {

@@ -42,7 +42,7 @@ func markDeleted(m *metav1.ObjectMeta, grace int64) {
 
 // terminate marks base, whose state was decoded as last, as given no more time, which
 // is an event of its own, and returns its end.
-func (c *collection) terminate(base *object, last runtime.Object) (transition, error) {
+func terminate(c *collection, base *object, last runtime.Object) (transition, error) {
 	if m := metadataOf(last); !base.deleting || *m.DeletionGracePeriodSeconds > 0 {
 		markDeleted(m, 0)
 		marked, err := c.commit(watch.Modified, base, last)
@@ -56,13 +56,13 @@ func (c *collection) terminate(base *object, last runtime.Object) (transition, e
 
 // mayGo says whether nothing holds a deleted object any more; base is stored,
 // next is what it becomes.
-func (s *Server) mayGo(base *object, next runtime.Object) bool {
+func (s *clusterState) mayGo(base *object, next runtime.Object) bool {
 	m := metadataOf(next)
 	if len(m.Finalizers) > 0 || (m.DeletionGracePeriodSeconds != nil && *m.DeletionGracePeriodSeconds > 0) {
 		return false
 	}
 	if ns, ok := next.(*corev1.Namespace); ok {
-		return s.vacated(base.name) && !(s.opts.NamespaceController && len(ns.Spec.Finalizers) > 0)
+		return s.vacated(base.name) && !(s.namespaceController && len(ns.Spec.Finalizers) > 0)
 	}
 	return true
 }

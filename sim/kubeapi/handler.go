@@ -39,7 +39,8 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if s.serveGroup(w, req) {
 		return
 	}
-	r := &request{Request: req, query: req.URL.Query(), codec: jsonCodec{}, warnings: &warningHeader{header: w.Header()}}
+	r := &request{server: s, Request: req, query: req.URL.Query(), codec: jsonCodec{}, warnings: &warningHeader{header: w.Header()}}
+	r.caller = r
 	req.Body = http.MaxBytesReader(w, req.Body, maxBody)
 	if err := s.answer(w, r); err != nil {
 		s.reportError(req, err)

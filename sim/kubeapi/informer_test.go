@@ -79,7 +79,7 @@ func expect(t *testing.T, events <-chan string, want ...string) {
 }
 
 func configMapsOf(s *Server) *collection {
-	return s.collections[findResource(configMaps.GroupVersion(), configMaps.Resource)]
+	return s.state.collections[findResource(configMaps.GroupVersion(), configMaps.Resource)]
 }
 
 func configMap(name, v string) *corev1.ConfigMap {

@@ -58,7 +58,7 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck i
 	if err := scope.Check(); err != nil {
 		return nil, err
 	}
-	if f.Broken && !s.broken {
+	if f.Broken && !s.opts.Broken {
 		return nil, fmt.Errorf("kubeapi: no API server does what %s does; start this one with Options.Broken to let it", f.Name)
 	}
 	in := &injection{Fault: f, scope: scope, healed: make(chan struct{})}
@@ -91,7 +91,7 @@ func (o *outbreak) begin() error {
 		return nil
 	}
 	o.begun = true
-	o.in.version = o.s.revision.Load()
+	o.in.version = o.s.state.version()
 	var err error
 	if o.in.Happen != nil {
 		t := &target{s: o.s, scope: o.in.scope}

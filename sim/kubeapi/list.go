@@ -22,7 +22,7 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	}
 	objects, rv, _, stale := s.staleRead(r)
 	if !stale {
-		if objects, rv, err = r.objects.read(opts); err != nil {
+		if objects, rv, err = readObjects(r.objects, opts); err != nil {
 			return err
 		}
 	}
@@ -30,15 +30,15 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	return respondList(w, r, page, m)
 }
 
-// read returns the objects that a list is about, before selection, and their version.
-func (c *collection) read(opts listOptions) ([]*object, uint64, error) {
+// readObjects returns the objects that a list is about, before selection, and their version.
+func readObjects(c *collection, opts listOptions) ([]*object, uint64, error) {
 	want := opts.rv
 	if opts.token != nil && opts.token.Version > 0 {
 		want = uint64(opts.token.Version)
 	} else if !opts.exact {
 		objects, rv, _ := c.snapshot()
 		if opts.limit > 0 && len(objects) > opts.limit {
-			c.paged.Store(&state{rv, objects}) // the next page will want it
+			c.keepForPages(rv, objects)
 		}
 		return objects, rv, nil
 	}

@@ -36,7 +36,7 @@ type fieldScope struct {
 
 // fieldManager returns what keeps account of the fields of res, or of one of
 // its subresources.
-func (res *resource) fieldManager(subresource string) (*managedfields.FieldManager, error) {
+func fieldManager(res *resource, subresource string) (*managedfields.FieldManager, error) {
 	scope, made := fieldScope{res.gvk(), subresource}, &fieldManagers
 	if res.custom != nil {
 		made = &res.custom.managers // as long as the definition stays as it is
@@ -44,7 +44,7 @@ func (res *resource) fieldManager(subresource string) (*managedfields.FieldManag
 	if found, ok := made.Load(scope); ok {
 		return found.(*managedfields.FieldManager), nil
 	}
-	m, err := res.newFieldManager(subresource)
+	m, err := newFieldManager(res, subresource)
 	if err != nil {
 		return nil, fmt.Errorf("keeping account of the fields of %s: %w", scope.kind.Kind, err)
 	}
@@ -54,26 +54,26 @@ func (res *resource) fieldManager(subresource string) (*managedfields.FieldManag
 
 // newFieldManager goes without a schema, which only says what is a list of
 // things with owners of their own, for the kinds that client-go has none for.
-func (res *resource) newFieldManager(subresource string) (*managedfields.FieldManager, error) {
-	kind, ignored := res.gvk(), res.notOwned(subresource)
+func newFieldManager(res *resource, subresource string) (*managedfields.FieldManager, error) {
+	kind, ignored := res.gvk(), notOwned(res, subresource)
 	if res.custom != nil {
 		types, err := customTypes(res)
 		if err != nil {
 			return nil, err
 		}
 		return managedfields.NewDefaultCRDFieldManager(types,
-			fieldConverter{}, res, fieldConverter{}, kind, kind.GroupVersion(), subresource, ignored)
+			fieldConverter{}, defaulter{res}, fieldConverter{}, kind, kind.GroupVersion(), subresource, ignored)
 	}
 	types := fieldTypes
 	if res == scales || res.review != nil || kind.Group == apiextensionsv1.GroupName {
 		types = managedfields.NewDeducedTypeConverter
 	}
-	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, res, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)
+	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, defaulter{res}, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)
 }
 
 // notOwned are the fields that a write through a subresource does not touch, and
 // so does not own.
-func (res *resource) notOwned(subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+func notOwned(res *resource, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	var paths []fieldpath.Path
 	switch {
 	case subresource == "status":
@@ -90,18 +90,23 @@ func (res *resource) notOwned(subresource string) map[fieldpath.APIVersion]field
 	return map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(fieldpath.NewSet(paths...))}
 }
 
-// Default fills in what an applied object leaves out.
-func (res *resource) Default(obj runtime.Object) {
-	if res.defaults != nil {
-		res.defaults(obj, nil, nil)
-	}
+// defaulter fills in what an applied object leaves out.
+type defaulter struct{ res *resource }
+
+func (d defaulter) Default(obj runtime.Object) { d.res.complete(obj, nil) }
+
+// account keeps the account of who owns which field of the objects of a resource, for the
+// writes through one of its subresources, or through none.
+type account struct {
+	res         *resource
+	subresource string
 }
 
 // own returns next, which manager made of old, with the account of its fields
 // brought up to date. A new object is made of an empty one. Old may be base
 // skimmed; base is nil if old is not the decoded state of one.
-func (r *request) own(base *object, old, next runtime.Object, manager string) (runtime.Object, error) {
-	if r.ownsAlike(base, old, next, manager) {
+func (a account) own(base *object, old, next runtime.Object, manager string) (runtime.Object, error) {
+	if a.ownsAlike(base, old, next, manager) {
 		return next, nil
 	}
 	if base != nil && base.res.bulk.field != 0 {
@@ -110,25 +115,25 @@ func (r *request) own(base *object, old, next runtime.Object, manager string) (r
 			return nil, err
 		}
 	}
-	account, err := r.account(old, next, manager)
+	entries, err := a.entries(old, next, manager)
 	if err != nil { // what kube-apiserver does, too: the account stays as it was
-		account = metadataOf(old).ManagedFields
+		entries = metadataOf(old).ManagedFields
 	}
-	metadataOf(next).ManagedFields = account
+	metadataOf(next).ManagedFields = entries
 	return bare(next), nil
 }
 
-// account works out who owns what of next.
-func (r *request) account(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
-	m, err := r.res.fieldManager(r.subresource)
+// entries works out who owns what of next.
+func (a account) entries(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
+	m, err := fieldManager(a.res, a.subresource)
 	if err != nil {
 		return nil, err
 	}
-	before, err := r.res.toFields(old)
+	before, err := a.res.toFields(old)
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.res.toFields(next)
+	after, err := a.res.toFields(next)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 // fields only get other values and keep their owners: those of an object without
 // owners, of the only owner, and of the only owner of the bulk when nothing else
 // changes. The account remains but for the time of manager's entry.
-func (r *request) ownsAlike(base *object, old, next runtime.Object, manager string) bool {
-	if base == nil || r.subresource != "" || r.res.custom != nil {
+func (a account) ownsAlike(base *object, old, next runtime.Object, manager string) bool {
+	if base == nil || a.subresource != "" || a.res.custom != nil {
 		return false
 	}
 	was, is := metadataOf(old).ManagedFields, metadataOf(next).ManagedFields
@@ -29,7 +29,7 @@ func (r *request) ownsAlike(base *object, old, next runtime.Object, manager stri
 	}
 	mine := slices.IndexFunc(was, func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate &&
-			e.Subresource == "" && e.APIVersion == r.res.groupVersion().String()
+			e.Subresource == "" && e.APIVersion == a.res.groupVersion().String()
 	})
 	if mine < 0 || !sameBulk(base, next) {
 		return false

@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"testing"
 	"time"
 
@@ -22,8 +21,8 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
 		for range 2000 {
 			old, next := kind(rng), kind(rng)
-			r := requestFor(t, old)
-			old, err := r.own(nil, r.res.empty(), old, "m")
+			a := accountFor(t, old)
+			old, err := a.own(nil, a.res.empty(), old, "m")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,12 +31,12 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 				by := []string{"n", "m"}[rng.IntN(2)]
 				second := kind(rng)
 				metadataOf(second).UID = "u"
-				if old, err = r.own(nil, old, second, by); err != nil {
+				if old, err = a.own(nil, old, second, by); err != nil {
 					t.Fatal(err)
 				}
 			}
 			quick := next.DeepCopyObject()
-			base, err := r.res.seal(old, 1)
+			base, err := a.res.seal(old, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,10 +46,10 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 			}
 			manager := []string{"m", "n"}[rng.IntN(2)]
 			second := time.Now().Unix()
-			if !r.ownsAlike(base, skimmed, quick, manager) {
+			if !a.ownsAlike(base, skimmed, quick, manager) {
 				continue
 			}
-			m, err := r.res.fieldManager("")
+			m, err := fieldManager(a.res, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,16 +71,15 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 	}
 }
 
-func requestFor(t *testing.T, obj runtime.Object) *request {
+func accountFor(t *testing.T, obj runtime.Object) account {
 	t.Helper()
 	for _, res := range resources {
 		if fmt.Sprintf("%T", res.empty()) == fmt.Sprintf("%T", obj) {
-			req, _ := http.NewRequest("PUT", "/", nil)
-			return &request{Request: req, res: res}
+			return account{res: res}
 		}
 	}
 	t.Fatalf("no resource for %T", obj)
-	return nil
+	return account{}
 }
 
 func randomMeta(rng *rand.Rand) metav1.ObjectMeta {
@@ -104,7 +102,7 @@ func randomSlice(rng *rand.Rand) runtime.Object {
 	if rng.IntN(3) == 0 {
 		s.Ports = nil
 	}
-	defaultEndpointSlice(s, nil, nil)
+	defaultEndpointSlice(s, nil)
 	return s
 }
 
@@ -133,7 +131,7 @@ func randomService(rng *rand.Rand) runtime.Object {
 	if rng.IntN(3) == 0 {
 		svc.Spec.ExternalName = "x.example"
 	}
-	defaultService(svc, nil, nil)
+	defaultService(svc, nil)
 	return svc
 }
 
@@ -150,24 +148,23 @@ func randomLease(rng *rand.Rand) runtime.Object {
 // BenchmarkOwn is the account of one update of a slice of ten endpoints.
 func BenchmarkOwn(b *testing.B) {
 	old := slice("a", 10)
-	defaultEndpointSlice(old, nil, nil)
+	defaultEndpointSlice(old, nil)
 	next := old.DeepCopy()
 	next.Endpoints[0].Addresses[0] = "10.0.0.1"
-	req, _ := http.NewRequest("PUT", "/", nil)
-	r := &request{Request: req, res: findResource(discoveryv1.SchemeGroupVersion, "endpointslices")}
-	owned, err := r.own(nil, r.res.empty(), old, "m")
+	a := account{res: findResource(discoveryv1.SchemeGroupVersion, "endpointslices")}
+	owned, err := a.own(nil, a.res.empty(), old, "m")
 	if err != nil {
 		b.Fatal(err)
 	}
 	metadataOf(owned).UID = "u"
-	base, err := r.res.seal(owned, 1)
+	base, err := a.res.seal(owned, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for name, manager := range map[string]string{"same": "m", "other": "n"} {
 		b.Run("manager="+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := r.own(base, owned, next.DeepCopy(), manager); err != nil {
+				if _, err := a.own(base, owned, next.DeepCopy(), manager); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -175,7 +172,7 @@ func BenchmarkOwn(b *testing.B) {
 	}
 	b.Run("create", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := r.own(nil, r.res.empty(), next.DeepCopy(), "m"); err != nil {
+			if _, err := a.own(nil, a.res.empty(), next.DeepCopy(), "m"); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -49,7 +49,7 @@ func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
 		fmt.Fprint(conn, "GET /apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\nAccept: "+protobufType+"\r\n\r\n")
 		conns = append(conns, conn)
 	}
-	slices := s.collections[findResource(discoveryv1.SchemeGroupVersion, "endpointslices")]
+	slices := s.state.collections[findResource(discoveryv1.SchemeGroupVersion, "endpointslices")]
 	within("all watch", func() bool { return slices.watchers.Load() == watches })
 	runtime.GC()
 	if each := (held() - before) / watches; each > 256<<10 {

@@ -1,35 +1,16 @@
 package kubeapi
 
 import (
-	stderrors "errors"
-
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
 // Where there is no namespace controller the server plays it: it deletes what is
 // in a namespace that is deleted, and then the namespace.
 
-// mayDelete refuses to delete the namespaces that kube-apiserver protects (admission
-// plugin NamespaceLifecycle). The other namespaces of a new cluster, such as
-// kube-node-lease, can be deleted.
-func (r *request) mayDelete() error {
-	if r.objects.res.groupResource() != (schema.GroupResource{Resource: "namespaces"}) {
-		return nil
-	}
-	switch r.name {
-	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
-		return errors.NewForbidden(r.res.groupResource(), r.name, stderrors.New("this namespace may not be deleted"))
-	}
-	return nil
-}
-
 // endNamespace marks a namespace as terminating, deletes its contents and, if
 // nothing holds on, the namespace itself.
-func (s *Server) endNamespace(base *object) (*object, error) {
+func (s *clusterState) endNamespace(base *object) (*object, error) {
 	o := base
 	if !base.deleting {
 		obj, err := base.decode()
@@ -42,12 +23,12 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 			return nil, err
 		}
 	}
-	if s.opts.NamespaceController {
+	if s.namespaceController {
 		return o, s.settleNamespace(base.name)
 	}
 	for c := range s.everyCollection() {
 		if !c.res.clusterScoped {
-			if err := c.empty(base.name); err != nil {
+			if err := s.empty(c, base.name); err != nil {
 				return nil, err
 			}
 		}
@@ -57,7 +38,7 @@ func (s *Server) endNamespace(base *object) (*object, error) {
 
 // sweep ends what a namespace controller has left in a namespace that it let go: objects
 // whose definition serves them no more, which it could not see.
-func (s *Server) sweep(name string) error {
+func (s *clusterState) sweep(name string) error {
 	ns := s.namespaces.get(name)
 	if ns == nil {
 		return nil
@@ -68,7 +49,7 @@ func (s *Server) sweep(name string) error {
 	}
 	for c := range s.everyCollection() {
 		if c.res.custom != nil && !c.res.clusterScoped {
-			if err := c.empty(name); err != nil {
+			if err := s.empty(c, name); err != nil {
 				return err
 			}
 		}
@@ -78,20 +59,20 @@ func (s *Server) sweep(name string) error {
 
 // markNamespace waits for the creations that have looked at the namespace
 // already, so that none comes after its contents were deleted.
-func (s *Server) markNamespace(base *object, terminating *corev1.Namespace) (*object, error) {
+func (s *clusterState) markNamespace(base *object, terminating *corev1.Namespace) (*object, error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
 	return s.namespaces.commit(watch.Modified, base, terminating)
 }
 
 // empty ends all objects in a namespace.
-func (c *collection) empty(namespace string) error {
+func (s *clusterState) empty(c *collection, namespace string) error {
 	objects, _, _ := c.snapshot()
 	for _, o := range objects {
 		if o.namespace != namespace {
 			continue
 		}
-		if err := c.endKey(o); err != nil {
+		if err := s.endKey(c, o); err != nil {
 			return err
 		}
 	}
@@ -100,7 +81,7 @@ func (c *collection) empty(namespace string) error {
 
 // settleNamespace removes a terminating namespace when nothing is left in it. The
 // empty name, of objects in no namespace, is of none.
-func (s *Server) settleNamespace(name string) error {
+func (s *clusterState) settleNamespace(name string) error {
 	for {
 		ns := s.namespaces.get(name)
 		if ns == nil || !ns.deleting {
@@ -120,22 +101,11 @@ func (s *Server) settleNamespace(name string) error {
 }
 
 // vacated says whether nothing is left in a namespace.
-func (s *Server) vacated(namespace string) bool {
+func (s *clusterState) vacated(namespace string) bool {
 	for c := range s.everyCollection() {
 		if !c.res.clusterScoped && c.holdsIn(namespace) {
 			return false
 		}
 	}
 	return true
-}
-
-func (c *collection) holdsIn(namespace string) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	for _, o := range c.objects {
-		if o.namespace == namespace {
-			return true
-		}
-	}
-	return false
 }

@@ -1,13 +1,11 @@
 package kubeapi
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,38 +25,6 @@ type object struct {
 	raw             []byte     // the kind's own protobuf message
 	json            atomic.Pointer[[]byte]
 	frame           atomic.Pointer[[]byte] // see sharedFrame
-}
-
-// message is what the generated code of every built-in kind offers.
-type message interface {
-	Marshal() ([]byte, error)
-	Unmarshal([]byte) error
-}
-
-func keyOf(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
-}
-
-func formatRV(rv uint64) string { return strconv.FormatUint(rv, 10) }
-
-// shownRV is empty for what is not stored: a dry run, a review.
-func shownRV(rv uint64) string {
-	if rv == 0 {
-		return ""
-	}
-	return formatRV(rv)
-}
-
-// accessor returns the metadata of obj, which is of a built-in kind and so has some.
-func accessor(obj runtime.Object) metav1.Object {
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		panic(fmt.Sprintf("kubeapi: %T has no metadata: %v", obj, err))
-	}
-	return m
 }
 
 // seal makes a stored object of obj at version rv. It sets obj's resourceVersion.
@@ -105,38 +71,64 @@ func (o *object) at(rv uint64) (*object, error) {
 	return o.res.seal(obj, rv)
 }
 
-// asJSON returns the object as a line of JSON. With keep the bytes are held for
-// the next caller: for events that many watchers will read.
-func (o *object) asJSON(keep bool) ([]byte, error) {
-	if b := o.json.Load(); b != nil {
-		return *b, nil
-	}
+// as is the same object under another version of its custom resource.
+func (o *object) as(res *resource) *object {
+	return &object{res: res, key: o.key, namespace: o.namespace, name: o.name, uid: o.uid, rv: o.rv,
+		deleting: o.deleting, labels: o.labels, fields: o.fields, raw: o.raw}
+}
+
+// selected is the value of a stored custom object at a path as selectors see it, empty
+// if there is none. It is read from the whole object: few select so, and versions differ.
+func (o *object) selected(path []string) string {
 	obj, err := o.decode()
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	return o.encodeJSON(obj, keep)
+	value, found, err := unstructured.NestedFieldNoCopy(obj.(*customObject).content, path...)
+	if err != nil || !found || value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }
 
-// encodeJSON is asJSON for who has the object decoded.
-func (o *object) encodeJSON(obj runtime.Object, keep bool) ([]byte, error) {
-	body, err := json.Marshal(obj)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %s %s as JSON: %w", o.res.kind, o.key, err)
+// skim is decode without the bulk.
+func (o *object) skim() (runtime.Object, error) {
+	if o.res.bulk.field == 0 {
+		return o.decode()
 	}
-	head := o.res.jsonHead()
-	b := make([]byte, 0, len(head)+len(body))
-	b = append(b, head...)
-	b = append(b, body[1:]...) // without its opening brace, which head has
-	b = append(b, '\n')
-	if keep {
-		o.json.Store(&b)
-	}
-	return b, nil
+	return (&object{res: o.res, key: o.key, raw: without(o.raw, o.res.bulk.field)}).decode()
 }
 
-// jsonHead opens an object with its kind and apiVersion, which stored objects
-// do not carry; they all go on with their metadata.
-func (res *resource) jsonHead() string {
-	return `{"kind":"` + res.kind + `","apiVersion":"` + res.typeMeta("").APIVersion + `",`
+func (o *object) hasFinalizers() bool {
+	_, metadata, _ := cut(o.raw, metadataField)
+	_, first, _ := cut(metadata, finalizersField)
+	return first != nil
+}
+
+// clone returns the same state, with bytes that may be written to.
+func (o *object) clone() *object {
+	return &object{res: o.res, key: o.key, namespace: o.namespace, name: o.name, uid: o.uid, rv: o.rv,
+		deleting: o.deleting, labels: o.labels, fields: o.fields, raw: bytes.Clone(o.raw)}
+}
+
+// sameBytes reports whether o and p are the same, the version included.
+func (o *object) sameBytes(p *object) bool { return bytes.Equal(o.raw, p.raw) }
+
+// sameSpec reports whether o and p differ in nothing that metadata.generation counts: all
+// but metadata and status. The rules say whether there is a status of its own.
+func (o *object) sameSpec(p *object, rules *resource) bool {
+	_, _, a := cut(o.raw, metadataField)
+	_, _, b := cut(p.raw, metadataField)
+	if !rules.status {
+		return bytes.Equal(a, b)
+	}
+	beforeA, _, afterA := cut(a, statusField)
+	beforeB, _, afterB := cut(b, statusField)
+	return bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
+}
+
+func (o *object) sameButMetadata(p *object) bool {
+	_, _, a := cut(o.raw, metadataField)
+	_, _, b := cut(p.raw, metadataField)
+	return bytes.Equal(a, b)
 }

@@ -65,7 +65,7 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 		s.serveOpenAPIIndex(w, req)
 		return
 	}
-	for _, gv := range s.table().groupVersions() {
+	for _, gv := range s.state.served().groupVersions() {
 		if groupPath(gv) != name {
 			continue
 		}
@@ -87,7 +87,7 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 
 func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
 	paths := document{}
-	for _, gv := range s.table().groupVersions() {
+	for _, gv := range s.state.served().groupVersions() {
 		p, err := s.openAPIOf(gv)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -104,7 +104,7 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
 }
 
 func (s *Server) openAPIOf(gv schema.GroupVersion) (published, error) {
-	now := s.custom.Load()
+	now := s.state.custom.Load()
 	return s.openAPI.get(now, gv.String(), func() (published, error) {
 		w := schemaWriter{refs: schemaRefs, v3: true, schemas: document{}}
 		paths := w.describe(now.table, gv)

@@ -20,7 +20,7 @@ func (s *Server) serveSwagger(w http.ResponseWriter, req *http.Request) {
 	if strings.Contains(req.Header.Get("Accept"), "application/com.github.proto-openapi.spec.v2") {
 		name, mediaType, make = "v2 protobuf", swaggerProtobuf, s.swaggerProtobuf
 	}
-	p, err := s.openAPI.get(s.custom.Load(), name, make)
+	p, err := s.openAPI.get(s.state.custom.Load(), name, make)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -16,13 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// writeOptions are what the query of a create, an update or a patch asks for.
-type writeOptions struct {
-	dryRun  bool
-	manager string // who owns the fields that this request sets
-	force   bool   // an apply takes the fields that others own
-}
-
 func (r *request) createOptions() (writeOptions, error) {
 	var opts metav1.CreateOptions
 	if err := decodeOptions(r.query, &opts); err != nil {

@@ -87,7 +87,7 @@ func (t *target) Start() error {
 	}
 	err := errors.Join(errs...)
 	if err != nil {
-		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.revision.Load(), err)
+		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.state.version(), err)
 	}
 	return err
 }
@@ -102,23 +102,11 @@ func (t *target) EndWatches(scope fault.Scope) {
 
 // Forget gives up the history of the scope's resources.
 func (t *target) Forget(scope fault.Scope) {
-	for c := range t.s.everyCollection() {
+	for c := range t.s.state.everyCollection() {
 		if scope.CoversResource(c.res.groupResource().String()) {
 			c.forget()
 		}
 	}
-}
-
-// forget gives up all events. Who watches and is up to date goes on; who comes
-// back with an earlier version, even if nothing happened since, is too late.
-func (c *collection) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.history.len() > 0 {
-		c.history.drop()
-	}
-	c.history.floor = c.revision.Load()
-	c.paged.Store(nil)
 }
 
 // RotateCertificate replaces the serving certificate; restore brings the old CA's back.

@@ -27,48 +27,18 @@ type patcher struct {
 	problems []error // fields that are twice in the patch
 }
 
-func (s *Server) patch(w http.ResponseWriter, r *request) error {
-	mediaType, body, opts, err := readPatch(r)
-	if err != nil {
-		return err
-	}
-	if types.PatchType(mediaType) == types.ApplyYAMLPatchType {
-		return s.apply(w, r, body, opts)
-	}
-	p, err := parsePatch(types.PatchType(mediaType), body)
-	if err != nil && r.objects.get(r.key()) == nil {
-		return r.notFound() // whatever the patch: it is read when there is what it is for
-	}
-	if err != nil {
-		return err
-	}
-	o, err := s.modify(r, opts.dryRun, (*object).decode, func(base *object, old runtime.Object) (runtime.Object, error) {
-		next, err := p.patched(w, r, r.res, r.res.shown(old.DeepCopyObject()))
-		if err != nil {
-			return nil, err
-		}
-		next = r.res.stored(next)
-		s.complete(r.rules(), next, old)
-		return r.own(base, old, next, opts.manager)
-	})
-	if err != nil {
-		return err
-	}
-	return respond(w, r, http.StatusOK, o)
-}
-
 // patched returns what the patch makes of current, an object of res. The version
 // in it is current's, so that a patch can test it; one that sets another fails as a
-// conflict.
-func (p *patcher) patched(w http.ResponseWriter, r *request, res *resource, current runtime.Object) (runtime.Object, error) {
+// conflict. judge decides whether the patch fails because of problems with its fields; with
+// lax set nobody looks for such problems.
+func (p *patcher) patched(res *resource, current runtime.Object, lax bool, judge func(problems []error) error) (runtime.Object, error) {
 	current.GetObjectKind().SetGroupVersionKind(res.gvk())
-	obj, shown, problems, err := p.apply(res, current, laxly(r))
+	obj, shown, problems, err := p.apply(res, current, lax)
 	if _, refused := err.(errors.APIStatus); refused {
 		return nil, err
 	}
-	w.Header().Del("Warning") // of an attempt before
 	if err == nil {
-		err = warnOrRefuse(w, r, append(p.problems, problems...))
+		err = judge(append(p.problems, problems...))
 	}
 	if err != nil {
 		return nil, errors.NewInvalid(schema.GroupKind{}, "",
@@ -126,28 +96,6 @@ func (p *patcher) mergeInto(res *resource, current runtime.Object) (runtime.Obje
 		return bare(next), strict.Errors(), nil
 	}
 	return bare(next), nil, nil
-}
-
-func readPatch(r *request) (mediaType string, body []byte, opts writeOptions, err error) {
-	if mediaType, err = contentType(r); err != nil {
-		return
-	}
-	switch types.PatchType(mediaType) {
-	case types.StrategicMergePatchType:
-		if r.res.custom != nil {
-			err = unsupportedMediaType(string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
-			return
-		}
-	case types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType:
-	default:
-		err = unsupportedPatch()
-		return
-	}
-	if body, err = r.readBody(); err != nil {
-		return
-	}
-	opts, err = r.patchOptions(types.PatchType(mediaType))
-	return
 }
 
 func parsePatch(kind types.PatchType, body []byte) (*patcher, error) {

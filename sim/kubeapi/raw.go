@@ -1,8 +1,6 @@
 package kubeapi
 
 import (
-	"bytes"
-
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -45,37 +43,6 @@ func putRV(raw []byte, rv string) bool {
 	_, metadata, _ := cut(raw, metadataField)
 	_, old, _ := cut(metadata, rvField)
 	return len(old) == len(rv) && copy(old, rv) > 0
-}
-
-func (o *object) hasFinalizers() bool {
-	_, metadata, _ := cut(o.raw, metadataField)
-	_, first, _ := cut(metadata, finalizersField)
-	return first != nil
-}
-
-// clone returns the same state, with bytes that may be written to.
-func (o *object) clone() *object {
-	return &object{res: o.res, key: o.key, namespace: o.namespace, name: o.name, uid: o.uid, rv: o.rv,
-		deleting: o.deleting, labels: o.labels, fields: o.fields, raw: bytes.Clone(o.raw)}
-}
-
-// sameSpec says whether a and b differ in nothing that metadata.generation
-// counts: all but metadata and status.
-func (res *resource) sameSpec(a, b []byte) bool {
-	_, _, a = cut(a, metadataField)
-	_, _, b = cut(b, metadataField)
-	if !res.status {
-		return bytes.Equal(a, b)
-	}
-	beforeA, _, afterA := cut(a, statusField)
-	beforeB, _, afterB := cut(b, statusField)
-	return bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
-}
-
-func sameButMetadata(a, b []byte) bool {
-	_, _, a = cut(a, metadataField)
-	_, _, b = cut(b, metadataField)
-	return bytes.Equal(a, b)
 }
 
 // without returns raw less all fields with a number.

@@ -57,14 +57,14 @@ func TestSameSpec(t *testing.T) {
 		if res.status {
 			setStatus(a, b)
 		}
-		if is := sealed(t, res, a, 1234567); !res.sameSpec(was.raw, is.raw) {
+		if is := sealed(t, res, a, 1234567); !was.sameSpec(is, res) {
 			t.Errorf("%s: metadata and status count as its spec", res.kind)
 		}
-		if res.sameSpec(was.raw, sealed(t, res, b, 7).raw) {
+		if was.sameSpec(sealed(t, res, b, 7), res) {
 			t.Errorf("%s: another spec is the same", res.kind)
 		}
 		// One of the two may be empty by chance, but not both.
-		if none := sealed(t, res, res.empty(), 7).raw; res.sameSpec(was.raw, none) && res.sameSpec(sealed(t, res, b, 7).raw, none) {
+		if none := sealed(t, res, res.empty(), 7); was.sameSpec(none, res) && sealed(t, res, b, 7).sameSpec(none, res) {
 			t.Errorf("%s: no spec is the same", res.kind)
 		}
 	}

@@ -47,7 +47,7 @@ func parseRV(text string) (uint64, error) {
 // await waits for the server to reach version rv. It gives up after futureWait
 // with the 504 that clients know as "too large resource version".
 func (s *Server) await(ctx context.Context, rv uint64) error {
-	if s.revision.Load() >= rv {
+	if s.state.version() >= rv {
 		return nil
 	}
 	look := time.NewTicker(20 * time.Millisecond)
@@ -56,13 +56,13 @@ func (s *Server) await(ctx context.Context, rv uint64) error {
 	for {
 		select {
 		case <-look.C:
-			if s.revision.Load() >= rv {
+			if s.state.version() >= rv {
 				return nil
 			}
 		case <-deadline:
-			return tooLargeRV(rv, s.revision.Load())
+			return tooLargeRV(rv, s.state.version())
 		case <-s.ending():
-			return tooLargeRV(rv, s.revision.Load())
+			return tooLargeRV(rv, s.state.version())
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -19,7 +19,7 @@ var resources = table{
 	{version: "v1", name: "limitranges", kind: "LimitRange", short: []string{"limits"}},
 	{version: "v1", name: "namespaces", kind: "Namespace", validatedWhole: true, short: []string{"ns"}, clusterScoped: true, status: true,
 		subresources: []string{"finalize"}, returnsDeleted: true, noDeleteAll: true, validName: validation.ValidateNamespaceName,
-		fields: fieldsOf(namespaceFields), defaults: defaultsOf(defaultNamespace), prepare: defaultsOf(prepareNamespace), validate: validationOf(validateNamespace), printer: namespacePrinter},
+		fields: fieldsOf(namespaceFields), defaults: defaultsOf(defaultNamespace), prepare: prepareOf(prepareNamespace), validate: validationOf(validateNamespace), printer: namespacePrinter},
 	{version: "v1", name: "nodes", kind: "Node", short: []string{"no"}, clusterScoped: true, status: true, createsStatus: true,
 		fields: fieldsOf(nodeFields), printer: nodePrinter},
 	{version: "v1", name: "persistentvolumeclaims", kind: "PersistentVolumeClaim", short: []string{"pvc"}, status: true, returnsDeleted: true,
@@ -27,7 +27,7 @@ var resources = table{
 	{version: "v1", name: "persistentvolumes", kind: "PersistentVolume", short: []string{"pv"}, clusterScoped: true, status: true, returnsDeleted: true,
 		defaults: defaultsOf(defaultVolume), printer: volumePrinter},
 	{version: "v1", name: "pods", kind: "Pod", validatedWhole: true, short: []string{"po"}, categories: []string{"all"}, status: true, generation: true,
-		subresources: []string{"binding"}, returnsDeleted: true, terminates: true, fields: fieldsOf(podFields), defaults: defaultsOf(defaultPod), prepare: defaultsOf(preparePod), validate: validationOf(validatePod), printer: podPrinter},
+		subresources: []string{"binding"}, returnsDeleted: true, terminates: true, fields: fieldsOf(podFields), defaults: defaultsOf(defaultPod), prepare: prepareOf(preparePod), validate: validationOf(validatePod), printer: podPrinter},
 	{version: "v1", name: "podtemplates", kind: "PodTemplate", generation: true},
 	{version: "v1", name: "replicationcontrollers", kind: "ReplicationController", short: []string{"rc"}, categories: []string{"all"},
 		status: true, scale: true, generation: true, defaults: defaultsOf(defaultReplicationController), printer: replicationControllerPrinter},
@@ -37,7 +37,7 @@ var resources = table{
 	{version: "v1", name: "serviceaccounts", kind: "ServiceAccount", validatedWhole: true, short: []string{"sa"}, returnsDeleted: true},
 	{version: "v1", name: "services", kind: "Service", short: []string{"svc"}, categories: []string{"all"}, status: true, upsert: true,
 		returnsDeleted: true, validName: validation.NameIsDNSLabel, fields: fieldsOf(serviceFields),
-		defaults: defaultsOf(defaultService), prepare: defaultsOf(prepareService), validate: validationOf(validateService), printer: servicePrinter},
+		defaults: defaultsOf(defaultService), prepare: prepareOf(prepareService), validate: validationOf(validateService), printer: servicePrinter},
 
 	{group: "admissionregistration.k8s.io", version: "v1", name: "mutatingwebhookconfigurations", kind: "MutatingWebhookConfiguration",
 		categories: []string{"api-extensions"}, clusterScoped: true, generation: true, defaults: defaultsOf(defaultMutatingWebhooks),
@@ -48,7 +48,7 @@ var resources = table{
 
 	{group: "apiextensions.k8s.io", version: "v1", name: "customresourcedefinitions", kind: "CustomResourceDefinition",
 		short: []string{"crd", "crds"}, categories: []string{"api-extensions"}, clusterScoped: true, status: true, createsStatus: true,
-		generation: true, returnsDeleted: true, defaults: defaultsOf(defaultDefinition), prepare: defaultsOf(prepareDefinition), validate: validationOf(validateDefinition)},
+		generation: true, returnsDeleted: true, defaults: defaultsOf(defaultDefinition), prepare: prepareOf(prepareDefinition), validate: validationOf(validateDefinition)},
 
 	{group: "apps", version: "v1", name: "controllerrevisions", kind: "ControllerRevision"},
 	{group: "apps", version: "v1", name: "daemonsets", kind: "DaemonSet", short: []string{"ds"}, categories: []string{"all"}, status: true, generation: true,
@@ -85,7 +85,7 @@ var resources = table{
 	{group: "coordination.k8s.io", version: "v1", name: "leases", kind: "Lease", upsert: true, needsRV: true, validate: validationOf(validateLease), printer: leasePrinter},
 
 	{group: "discovery.k8s.io", version: "v1", name: "endpointslices", kind: "EndpointSlice", generation: true, generationLabels: true, bulk: bulk{2, "Endpoints"},
-		defaults: defaultsOf(defaultEndpointSlice), prepare: defaultsOf(prepareEndpointSlice), validate: validationOf(validateEndpointSlice), printer: endpointSlicePrinter},
+		defaults: defaultsOf(defaultEndpointSlice), prepare: prepareOf(prepareEndpointSlice), validate: validationOf(validateEndpointSlice), printer: endpointSlicePrinter},
 
 	{group: "events.k8s.io", version: "v1", name: "events", kind: "Event", short: []string{"ev"}, upsert: true,
 		printer: eventPrinter, view: &view{of: coreEvents, show: showEvent, unshow: unshowEvent}},

@@ -29,7 +29,7 @@ func respond(w http.ResponseWriter, r *request, code int, o *object) error {
 // watchers will want as well, from the object that it still has decoded.
 func (r *request) encode(o *object) ([]byte, error) {
 	if _, plain := r.form.(jsonCodec); plain && r.written != nil && r.objects.fresh(o) && o.json.Load() == nil {
-		return o.encodeJSON(r.written, true)
+		return encodeJSON(o, r.written, true)
 	}
 	return r.form.object(o, false)
 }

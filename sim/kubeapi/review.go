@@ -1,7 +1,6 @@
 package kubeapi
 
 import (
-	"net/http"
 	"slices"
 	"time"
 
@@ -17,67 +16,35 @@ import (
 // Reviews are questions, put as objects that are created and not stored. Who may
 // ask may do everything.
 
-func reviewOf[T runtime.Object](f func(obj T, r *request) error) func(runtime.Object, *request) error {
-	return func(obj runtime.Object, r *request) error { return f(obj.(T), r) }
+func reviewOf[T runtime.Object](f func(obj T, by asker) error) func(runtime.Object, asker) error {
+	return func(obj runtime.Object, by asker) error { return f(obj.(T), by) }
 }
 
-func (s *Server) reviewVerb(r *request) func(http.ResponseWriter, *request) error {
-	if r.Method != http.MethodPost || r.name != "" {
-		return nil
-	}
-	return s.review
-}
-
-func (s *Server) review(w http.ResponseWriter, r *request) error {
-	opts, err := r.createOptions()
-	if err != nil {
-		return err
-	}
-	obj, err := readObject(w, r)
-	if err != nil {
-		return err
-	}
-	if obj, err = r.own(nil, r.res.empty(), obj, opts.manager); err != nil {
-		return err
-	}
-	if err := placeIn(metadataOf(obj), r); err != nil {
-		return err
-	}
-	if err := r.res.review(obj, r); err != nil {
-		return err
-	}
-	o, err := r.res.seal(obj, 0)
-	if err != nil {
-		return err
-	}
-	return respond(w, r, http.StatusCreated, o)
-}
-
-func reviewSelf(review *authenticationv1.SelfSubjectReview, r *request) error {
+func reviewSelf(review *authenticationv1.SelfSubjectReview, by asker) error {
 	review.CreationTimestamp = metav1.NewTime(time.Now().Truncate(time.Second))
-	review.Status.UserInfo = r.user()
+	review.Status.UserInfo = by.user
 	return nil
 }
 
 var allowed = authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 
-func reviewAccess(review *authorizationv1.SubjectAccessReview, r *request) error {
+func reviewAccess(review *authorizationv1.SubjectAccessReview, _ asker) error {
 	review.Status = allowed
-	return refuseReview(r, aboutSomebody(&review.Spec), aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes))
+	return refuseReview(aboutSomebody(&review.Spec), aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes))
 }
 
-func reviewSelfAccess(review *authorizationv1.SelfSubjectAccessReview, r *request) error {
+func reviewSelfAccess(review *authorizationv1.SelfSubjectAccessReview, _ asker) error {
 	review.Status = allowed
-	return refuseReview(r, aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes))
+	return refuseReview(aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes))
 }
 
-func reviewLocalAccess(review *authorizationv1.LocalSubjectAccessReview, r *request) error {
+func reviewLocalAccess(review *authorizationv1.LocalSubjectAccessReview, by asker) error {
 	review.Status = allowed
-	return refuseReview(r, aboutSomebody(&review.Spec), aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes),
-		aboutNamespace(&review.Spec, r.namespace))
+	return refuseReview(aboutSomebody(&review.Spec), aboutOneThing(review.Spec.ResourceAttributes, review.Spec.NonResourceAttributes),
+		aboutNamespace(&review.Spec, by.namespace))
 }
 
-func reviewSelfRules(review *authorizationv1.SelfSubjectRulesReview, _ *request) error {
+func reviewSelfRules(review *authorizationv1.SelfSubjectRulesReview, _ asker) error {
 	if review.Spec.Namespace == "" {
 		return errors.NewBadRequest("no namespace on request")
 	}
@@ -91,12 +58,12 @@ func reviewSelfRules(review *authorizationv1.SelfSubjectRulesReview, _ *request)
 
 // refuseReview is the 422 of a question that makes no sense, which has no kind in
 // kube-apiserver's words.
-func refuseReview(r *request, problems ...field.ErrorList) error {
+func refuseReview(problems ...field.ErrorList) error {
 	all := slices.Concat(problems...)
 	if len(all) == 0 {
 		return nil
 	}
-	return errors.NewInvalid(schema.GroupKind{Group: r.res.group}, "", all)
+	return errors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", all)
 }
 
 func aboutSomebody(spec *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {

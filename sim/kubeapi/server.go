@@ -23,10 +23,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/kubeapi/fault"
@@ -67,20 +63,10 @@ type Options struct {
 
 // Server is a running API server.
 type Server struct {
-	opts        Options
-	version     string
-	revision    atomic.Uint64 // the newest resourceVersion, of all resources
-	collections map[*resource]*collection
-	namespaces  *collection
-	services    *collection
-	definitions *collection // of custom resources
-	custom      atomic.Pointer[registry]
-	webhooks    webhooks
-	creating    sync.RWMutex // held shared by creations: a namespace that ends waits for them
-	clusterIPs  clusterIPs
-	openAPI     openAPI
-
-	allowLoopback bool // addresses of endpoints
+	opts    Options
+	version string
+	state   *clusterState
+	openAPI openAPI
 
 	http, https *endpoint
 	names       map[string]bool // of itself, in Host headers; besides loopback
@@ -93,7 +79,6 @@ type Server struct {
 	reclaimer   reclaimer
 	faults      *faults
 	streams     streams
-	broken      bool
 
 	stopping atomic.Value // chan struct{}, closed when watches are to end
 	outages  sync.Mutex   // held while the server stops or starts
@@ -132,27 +117,14 @@ func newServer(opts Options) (*Server, error) {
 	if opts.Token != "" && len(opts.Token) < minToken {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
-	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, faults: newFaults(opts.OnFault), broken: opts.Broken,
-		allowLoopback: opts.AllowLoopbackEndpoints, names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()),
-		log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
+	state, err := newClusterState(stateOptions{
+		resolveService: opts.ResolveService, loopback: opts.AllowLoopbackEndpoints, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, version: version, state: state, faults: newFaults(opts.OnFault),
+		names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()), log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
 	s.stopping.Store(make(chan struct{}))
-	for _, res := range resources {
-		if res.view == nil {
-			s.collections[res] = newCollection(res, &s.revision)
-		}
-	}
-	s.collections[findResource(schema.GroupVersion{Version: "v1"}, "pods")].graceful = opts.Kubelet
-	s.services = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "services")]
-	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
-	s.watchDefinitions()
-	s.watchWebhooks(opts.ResolveService)
-	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		s.prepareNew(s.namespaces.res, ns)
-		if _, err := s.namespaces.commit(watch.Added, nil, ns); err != nil {
-			return nil, fmt.Errorf("creating namespace %s: %w", name, err)
-		}
-	}
 	return s, nil
 }
 
@@ -294,12 +266,4 @@ func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config,
 
 // Holds counts the objects of each resource that has any, by its name as kubectl
 // writes it: services, ingresses.networking.k8s.io.
-func (s *Server) Holds() map[string]int {
-	counts := map[string]int{}
-	for c := range s.everyCollection() {
-		if n := c.len(); n > 0 {
-			counts[c.res.groupResource().String()] = n
-		}
-	}
-	return counts
-}
+func (s *Server) Holds() map[string]int { return s.state.holds() }

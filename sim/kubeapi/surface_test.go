@@ -17,7 +17,7 @@ import (
 // everything is what a server holds, by resource and key.
 func everything(s *Server) map[string]*object {
 	all := map[string]*object{}
-	for res, c := range s.collections {
+	for res, c := range s.state.collections {
 		objects, _, _ := c.snapshot()
 		for _, o := range objects {
 			all[res.groupResource().String()+" "+o.key] = o

@@ -1,10 +1,6 @@
 package kubeapi
 
 import (
-	"bytes"
-	"maps"
-
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -26,81 +22,8 @@ func (c *collection) prepare(kind watch.EventType, base *object, next runtime.Ob
 	return transition{kind, base, next, sealed}, err
 }
 
-// prepareUpdate is prepare for a new state of base, which was decoded as old: it
-// counts the generation, and leaves everything as it is, with a transition of no
-// kind, when nothing changes. The rules say what counts.
-func (c *collection) prepareUpdate(rules *resource, base *object, old, next runtime.Object, counted bool) (transition, error) {
-	res, is := c.res, metadataOf(next)
-	counted = counted && rules.generation
-	if counted {
-		is.Generation++ // most likely
-	}
-	sealed, err := res.seal(next, base.rv)
-	if err != nil {
-		return transition{}, err
-	}
-	if counted && rules.sameSpec(sealed.raw, base.raw) && !(rules.generationLabels && !maps.Equal(metadataOf(old).Labels, is.Labels)) {
-		is.Generation--
-		if sealed, err = res.seal(next, base.rv); err != nil {
-			return transition{}, err
-		}
-	}
-	if bytes.Equal(sealed.raw, base.raw) || onlyLater(sealed, base, old, next) {
-		return transition{base: base, next: next, sealed: base}, nil
-	}
-	return transition{watch.Modified, base, next, sealed}, nil
-}
-
-// onlyLater says whether sealed, which is next, is base again but for the times of
-// its managed fields: nobody would know why it changed.
-func onlyLater(sealed, base *object, old, next runtime.Object) bool {
-	was, is := metadataOf(old), metadataOf(next)
-	if len(is.ManagedFields) == 0 || !sameManagers(was.ManagedFields, is.ManagedFields) || !sameButMetadata(sealed.raw, base.raw) {
-		return false
-	}
-	later := is.ManagedFields
-	is.ManagedFields = was.ManagedFields
-	again, err := base.res.seal(next, base.rv)
-	is.ManagedFields = later
-	return err == nil && bytes.Equal(again.raw, base.raw)
-}
-
 // gone is the end of base, in its last state.
 func gone(base *object) transition { return transition{watch.Deleted, base, nil, base.clone()} }
-
-// prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks
-// it to be deleted. asked is how many seconds the client gives it, nil for the default.
-func (c *collection) prepareEnd(base *object, asked *int64) (transition, error) {
-	if !base.hasFinalizers() && !c.graceful {
-		return gone(base), nil
-	}
-	last, err := base.decode()
-	if err != nil {
-		return transition{}, err
-	}
-	return c.prepareEndOf(base, last, asked)
-}
-
-// prepareEndOf is prepareEnd of base whose last state was decoded, and perhaps given
-// other finalizers. It leaves everything as it is, with a transition of no kind, when
-// nothing changes.
-func (c *collection) prepareEndOf(base *object, last runtime.Object, asked *int64) (transition, error) {
-	m, grace := metadataOf(last), int64(0)
-	if c.graceful {
-		grace = graceOf(last.(*corev1.Pod), asked)
-	}
-	switch {
-	case grace == 0 && len(m.Finalizers) == 0:
-		return c.prepare(watch.Deleted, base, last)
-	case !base.deleting || grace < *m.DeletionGracePeriodSeconds:
-		markDeleted(m, grace)
-	}
-	sealed, err := c.res.seal(last, base.rv)
-	if err == nil && bytes.Equal(sealed.raw, base.raw) {
-		return transition{base: base, sealed: base}, nil
-	}
-	return transition{watch.Modified, base, last, sealed}, err
-}
 
 // commit replaces base by next and appends the event. It fails with errMoved if
 // base is no longer current.
@@ -118,7 +41,14 @@ func (c *collection) commitOne(t transition) (*object, error) {
 	return c.apply(t)
 }
 
-// apply is for who holds mu.
+// locked calls f with a commitOne that takes the lock once for all its calls.
+func (c *collection) locked(f func(commit func(transition) (*object, error))) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f(c.apply)
+}
+
+// apply is commitOne for who holds mu.
 func (c *collection) apply(t transition) (*object, error) {
 	if c.ended {
 		return nil, apierrors.NewNotFound(c.res.groupResource(), t.sealed.name)

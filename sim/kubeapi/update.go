@@ -4,7 +4,6 @@ import (
 	stderrors "errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 	"slices"
 
@@ -22,76 +21,78 @@ const updateAttempts = 100
 
 var errModified = stderrors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-func (s *Server) update(w http.ResponseWriter, r *request) error {
-	obj, err := readObject(w, r)
-	if err != nil {
-		return err
-	}
-	opts, err := r.updateOptions()
-	if err != nil {
-		return err
-	}
+// update replaces the object that op names by obj, and creates it if it is missing and its
+// kind allows that; created says so. An attempt writes to the object that it gets, so read
+// returns it anew for each further attempt.
+func (s *clusterState) update(op *operation, obj runtime.Object, read func() (runtime.Object, error), opts writeOptions) (o *object, created bool, err error) {
 	if metadataOf(obj).Name == "" {
-		return errNoName(r.name)
+		return nil, false, errNoName(op.name)
 	}
 	used := false
 	take := func() (runtime.Object, error) {
-		if used { // what an attempt has written to is no longer what was sent
-			if obj, err = readObject(discard{}, r); err != nil {
+		if used {
+			if obj, err = read(); err != nil {
 				return nil, err
 			}
 		}
 		used = true
 		return obj, nil
 	}
-	o, err := s.modify(r, opts.dryRun, (*object).skim, func(base *object, old runtime.Object) (runtime.Object, error) {
+	o, err = s.modify(op, opts.dryRun, (*object).skim, func(base *object, old runtime.Object) (runtime.Object, error) {
 		next, err := take()
 		if err != nil {
 			return nil, err
 		}
-		s.complete(r.rules(), next, old)
-		return r.own(base, old, next, opts.manager)
+		op.rules().complete(next, old)
+		return op.account().own(base, old, next, opts.manager)
 	})
-	if errors.IsNotFound(err) && r.res.upsert && r.subresource == "" {
+	if errors.IsNotFound(err) && op.res.upsert && op.subresource == "" {
 		if obj, err = take(); err != nil {
-			return err
+			return nil, false, err
 		}
-		return s.upsert(w, r, obj, opts)
+		o, err = s.upsert(op, obj, opts)
+		return o, true, err
 	}
-	if err != nil {
-		return err
-	}
-	return respond(w, r, http.StatusOK, o)
+	return o, false, err
 }
 
-// upsert creates what a PUT did not find, for the kinds that allow it.
-func (s *Server) upsert(w http.ResponseWriter, r *request, obj runtime.Object, opts writeOptions) error {
-	if metadataOf(obj).Name != r.name {
-		return nameMismatch(metadataOf(obj).Name, r.name)
+// upsert creates what an update did not find, for the kinds that allow it.
+func (s *clusterState) upsert(op *operation, obj runtime.Object, opts writeOptions) (*object, error) {
+	if metadataOf(obj).Name != op.name {
+		return nil, nameMismatch(metadataOf(obj).Name, op.name)
 	}
 	if uid := metadataOf(obj).UID; uid != "" {
-		return errors.NewConflict(r.res.groupResource(), r.name,
+		return nil, errors.NewConflict(op.res.groupResource(), op.name,
 			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: ", uid))
 	}
 	metadataOf(obj).ResourceVersion = ""
-	o, err := s.createOwned(r, obj, opts)
-	if err != nil {
-		return err
-	}
-	return respond(w, r, http.StatusCreated, o)
+	return s.createOwned(op, obj, opts)
+}
+
+// patch replaces the object that op names by what patched makes of a copy of it.
+func (s *clusterState) patch(op *operation, opts writeOptions, patched func(current runtime.Object) (runtime.Object, error)) (*object, error) {
+	return s.modify(op, opts.dryRun, (*object).decode, func(base *object, old runtime.Object) (runtime.Object, error) {
+		next, err := patched(op.res.shown(old.DeepCopyObject()))
+		if err != nil {
+			return nil, err
+		}
+		next = op.res.stored(next)
+		op.rules().complete(next, old)
+		return op.account().own(base, old, next, opts.manager)
+	})
 }
 
 // change makes the next state of base, which was decoded as old.
 type change func(base *object, old runtime.Object) (runtime.Object, error)
 
-// modify replaces the object that r names by what change makes of what decode
+// modify replaces the object that op names by what change makes of what decode
 // gives it, and again if another writer was first: then a state that insists on a
 // version is a conflict.
-func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.Object, error), change change) (*object, error) {
+func (s *clusterState) modify(op *operation, dryRun bool, decode func(*object) (runtime.Object, error), change change) (*object, error) {
 	for attempt := 1; ; attempt++ {
-		base := r.objects.get(r.key())
+		base := op.objects.get(op.key())
 		if base == nil {
-			return nil, r.notFound()
+			return nil, op.notFound()
 		}
 		old, err := decode(base)
 		if err != nil {
@@ -101,12 +102,12 @@ func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.O
 		if err != nil {
 			return nil, err
 		}
-		o, err := s.replace(r, base, old, next, dryRun)
+		o, err := s.replace(op, base, old, next, dryRun)
 		if !moved(err) {
 			return o, err
 		}
 		if attempt == updateAttempts {
-			return nil, errors.NewConflict(r.res.groupResource(), r.name, errModified)
+			return nil, errors.NewConflict(op.res.groupResource(), op.name, errModified)
 		}
 	}
 }
@@ -114,91 +115,83 @@ func (s *Server) modify(r *request, dryRun bool, decode func(*object) (runtime.O
 // replace stores next, made from old, the decoded base. A state that is no
 // different is not stored; one without finalizers of an object that waited for
 // them ends it.
-func (s *Server) replace(r *request, base *object, old, next runtime.Object, dryRun bool) (*object, error) {
-	next, err := s.mutate(r, next, base, dryRun)
+func (s *clusterState) replace(op *operation, base *object, old, next runtime.Object, dryRun bool) (*object, error) {
+	next, err := s.webhooks.mutate(op.question(), next, base, dryRun)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.revise(r, base, old, next)
+	t, err := s.revise(op, base, old, next)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admit(r, t.next, base, dryRun); err != nil {
+	if err := s.webhooks.admit(op.question(), t.next, base, dryRun); err != nil {
 		return nil, err
 	}
 	if dryRun || t.kind == "" {
 		return t.sealed, nil
 	}
 	if base.deleting && s.mayGo(base, t.next) {
-		_, err := s.remove(r.objects, base) // the last state is that before this write
+		_, err := s.remove(op.objects, base) // the last state is that before this write
 		return t.sealed, err
 	}
-	o, err := r.objects.commitOne(t)
+	o, err := op.objects.commitOne(t)
 	if err == nil {
-		r.written = t.next
+		op.written = t.next
 	}
-	if err == nil && base.deleting && r.objects == s.namespaces {
+	if err == nil && base.deleting && op.objects == s.namespaces {
 		err = s.sweep(base.name)
 	}
 	return o, err
 }
 
 // revise decides what an update makes of base.
-func (s *Server) revise(r *request, base *object, old, next runtime.Object) (transition, error) {
-	if err := checkIdentity(r, base, metadataOf(next)); err != nil {
+func (s *clusterState) revise(op *operation, base *object, old, next runtime.Object) (transition, error) {
+	if err := checkIdentity(op, base, metadataOf(next)); err != nil {
 		return transition{}, err
 	}
-	isStatus := r.subresource == "status"
+	isStatus := op.subresource == "status"
 	switch {
 	case isStatus:
 		next = withStatus(old, next)
-	case r.subresource == "finalize":
+	case op.subresource == "finalize":
 		next = withFinalizers(old, next)
 	default:
-		s.restore(r.rules(), old, next)
+		s.restore(op.rules(), old, next)
 	}
 	metadataOf(next).ResourceVersion = formatRV(base.rv)
-	if err := invalid(r.res, r.name, s.validateUpdate(r.rules(), old, next)); err != nil {
+	if err := op.res.invalid(op.name, s.validateUpdate(op.rules(), old, next)); err != nil {
 		return transition{}, err
 	}
-	return r.objects.prepareUpdate(r.rules(), base, old, next, !isStatus)
+	return prepareUpdate(op.objects, op.rules(), base, old, next, !isStatus)
 }
 
 // checkIdentity checks that next is a state of the object that the URL names, and of its version.
-func checkIdentity(r *request, base *object, next *metav1.ObjectMeta) error {
+func checkIdentity(op *operation, base *object, next *metav1.ObjectMeta) error {
 	switch {
-	case next.Name != r.name:
-		return nameMismatch(next.Name, r.name)
-	case next.Namespace != "" && next.Namespace != r.namespace:
+	case next.Name != op.name:
+		return nameMismatch(next.Name, op.name)
+	case next.Namespace != "" && next.Namespace != op.namespace:
 		return errors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	case next.UID != "" && next.UID != base.uid:
-		return errors.NewConflict(r.res.groupResource(), r.name,
+		return errors.NewConflict(op.res.groupResource(), op.name,
 			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", next.UID, base.uid))
-	case next.ResourceVersion == "" && r.res.needsRV:
-		kind := schema.GroupKind{Group: r.res.group, Kind: r.res.name} // the resource, as kube-apiserver words it
-		return errors.NewInvalid(kind, r.name, field.ErrorList{
+	case next.ResourceVersion == "" && op.res.needsRV:
+		kind := schema.GroupKind{Group: op.res.group, Kind: op.res.name} // the resource, as kube-apiserver words it
+		return errors.NewInvalid(kind, op.name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	case next.ResourceVersion != "" && next.ResourceVersion != "0" && next.ResourceVersion != formatRV(base.rv):
-		return errors.NewConflict(r.res.groupResource(), r.name, errModified)
+		return errors.NewConflict(op.res.groupResource(), op.name, errModified)
 	}
 	return nil
 }
 
-func nameMismatch(body, url string) error {
-	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", body, url))
-}
-
-func errNoName(url string) error {
-	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", url))
-}
-
 // restore undoes what an update may not change, and fills in what it left out.
-func (s *Server) restore(res *resource, old, next runtime.Object) {
+func (s *clusterState) restore(res *resource, old, next runtime.Object) {
 	keepIdentity(metadataOf(next), metadataOf(old))
 	if res.status {
 		setStatus(next, old)
 	}
-	s.complete(res, next, old)
+	res.complete(next, old)
 	if res.prepare != nil {
 		res.prepare(next, old, s)
 	}
@@ -226,7 +219,7 @@ func withStatus(old, next runtime.Object) runtime.Object {
 	return merged
 }
 
-func (s *Server) validateUpdate(res *resource, old, next runtime.Object) (problems field.ErrorList) {
+func (s *clusterState) validateUpdate(res *resource, old, next runtime.Object) (problems field.ErrorList) {
 	if is, was := metadataOf(next), metadataOf(old); !sameMetadata(is, was) {
 		problems = validateMetadataChange(res, is, was)
 	}

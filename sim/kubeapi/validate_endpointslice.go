@@ -26,7 +26,7 @@ var (
 	protocols    = []corev1.Protocol{corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP}
 )
 
-func validateEndpointSlice(slice, old *discoveryv1.EndpointSlice, s *Server) (problems field.ErrorList) {
+func validateEndpointSlice(slice, old *discoveryv1.EndpointSlice, in cluster) (problems field.ErrorList) {
 	kind := field.NewPath("addressType")
 	switch {
 	case slice.AddressType == "":
@@ -35,7 +35,7 @@ func validateEndpointSlice(slice, old *discoveryv1.EndpointSlice, s *Server) (pr
 		problems = append(problems, field.NotSupported(kind, slice.AddressType, addressTypes))
 	}
 	problems = append(problems, validateEndpointPorts(slice.Ports, field.NewPath("ports"))...)
-	problems = append(problems, validateEndpoints(slice, field.NewPath("endpoints"), s.allowLoopback)...)
+	problems = append(problems, validateEndpoints(slice, field.NewPath("endpoints"), in.loopbackEndpoints())...)
 	if old != nil {
 		problems = append(problems, machinery.ValidateImmutableField(slice.AddressType, old.AddressType, kind)...)
 	}

@@ -35,7 +35,7 @@ func qualified(finalizer string, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")}
 }
 
-func validateNamespace(ns, old *corev1.Namespace, _ *Server) (problems field.ErrorList) {
+func validateNamespace(ns, old *corev1.Namespace, _ cluster) (problems field.ErrorList) {
 	path := field.NewPath("spec", "finalizers")
 	for i, name := range ns.Spec.Finalizers {
 		at := path

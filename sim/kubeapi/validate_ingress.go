@@ -19,7 +19,7 @@ import (
 
 const ingressClassAnnotation = "kubernetes.io/ingress.class"
 
-func validateIngress(ing, old *networkingv1.Ingress, _ *Server) (problems field.ErrorList) {
+func validateIngress(ing, old *networkingv1.Ingress, _ cluster) (problems field.ErrorList) {
 	spec, at := &ing.Spec, field.NewPath("spec")
 	if len(spec.Rules) == 0 && spec.DefaultBackend == nil {
 		problems = append(problems, field.Invalid(at, spec.Rules, "either `defaultBackend` or `rules` must be specified"))
@@ -193,7 +193,7 @@ func validateIngressStatus(status *networkingv1.IngressStatus, at *field.Path) (
 
 const maxControllerName = 250
 
-func validateIngressClass(class, old *networkingv1.IngressClass, _ *Server) (problems field.ErrorList) {
+func validateIngressClass(class, old *networkingv1.IngressClass, _ cluster) (problems field.ErrorList) {
 	at := field.NewPath("spec", "controller")
 	if len(class.Spec.Controller) > maxControllerName {
 		problems = append(problems, field.TooLong(at, "", maxControllerName))

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func validateLease(lease, _ *coordinationv1.Lease, _ *Server) (problems field.ErrorList) {
+func validateLease(lease, _ *coordinationv1.Lease, _ cluster) (problems field.ErrorList) {
 	path, spec := field.NewPath("spec"), lease.Spec
 	if seconds := spec.LeaseDurationSeconds; seconds != nil && *seconds <= 0 {
 		problems = append(problems, field.Invalid(path.Child("leaseDurationSeconds"), *seconds, "must be greater than 0"))

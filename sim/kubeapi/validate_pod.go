@@ -15,7 +15,7 @@ import (
 // containers, names, ports, mounts and probes. Those of volumes' sources, affinity,
 // resources and security contexts are not here: nothing in this cluster acts on them.
 
-func validatePod(pod, old *corev1.Pod, _ *Server) field.ErrorList {
+func validatePod(pod, old *corev1.Pod, _ cluster) field.ErrorList {
 	spec := field.NewPath("spec")
 	if old != nil && equality.Semantic.DeepEqual(pod.Spec, old.Spec) {
 		return nil // as valid as it was

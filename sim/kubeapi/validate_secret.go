@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func validateSecret(secret, old *corev1.Secret, _ *Server) (problems field.ErrorList) {
+func validateSecret(secret, old *corev1.Secret, _ cluster) (problems field.ErrorList) {
 	data := field.NewPath("data")
 	if old != nil {
 		problems = append(problems, machinery.ValidateImmutableField(secret.Type, old.Type, field.NewPath("type"))...)
@@ -72,7 +72,7 @@ func validateJSON(secret *corev1.Secret, key string, data *field.Path) field.Err
 	return nil
 }
 
-func validateConfigMap(cm, old *corev1.ConfigMap, _ *Server) (problems field.ErrorList) {
+func validateConfigMap(cm, old *corev1.ConfigMap, _ cluster) (problems field.ErrorList) {
 	data, binary := field.NewPath("data"), field.NewPath("binaryData")
 	if old != nil {
 		problems = append(problems, validateFrozen(cm.Immutable, old.Immutable, "data", cm.Data, old.Data)...)

@@ -24,7 +24,7 @@ var (
 
 const maxAffinitySeconds = 86400
 
-func validateService(svc, old *corev1.Service, _ *Server) (problems field.ErrorList) {
+func validateService(svc, old *corev1.Service, _ cluster) (problems field.ErrorList) {
 	spec, at := &svc.Spec, field.NewPath("spec")
 	if old != nil && !equality.Semantic.DeepEqual(svc.Status, old.Status) {
 		problems = append(problems, validateLoadBalancerStatus(svc)...)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 )
 
@@ -94,7 +95,7 @@ func (s *Server) begin(st *stream) (*cursor, error) {
 		}
 		return cur, st.initial(objects, rv)
 	case opts.now:
-		cur, _, _ := c.cursorAt(s.revision.Load())
+		cur, _, _ := c.cursorAt(s.state.version())
 		return cur, nil
 	}
 	cur, oldest, ok := c.cursorAt(opts.rv)

@@ -26,37 +26,40 @@ type webhook struct {
 // webhooks are all of them, by their configurations. A write looks only at the
 // two lists, which are empty in most clusters.
 type webhooks struct {
+	namespaces           *collection
 	mutating, validating atomic.Pointer[[]*webhook]
 }
 
-// watchWebhooks keeps the lists as the configurations say, from the moment that one is stored.
-func (s *Server) watchWebhooks(resolve serviceResolver) {
-	watchHooks := func(resource string, list *atomic.Pointer[[]*webhook], read func(*object) ([]*webhook, error)) {
-		configurations := map[string][]*webhook{}
-		c := s.collections[findResource(admissionregistrationv1.SchemeGroupVersion, resource)]
-		c.history.observe = func(e event) {
-			delete(configurations, e.object.name)
-			if e.kind != watch.Deleted {
-				hooks, err := read(e.object)
-				if err != nil {
-					return // validation let only readable ones pass
-				}
-				configurations[e.object.name] = hooks
-			}
-			var all []*webhook
-			for _, name := range slices.Sorted(maps.Keys(configurations)) {
-				all = append(all, configurations[name]...)
-			}
-			list.Store(&all)
-		}
-		list.Store(new([]*webhook))
-	}
-	watchHooks("validatingwebhookconfigurations", &s.webhooks.validating, func(o *object) ([]*webhook, error) {
+// watch keeps the lists as the configurations say, from the moment that one is stored.
+func (hs *webhooks) watch(namespaces, validating, mutating *collection, resolve serviceResolver) {
+	hs.namespaces = namespaces
+	watchHooks(validating, &hs.validating, func(o *object) ([]*webhook, error) {
 		return readHooks(o, resolve, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) []webhook { return validatingHooks(c) })
 	})
-	watchHooks("mutatingwebhookconfigurations", &s.webhooks.mutating, func(o *object) ([]*webhook, error) {
+	watchHooks(mutating, &hs.mutating, func(o *object) ([]*webhook, error) {
 		return readHooks(o, resolve, func(c *admissionregistrationv1.MutatingWebhookConfiguration) []webhook { return mutatingHooks(c) })
 	})
+}
+
+// watchHooks keeps a list of the webhooks of the configurations in c.
+func watchHooks(c *collection, list *atomic.Pointer[[]*webhook], read func(*object) ([]*webhook, error)) {
+	configurations := map[string][]*webhook{}
+	c.observe(func(e event) {
+		delete(configurations, e.object.name)
+		if e.kind != watch.Deleted {
+			hooks, err := read(e.object)
+			if err != nil {
+				return // validation let only readable ones pass
+			}
+			configurations[e.object.name] = hooks
+		}
+		var all []*webhook
+		for _, name := range slices.Sorted(maps.Keys(configurations)) {
+			all = append(all, configurations[name]...)
+		}
+		list.Store(&all)
+	})
+	list.Store(new([]*webhook))
 }
 
 func readHooks[T any](o *object, resolve serviceResolver, hooksOf func(T) []webhook) ([]*webhook, error) {
@@ -88,12 +91,8 @@ func validatingHooks(c *admissionregistrationv1.ValidatingWebhookConfiguration) 
 
 func mutatingHooks(c *admissionregistrationv1.MutatingWebhookConfiguration) []webhook {
 	var hooks []webhook
-	for _, h := range c.Webhooks {
-		hooks = append(hooks, webhook{mutating: true, ValidatingWebhook: admissionregistrationv1.ValidatingWebhook{
-			Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, MatchPolicy: h.MatchPolicy,
-			NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, SideEffects: h.SideEffects,
-			TimeoutSeconds: h.TimeoutSeconds, AdmissionReviewVersions: h.AdmissionReviewVersions,
-		}})
+	for _, h := range asValidating(c.Webhooks) {
+		hooks = append(hooks, webhook{mutating: true, ValidatingWebhook: h})
 	}
 	return hooks
 }
@@ -106,7 +105,7 @@ func (h *webhook) wants(a *attributes) bool {
 }
 
 func (a *attributes) covered(rule admissionregistrationv1.RuleWithOperations) bool {
-	res := a.request.res
+	res := a.res
 	operation := admissionregistrationv1.OperationType(a.operation)
 	if !anyOf(rule.Operations, operation) || !anyOf(rule.APIGroups, res.group) || !anyOf(rule.APIVersions, res.version) {
 		return false
@@ -115,7 +114,7 @@ func (a *attributes) covered(rule admissionregistrationv1.RuleWithOperations) bo
 		(*scope == admissionregistrationv1.ClusterScope) != res.clusterScoped {
 		return false
 	}
-	return slices.ContainsFunc(rule.Resources, func(pattern string) bool { return coversResource(pattern, res.name, a.request.subresource) })
+	return slices.ContainsFunc(rule.Resources, func(pattern string) bool { return coversResource(pattern, res.name, a.subresource) })
 }
 
 // anyOf says whether a rule's list has the value, or a star for all.
@@ -131,14 +130,14 @@ func coversResource(pattern, name, subresource string) bool {
 
 // selectsNamespace looks at the labels of the object's namespace; of a namespace itself, at its own.
 func (h *webhook) selectsNamespace(a *attributes) bool {
-	res := a.request.res
-	if h.namespaces.Empty() || (res.clusterScoped && res != a.server.namespaces.res) {
+	res := a.res
+	if h.namespaces.Empty() || (res.clusterScoped && res != a.namespaces.res) {
 		return true
 	}
-	if res == a.server.namespaces.res {
+	if res == a.namespaces.res {
 		return h.namespaces.Matches(labels.Set(metadataOf(cmp.Or(a.object, a.old)).Labels))
 	}
-	ns := a.server.namespaces.get(a.namespace)
+	ns := a.namespaces.get(a.namespace)
 	return ns != nil && h.namespaces.Matches(ns.labels)
 }
 

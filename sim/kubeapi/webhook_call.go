@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -90,7 +89,7 @@ func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.Admissio
 		return nil, errors.NewInternalError(fmt.Errorf("failed calling webhook %q: %w", h.Name, err))
 	}
 	for _, warning := range answer.Warnings {
-		a.request.warnings.add(warning)
+		a.warn(warning)
 	}
 	if !answer.Allowed {
 		return nil, denied(h.Name, answer.Result)
@@ -98,19 +97,8 @@ func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.Admissio
 	return answer, nil
 }
 
-// reviewVersion is the first of the webhook's versions that the server knows, empty if
-// there is none. They say the same in the same words.
-func (h *webhook) reviewVersion() string {
-	for _, version := range h.AdmissionReviewVersions {
-		if slices.Contains(reviewVersions, version) {
-			return version
-		}
-	}
-	return ""
-}
-
 func (h *webhook) call(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
-	question, err := a.review(h.reviewVersion())
+	question, err := a.review(reviewVersion(h.AdmissionReviewVersions))
 	if err != nil {
 		return nil, err
 	}
@@ -186,23 +174,4 @@ func denied(name string, result *metav1.Status) error {
 		status.Message = by + " without explanation"
 	}
 	return &errors.StatusError{ErrStatus: status}
-}
-
-// warningHeader is the Warning headers of a response. Webhooks are asked at the same
-// time, and more than once when a write is tried again.
-type warningHeader struct {
-	mu     sync.Mutex
-	header http.Header
-}
-
-func (w *warningHeader) add(text string) {
-	if w == nil {
-		return // a write that did not come over HTTP: there is nobody to tell
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	warning := fmt.Sprintf("299 - %q", text)
-	if !slices.Contains(w.header["Warning"], warning) {
-		w.header.Add("Warning", warning)
-	}
 }

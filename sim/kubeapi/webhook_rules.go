@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func defaultValidatingWebhooks(c, _ *admissionregistrationv1.ValidatingWebhookConfiguration, _ *Server) {
+func defaultValidatingWebhooks(c, _ *admissionregistrationv1.ValidatingWebhookConfiguration) {
 	for i := range c.Webhooks {
 		h := &c.Webhooks[i]
 		defaultWebhook(&h.FailurePolicy, &h.MatchPolicy, &h.NamespaceSelector, &h.ObjectSelector, &h.TimeoutSeconds, h.ClientConfig, h.Rules)
 	}
 }
 
-func defaultMutatingWebhooks(c, _ *admissionregistrationv1.MutatingWebhookConfiguration, _ *Server) {
+func defaultMutatingWebhooks(c, _ *admissionregistrationv1.MutatingWebhookConfiguration) {
 	for i := range c.Webhooks {
 		h := &c.Webhooks[i]
 		defaultWebhook(&h.FailurePolicy, &h.MatchPolicy, &h.NamespaceSelector, &h.ObjectSelector, &h.TimeoutSeconds, h.ClientConfig, h.Rules)
@@ -51,12 +51,12 @@ func setMissing[T any](field **T, value T) {
 	}
 }
 
-func validateValidatingWebhooks(c, _ *admissionregistrationv1.ValidatingWebhookConfiguration, _ *Server) field.ErrorList {
-	return validateWebhooks(validatingHooks(c))
+func validateValidatingWebhooks(c, _ *admissionregistrationv1.ValidatingWebhookConfiguration, _ cluster) field.ErrorList {
+	return validateWebhooks(c.Webhooks)
 }
 
-func validateMutatingWebhooks(c, _ *admissionregistrationv1.MutatingWebhookConfiguration, _ *Server) field.ErrorList {
-	return validateWebhooks(mutatingHooks(c))
+func validateMutatingWebhooks(c, _ *admissionregistrationv1.MutatingWebhookConfiguration, _ cluster) field.ErrorList {
+	return validateWebhooks(asValidating(c.Webhooks))
 }
 
 var (
@@ -66,7 +66,32 @@ var (
 	reviewVersions = []string{"v1", "v1beta1"}
 )
 
-func validateWebhooks(hooks []webhook) (problems field.ErrorList) {
+// asValidating returns mutating webhooks as validating ones, which have the same fields as far
+// as they count here.
+func asValidating(mutating []admissionregistrationv1.MutatingWebhook) []admissionregistrationv1.ValidatingWebhook {
+	var hooks []admissionregistrationv1.ValidatingWebhook
+	for _, h := range mutating {
+		hooks = append(hooks, admissionregistrationv1.ValidatingWebhook{
+			Name: h.Name, ClientConfig: h.ClientConfig, Rules: h.Rules, FailurePolicy: h.FailurePolicy, MatchPolicy: h.MatchPolicy,
+			NamespaceSelector: h.NamespaceSelector, ObjectSelector: h.ObjectSelector, SideEffects: h.SideEffects,
+			TimeoutSeconds: h.TimeoutSeconds, AdmissionReviewVersions: h.AdmissionReviewVersions,
+		})
+	}
+	return hooks
+}
+
+// reviewVersion is the first of a webhook's versions that the server knows, empty if there is
+// none. All versions have the same fields.
+func reviewVersion(accepted []string) string {
+	for _, version := range accepted {
+		if slices.Contains(reviewVersions, version) {
+			return version
+		}
+	}
+	return ""
+}
+
+func validateWebhooks(hooks []admissionregistrationv1.ValidatingWebhook) (problems field.ErrorList) {
 	for i, h := range hooks {
 		at := field.NewPath("webhooks").Index(i)
 		problems = append(problems, validation.IsFullyQualifiedName(at.Child("name"), h.Name)...)
@@ -80,7 +105,7 @@ func validateWebhooks(hooks []webhook) (problems field.ErrorList) {
 			problems = append(problems, field.NotSupported(at, *h.SideEffects, sideEffects))
 		}
 		problems = append(problems, validateClientConfig(h.ClientConfig, at.Child("clientConfig"))...)
-		if h.reviewVersion() == "" {
+		if reviewVersion(h.AdmissionReviewVersions) == "" {
 			problems = append(problems, field.Invalid(at.Child("admissionReviewVersions"), h.AdmissionReviewVersions,
 				"must include at least one of "+strings.Join(reviewVersions, ", ")))
 		}

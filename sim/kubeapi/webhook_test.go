@@ -205,7 +205,7 @@ func TestWebhookDenies(t *testing.T) {
 				t.Fatal(err)
 			}
 			newHookServer(t, test.answer).install(t, c, hookRule("CREATE,UPDATE,DELETE", "", "*"), nil)
-			before := s.revision.Load()
+			before := s.state.version()
 			_, created := cms.Create(t.Context(), configMap("new", "1"), metav1.CreateOptions{})
 			_, updated := cms.Update(t.Context(), configMap("old", "2"), metav1.UpdateOptions{})
 			deleted := cms.Delete(t.Context(), "old", metav1.DeleteOptions{})
@@ -215,7 +215,7 @@ func TestWebhookDenies(t *testing.T) {
 					t.Errorf("got %#v", err)
 				}
 			}
-			if s.revision.Load() != before {
+			if s.state.version() != before {
 				t.Error("something was written")
 			}
 		})
@@ -295,7 +295,7 @@ func TestRuleScopes(t *testing.T) {
 		for name, want := range map[string]bool{"namespaces": test.namespace, "services": test.service} {
 			r := hookRule("CREATE", "", "*")
 			r.Scope = &test.scope
-			a := &attributes{operation: admissionv1.Create, request: &request{res: findResource(corev1.SchemeGroupVersion, name)}}
+			a := &attributes{operation: admissionv1.Create, question: question{res: findResource(corev1.SchemeGroupVersion, name)}}
 			if got := a.covered(r); got != want {
 				t.Errorf("scope %s covers %s: %v", test.scope, name, got)
 			}

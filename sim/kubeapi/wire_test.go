@@ -263,8 +263,8 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 			if mark.GetKind() != "ConfigMap" || mark.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
 				t.Errorf("bookmark %v", mark.Object)
 			}
-			if mark.GetResourceVersion() != formatRV(s.revision.Load()) {
-				t.Errorf("bookmark at %s, the server is at %d", mark.GetResourceVersion(), s.revision.Load())
+			if mark.GetResourceVersion() != formatRV(s.state.version()) {
+				t.Errorf("bookmark at %s, the server is at %d", mark.GetResourceVersion(), s.state.version())
 			}
 			if kind, obj := e.next(); kind != "" {
 				t.Errorf("then %s %v, want the end at the timeout", kind, obj)
@@ -284,7 +284,7 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 func TestSelectorEnterAndLeave(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
-	e := w.watch(cmPath + "?watch=true&resourceVersion=" + formatRV(s.revision.Load()) + "&labelSelector=" + url.QueryEscape("on=yes"))
+	e := w.watch(cmPath + "?watch=true&resourceVersion=" + formatRV(s.state.version()) + "&labelSelector=" + url.QueryEscape("on=yes"))
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	w.do("PUT", cmPath+"/a", `{"metadata":{"name":"a","labels":{"on":"yes"}},"data":{"n":"1"}}`)
 	w.do("PUT", cmPath+"/a", `{"metadata":{"name":"a","labels":{"on":"yes"}},"data":{"n":"2"}}`)

@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"sync"
 
@@ -17,10 +16,10 @@ import (
 // than HTTP carries. The rules are those of requests: defaults, validation, versions,
 // conflicts, no event for what changes nothing. It neither keeps nor changes
 // the objects it is given.
-type Writer struct{ s *Server }
+type Writer struct{ s *clusterState }
 
 // Writer returns a writer to s. It may be used by many at once, also after Close.
-func (s *Server) Writer() Writer { return Writer{s} }
+func (s *Server) Writer() Writer { return Writer{s.state} }
 
 // Change is a creation (watch.Added), update (Modified) or deletion (Deleted) of
 // one object, which must have its name; of a deletion nothing else is read.
@@ -49,43 +48,43 @@ func (w Writer) Delete(obj runtime.Object) (rv uint64, err error) {
 }
 
 func (w Writer) one(change Change, subresource string) (uint64, error) {
-	r, err := w.request(change.Object)
+	op, err := w.operation(change.Object)
 	if err != nil {
 		return 0, err
 	}
-	if !r.res.has(subresource) {
-		return 0, fmt.Errorf("%s have no %s", r.res.name, subresource)
+	if !op.res.has(subresource) {
+		return 0, fmt.Errorf("%s have no %s", op.res.name, subresource)
 	}
-	r.subresource = subresource
-	return w.make(r, change)
+	op.subresource = subresource
+	return w.make(op, change)
 }
 
 // make makes one change, and again if another writer was first.
-func (w Writer) make(r *request, change Change) (uint64, error) {
+func (w Writer) make(op *operation, change Change) (uint64, error) {
 	for attempt := 1; ; attempt++ {
-		rv, err := w.try(r, change)
+		rv, err := w.try(op, change)
 		if !moved(err) {
 			return rv, err
 		}
 		if attempt == updateAttempts {
-			return 0, apierrors.NewConflict(r.res.groupResource(), r.name, errModified)
+			return 0, apierrors.NewConflict(op.res.groupResource(), op.name, errModified)
 		}
 	}
 }
 
-func (w Writer) try(r *request, change Change) (uint64, error) {
+func (w Writer) try(op *operation, change Change) (uint64, error) {
 	if change.Kind == watch.Added {
 		w.s.creating.RLock()
 		defer w.s.creating.RUnlock()
 	}
-	t, err := w.decide(r, change)
+	t, err := w.decide(op, change)
 	if err != nil {
 		return 0, err
 	}
 	if t.kind == "" {
 		return t.base.rv, nil
 	}
-	o, err := r.objects.commitOne(t)
+	o, err := op.objects.commitOne(t)
 	if err != nil {
 		return 0, err
 	}
@@ -93,64 +92,64 @@ func (w Writer) try(r *request, change Change) (uint64, error) {
 }
 
 // decide works out what a change does to what there is now.
-func (w Writer) decide(r *request, change Change) (transition, error) {
+func (w Writer) decide(op *operation, change Change) (transition, error) {
 	switch change.Kind {
 	case watch.Added:
-		return w.decideNew(r, r.res.stored(r.res.copyOf(change.Object)))
+		return w.decideNew(op, op.res.stored(op.res.copyOf(change.Object)))
 	case watch.Modified, watch.Deleted:
 	default:
 		return transition{}, fmt.Errorf("a change is %s, %s or %s, not %q", watch.Added, watch.Modified, watch.Deleted, change.Kind)
 	}
-	base := r.objects.get(r.key())
+	base := op.objects.get(op.key())
 	if base == nil {
-		return transition{}, r.notFound()
+		return transition{}, op.notFound()
 	}
 	if change.Kind == watch.Deleted {
-		return w.decideEnd(r, base)
+		return w.decideEnd(op, base)
 	}
 	old, err := base.skim()
 	if err != nil {
 		return transition{}, err
 	}
-	next := r.res.stored(r.res.copyOf(change.Object))
+	next := op.res.stored(op.res.copyOf(change.Object))
 	metadataOf(next).ManagedFields = metadataOf(old).ManagedFields // a Writer owns nothing
-	t, err := w.s.revise(r, base, old, next)
+	t, err := w.s.revise(op, base, old, next)
 	if err == nil && t.kind != "" && base.deleting && w.s.mayGo(base, t.next) {
 		t.kind = watch.Deleted
 	}
 	return t, err
 }
 
-func (w Writer) decideNew(r *request, obj runtime.Object) (transition, error) {
+func (w Writer) decideNew(op *operation, obj runtime.Object) (transition, error) {
 	m, s := metadataOf(obj), w.s
-	if err := placeIn(m, r); err != nil {
+	if err := placeIn(m, op); err != nil {
 		return transition{}, err
 	}
 	m.ResourceVersion, m.ManagedFields = "", nil
-	s.prepareNew(r.objects.res, obj)
-	if err := invalid(r.res, m.Name, s.validateNew(r.objects.res, obj)); err != nil {
+	s.prepareNew(op.objects.res, obj)
+	if err := op.res.invalid(m.Name, s.validateNew(op.objects.res, obj)); err != nil {
 		return transition{}, err
 	}
-	if err := s.admitsNew(r.res, m); err != nil {
+	if err := s.admitsNew(op.res, m); err != nil {
 		return transition{}, err
 	}
-	if r.objects.get(r.key()) != nil {
-		return transition{}, apierrors.NewAlreadyExists(r.res.groupResource(), m.Name)
+	if op.objects.get(op.key()) != nil {
+		return transition{}, apierrors.NewAlreadyExists(op.res.groupResource(), m.Name)
 	}
-	release, err := s.claimClusterIP(r, obj)
+	release, err := s.claimClusterIP(op, obj)
 	if err != nil {
 		return transition{}, err
 	}
 	release() // the claim stays, if the service is stored
-	return r.objects.prepare(watch.Added, nil, obj)
+	return op.objects.prepare(watch.Added, nil, obj)
 }
 
 // decideEnd leaves the end of a namespace or definition, which is long, to the server; nothing is left to do then.
-func (w Writer) decideEnd(r *request, base *object) (transition, error) {
-	if r.objects != w.s.namespaces && r.objects != w.s.definitions {
-		return r.objects.prepareEnd(base, nil)
+func (w Writer) decideEnd(op *operation, base *object) (transition, error) {
+	if op.objects != w.s.namespaces && op.objects != w.s.definitions {
+		return w.s.prepareEnd(op.objects, base, nil)
 	}
-	o, err := w.s.end(r.objects, base, &metav1.DeleteOptions{})
+	o, err := w.s.end(op.objects, base, &metav1.DeleteOptions{})
 	return transition{base: o, sealed: o}, err
 }
 
@@ -162,10 +161,7 @@ func (w Writer) settle(t transition) error {
 	return w.s.settleNamespace(t.base.namespace)
 }
 
-// inProcess stands for the HTTP request that there is none of.
-var inProcess = &http.Request{Header: http.Header{}}
-
-func (w Writer) request(obj runtime.Object) (*request, error) {
+func (w Writer) operation(obj runtime.Object) (*operation, error) {
 	res := rows()[reflect.TypeOf(obj)]
 	if res == nil {
 		return nil, fmt.Errorf("the simulated API server has no resource for a %T", obj)
@@ -174,11 +170,11 @@ func (w Writer) request(obj runtime.Object) (*request, error) {
 	if m.GetName() == "" {
 		return nil, errors.New("an object must have a name to be written")
 	}
-	r := &request{Request: inProcess, res: res, objects: w.s.collections[res.base()], name: m.GetName()}
+	op := &operation{res: res, objects: w.s.collections[res.base()], name: m.GetName()}
 	if !res.clusterScoped {
-		r.namespace = m.GetNamespace()
+		op.namespace = m.GetNamespace()
 	}
-	return r, nil
+	return op, nil
 }
 
 // rows finds the row of a Go type.

@@ -32,25 +32,25 @@ func (w Writer) applyRun(changes []Change, versions []uint64) (int, error) {
 	return len(run), w.commitRun(run, changes, versions)
 }
 
-// gather returns the requests of the longest run; it ends before an error, too.
-func (w Writer) gather(changes []Change) ([]*request, error) {
-	var run []*request
+// gather returns the operations of the longest run; it ends before an error, too.
+func (w Writer) gather(changes []Change) ([]*operation, error) {
+	var run []*operation
 	seen := make(map[string]bool, len(changes))
 	for _, change := range changes {
-		r, err := w.request(change.Object)
+		op, err := w.operation(change.Object)
 		if err != nil {
 			return run, err
 		}
-		if len(run) > 0 && (r.objects != run[0].objects || seen[r.key()]) {
+		if len(run) > 0 && (op.objects != run[0].objects || seen[op.key()]) {
 			break
 		}
-		seen[r.key()] = true
-		run = append(run, r)
+		seen[op.key()] = true
+		run = append(run, op)
 	}
 	return run, nil
 }
 
-func (w Writer) commitRun(run []*request, changes []Change, versions []uint64) error {
+func (w Writer) commitRun(run []*operation, changes []Change, versions []uint64) error {
 	if len(run) == 0 {
 		return nil
 	}
@@ -68,33 +68,32 @@ func (w Writer) commitRun(run []*request, changes []Change, versions []uint64) e
 }
 
 // tryRun makes the changes of a run under one lock and returns the error of each.
-func (w Writer) tryRun(run []*request, changes []Change, versions []uint64) []error {
+func (w Writer) tryRun(run []*operation, changes []Change, versions []uint64) []error {
 	failed := make([]error, len(run))
 	decided := make([]transition, len(run))
 	w.s.creating.RLock()
 	defer w.s.creating.RUnlock()
-	for i, r := range run {
-		if changes[i].Kind == watch.Deleted && r.objects == w.s.namespaces {
+	for i, op := range run {
+		if changes[i].Kind == watch.Deleted && op.objects == w.s.namespaces {
 			failed[i] = errMoved // to be made alone: it needs locks that are held here
 			continue
 		}
-		decided[i], failed[i] = w.decide(r, changes[i])
+		decided[i], failed[i] = w.decide(op, changes[i])
 	}
-	c := run[0].objects
-	c.mu.Lock()
-	for i, t := range decided {
-		switch {
-		case failed[i] != nil:
-		case t.kind == "":
-			versions[i] = t.base.rv
-		default:
-			var o *object
-			if o, failed[i] = c.apply(t); failed[i] == nil {
-				versions[i] = o.rv
+	run[0].objects.locked(func(commit func(transition) (*object, error)) {
+		for i, t := range decided {
+			switch {
+			case failed[i] != nil:
+			case t.kind == "":
+				versions[i] = t.base.rv
+			default:
+				var o *object
+				if o, failed[i] = commit(t); failed[i] == nil {
+					versions[i] = o.rv
+				}
 			}
 		}
-	}
-	c.mu.Unlock()
+	})
 	for i, t := range decided {
 		if failed[i] == nil {
 			failed[i] = w.settle(t)

@@ -1,0 +1,42 @@
+package kubeapi
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+)
+
+// applied returns what a server-side apply makes of old. judge decides whether the apply fails
+// because of problems with its fields.
+func (a account) applied(old runtime.Object, patch []byte, manager string, force bool, judge func(problems []error) error) (runtime.Object, error) {
+	m, err := fieldManager(a.res, a.subresource)
+	if err != nil {
+		return nil, err
+	}
+	intent := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal(patch, &intent.Object); err != nil {
+		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
+	if levels := depth(intent.Object); levels > maxDepth {
+		return nil, errors.NewBadRequest(errTooDeep(levels).Error())
+	}
+	live, err := a.res.toFields(old.DeepCopyObject())
+	if err != nil {
+		return nil, err
+	}
+	merged, err := m.Apply(live, intent, manager, force)
+	if err != nil {
+		return nil, err
+	}
+	obj, problems, err := a.res.fromFields(merged)
+	if err != nil {
+		return nil, errors.NewBadRequest(err.Error())
+	}
+	if err := judge(problems); err != nil {
+		return nil, errors.NewBadRequest(err.Error())
+	}
+	return obj, nil
+}
