@@ -30,7 +30,7 @@ func (s *Server) authenticated(next http.Handler) http.Handler {
 // false if the credentials are missing or wrong.
 func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, bool) {
 	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
-		if cert := req.TLS.PeerCertificates[0]; s.identity.trusts(cert) {
+		if cert := req.TLS.PeerCertificates[0]; s.identity.Trusts(cert) {
 			return userOfCertificate(cert), true
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // continueToken is where a list goes on: at a key below what the list is about, a
@@ -22,14 +25,14 @@ type continueToken struct {
 const tokenAPI = "meta.k8s.io/v1"
 
 // tokenAfter goes on after o in a list of a namespace, or of all if that is empty.
-func tokenAfter(o *object, namespace string, rv uint64) continueToken {
-	below := strings.TrimPrefix(o.key, namespace)
+func tokenAfter(o *store.Object, namespace string, rv uint64) continueToken {
+	below := strings.TrimPrefix(o.Key, namespace)
 	return continueToken{tokenAPI, int64(rv), "/" + strings.TrimPrefix(below, "/") + "\x00"}
 }
 
 // key is the first key of the list's rest.
 func (t continueToken) key(namespace string) string {
-	return keyOf(namespace, strings.TrimPrefix(t.Start, "/"))
+	return object.Key(namespace, strings.TrimPrefix(t.Start, "/"))
 }
 
 func (t continueToken) String() string {

@@ -87,7 +87,7 @@ func (t *target) Start() error {
 	}
 	err := errors.Join(errs...)
 	if err != nil {
-		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.state.version(), err)
+		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.state.Version(), err)
 	}
 	return err
 }
@@ -102,16 +102,16 @@ func (t *target) EndWatches(scope fault.Scope) {
 
 // Forget gives up the history of the scope's resources.
 func (t *target) Forget(scope fault.Scope) {
-	for c := range t.s.state.everyCollection() {
-		if scope.CoversResource(c.res.groupResource().String()) {
-			c.forget()
+	for c := range t.s.state.EveryCollection() {
+		if scope.CoversResource(c.Resource.GroupResource().String()) {
+			c.Forget()
 		}
 	}
 }
 
 // RotateCertificate replaces the serving certificate; restore brings the old CA's back.
 func (t *target) RotateCertificate(newCA bool) (restore func(), err error) {
-	return t.s.identity.rotate(newCA)
+	return t.s.identity.Rotate(newCA)
 }
 
 // ending is closed when the server stops; the next life has another.

@@ -8,15 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"windtunnel.dev/sim/kubeapi/internal/cluster"
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
 // request is one request about one resource: what the URL names, and how to answer.
 type request struct {
 	*http.Request
-	operation
+	cluster.Operation
 	query         url.Values
-	codec         codec
-	form          form
+	codec         codec.Codec
+	form          codec.Form
 	warnings      *warningHeader
 	deleteOptions *metav1.DeleteOptions // of a deletion, once they were read
 	body          []byte                // once it was read
@@ -27,33 +31,33 @@ type request struct {
 // kube-apiserver does: text for a group that it does not know and for what a custom
 // group does not have, else a Status.
 func (s *Server) resolve(r *request) error {
-	p, ok := parsePath(r.URL.Path)
+	p, ok := resource.ParsePath(r.URL.Path)
 	if !s.knowsGroup(r.URL.Path) {
 		return errUnknownPath
 	}
-	if group := groupOf(r.URL.Path); s.state.served().isCustom(group) && s.state.served().find(p.gv, p.resource) == nil {
+	if group := groupOf(r.URL.Path); s.state.Served().IsCustom(group) && s.state.Served().Find(p.GroupVersion, p.Resource) == nil {
 		return errUnknownPath
 	}
-	if !ok || !s.state.served().knows(p.gv) {
+	if !ok || !s.state.Served().Knows(p.GroupVersion) {
 		return errUnknownResource(p)
 	}
-	r.res = s.state.served().find(p.gv, p.resource)
-	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) {
+	r.Resource = s.state.Served().Find(p.GroupVersion, p.Resource)
+	if r.Resource == nil || (p.Namespace != "" && r.Resource.ClusterScoped) {
 		return errUnknownResource(p)
 	}
-	r.subresource = p.subresource
-	if !r.res.has(p.subresource) && !r.wantsContainer() {
-		if r.res.custom != nil {
-			return errors.NewNotFound(r.res.groupResource(), p.name)
+	r.Subresource = p.Subresource
+	if !r.Resource.Has(p.Subresource) && !r.wantsContainer() {
+		if r.Resource.Custom != nil {
+			return errors.NewNotFound(r.Resource.GroupResource(), p.Name)
 		}
 		return errUnknownResource(p)
 	}
-	r.objects = s.state.collection(r.res)
-	if r.objects == nil {
+	r.Objects = s.state.Collection(r.Resource)
+	if r.Objects == nil {
 		return errUnknownResource(p)
 	}
-	r.namespace, r.name = p.namespace, p.name
-	if r.name != "" && r.namespace == "" && !r.res.clusterScoped {
+	r.Namespace, r.Name = p.Namespace, p.Name
+	if r.Name != "" && r.Namespace == "" && !r.Resource.ClusterScoped {
 		return errUnknownResource(p)
 	}
 	return nil
@@ -65,7 +69,7 @@ func (s *Server) knowsGroup(urlPath string) bool {
 	if len(parts) >= 2 && parts[0] == "api" {
 		return true
 	}
-	return groupOf(urlPath) != "" && s.state.served().knowsGroup(groupOf(urlPath))
+	return groupOf(urlPath) != "" && s.state.Served().KnowsGroup(groupOf(urlPath))
 }
 
 // groupOf is the group of a path below /apis/<group>/, empty for any other.
@@ -77,8 +81,8 @@ func groupOf(urlPath string) string {
 	return ""
 }
 
-func errUnknownResource(p path) error {
-	err := errors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{Group: p.gv.Group, Resource: p.resource}, "", "", 0, true)
+func errUnknownResource(p resource.Path) error {
+	err := errors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{Group: p.GroupVersion.Group, Resource: p.Resource}, "", "", 0, true)
 	err.ErrStatus.Message = "the server could not find the requested resource"
 	err.ErrStatus.Details = &metav1.StatusDetails{}
 	return err

@@ -1,90 +1,97 @@
 package kubeapi
 
 import (
-	"reflect"
+	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	"k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/sim/kubeapi/internal/cluster"
+	"windtunnel.dev/sim/kubeapi/internal/ownership"
+	"windtunnel.dev/sim/kubeapi/internal/patch"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// The scale subresource shows a workload as what an autoscaler and kubectl scale
-// care about: how many replicas it wants and has.
-
-const scaleSubresource = "scale"
-
-// scales is the kind of the scale subresource. It is in no table: nothing is stored as one.
-var scales = &resource{group: "autoscaling", version: "v1", name: "scales", kind: "Scale"}
-
-// workload is the part of a kind with a scale that a Scale shows.
-type workload struct {
-	meta     *metav1.ObjectMeta
-	selector *metav1.LabelSelector
-	wanted   **int32 // spec.replicas
-	has      int32
+// serveScale answers all requests about a scale subresource.
+func (s *Server) serveScale(w http.ResponseWriter, r *request) error {
+	switch r.Method {
+	case http.MethodGet:
+		o := r.Objects.Get(r.Key())
+		if o == nil {
+			return r.NotFound()
+		}
+		return respondScale(w, r, o)
+	case http.MethodPut:
+		return s.updateScale(w, r)
+	case http.MethodPatch:
+		return s.patchScale(w, r)
+	}
+	return cluster.ErrMethod()
 }
 
-// workloadOf relies on all these kinds having the same names for the same things, but for
-// the selector of the oldest, which is nothing but labels.
-func workloadOf(obj runtime.Object) workload {
-	spec, status := reflect.ValueOf(obj).Elem().FieldByName("Spec"), statusOf(obj)
-	return workload{
-		meta:     metadataOf(obj),
-		selector: selectorOf(spec.FieldByName("Selector").Interface()),
-		wanted:   spec.FieldByName("Replicas").Addr().Interface().(**int32),
-		has:      status.FieldByName("Replicas").Interface().(int32),
-	}
-}
-
-func selectorOf(value any) *metav1.LabelSelector {
-	if labels, old := value.(map[string]string); old {
-		return &metav1.LabelSelector{MatchLabels: labels}
-	}
-	return value.(*metav1.LabelSelector)
-}
-
-// scaleOf shows obj as a Scale.
-func (res *resource) scaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
-	if c, ok := obj.(*customObject); ok {
-		return res.custom.scale.of(c), nil
-	}
-	w := workloadOf(obj)
-	selector, err := metav1.LabelSelectorAsSelector(w.selector)
+func respondScale(w http.ResponseWriter, r *request, o *store.Object) error {
+	obj, err := o.Decode()
 	if err != nil {
-		return nil, errors.NewBadRequest(err.Error())
+		return err
 	}
-	scale := &autoscalingv1.Scale{
-		ObjectMeta: metav1.ObjectMeta{Name: w.meta.Name, Namespace: w.meta.Namespace, UID: w.meta.UID,
-			ResourceVersion: w.meta.ResourceVersion, CreationTimestamp: w.meta.CreationTimestamp},
-		Spec:   autoscalingv1.ScaleSpec{Replicas: 1},
-		Status: autoscalingv1.ScaleStatus{Replicas: w.has, Selector: selector.String()},
+	scale, err := r.Resource.ScaleOf(obj)
+	if err != nil {
+		return err
 	}
-	if *w.wanted != nil {
-		scale.Spec.Replicas = **w.wanted
+	shown, err := store.Seal(resource.Scales, scale, o.Version)
+	if err != nil {
+		return err
 	}
-	return scale, nil
+	as := *r
+	as.Resource = resource.Scales
+	as.form, as.Written = r.codec, nil // neither rows nor a view
+	return respond(w, &as, http.StatusOK, shown)
 }
 
-// setReplicas gives obj the replicas that its Scale wants.
-func (res *resource) setReplicas(obj runtime.Object, replicas int32) error {
-	if c, ok := obj.(*customObject); ok {
-		return res.custom.scale.set(c, replicas)
+func (s *Server) updateScale(w http.ResponseWriter, r *request) error {
+	body, err := readShown(w, r, resource.Scales)
+	if err != nil {
+		return err
 	}
-	*workloadOf(obj).wanted = &replicas
-	return nil
+	opts, err := r.updateOptions()
+	if err != nil {
+		return err
+	}
+	return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error) {
+		return owners.Own(nil, old, body.DeepCopyObject(), opts.Manager)
+	})
 }
 
-// replicasPath is the field that a Scale sets.
-func (res *resource) replicasPath() fieldpath.Path {
-	var path fieldpath.Path
-	names := []string{"spec", "replicas"}
-	if res.custom != nil {
-		names = res.custom.scale.specReplicas
+func (s *Server) patchScale(w http.ResponseWriter, r *request) error {
+	mediaType, body, opts, err := readPatch(r)
+	if err != nil {
+		return err
 	}
-	for _, name := range names {
-		path = append(path, fieldpath.PathElement{FieldName: &name})
+	if types.PatchType(mediaType) == types.ApplyYAMLPatchType {
+		return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error) {
+			return r.applied(w, owners, old, body, opts)
+		})
 	}
-	return path
+	p, err := patch.Parse(types.PatchType(mediaType), body)
+	if err != nil {
+		return err
+	}
+	return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error) {
+		next, err := p.Apply(resource.Scales, old.DeepCopy(), laxly(r), judge(w, r))
+		if err != nil {
+			return nil, err
+		}
+		return owners.Own(nil, old, next, opts.Manager)
+	})
+}
+
+// respondRescaled changes the replicas of the workload that r names, by changing its Scale.
+func (s *Server) respondRescaled(w http.ResponseWriter, r *request, opts cluster.WriteOptions, change cluster.ScaleChange) error {
+	o, err := s.state.Rescale(&r.Operation, opts, change)
+	if err != nil {
+		return err
+	}
+	return respondScale(w, r, o)
 }

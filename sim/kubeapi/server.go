@@ -26,6 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/kubeapi/internal/certs"
+	"windtunnel.dev/sim/kubeapi/internal/cluster"
 )
 
 // DefaultVersion is the Kubernetes version that a server claims unless told otherwise.
@@ -65,7 +67,7 @@ type Options struct {
 type Server struct {
 	opts    Options
 	version string
-	state   *clusterState
+	state   *cluster.State
 	openAPI openAPI
 
 	http, https *endpoint
@@ -73,7 +75,7 @@ type Server struct {
 	token       string
 	log         *slog.Logger
 	bodyWithin  time.Duration
-	identity    *identity // nil without HTTPS
+	identity    *certs.Identity // nil without HTTPS
 	kubeconfig  string
 	connections connections
 	reclaimer   reclaimer
@@ -117,8 +119,8 @@ func newServer(opts Options) (*Server, error) {
 	if opts.Token != "" && len(opts.Token) < minToken {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
-	state, err := newClusterState(stateOptions{
-		resolveService: opts.ResolveService, loopback: opts.AllowLoopbackEndpoints, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController})
+	state, err := cluster.New(cluster.Options{
+		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController})
 	if err != nil {
 		return nil, err
 	}
@@ -152,10 +154,10 @@ func (s *Server) listen(opts Options) error {
 	}
 	s.https = &endpoint{url: "https://" + reachable(l), address: l.Addr().String(), listener: l}
 	s.nameAfter(l)
-	if s.identity, err = newIdentity(addressesOf(l)...); err != nil {
+	if s.identity, err = certs.New(addressesOf(l)...); err != nil {
 		return err
 	}
-	s.https.tls = s.identity.config()
+	s.https.tls = s.identity.Config()
 	return nil
 }
 
@@ -210,6 +212,15 @@ func (s *Server) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Writer changes objects from within the process; see package cluster.
+type Writer = cluster.Writer
+
+// Change is one change that a Writer makes.
+type Change = cluster.Change
+
+// Writer returns a writer to s. It may be used by many at once, also after Close.
+func (s *Server) Writer() Writer { return s.state.Writer() }
+
 // URL is the base URL over HTTP, empty if that is off.
 func (s *Server) URL() string {
 	if s.http == nil {
@@ -245,7 +256,7 @@ func (s *Server) TLSConfig() *rest.Config {
 	if s.https == nil {
 		return nil
 	}
-	return &rest.Config{Host: s.TLSURL(), QPS: -1, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: s.identity.caPEM()}}
+	return &rest.Config{Host: s.TLSURL(), QPS: -1, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: s.identity.CA()}}
 }
 
 // CertificateConfig is TLSConfig with a new client certificate, for this user
@@ -255,15 +266,15 @@ func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config,
 	if config == nil {
 		return nil, errors.New("kubeapi: client certificates need HTTPS, which is off")
 	}
-	cert, err := s.identity.clients.client(user, groups...)
+	cert, err := s.identity.Clients.Client(user, groups...)
 	if err != nil {
 		return nil, err
 	}
 	config.BearerToken = ""
-	config.CertData, config.KeyData, err = pemOf(cert)
+	config.CertData, config.KeyData, err = certs.PEM(cert)
 	return config, err
 }
 
 // Holds counts the objects of each resource that has any, by its name as kubectl
 // writes it: services, ingresses.networking.k8s.io.
-func (s *Server) Holds() map[string]int { return s.state.holds() }
+func (s *Server) Holds() map[string]int { return s.state.Holds() }

@@ -37,8 +37,8 @@ func withUser(req *http.Request, user *authenticationv1.UserInfo) *http.Request 
 	return req.WithContext(context.WithValue(req.Context(), userKey{}, user))
 }
 
-// user is who asks.
-func (r *request) user() authenticationv1.UserInfo {
+// User is who asks.
+func (r *request) User() authenticationv1.UserInfo {
 	if user, ok := r.Context().Value(userKey{}).(*authenticationv1.UserInfo); ok {
 		return *user
 	}

@@ -6,8 +6,10 @@ import (
 	"sync"
 	"time"
 
-
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // bookmarkEvery is how often a quiet watcher that asked for it is told its
@@ -58,8 +60,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, isYAML := r.codec.(yamlCodec); isYAML {
-		return errStreamType()
+	if _, isYAML := r.codec.(codec.YAML); isYAML {
+		return codec.ErrStreamType()
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending(),
 		ended: make(chan struct{}), chunked: chunkedOf(w, r.Request)}
@@ -67,8 +69,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	st.open()
 	s.streams.add(st)
 	defer s.streams.remove(st)
-	r.objects.watchers.Add(1)
-	defer r.objects.watchers.Add(-1)
+	r.Objects.Watchers.Add(1)
+	defer r.Objects.Watchers.Add(-1)
 	defer s.reclaimer.watchEnded()
 	defer st.rest()
 	cur, err := s.begin(st)
@@ -82,8 +84,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 }
 
 // begin sends the initial events, if asked for, and returns the cursor to what follows.
-func (s *Server) begin(st *stream) (*cursor, error) {
-	c, opts := st.r.objects, st.opts
+func (s *Server) begin(st *stream) (*store.Cursor, error) {
+	c, opts := st.r.Objects, st.opts
 	switch {
 	case opts.initial:
 		if err := s.await(st.r.Context(), opts.rv); err != nil {
@@ -91,14 +93,14 @@ func (s *Server) begin(st *stream) (*cursor, error) {
 		}
 		objects, rv, cur, stale := s.staleRead(st.r)
 		if !stale {
-			objects, rv, cur = c.snapshot()
+			objects, rv, cur = c.Snapshot()
 		}
 		return cur, st.initial(objects, rv)
 	case opts.now:
-		cur, _, _ := c.cursorAt(s.state.version())
+		cur, _, _ := c.CursorAt(s.state.Version())
 		return cur, nil
 	}
-	cur, oldest, ok := c.cursorAt(opts.rv)
+	cur, oldest, ok := c.CursorAt(opts.rv)
 	if !ok {
 		return nil, expired(opts.rv, oldest)
 	}

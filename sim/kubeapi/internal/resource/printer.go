@@ -1,0 +1,65 @@
+package resource
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// Printer says how kubectl get shows a kind.
+type Printer struct {
+	Columns []metav1.TableColumnDefinition
+	Cells   func(obj runtime.Object, now time.Time) []any
+}
+
+// marks are what a column's name may begin with: its type, a string if there is none.
+var marks = map[byte]string{'#': "integer", '?': "boolean", '@': "date"}
+
+// NewPrinter makes a printer of columns, in one string separated by spaces ("_"
+// stands for a space in a name), and of what fills them. A "+" marks a column
+// that only -o wide shows; marks are those of types.
+func NewPrinter[T runtime.Object](columns string, cells func(obj T, now time.Time) []any) *Printer {
+	p := &Printer{Cells: func(obj runtime.Object, now time.Time) []any { return cells(obj.(T), now) }}
+	for _, name := range strings.Fields(columns) {
+		column := metav1.TableColumnDefinition{Name: name, Type: "string"}
+		if wide, ok := strings.CutPrefix(name, "+"); ok {
+			column.Name, column.Priority = wide, 1
+		}
+		if kind, marked := marks[column.Name[0]]; marked {
+			column.Name, column.Type = column.Name[1:], kind
+		}
+		if column.Name == "Name" {
+			column.Format = "name"
+		}
+		column.Name = strings.ReplaceAll(column.Name, "_", " ")
+		p.Columns = append(p.Columns, column)
+	}
+	return p
+}
+
+// DefaultPrinter is that of kinds without a table of their own.
+var DefaultPrinter = NewPrinter("Name @Created_At", func(obj metav1Object, _ time.Time) []any {
+	return []any{obj.GetName(), created(obj)}
+})
+
+func created(obj metav1.Object) string {
+	return obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
+}
+
+// metav1Object is any built-in kind.
+type metav1Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+func Age(obj metav1.Object, now time.Time) string { return Since(obj.GetCreationTimestamp(), now) }
+
+func Since(t metav1.Time, now time.Time) string {
+	if t.IsZero() {
+		return "<unknown>"
+	}
+	return duration.HumanDuration(now.Sub(t.Time))
+}
