@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// minToken is the length of the shortest token taken from an operator.
+// minToken is the minimum length of a token that an operator chooses.
 const minToken = 16
 
 // authenticated serves requests with the token or a client certificate; they may do

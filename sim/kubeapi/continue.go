@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// continueToken is where a list goes on: at a key below what the list is about, a
-// namespace or all. Version -1 lets it go on in whatever there is now, which clients
-// use when their version has been compacted.
+// continueToken is the place where a list continues: at a key relative to the list's namespace, or
+// to all. With version -1 the list continues in the current objects, which clients ask for when
+// their version has been compacted.
 type continueToken struct {
 	API     string `json:"v"`
 	Version int64  `json:"rv"`
@@ -24,13 +24,13 @@ type continueToken struct {
 
 const tokenAPI = "meta.k8s.io/v1"
 
-// tokenAfter goes on after o in a list of a namespace, or of all if that is empty.
+// tokenAfter continues after o in a list of a namespace, or of all namespaces if it is empty.
 func tokenAfter(o *store.Object, namespace string, rv uint64) continueToken {
 	below := strings.TrimPrefix(o.Key, namespace)
 	return continueToken{tokenAPI, int64(rv), "/" + strings.TrimPrefix(below, "/") + "\x00"}
 }
 
-// key is the first key of the list's rest.
+// key is the first key of the rest of the list.
 func (t continueToken) key(namespace string) string {
 	return object.Key(namespace, strings.TrimPrefix(t.Start, "/"))
 }

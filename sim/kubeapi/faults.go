@@ -10,20 +10,20 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// faults are those that are in force, in the order of their injection.
+// faults are the active injections, in the order in which they began.
 type faults struct {
 	mu    sync.Mutex
 	now   atomic.Pointer[faultSet]
 	onHit func(fault.Hit) // called with mu held: the log's order is the order of the hits
 }
 
-// faultSet never changes, so that a request without faults pays for one load.
+// faultSet never changes, so a request without faults costs one load.
 type faultSet struct {
 	injections []*injection
 	changed    chan struct{} // closed when another set takes its place
 }
 
-// injection is one fault at work.
+// injection is one active fault.
 type injection struct {
 	fault.Fault
 	scope      fault.Scope
@@ -49,11 +49,10 @@ func (f *faults) edit(change func([]*injection) []*injection) {
 	close(old.changed)
 }
 
-// Inject lets the server fail, where the scope says. It returns once the fault is
-// in force, unless the scope delays it. Stop heals it, if it is not healed yet, and
-// returns what it has struck: the number of requests, or how often it affected the
-// events of an open watch; for a fault of the whole server, the number of watches
-// that it ended.
+// Inject makes the server fail as f says, within the scope. It returns when the fault is active,
+// unless the scope delays it. stop heals the fault, if it is not healed yet, and returns how much
+// it struck: the number of requests, or how often it affected the events of an open watch; for a
+// fault of the whole server, the number of watches that it ended.
 func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck int), err error) {
 	if err := scope.Check(); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck i
 	return o.stop, nil
 }
 
-// outbreak is the life of an injection: it begins at most once, and ends at most once.
+// outbreak is the life of an injection: it begins at most once and ends at most once.
 type outbreak struct {
 	s       *Server
 	in      *injection
@@ -107,7 +106,7 @@ func (o *outbreak) begin() error {
 	return err
 }
 
-// stop ends the injection and says what it has struck.
+// stop ends the injection and returns how much it struck.
 func (o *outbreak) stop() int {
 	o.end()
 	if o.in.Happen != nil {
@@ -140,7 +139,7 @@ func (o *outbreak) end() {
 	})
 }
 
-// hits says whether the fault hits the call, and if so counts and logs it.
+// hits reports whether the fault hits the call, and if so counts and logs the hit.
 func (f *faults) hits(in *injection, c *fault.Call, version uint64) bool {
 	if !in.scope.Covers(&c.Request) || (in.Applies != nil && !in.Applies(c)) || closed(in.healed) {
 		return false

@@ -45,8 +45,7 @@ func (s *Server) callOf(req *http.Request) *fault.Call {
 	return c
 }
 
-// verbOf is the verb as in RBAC, but for "watchlist": a watch that begins with
-// all there is.
+// verbOf is the verb as in RBAC, and "watchlist" for a watch that begins with all current objects.
 func verbOf(req *http.Request, one bool) string {
 	switch req.Method {
 	case http.MethodPost:
@@ -74,7 +73,7 @@ func verbOf(req *http.Request, one bool) string {
 	return "list"
 }
 
-// initially says whether a watch begins with what there is.
+// initially reports whether a watch begins with the current objects.
 func initially(query url.Values) bool {
 	opts := &internalversion.ListOptions{Watch: true}
 	if err := internalscheme.ParameterCodec.DecodeParameters(query, metav1.SchemeGroupVersion, opts); err != nil {
@@ -84,7 +83,7 @@ func initially(query url.Values) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }
 
-// disturbed serves a request through the faults that are in force.
+// disturbed serves a request through the active faults.
 func (s *Server) disturbed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		set := s.faults.now.Load()
@@ -116,15 +115,15 @@ func refuse(w http.ResponseWriter, req *http.Request, err error) {
 	fail(w, &request{Request: req, codec: codec}, err)
 }
 
-// sees returns the call as this fault's own.
+// sees returns the call with what this fault may know.
 func (in *injection) sees(c *fault.Call) *fault.Call {
 	own := *c
 	own.Version, own.Healed = in.version, in.healed
 	return &own
 }
 
-// staleRead returns what a fault has a list answered from, if one does: the
-// objects as they were at a version, and a cursor to what came after.
+// staleRead returns what a fault answers a list from, if there is such a fault: the objects at a
+// version, and a cursor to the events after it.
 func (s *Server) staleRead(r *request) (objects []*store.Object, rv uint64, cur *store.Cursor, ok bool) {
 	set := s.faults.now.Load()
 	if len(set.injections) == 0 || r.query.Has("continue") {

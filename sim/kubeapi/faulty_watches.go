@@ -7,9 +7,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// disturb asks the faults in force what an open watch is to do next, with the
-// events that it is about to send. It returns those to send, and whether the
-// stream is over.
+// disturb asks the active faults what an open watch does next, with the events that it is about to
+// send. It returns the events to send, and whether the stream is over.
 func (st *stream) disturb(set *faultSet, events []store.Event, begins bool) (_ []store.Event, over bool, err error) {
 	if len(set.injections) == 0 {
 		return events, false, nil
@@ -35,7 +34,7 @@ func (st *stream) disturb(set *faultSet, events []store.Event, begins bool) (_ [
 	return events, false, nil
 }
 
-// sendInstead sends what the step makes of the events.
+// sendInstead sends the bytes that the step makes from the events.
 func (st *stream) sendInstead(c *fault.Call, events []store.Event, step fault.Step) error {
 	if err := st.encode(events); err != nil {
 		return err

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// futureWait is how long a read of a version that is not there yet waits for it,
-// as in kube-apiserver.
+// futureWait is how long a read waits for a version that does not exist yet, as in kube-apiserver.
 const futureWait = 3 * time.Second
 
 func (s *Server) get(w http.ResponseWriter, r *request) error {
@@ -31,8 +30,8 @@ func (s *Server) get(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusOK, o)
 }
 
-// parseRV reads a resourceVersion; empty is 0. Its error is no Status, for what
-// kube-apiserver makes of it is a 500 for a get and a watch, and a 400 for a list.
+// parseRV parses a resourceVersion; empty is 0. Its error is not a Status, because kube-apiserver
+// answers it with 500 for a get and a watch, and with 400 for a list.
 func parseRV(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
@@ -44,8 +43,8 @@ func parseRV(text string) (uint64, error) {
 	return rv, nil
 }
 
-// await waits for the server to reach version rv. It gives up after futureWait
-// with the 504 that clients know as "too large resource version".
+// await waits until the server has reached version rv. After futureWait it returns the 504 that
+// clients know as "too large resource version".
 func (s *Server) await(ctx context.Context, rv uint64) error {
 	if s.state.Version() >= rv {
 		return nil

@@ -33,7 +33,7 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	return respondList(w, r, page, m)
 }
 
-// readObjects returns the objects that a list is about, before selection, and their version.
+// readObjects returns the objects of a list before selection, and their version.
 func readObjects(c *store.Collection, opts listOptions) ([]*store.Object, uint64, error) {
 	want := opts.rv
 	if opts.token != nil && opts.token.Version > 0 {
@@ -58,7 +58,7 @@ func readObjects(c *store.Collection, opts listOptions) ([]*store.Object, uint64
 	return nil, 0, err
 }
 
-// paginate cuts the page out of objects, which are in the order of their keys.
+// paginate cuts a page out of objects, which are in the order of their keys.
 func paginate(objects []*store.Object, rv uint64, opts listOptions, sel store.Selector) ([]*store.Object, metav1.ListMeta) {
 	m := metav1.ListMeta{ResourceVersion: object.FormatVersion(rv)}
 	if opts.token != nil {

@@ -18,9 +18,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// readQuery reads what a list, a watch or the deletion of a collection asks for. It
-// looks, as kube-apiserver does, at all that can be said of the options by themselves
-// before it looks at the fields that the resource has.
+// readQuery parses the options of a list, a watch or the deletion of a collection. Like
+// kube-apiserver it validates the options by themselves before it checks the fields of the
+// resource.
 func readQuery(r *request) (*internalversion.ListOptions, store.Selector, error) {
 	opts := &internalversion.ListOptions{}
 	sel := store.Selector{Namespace: r.Namespace, Labels: labels.Everything(), Fields: fields.Everything()}
@@ -55,8 +55,8 @@ func checkSelectorSize(query url.Values) error {
 	return nil
 }
 
-// checkFields refuses fields that cannot be selected by, in the words of the kinds
-// that have fields of their own, or in those of all others.
+// checkFields refuses fields that selectors cannot use. The wording differs between kinds with
+// fields of their own and all others.
 func checkFields(res *resource.Resource, asked fields.Selector) error {
 	known := selectable(res)
 	for _, requirement := range asked.Requirements() {
@@ -90,7 +90,7 @@ func selectable(res *resource.Resource) fields.Set {
 	return known
 }
 
-// listOptions is the query of a list, read.
+// listOptions are the parsed options of a list.
 type listOptions struct {
 	rv      uint64
 	rvGiven bool

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// request is one request about one resource: what the URL names, and how to answer.
+// request is one HTTP request about one resource, and how to answer it.
 type request struct {
 	*http.Request
 	cluster.Operation
@@ -27,9 +27,8 @@ type request struct {
 	server        *Server
 }
 
-// resolve finds the resource that the path names. Unknown ones are answered as
-// kube-apiserver does: text for a group that it does not know and for what a custom
-// group does not have, else a Status.
+// resolve finds the resource that the path names. It refuses unknown ones as kube-apiserver does:
+// with text for an unknown group and for an unknown resource of a custom group, else with a Status.
 func (s *Server) resolve(r *request) error {
 	p, ok := resource.ParsePath(r.URL.Path)
 	if !s.knowsGroup(r.URL.Path) {
@@ -63,7 +62,7 @@ func (s *Server) resolve(r *request) error {
 	return nil
 }
 
-// knowsGroup says whether a path is in a group that is served, in whatever version of it.
+// knowsGroup reports whether the group of a path is served, in any version.
 func (s *Server) knowsGroup(urlPath string) bool {
 	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
 	if len(parts) >= 2 && parts[0] == "api" {

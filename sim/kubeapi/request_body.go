@@ -15,9 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// readObject reads the request's body as an object of its resource, and returns
-// it as it is stored. Unknown fields are an error, a Warning header or nothing, as
-// fieldValidation says.
+// readObject reads the request's body as an object of its resource, and returns it in the kind that
+// is stored. Unknown fields are an error, a Warning header or ignored, as fieldValidation says.
 func readObject(w http.ResponseWriter, r *request) (runtime.Object, error) {
 	obj, err := readShown(w, r, r.Resource)
 	if err != nil {
@@ -77,7 +76,7 @@ func (r *request) readBody() ([]byte, error) {
 	return r.body, nil
 }
 
-// discard is where the warnings about a body go that is read again.
+// discard takes the warnings about a body that is read again.
 type discard struct{ http.ResponseWriter }
 
 func (discard) Header() http.Header { return http.Header{} }
@@ -101,12 +100,12 @@ func contentType(r *request) (string, error) {
 	return mediaType, nil
 }
 
-// laxly says whether the request does not care about unknown and duplicate fields.
+// laxly reports whether the request ignores unknown and duplicate fields.
 func laxly(r *request) bool {
 	return r.query.Get("fieldValidation") == metav1.FieldValidationIgnore
 }
 
-// warnOrRefuse makes an error or Warning headers of what is wrong with a body's fields.
+// warnOrRefuse returns an error, or adds Warning headers, for problems with the fields of a body.
 func warnOrRefuse(w http.ResponseWriter, r *request, problems []error) error {
 	switch {
 	case len(problems) == 0 || laxly(r):

@@ -19,7 +19,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// pretty says whether a person reads: kube-apiserver indents JSON for these clients, too.
+// pretty reports whether a person reads the answer: kube-apiserver indents JSON for these clients,
+// too.
 func pretty(r *http.Request) bool {
 	switch r.URL.Query().Get("pretty") {
 	case "":
@@ -41,8 +42,8 @@ func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error
 	return nil
 }
 
-// encode encodes what r answers with; JSON of what it has just stored, which
-// watchers will want as well, from the object that it still has decoded.
+// encode encodes an answer. If it is JSON of an object that the request has just stored, it uses
+// the object that is still decoded, and keeps the bytes for the watchers.
 func (r *request) encode(o *store.Object) ([]byte, error) {
 	if _, plain := r.form.(codec.JSON); plain && r.Written != nil && r.Objects.Fresh(o) && o.JSON.Load() == nil {
 		return codec.EncodeJSON(o, r.Written, true)
@@ -50,7 +51,7 @@ func (r *request) encode(o *store.Object) ([]byte, error) {
 	return r.form.Object(o, false)
 }
 
-// respondList writes many, without holding all their bytes.
+// respondList writes a list without holding all its bytes.
 func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m metav1.ListMeta) error {
 	if _, isJSON := r.codec.(codec.JSON); isJSON && pretty(r.Request) {
 		var body bytes.Buffer
@@ -69,7 +70,7 @@ func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m m
 	return nil
 }
 
-// write sends a whole body, indented if it is JSON and a person reads it.
+// write sends a whole body. It indents JSON for a person.
 func write(w http.ResponseWriter, req *http.Request, mediaType string, code int, body []byte) {
 	if strings.HasPrefix(mediaType, "application/json") && pretty(req) {
 		var indented bytes.Buffer
@@ -92,7 +93,7 @@ func writeHead(w http.ResponseWriter, mediaType string, code int) {
 	w.WriteHeader(code)
 }
 
-// fail answers with the Status that err is; an error that is none becomes a 500.
+// fail answers with the Status of err; an error without a Status becomes a 500.
 func fail(w http.ResponseWriter, r *request, err error) {
 	if stderrors.Is(err, errUnknownPath) {
 		w.Header().Set("Cache-Control", noCache)
@@ -128,7 +129,7 @@ func statusFor(err error) *metav1.Status {
 	return &status
 }
 
-// succeed answers with the Status of a deletion.
+// succeed answers a deletion with a Status.
 func succeed(w http.ResponseWriter, r *request, o *store.Object) error {
 	body, err := r.codec.Value(&metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},

@@ -69,7 +69,7 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 	return verb(w, r)
 }
 
-// verb returns what answers a request, nil if nothing does.
+// verb returns the handler of a request, nil if there is none.
 func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	one := r.Name != ""
 	switch {
@@ -103,8 +103,8 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	return nil
 }
 
-// plainPaths answers paths that can be read in more than one way as unknown: with
-// empty or dotted elements, or with encoded slashes. The mux would redirect some.
+// plainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with encoded
+// slashes. The mux would redirect some of them.
 func plainPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if ambiguous(req.URL) {
@@ -128,7 +128,7 @@ func ambiguous(u *url.URL) bool {
 	return false
 }
 
-// watching reads the parameter as Kubernetes does: all is true but "false" and "0".
+// watching parses the watch parameter as Kubernetes does: every value but "false" and "0" is true.
 func watching(r *request) (watch bool) {
 	values, given := r.query["watch"]
 	if given {

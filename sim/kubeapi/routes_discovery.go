@@ -12,11 +12,12 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/discovery"
 )
 
-// aggregatedType must be the answer's Content-Type to the letter for client-go
-// to take it for aggregated discovery.
+// aggregatedType is the Content-Type by which client-go recognizes aggregated discovery; it must
+// match exactly.
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// serveDiscovery answers /api and /apis: aggregated if asked for that, else as a list of groups.
+// serveDiscovery answers /api and /apis: aggregated if the client asks for that, else as a list of
+// groups.
 func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 	core := req.URL.Path == "/api"
 	switch {

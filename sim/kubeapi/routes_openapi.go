@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/openapi"
 )
 
-// openAPI keeps the documents that have been asked for, as long as the same
-// resources are served: making one takes a while.
+// openAPI keeps the documents that were requested while the same resources are served, because
+// making one takes a while.
 type openAPI struct {
 	mu   sync.Mutex
 	of   *cluster.Registry
@@ -110,7 +110,7 @@ func (s *Server) openAPIOf(gv schema.GroupVersion) (openapi.Published, error) {
 	})
 }
 
-// serveCached answers 304 to a client that has the document.
+// serveCached answers 304 to a client that already has the document.
 func serveCached(w http.ResponseWriter, req *http.Request, mediaType string, p openapi.Published) {
 	etag := `"` + p.Hash + `"`
 	w.Header().Set("Etag", etag)

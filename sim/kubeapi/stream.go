@@ -13,17 +13,17 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// A stream reads up to readEvents at a time from the history and writes about
-// writeBytes at a time to the client, of which about ownBytes may be in memory of its own:
-// so much does a client hold that does not read.
+// A stream reads up to readEvents at a time from the history and writes about writeBytes at a
+// time to the client. About ownBytes of these may be in memory of its own, which a client that
+// does not read holds.
 const (
 	readEvents = 256
 	writeBytes = 256 << 10
 	ownBytes   = 64 << 10
 )
 
-// gatherFor is how soon after a write a stream writes again. Few events at a time
-// would cost most of their time in system calls, the more so the more watch.
+// gatherFor is how soon after a write a stream writes again. With few events per write, system
+// calls would take most of the time, and the more watchers there are the more.
 func gatherFor(watchers int32) time.Duration {
 	return min(max(time.Duration(watchers)*50*time.Microsecond, time.Millisecond), 5*time.Millisecond)
 }
@@ -45,15 +45,15 @@ type stream struct {
 	err      error         // of the connection, which the client has closed
 }
 
-// open sends the response's header, also when there is no event yet.
+// open sends the header of the response, even if there is no event yet.
 func (st *stream) open() {
 	writeHead(st.w, st.r.codec.StreamType(), http.StatusOK)
 	st.err = st.control.Flush()
 }
 
-// initial sends all matching objects and, if bookmarks are wanted, the bookmark
-// that says that these were all. Nothing may cut the stream before that bookmark:
-// a client that saw events but not the bookmark tries again at once, for ever.
+// initial sends all matching objects and, if the client wants bookmarks, the bookmark that ends
+// them. Nothing may cut the stream before that bookmark: a client that saw events but not the
+// bookmark tries again at once, for ever.
 func (st *stream) initial(objects []*store.Object, rv uint64) error {
 	for _, o := range objects {
 		if !st.sel.Matches(o) {
@@ -72,7 +72,7 @@ func (st *stream) initial(objects []*store.Object, rv uint64) error {
 	return nil
 }
 
-// follow sends events as they come.
+// follow sends events as they happen.
 func (st *stream) follow(cur *store.Cursor) error {
 	deadline := time.NewTimer(st.opts.timeout)
 	defer deadline.Stop()
@@ -123,8 +123,8 @@ func (st *stream) follow(cur *store.Cursor) error {
 	return nil
 }
 
-// firstBookmark is the time to the first bookmark after the initial events: soon, in
-// case that more has happened since.
+// firstBookmark is the time to the first bookmark after the initial events: soon, in case more has
+// happened since.
 func firstBookmark(early bool, timeout time.Duration) time.Duration {
 	if early {
 		return min(secondBookmark, timeout)
@@ -192,7 +192,7 @@ func (st *stream) send(kind watch.EventType, o *store.Object, keep bool) error {
 	return nil
 }
 
-// frame adds what appendTo appends, which is this stream's alone.
+// frame adds a part of this stream alone, which appendTo appends.
 func (st *stream) frame(appendTo func([]byte) []byte) {
 	work := st.workspace()
 	begin := len(work.buf)
@@ -223,7 +223,7 @@ func (st *stream) workspace() *workspace {
 	return st.work
 }
 
-// rest gives the workspace back.
+// rest returns the workspace to the pool.
 func (st *stream) rest() {
 	if st.work != nil {
 		st.work.giveBack()
@@ -231,7 +231,7 @@ func (st *stream) rest() {
 	}
 }
 
-// write sends the parts, with as few system calls as the protocol lets it.
+// write sends the parts with as few system calls as the protocol allows.
 func (st *stream) write() error {
 	if st.chunked != nil {
 		return st.chunked.write(st.work.parts, st.size)
@@ -253,7 +253,7 @@ func (st *stream) quietBookmark(rv uint64) error {
 	return nil
 }
 
-// bookmark appends a BOOKMARK: an object that is empty but for its version.
+// bookmark appends a BOOKMARK event: an object with nothing but its version.
 func (st *stream) bookmark(rv uint64, annotations map[string]string) error {
 	obj := st.r.Resource.Empty()
 	object.Accessor(obj).SetAnnotations(annotations)

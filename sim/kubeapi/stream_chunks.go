@@ -16,8 +16,8 @@ type chunked struct {
 	parts net.Buffers
 }
 
-// chunkedOf is nil where the connection is shared with others (HTTP/2), knows no
-// chunks (HTTP/1.0), or something between wants to see what is written.
+// chunkedOf is nil if other requests share the connection (HTTP/2), if it has no chunks
+// (HTTP/1.0), or if a wrapper of w must see what is written.
 func chunkedOf(w http.ResponseWriter, req *http.Request) *chunked {
 	conn := connectionOf(req).conn
 	_, wrapped := w.(interface{ Unwrap() http.ResponseWriter })

@@ -53,7 +53,8 @@ func (r *request) wantsContainer() bool {
 	return r.Resource.Group == "" && r.Resource.Name == "pods" && slices.Contains(containerVerbs, r.Subresource)
 }
 
-// noContainers answers what needs a container (kubectl logs, exec, attach, cp, port-forward).
+// noContainers refuses requests that need a container (kubectl logs, exec, attach, cp,
+// port-forward).
 func (s *Server) noContainers(_ http.ResponseWriter, r *request) error {
 	if r.Objects.Get(r.Key()) == nil {
 		return r.NotFound()

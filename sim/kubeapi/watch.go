@@ -15,12 +15,14 @@ import (
 // bookmarkEvery is how often a quiet watcher that asked for it is told its
 // version, as in kube-apiserver. Once more this long before its deadline.
 const (
+	// bookmarkEvery is how often a quiet watcher that asked for bookmarks gets one, as in
+	// kube-apiserver. It gets another one lastBookmark before its deadline.
 	bookmarkEvery  = time.Minute
 	lastBookmark   = 2 * time.Second
 	secondBookmark = time.Second // after that of the initial events, if there were more by then
 )
 
-// watchOptions is the query of a watch, read.
+// watchOptions are the parsed options of a watch.
 type watchOptions struct {
 	rv        uint64
 	initial   bool // begin with an ADDED event for every object there is
@@ -41,7 +43,7 @@ func parseWatchOptions(from *internalversion.ListOptions) (watchOptions, error) 
 
 const maxTimeout = 1 << 31 // seconds, which are more than anyone waits
 
-// watchTimeout is the time that the client asked for, else 30 to 60 minutes.
+// watchTimeout is the timeout that the client asked for, else 30 to 60 minutes.
 func watchTimeout(seconds *int64) time.Duration {
 	if seconds == nil || *seconds <= 0 {
 		return 30*time.Minute + rand.N(30*time.Minute)
@@ -49,8 +51,8 @@ func watchTimeout(seconds *int64) time.Duration {
 	return time.Duration(min(*seconds, maxTimeout)) * time.Second
 }
 
-// watch streams events until its timeout, the client's leaving or the server's
-// stopping. Troubles after its start are told in the stream, as an ERROR event.
+// watch streams events until its timeout, or until the client leaves or the server stops. An error
+// after its start is an ERROR event in the stream.
 func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	query, sel, err := readQuery(r)
 	if err != nil {
@@ -83,7 +85,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// begin sends the initial events, if asked for, and returns the cursor to what follows.
+// begin sends the initial events, if the client asked for them, and returns the cursor to the
+// events that follow.
 func (s *Server) begin(st *stream) (*store.Cursor, error) {
 	c, opts := st.r.Objects, st.opts
 	switch {

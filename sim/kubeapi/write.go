@@ -78,7 +78,7 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	return succeed(w, r, base)
 }
 
-// deleteCollection answers with the objects as they were.
+// deleteCollection answers with the objects as they were before.
 func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 	_, sel, err := readQuery(r)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 	return respondList(w, r, selected, metav1.ListMeta{ResourceVersion: object.FormatVersion(rv)})
 }
 
-// readDeleteOptions reads them from the body, if there is one. Clients send them as
-// protobuf or JSON, with or without a kind.
+// readDeleteOptions reads the options from the body if there is one, else from the query. Clients
+// send a body as protobuf or JSON, with or without a kind.
 func readDeleteOptions(r *request) (*metav1.DeleteOptions, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -175,8 +175,8 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusOK, o)
 }
 
-// judge returns what decides about the problems of a patch's fields. A patch may be tried more
-// than once, so it first removes the warnings of the attempt before.
+// judge returns a function that decides about problems with the fields of a patch. A patch may be
+// tried more than once, so the function first removes the warnings of the last attempt.
 func judge(w http.ResponseWriter, r *request) func(problems []error) error {
 	return func(problems []error) error {
 		w.Header().Del("Warning")

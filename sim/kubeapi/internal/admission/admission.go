@@ -37,7 +37,7 @@ type Caller interface {
 	Report(err error)
 }
 
-// Question is what a write is about, and who asks for it.
+// Question is the target of a write, and who asks for it.
 type Question struct {
 	Caller
 	Resource    *resource.Resource
@@ -45,7 +45,7 @@ type Question struct {
 	Name        string // of the URL: empty for a collection
 }
 
-// attributes are what a webhook is asked about: one write.
+// attributes are one write as a webhook sees it.
 type attributes struct {
 	Question
 	namespaces  *store.Collection
@@ -56,8 +56,8 @@ type attributes struct {
 	asked       runtime.Object // the options of the write
 }
 
-// Mutate lets the mutating webhooks change obj, which is about to be created, or
-// to replace base. They see it before the server's defaults.
+// Mutate lets the mutating webhooks change obj, which is about to be created or to replace base.
+// They see it before the server sets defaults.
 func (hs *Webhooks) Mutate(q Question, obj runtime.Object, base *store.Object, dryRun bool) (runtime.Object, error) {
 	hooks := *hs.mutating.Load()
 	if len(hooks) == 0 || exempt(q.Resource) {
@@ -87,8 +87,8 @@ func (hs *Webhooks) Mutate(q Question, obj runtime.Object, base *store.Object, d
 	return obj, nil
 }
 
-// Admit asks the validating webhooks about a write: a creation has no base, a
-// deletion no obj. The first refusal counts; all are asked at once.
+// Admit asks the validating webhooks about a write, all at once. A creation has no base, a deletion
+// no obj. The first refusal counts.
 func (hs *Webhooks) Admit(q Question, obj runtime.Object, base *store.Object, dryRun bool) error {
 	hooks := *hs.validating.Load()
 	if len(hooks) == 0 || exempt(q.Resource) {
@@ -132,11 +132,11 @@ func decodeIfAny(base *store.Object) (runtime.Object, error) {
 	return base.Decode()
 }
 
-// exempt says whether no webhook is asked about a resource: about webhooks, lest
-// a broken one could not be removed.
+// exempt reports whether webhooks are not asked about a resource: the configurations of webhooks
+// are exempt, so that a broken one can be removed.
 func exempt(res *resource.Resource) bool { return res.Group == "admissionregistration.k8s.io" }
 
-// attributesOf is nil for a write into a namespace that is not there, which fails anyway.
+// attributesOf returns nil for a write into a namespace that does not exist, which fails anyway.
 func (hs *Webhooks) attributesOf(q Question, obj, old runtime.Object, dryRun bool) *attributes {
 	a := &attributes{Question: q, namespaces: hs.namespaces, object: obj, old: old, dryRun: dryRun}
 	m := old
@@ -162,7 +162,7 @@ func (hs *Webhooks) attributesOf(q Question, obj, old runtime.Object, dryRun boo
 	return a
 }
 
-// review is the question, in one of the versions of admission.k8s.io.
+// review returns the question in one of the versions of admission.k8s.io.
 func (a *attributes) review(version string) (*admissionv1.AdmissionReview, error) {
 	res := a.Resource
 	kind := metav1.GroupVersionKind(res.GVK())
@@ -189,7 +189,7 @@ func (a *attributes) review(version string) (*admissionv1.AdmissionReview, error
 		TypeMeta: metav1.TypeMeta{Kind: "AdmissionReview", APIVersion: admissionv1.GroupName + "/" + version}, Request: q}, nil
 }
 
-// shown is obj as JSON of the kind that was requested.
+// shown returns obj as JSON of the kind that was requested.
 func (a *attributes) shown(obj runtime.Object) ([]byte, error) {
 	if obj == nil {
 		return nil, nil

@@ -23,11 +23,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/kinds/validation"
 )
 
-// ServiceResolver finds the host:port behind a Service.
+// ServiceResolver returns the host:port behind a Service.
 type ServiceResolver func(namespace, name string, port int32) (string, error)
 
-// clientOf returns a maker of the webhook's client, which it makes once. It is
-// client-go's REST client, as in kube-apiserver, so that failures read the same.
+// clientOf returns a function that makes the webhook's client once. It is client-go's REST client,
+// as in kube-apiserver, so failures have the same words.
 func clientOf(c admissionregistrationv1.WebhookClientConfig, resolve ServiceResolver) func() (*rest.RESTClient, error) {
 	return sync.OnceValues(func() (*rest.RESTClient, error) {
 		config := &rest.Config{QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: c.CABundle}}
@@ -54,8 +54,8 @@ func toURL(config *rest.Config, text *string) error {
 	return nil
 }
 
-// toService talks to the name that a Service has in a cluster, wherever resolve
-// says that it is.
+// toService connects to the name that a Service has in a cluster, at the address that resolve
+// returns.
 func toService(config *rest.Config, service *admissionregistrationv1.ServiceReference, resolve ServiceResolver) {
 	port := int32(443)
 	if service.Port != nil {
@@ -80,8 +80,8 @@ func toService(config *rest.Config, service *admissionregistrationv1.ServiceRefe
 	}
 }
 
-// ask returns the webhook's answer, or its refusal, or its failure if that
-// counts; nil without an error is a failure that does not.
+// ask returns the webhook's answer, or an error if the webhook refuses or fails. If it may fail, a
+// failure returns nil without an error.
 func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
 	answer, err := h.call(ctx, a)
 	if err != nil {
@@ -156,7 +156,7 @@ func readAnswer(raw []byte, question *admissionv1.AdmissionReview, mutating bool
 	return answer, nil
 }
 
-// denied is a webhook's refusal, with the code and reason that it gave.
+// denied is the error of a webhook's refusal, with the code and reason of the webhook.
 func denied(name string, result *metav1.Status) error {
 	status := metav1.Status{}
 	if result != nil {

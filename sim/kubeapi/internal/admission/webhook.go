@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// webhook is one webhook of one configuration, ready to be asked.
+// webhook is one webhook of one configuration.
 type webhook struct {
 	admissionregistrationv1.ValidatingWebhook // a mutating one has the same fields, as far as they count here
 	mutating                                  bool
@@ -27,14 +27,14 @@ type webhook struct {
 	client                                    func() (*rest.RESTClient, error)
 }
 
-// Webhooks are all of them, by their configurations. A write looks only at the
-// two lists, which are empty in most clusters.
+// Webhooks are the webhooks of all configurations. A write only looks at the two lists, which are
+// empty in most clusters.
 type Webhooks struct {
 	namespaces           *store.Collection
 	mutating, validating atomic.Pointer[[]*webhook]
 }
 
-// Watch keeps the lists as the configurations say, from the moment that one is stored.
+// Watch updates the lists when a configuration is stored or deleted.
 func (hs *Webhooks) Watch(namespaces, validating, mutating *store.Collection, resolve ServiceResolver) {
 	hs.namespaces = namespaces
 	watchHooks(validating, &hs.validating, func(o *store.Object) ([]*webhook, error) {
@@ -45,7 +45,7 @@ func (hs *Webhooks) Watch(namespaces, validating, mutating *store.Collection, re
 	})
 }
 
-// watchHooks keeps a list of the webhooks of the configurations in c.
+// watchHooks updates a list with the webhooks of the configurations in c.
 func watchHooks(c *store.Collection, list *atomic.Pointer[[]*webhook], read func(*store.Object) ([]*webhook, error)) {
 	configurations := map[string][]*webhook{}
 	c.Observe(func(e store.Event) {
@@ -101,9 +101,9 @@ func mutatingHooks(c *admissionregistrationv1.MutatingWebhookConfiguration) []we
 	return hooks
 }
 
-// wants says whether the webhook is to be asked about a. Resources match as they
-// were requested, whatever the matchPolicy says of equivalent ones, and
-// matchConditions, which are CEL, match always.
+// wants reports whether the webhook is asked about a. Resources match as they were requested,
+// whatever the matchPolicy says about equivalent ones. matchConditions, which are CEL, always
+// match.
 func (h *webhook) wants(a *attributes) bool {
 	return slices.ContainsFunc(h.Rules, a.covered) && h.selectsNamespace(a) && h.selectsObject(a)
 }
@@ -121,7 +121,7 @@ func (a *attributes) covered(rule admissionregistrationv1.RuleWithOperations) bo
 	return slices.ContainsFunc(rule.Resources, func(pattern string) bool { return coversResource(pattern, res.Name, a.Subresource) })
 }
 
-// anyOf says whether a rule's list has the value, or a star for all.
+// anyOf reports whether a rule's list has the value, or a star for all.
 func anyOf[T ~string](list []T, value T) bool {
 	return slices.Contains(list, value) || slices.Contains(list, "*")
 }
@@ -132,7 +132,7 @@ func coversResource(pattern, name, subresource string) bool {
 	return (wantName == "*" || wantName == name) && (wantSub == subresource || wantSub == "*")
 }
 
-// selectsNamespace looks at the labels of the object's namespace; of a namespace itself, at its own.
+// selectsNamespace compares the labels of the object's namespace; for a namespace, its own labels.
 func (h *webhook) selectsNamespace(a *attributes) bool {
 	res := a.Resource
 	if h.namespaces.Empty() || (res.ClusterScoped && res != a.namespaces.Resource) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// authority is a CA that signs what this server needs.
+// authority is a CA.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -47,7 +47,7 @@ func newAuthority() (*authority, error) {
 	return &authority{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
-// serving makes a server's certificate, for the loopback names and these addresses.
+// serving makes a serving certificate for the loopback names and these addresses.
 func (a *authority) serving(addresses ...net.IP) (*tls.Certificate, error) {
 	return a.sign(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -57,8 +57,7 @@ func (a *authority) serving(addresses ...net.IP) (*tls.Certificate, error) {
 	})
 }
 
-// Client makes a client's certificate, which names its user and groups as
-// Kubernetes reads them.
+// Client makes a client certificate for a user and groups.
 func (a *authority) Client(user string, groups ...string) (*tls.Certificate, error) {
 	return a.sign(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
@@ -81,7 +80,7 @@ func (a *authority) sign(template *x509.Certificate) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// PEM is a certificate and its key as files hold them.
+// PEM encodes a certificate and its key.
 func PEM(cert *tls.Certificate) (certPEM, keyPEM []byte, err error) {
 	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
 	if err != nil {

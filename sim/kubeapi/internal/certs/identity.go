@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// Identity is what a server shows over TLS, and whose clients' certificates it takes.
+// Identity is the serving certificate of a server, and the CA of its clients.
 type Identity struct {
 	Clients   *authority // signs the clients; it stays whatever the server shows
 	addresses []net.IP   // beyond loopback
@@ -35,8 +35,8 @@ func New(addresses ...net.IP) (*Identity, error) {
 	return &Identity{Clients: ca, addresses: addresses, ca: ca, serving: serving}, nil
 }
 
-// Config looks the certificate up at every handshake. A client's is
-// asked for, but judged by authenticate, which answers 401 instead of hanging up.
+// Config is the TLS configuration. It looks up the certificate at every handshake. It asks for a
+// client certificate but does not verify it: the server answers 401 instead of hanging up.
 func (i *Identity) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -56,7 +56,7 @@ func (i *Identity) CA() []byte {
 	return i.ca.pem
 }
 
-// Trusts says whether a client's certificate is one that this server has made.
+// Trusts reports whether this server made a client's certificate.
 func (i *Identity) Trusts(cert *x509.Certificate) bool {
 	roots := x509.NewCertPool()
 	roots.AddCert(i.Clients.cert)
@@ -64,7 +64,8 @@ func (i *Identity) Trusts(cert *x509.Certificate) bool {
 	return err == nil
 }
 
-// Rotate makes a new serving certificate, of a new CA if asked for.
+// Rotate makes a new serving certificate, with newCA also a new CA. restore brings the old
+// certificate back.
 func (i *Identity) Rotate(newCA bool) (restore func(), err error) {
 	i.mu.Lock()
 	oldCA, oldServing := i.ca, i.serving
@@ -89,7 +90,7 @@ func (i *Identity) show(ca *authority, serving *tls.Certificate) error {
 	return i.WriteCA()
 }
 
-// WriteCA keeps the CA's certificate in a file, which clients may read again.
+// WriteCA writes the CA's certificate to Dir, if that is set; clients may read it again.
 func (i *Identity) WriteCA() error {
 	if i.Dir == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Bind gives the pod that op names to a node, once.
+// Bind assigns the pod that op names to a node, once.
 func (s *State) Bind(op *Operation, node string, dryRun bool) error {
 	op.ruled = boundPods
 	op.Subresource = "" // what follows is a change of the pod itself
@@ -22,7 +22,7 @@ func (s *State) Bind(op *Operation, node string, dryRun bool) error {
 	return err
 }
 
-// boundPods has the rules of pods, but that their node may change.
+// boundPods has the rules of pods, except that the node of a pod may change.
 var boundPods = func() *resource.Resource {
 	pods := *kinds.Find(corev1.SchemeGroupVersion, "pods")
 	pods.Validate = nil

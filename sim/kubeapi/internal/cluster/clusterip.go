@@ -14,10 +14,10 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// clusterIPs knows which service has which address. A claim counts as long as its
-// service is stored with the address, or is being created: so nothing has to tell
-// when a service goes. Any address may be asked for, not only those of the network
-// below: a dump of another cluster has its own.
+// clusterIPs knows which Service has which address. A claim is valid while its Service is stored
+// with the address or is being created, so nobody has to release it when the Service is deleted. A
+// client may ask for any address, also outside of the network below: a dump of another cluster has
+// its own addresses.
 type clusterIPs struct {
 	mu     sync.Mutex
 	given  uint32
@@ -29,8 +29,8 @@ type claim struct {
 	creating int    // requests that are about to store it
 }
 
-// next gives out the addresses of 10.96.0.0/12, Kubernetes' default service
-// network, one after the other, without those that are taken: nothing listens there.
+// next returns the next free address of 10.96.0.0/12, the default service network of Kubernetes.
+// Nothing listens there.
 func (ips *clusterIPs) next(services *store.Collection, key string) string {
 	const network, size = 10<<24 | 96<<16, 1 << 20
 	ips.mu.Lock()
@@ -50,7 +50,8 @@ func (s *State) NewClusterIP(namespace, name string) string {
 	return s.clusterIPs.next(s.services, object.Key(namespace, name))
 }
 
-// claim is true if the address is key's from now on. The caller holds mu.
+// claim claims the address for key; it returns false if another Service has it. The caller holds
+// mu.
 func (ips *clusterIPs) claim(services *store.Collection, ip, key string) bool {
 	if c := ips.claims[ip]; c != nil && c.key != key {
 		if c.creating > 0 || holdsIP(services, c.key, ip) {
@@ -71,8 +72,8 @@ func holdsIP(c *store.Collection, key, ip string) bool {
 	return o != nil && o.Fields["spec.clusterIP"] == ip
 }
 
-// claimClusterIP refuses a new service whose address another one has. The address
-// is the new one's until release, and then if it has been stored.
+// claimClusterIP refuses a new Service whose address another one has. The claim holds until
+// release, and after it if the Service has been stored.
 func (s *State) claimClusterIP(op *Operation, obj runtime.Object) (release func(), err error) {
 	svc, ok := obj.(*corev1.Service)
 	if !ok || svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone {

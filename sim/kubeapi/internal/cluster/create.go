@@ -25,7 +25,7 @@ const (
 	generateNameAttempts = 8
 )
 
-// CreateOwned inserts an object that the request's manager then owns.
+// CreateOwned inserts an object whose fields the manager of the write then owns.
 func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
 	wipeSystemFields(object.Meta(obj))
 	op.rules().Complete(obj, nil)
@@ -36,7 +36,7 @@ func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions
 	return s.insert(op, obj, opts.DryRun)
 }
 
-// insert makes obj a new object, under a generated name if it has none.
+// insert stores a new object, under a generated name if it has none.
 func (s *State) insert(op *Operation, obj runtime.Object, dryRun bool) (*store.Object, error) {
 	m := object.Meta(obj)
 	if err := PlaceIn(m, op); err != nil {
@@ -58,7 +58,7 @@ func (s *State) insert(op *Operation, obj runtime.Object, dryRun bool) (*store.O
 	}
 }
 
-// PlaceIn puts a new object into the URL's namespace.
+// PlaceIn sets the namespace of a new object to that of the operation.
 func PlaceIn(m *metav1.ObjectMeta, op *Operation) error {
 	switch {
 	case op.Resource.ClusterScoped:
@@ -119,7 +119,7 @@ func alreadyExists(res *resource.Resource, existing *store.Object) error {
 	return err
 }
 
-// prepareNew sets what the server alone decides of a new object.
+// prepareNew sets what only the server decides about a new object.
 func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 	m := object.Meta(obj)
 	wipeSystemFields(m)
@@ -138,7 +138,7 @@ func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 	}
 }
 
-// wipeSystemFields clears what no client may set on a new object.
+// wipeSystemFields clears the fields that no client may set in a new object.
 func wipeSystemFields(m *metav1.ObjectMeta) {
 	m.UID, m.SelfLink = "", ""
 	m.CreationTimestamp, m.DeletionTimestamp, m.DeletionGracePeriodSeconds = metav1.Time{}, nil, nil
@@ -153,7 +153,7 @@ func (s *State) validateNew(res *resource.Resource, obj runtime.Object) field.Er
 	return problems
 }
 
-// admitsNew checks that the namespace is there, and not about to go.
+// admitsNew checks that the namespace exists and is not terminating.
 func (s *State) admitsNew(res *resource.Resource, m *metav1.ObjectMeta) error {
 	if res.Custom != nil {
 		if err := s.admitsCustom(res, m); err != nil {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// definition is what one CustomResourceDefinition makes the server serve: its
-// versions, each a view of base, the resource that the objects are stored as.
+// definition is what the server serves because of one CustomResourceDefinition: its versions, each
+// a view of base, the resource that the objects are stored as.
 type definition struct {
 	uid      types.UID
 	base     *resource.Resource
@@ -25,8 +25,7 @@ func (d *definition) group() string { return d.base.Group }
 
 func (d *definition) name() string { return d.base.Name }
 
-// watchDefinitions makes the server serve what is defined, from the moment that the
-// definition is stored to the moment that it is not.
+// watchDefinitions starts serving a definition when it is stored, and stops when it is deleted.
 func (s *State) watchDefinitions() {
 	s.custom.Store(newRegistry(nil))
 	s.definitions = s.BuiltIn(apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions")
@@ -53,8 +52,8 @@ func (s *State) watchDefinitions() {
 	})
 }
 
-// define makes a definition of a stored CustomResourceDefinition; known is what there
-// was of it before. It is nil if its names are not accepted.
+// define makes a definition of a stored CustomResourceDefinition; known is the definition before
+// the change, if there was one. It returns nil if the names are not accepted.
 func (s *State) define(o *store.Object, known *definition) (*definition, error) {
 	obj, err := o.Decode()
 	if err != nil {

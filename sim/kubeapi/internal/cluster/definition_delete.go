@@ -15,11 +15,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// The server plays the finalizer of CustomResourceDefinitions: one that is
-// deleted takes its objects along, and stays until the last of them is gone.
+// The server acts as the finalizer of CustomResourceDefinitions: the deletion of a definition
+// deletes its objects, and completes when the last of them is gone.
 
-// endDefinition marks a definition as terminating, deletes its objects and, if
-// nothing holds on, the definition itself.
+// endDefinition marks a definition as terminating and deletes its objects, and the definition too
+// if no object remains.
 func (s *State) endDefinition(base *store.Object) (*store.Object, error) {
 	o := base
 	if !base.Deleting {
@@ -43,14 +43,14 @@ func (s *State) endDefinition(base *store.Object) (*store.Object, error) {
 	return o, s.settleDefinition(base.Name)
 }
 
-// markDefinition waits for the creations that have looked at the definition already.
+// markDefinition waits for the creations that have already checked the definition.
 func (s *State) markDefinition(base *store.Object, terminating *apiextensionsv1.CustomResourceDefinition) (*store.Object, error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
 	return s.definitions.Write(watch.Modified, base, terminating)
 }
 
-// settleDefinition lets a terminating definition go when it has no objects left.
+// settleDefinition removes a terminating definition that has no objects left.
 func (s *State) settleDefinition(name string) error {
 	for {
 		base := s.definitions.Get(name)
@@ -80,7 +80,7 @@ func (s *State) settleDefinition(name string) error {
 	}
 }
 
-// settle finishes the deletions that waited for an object of c in namespace to go.
+// settle finishes the deletions that wait for the end of an object of c in namespace.
 func (s *State) settle(c *store.Collection, namespace string) error {
 	if c.Resource.Custom != nil {
 		if err := s.settleDefinition(c.Resource.GroupResource().String()); err != nil {
@@ -90,7 +90,7 @@ func (s *State) settle(c *store.Collection, namespace string) error {
 	return s.settleNamespace(namespace)
 }
 
-// endAll ends all objects.
+// endAll deletes all objects of c.
 func (s *State) endAll(c *store.Collection) error {
 	objects, _, _ := c.Snapshot()
 	for _, o := range objects {
@@ -101,7 +101,7 @@ func (s *State) endAll(c *store.Collection) error {
 	return nil
 }
 
-// endKey ends o, whatever it has become meanwhile.
+// endKey deletes o, even if it changes meanwhile.
 func (s *State) endKey(c *store.Collection, o *store.Object) error {
 	for o != nil {
 		_, err := s.endOne(c, o, &metav1.DeleteOptions{})
@@ -113,7 +113,7 @@ func (s *State) endKey(c *store.Collection, o *store.Object) error {
 	return nil
 }
 
-// admitsCustom checks that the definition of a new object is there, and not about to go.
+// admitsCustom checks that the definition of a new object exists and is not terminating.
 func (s *State) admitsCustom(res *resource.Resource, m *metav1.ObjectMeta) error {
 	crd := s.definitions.Get(res.GroupResource().String())
 	if crd == nil {

@@ -15,9 +15,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Delete ends the object that op names, at once unless finalizers hold it or it is a pod that
-// a kubelet has to end first. It returns the last state; held says whether something still
-// holds the object.
+// Delete deletes the object that op names. The object is gone at once, unless finalizers hold it or
+// it is a pod that a kubelet has to end first. It returns the last state; held reports whether
+// something still holds the object.
 func (s *State) Delete(op *Operation, opts *metav1.DeleteOptions) (o *store.Object, held bool, err error) {
 	if err := op.mayDelete(); err != nil {
 		return nil, false, err
@@ -43,8 +43,8 @@ func (op *Operation) mayDelete() error {
 	return nil
 }
 
-// DeleteKey deletes the object under key and returns its last state, nil if there
-// is none; held says whether finalizers still hold it.
+// DeleteKey deletes the object under key and returns its last state, nil if there is none; held
+// reports whether something still holds it.
 func (s *State) DeleteKey(op *Operation, key string, opts *metav1.DeleteOptions) (o *store.Object, held bool, err error) {
 	for {
 		base := op.Objects.Get(key)
@@ -69,7 +69,7 @@ func (s *State) DeleteKey(op *Operation, key string, opts *metav1.DeleteOptions)
 	}
 }
 
-// unfold deletes a namespace or a definition with what is in it.
+// unfold deletes a namespace or a definition with its contents.
 func (s *State) unfold(c *store.Collection, base *store.Object, dryRun bool) (o *store.Object, held bool, err error) {
 	if dryRun {
 		return base, false, nil
@@ -78,7 +78,7 @@ func (s *State) unfold(c *store.Collection, base *store.Object, dryRun bool) (o 
 	return o, c.Get(base.Key) != nil, err
 }
 
-// finish deletes base, or marks it to be deleted when nothing holds it any more.
+// finish deletes base, or marks it as deleted if something holds it.
 func (s *State) finish(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (o *store.Object, held bool, err error) {
 	last, err := base.Decode()
 	if err != nil {
@@ -141,7 +141,7 @@ func checkPreconditions(op *Operation, base *store.Object, must *metav1.Precondi
 	return nil
 }
 
-// end deletes base, or marks it to be deleted when nothing holds it any more.
+// end deletes base with its contents, or marks it as deleted if something holds it.
 func (s *State) end(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
 	switch c {
 	case s.namespaces:
@@ -156,7 +156,7 @@ func (s *State) end(c *store.Collection, base *store.Object, opts *metav1.Delete
 	return o, err
 }
 
-// endOne is end for an object whose end nothing waits for.
+// endOne is end for an object without contents, and settles nothing.
 func (s *State) endOne(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
 	t, err := s.prepareEnd(c, base, opts.GracePeriodSeconds)
 	if err != nil || t.Kind == "" {
@@ -165,7 +165,7 @@ func (s *State) endOne(c *store.Collection, base *store.Object, opts *metav1.Del
 	return c.Commit(t)
 }
 
-// remove takes base out of the store.
+// remove removes base from the store.
 func (s *State) remove(c *store.Collection, base *store.Object) (*store.Object, error) {
 	o, err := c.Commit(store.Removal(base))
 	if err == nil {
@@ -174,11 +174,12 @@ func (s *State) remove(c *store.Collection, base *store.Object) (*store.Object, 
 	return o, err
 }
 
-// graceful reports whether a deleted object of c gets time to end: a kubelet ends pods.
+// graceful reports whether a deleted object of c gets time to end: a pod does if there is a
+// kubelet.
 func (s *State) graceful(c *store.Collection) bool { return s.kubelet && c == s.pods }
 
-// prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks
-// it to be deleted. asked is how many seconds the client gives it, nil for the default.
+// prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks it as deleted.
+// asked is the grace period in seconds that the client asks for, nil for the default.
 func (s *State) prepareEnd(c *store.Collection, base *store.Object, asked *int64) (store.Transition, error) {
 	if !base.HasFinalizers() && !s.graceful(c) {
 		return store.Removal(base), nil
@@ -190,9 +191,8 @@ func (s *State) prepareEnd(c *store.Collection, base *store.Object, asked *int64
 	return s.prepareEndOf(c, base, last, asked)
 }
 
-// prepareEndOf is prepareEnd of base whose last state was decoded, and perhaps given
-// other finalizers. It leaves everything as it is, with a transition of no kind, when
-// nothing changes.
+// prepareEndOf is prepareEnd for a base that was decoded as last and may have other finalizers
+// since. If nothing changes it returns a transition without kind.
 func (s *State) prepareEndOf(c *store.Collection, base *store.Object, last runtime.Object, asked *int64) (store.Transition, error) {
 	m, grace := object.Meta(last), int64(0)
 	if s.graceful(c) {

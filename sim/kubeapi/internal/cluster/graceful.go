@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// graceOf is how many seconds a pod that is deleted has to end: what the request
-// asks for, else what the pod does. One that no node runs has nothing to end.
+// graceOf is the grace period in seconds of a deleted pod: that of the request, else that of the
+// pod. It is 0 for a pod that no node runs.
 func graceOf(pod *corev1.Pod, asked *int64) int64 {
 	phase := pod.Status.Phase
 	switch {
@@ -31,7 +31,7 @@ func graceOf(pod *corev1.Pod, asked *int64) int64 {
 	return corev1.DefaultTerminationGracePeriodSeconds
 }
 
-// markDeleted says when an object is to end, counted from its first deletion.
+// markDeleted sets the deletion timestamp, counted from the first deletion.
 func markDeleted(m *metav1.ObjectMeta, grace int64) {
 	started := time.Now().Truncate(time.Second)
 	if m.DeletionTimestamp != nil {
@@ -43,8 +43,8 @@ func markDeleted(m *metav1.ObjectMeta, grace int64) {
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = &end, &grace
 }
 
-// terminate marks base, whose state was decoded as last, as given no more time, which
-// is an event of its own, and returns its end.
+// terminate sets the grace period of base, which was decoded as last, to 0 and returns the removal.
+// The change is an event of its own.
 func terminate(c *store.Collection, base *store.Object, last runtime.Object) (store.Transition, error) {
 	if m := object.Meta(last); !base.Deleting || *m.DeletionGracePeriodSeconds > 0 {
 		markDeleted(m, 0)
@@ -57,8 +57,8 @@ func terminate(c *store.Collection, base *store.Object, last runtime.Object) (st
 	return store.Removal(base), nil
 }
 
-// mayGo says whether nothing holds a deleted object any more; base is stored,
-// next is what it becomes.
+// mayGo reports whether nothing holds a deleted object any more; base is the stored object, next
+// its next state.
 func (s *State) mayGo(base *store.Object, next runtime.Object) bool {
 	m := object.Meta(next)
 	if len(m.Finalizers) > 0 || (m.DeletionGracePeriodSeconds != nil && *m.DeletionGracePeriodSeconds > 0) {
@@ -70,8 +70,8 @@ func (s *State) mayGo(base *store.Object, next runtime.Object) bool {
 	return true
 }
 
-// withFinalizers returns old with next's spec.finalizers, all that a namespace's
-// finalize subresource changes.
+// withFinalizers returns old with the spec.finalizers of next. The finalize subresource of a
+// namespace changes nothing else.
 func withFinalizers(old, next runtime.Object) runtime.Object {
 	merged := old.DeepCopyObject().(*corev1.Namespace)
 	merged.Spec.Finalizers = next.(*corev1.Namespace).Spec.Finalizers

@@ -8,11 +8,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Where there is no namespace controller the server plays it: it deletes what is
-// in a namespace that is deleted, and then the namespace.
+// Without a namespace controller the server does its work: it deletes the contents of a deleted
+// namespace, and then the namespace.
 
-// endNamespace marks a namespace as terminating, deletes its contents and, if
-// nothing holds on, the namespace itself.
+// endNamespace marks a namespace as terminating and deletes its contents, and the namespace too if
+// nothing remains.
 func (s *State) endNamespace(base *store.Object) (*store.Object, error) {
 	o := base
 	if !base.Deleting {
@@ -39,8 +39,8 @@ func (s *State) endNamespace(base *store.Object) (*store.Object, error) {
 	return o, s.settleNamespace(base.Name)
 }
 
-// sweep ends what a namespace controller has left in a namespace that it let go: objects
-// whose definition serves them no more, which it could not see.
+// sweep deletes what a namespace controller has left in a namespace that it released: objects that
+// it could not see because their definition no longer serves them.
 func (s *State) sweep(name string) error {
 	ns := s.namespaces.Get(name)
 	if ns == nil {
@@ -60,15 +60,15 @@ func (s *State) sweep(name string) error {
 	return s.settleNamespace(name)
 }
 
-// markNamespace waits for the creations that have looked at the namespace
-// already, so that none comes after its contents were deleted.
+// markNamespace waits for the creations that have already checked the namespace, so that nothing is
+// created after its contents were deleted.
 func (s *State) markNamespace(base *store.Object, terminating *corev1.Namespace) (*store.Object, error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
 	return s.namespaces.Write(watch.Modified, base, terminating)
 }
 
-// empty ends all objects in a namespace.
+// empty deletes all objects of c in a namespace.
 func (s *State) empty(c *store.Collection, namespace string) error {
 	objects, _, _ := c.Snapshot()
 	for _, o := range objects {
@@ -82,8 +82,8 @@ func (s *State) empty(c *store.Collection, namespace string) error {
 	return nil
 }
 
-// settleNamespace removes a terminating namespace when nothing is left in it. The
-// empty name, of objects in no namespace, is of none.
+// settleNamespace removes a terminating namespace that is empty. An empty name, as of objects
+// without a namespace, names none.
 func (s *State) settleNamespace(name string) error {
 	for {
 		ns := s.namespaces.Get(name)
@@ -103,7 +103,7 @@ func (s *State) settleNamespace(name string) error {
 	}
 }
 
-// vacated says whether nothing is left in a namespace.
+// vacated reports whether a namespace is empty.
 func (s *State) vacated(namespace string) bool {
 	for c := range s.EveryCollection() {
 		if !c.Resource.ClusterScoped && c.HoldsIn(namespace) {

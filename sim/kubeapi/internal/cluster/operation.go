@@ -14,14 +14,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Operation is one operation on a resource: what it is about, and who asks for it.
+// Operation is one operation on a resource: its target, and who asks for it.
 type Operation struct {
 	Resource        *resource.Resource
 	Objects         *store.Collection
 	Namespace, Name string // empty: all
 	Subresource     string
 	Caller          admission.Caller   // nil: the operation comes from this process, and no webhook is asked
-	ruled           *resource.Resource // whose rules count instead of those of res; usually nil
+	ruled           *resource.Resource // whose rules apply instead of those of Resource; usually nil
 	Written         runtime.Object     // what the operation stored, decoded
 }
 
@@ -32,8 +32,8 @@ type WriteOptions struct {
 	Force   bool   // an apply takes the fields that others own
 }
 
-// rules is the resource whose rules the object obeys: a version of a custom kind has its
-// own, another view has those of the resource that it is stored as.
+// rules is the resource whose rules apply to the object. A version of a custom kind has its own
+// rules; any other view has those of the resource that it is stored as.
 func (op *Operation) rules() *resource.Resource {
 	if op.ruled != nil {
 		return op.ruled
@@ -47,11 +47,12 @@ func (op *Operation) rules() *resource.Resource {
 // Key is the key of the object.
 func (op *Operation) Key() string { return object.Key(op.Namespace, op.Name) }
 
+// NotFound is the 404 error for the object.
 func (op *Operation) NotFound() error {
 	return errors.NewNotFound(op.Resource.GroupResource(), op.Name)
 }
 
-// Account keeps the account of who owns which field.
+// Account returns the account of the field owners.
 func (op *Operation) Account() ownership.Account {
 	return ownership.Account{Resource: op.Resource, Subresource: op.Subresource}
 }
@@ -69,6 +70,7 @@ func errNoName(url string) error {
 	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", url))
 }
 
+// ErrMethod is the 405 error for a method that the resource does not support.
 func ErrMethod() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

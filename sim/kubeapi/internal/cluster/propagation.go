@@ -6,12 +6,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What becomes of an object's dependents is the garbage collector's affair. The
-// server only gives the object the finalizer by which it says what is wanted, and
-// keeps it until the collector has taken that away.
+// The garbage collector decides about the dependents of an object. The server only gives the
+// object the finalizer for the wanted policy, and keeps the object until the collector has
+// removed that finalizer.
 
-// setPropagation gives an object about to be deleted the finalizers of its propagation
-// policy and takes those of another from it. Without a policy what it has remains.
+// setPropagation sets the finalizers of an object that is about to be deleted according to its
+// propagation policy. Without a policy the object keeps its finalizers.
 func setPropagation(m *metav1.ObjectMeta, opts *metav1.DeleteOptions) {
 	orphan := slices.Contains(m.Finalizers, metav1.FinalizerOrphanDependents)
 	foreground := slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents) && !orphan

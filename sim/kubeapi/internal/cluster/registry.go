@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Registry is everything that is served: the built-in table and what
-// CustomResourceDefinitions added. It never changes; a change is another registry.
+// Registry is everything that is served: the built-in table and the resources of
+// CustomResourceDefinitions. A registry never changes; a change makes a new one.
 type Registry struct {
 	Table       resource.Table
 	definitions map[string]*definition // by name: plural.group
@@ -36,8 +36,7 @@ func (s *State) Registry() *Registry { return s.custom.Load() }
 // Served is the table of what the server serves now.
 func (s *State) Served() resource.Table { return s.custom.Load().Table }
 
-// Collection returns what holds the objects of res; nil if its definition has
-// just been deleted.
+// Collection returns the collection of res, nil if its definition has just been deleted.
 func (s *State) Collection(res *resource.Resource) *store.Collection {
 	if c := s.collections[res.Base()]; c != nil {
 		return c
@@ -48,7 +47,7 @@ func (s *State) Collection(res *resource.Resource) *store.Collection {
 	return nil
 }
 
-// EveryCollection goes through those of built-in and of custom resources.
+// EveryCollection iterates over the collections of built-in and custom resources.
 func (s *State) EveryCollection() iter.Seq[*store.Collection] {
 	return func(yield func(*store.Collection) bool) {
 		for _, c := range s.collections {

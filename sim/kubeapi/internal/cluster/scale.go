@@ -28,7 +28,7 @@ func (s *State) Rescale(op *Operation, opts WriteOptions, change ScaleChange) (*
 	})
 }
 
-// scaled returns old with the replicas, and their owners, of its changed Scale.
+// scaled returns old with the replicas, and the owners of the replicas, of its changed Scale.
 func (op *Operation) scaled(old runtime.Object, change ScaleChange) (runtime.Object, error) {
 	next := old.DeepCopyObject()
 	m, gv := object.Meta(next), op.Resource.GroupVersion()

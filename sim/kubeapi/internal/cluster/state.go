@@ -22,7 +22,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// State is all objects of a cluster, and what changes them.
+// State holds all objects of a cluster, and changes them.
 type State struct {
 	revision            atomic.Uint64 // the newest resourceVersion, of all resources
 	collections         map[*resource.Resource]*store.Collection
@@ -32,14 +32,14 @@ type State struct {
 	definitions         *store.Collection // of custom resources
 	custom              atomic.Pointer[Registry]
 	webhooks            admission.Webhooks
-	creating            sync.RWMutex // held shared by creations: a namespace that ends waits for them
+	creating            sync.RWMutex // read-locked by creations: the end of a namespace waits for them
 	clusterIPs          clusterIPs
 	loopback            bool // endpoints may have loopback addresses
-	kubelet             bool // somebody ends deleted pods; else they are gone with the request
-	namespaceController bool // somebody empties deleted namespaces; else the state does
+	kubelet             bool // a kubelet ends deleted pods; else they are gone at once
+	namespaceController bool // a controller empties deleted namespaces; else State does
 }
 
-// Options say what a cluster allows, and who works on it.
+// Options say what a cluster allows, and which controllers work on it.
 type Options struct {
 	ResolveService      admission.ServiceResolver
 	Loopback            bool
@@ -47,7 +47,7 @@ type Options struct {
 	NamespaceController bool
 }
 
-// New returns a cluster with nothing but the namespaces that every cluster has.
+// New returns a cluster with only the namespaces that every cluster has.
 func New(opts Options) (*State, error) {
 	s := &State{collections: map[*resource.Resource]*store.Collection{}, loopback: opts.Loopback, kubelet: opts.Kubelet, namespaceController: opts.NamespaceController}
 	for _, res := range kinds.BuiltIn {
@@ -79,6 +79,7 @@ func (s *State) BuiltIn(gv schema.GroupVersion, name string) *store.Collection {
 // Version is the newest resourceVersion, of all resources.
 func (s *State) Version() uint64 { return s.revision.Load() }
 
+// LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.
 func (s *State) LoopbackEndpoints() bool { return s.loopback }
 
 // Holds counts the objects of each resource that has any, by its name as kubectl writes it.

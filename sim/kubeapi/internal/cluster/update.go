@@ -19,15 +19,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// updateAttempts bounds how often an update is tried again when another writer
-// was first.
+// updateAttempts bounds the attempts of an update while other writers are first.
 const updateAttempts = 100
 
 var errModified = stderrors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// Update replaces the object that op names by obj, and creates it if it is missing and its
-// kind allows that; created says so. An attempt writes to the object that it gets, so read
-// returns it anew for each further attempt.
+// Update replaces the object that op names by obj. If the object is missing and its kind allows
+// that, Update creates it; created reports that. Each attempt changes the object that it gets, so
+// read returns a new one for each further attempt.
 func (s *State) Update(op *Operation, obj runtime.Object, read func() (runtime.Object, error), opts WriteOptions) (o *store.Object, created bool, err error) {
 	if object.Meta(obj).Name == "" {
 		return nil, false, errNoName(op.Name)
@@ -60,7 +59,7 @@ func (s *State) Update(op *Operation, obj runtime.Object, read func() (runtime.O
 	return o, false, err
 }
 
-// upsert creates what an update did not find, for the kinds that allow it.
+// upsert creates the object that an update did not find, for the kinds that allow this.
 func (s *State) upsert(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
 	if object.Meta(obj).Name != op.Name {
 		return nil, nameMismatch(object.Meta(obj).Name, op.Name)
@@ -73,7 +72,7 @@ func (s *State) upsert(op *Operation, obj runtime.Object, opts WriteOptions) (*s
 	return s.CreateOwned(op, obj, opts)
 }
 
-// Patch replaces the object that op names by what patched makes of a copy of it.
+// Patch replaces the object that op names by the result of patched, which gets a copy of it.
 func (s *State) Patch(op *Operation, opts WriteOptions, patched func(current runtime.Object) (runtime.Object, error)) (*store.Object, error) {
 	return s.modify(op, opts.DryRun, (*store.Object).Decode, func(base *store.Object, old runtime.Object) (runtime.Object, error) {
 		next, err := patched(op.Resource.Shown(old.DeepCopyObject()))
@@ -86,12 +85,12 @@ func (s *State) Patch(op *Operation, opts WriteOptions, patched func(current run
 	})
 }
 
-// change makes the next state of base, which was decoded as old.
+// change returns the next state of base, which was decoded as old.
 type change func(base *store.Object, old runtime.Object) (runtime.Object, error)
 
-// modify replaces the object that op names by what change makes of what decode
-// gives it, and again if another writer was first: then a state that insists on a
-// version is a conflict.
+// modify replaces the object that op names by the result of change, which gets the object and what
+// decode makes of it. If another writer was first it tries again; then a state with a
+// resourceVersion is a conflict.
 func (s *State) modify(op *Operation, dryRun bool, decode func(*store.Object) (runtime.Object, error), change change) (*store.Object, error) {
 	for attempt := 1; ; attempt++ {
 		base := op.Objects.Get(op.Key())
@@ -116,9 +115,8 @@ func (s *State) modify(op *Operation, dryRun bool, decode func(*store.Object) (r
 	}
 }
 
-// replace stores next, made from old, the decoded base. A state that is no
-// different is not stored; one without finalizers of an object that waited for
-// them ends it.
+// replace stores next, which was made from old, the decoded base. It stores nothing if nothing
+// changes. If base waits for its finalizers and next has none, replace removes the object.
 func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Object, dryRun bool) (*store.Object, error) {
 	next, err := s.webhooks.Mutate(op.question(), next, base, dryRun)
 	if err != nil {
@@ -148,7 +146,7 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	return o, err
 }
 
-// revise decides what an update makes of base.
+// revise decides how an update changes base.
 func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Object) (store.Transition, error) {
 	if err := checkIdentity(op, base, object.Meta(next)); err != nil {
 		return store.Transition{}, err
@@ -169,7 +167,7 @@ func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Obje
 	return prepareUpdate(op.Objects, op.rules(), base, old, next, !isStatus)
 }
 
-// checkIdentity checks that next is a state of the object that the URL names, and of its version.
+// checkIdentity checks that next is a state of the object that op names, and of its version.
 func checkIdentity(op *Operation, base *store.Object, next *metav1.ObjectMeta) error {
 	switch {
 	case next.Name != op.Name:
@@ -189,7 +187,7 @@ func checkIdentity(op *Operation, base *store.Object, next *metav1.ObjectMeta) e
 	return nil
 }
 
-// restore undoes what an update may not change, and fills in what it left out.
+// restore undoes changes that an update may not make, and sets defaults.
 func (s *State) restore(res *resource.Resource, old, next runtime.Object) {
 	keepIdentity(object.Meta(next), object.Meta(old))
 	if res.Status {
@@ -208,8 +206,8 @@ func keepIdentity(is, was *metav1.ObjectMeta) {
 	is.SelfLink = ""
 }
 
-// withStatus returns old with next's status, and with the metadata that a write
-// of a status may change.
+// withStatus returns old with the status of next, and with the metadata that a write of a status
+// may change.
 func withStatus(old, next runtime.Object) runtime.Object {
 	merged := object.WithoutKind(old.DeepCopyObject()) // the field manager has given old its kind
 	object.SetStatus(merged, next)
@@ -233,9 +231,9 @@ func (s *State) validateUpdate(res *resource.Resource, old, next runtime.Object)
 	return problems
 }
 
-// validateMetadataChange tells some problems more than once: kube-apiserver looks at the
-// metadata of all kinds in the same way, and then each kind does so again, some
-// of them as if the object were new.
+// validateMetadataChange reports some problems more than once, as kube-apiserver does: it checks
+// the metadata of all kinds in the same way, then each kind checks its own again, and some kinds
+// check it as if the object were new.
 func validateMetadataChange(res *resource.Resource, is, was *metav1.ObjectMeta) field.ErrorList {
 	path := field.NewPath("metadata")
 	whole, change := machinery.ValidateObjectMeta(is, !res.ClusterScoped, res.NameRule(), path), machinery.ValidateObjectMetaUpdate(is, was, path)

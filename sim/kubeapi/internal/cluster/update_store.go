@@ -12,9 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// prepareUpdate is prepare for a new state of base, which was decoded as old: it
-// counts the generation, and leaves everything as it is, with a transition of no
-// kind, when nothing changes. The rules say what counts.
+// prepareUpdate prepares next as the new state of base, which was decoded as old. It counts the
+// generation as the rules say. If nothing changes it returns a transition without kind.
 func prepareUpdate(c *store.Collection, rules *resource.Resource, base *store.Object, old, next runtime.Object, counted bool) (store.Transition, error) {
 	res, is := c.Resource, object.Meta(next)
 	counted = counted && rules.Generation
@@ -37,8 +36,8 @@ func prepareUpdate(c *store.Collection, rules *resource.Resource, base *store.Ob
 	return store.Transition{Kind: watch.Modified, Base: base, Next: next, Sealed: sealed}, nil
 }
 
-// onlyLater says whether sealed, which is next, is base again but for the times of
-// its managed fields: nobody would know why it changed.
+// onlyLater reports whether sealed, which is next, differs from base only in the times of its
+// managed fields. Such a change would have no visible reason.
 func onlyLater(sealed, base *store.Object, old, next runtime.Object) bool {
 	was, is := object.Meta(old), object.Meta(next)
 	if len(is.ManagedFields) == 0 || !ownership.SameManagers(was.ManagedFields, is.ManagedFields) || !sealed.SameButMetadata(base) {

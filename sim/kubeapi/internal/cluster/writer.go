@@ -61,7 +61,7 @@ func (w Writer) one(change Change, subresource string) (uint64, error) {
 	return w.make(op, change)
 }
 
-// make makes one change, and again if another writer was first.
+// make makes one change, and tries again if another writer was first.
 func (w Writer) make(op *Operation, change Change) (uint64, error) {
 	for attempt := 1; ; attempt++ {
 		rv, err := w.try(op, change)
@@ -93,7 +93,7 @@ func (w Writer) try(op *Operation, change Change) (uint64, error) {
 	return o.Version, w.settle(t)
 }
 
-// decide works out what a change does to what there is now.
+// decide works out the effect of a change on the current state.
 func (w Writer) decide(op *Operation, change Change) (store.Transition, error) {
 	switch change.Kind {
 	case watch.Added:
@@ -146,7 +146,8 @@ func (w Writer) decideNew(op *Operation, obj runtime.Object) (store.Transition, 
 	return op.Objects.Prepare(watch.Added, nil, obj)
 }
 
-// decideEnd leaves the end of a namespace or definition, which is long, to the server; nothing is left to do then.
+// decideEnd deletes a namespace or definition itself, because that takes several transitions; the
+// transition it then returns has no kind.
 func (w Writer) decideEnd(op *Operation, base *store.Object) (store.Transition, error) {
 	if op.Objects != w.s.namespaces && op.Objects != w.s.definitions {
 		return w.s.prepareEnd(op.Objects, base, nil)
@@ -155,7 +156,7 @@ func (w Writer) decideEnd(op *Operation, base *store.Object) (store.Transition, 
 	return store.Transition{Base: o, Sealed: o}, err
 }
 
-// settle follows up what was committed.
+// settle finishes what waited for a committed change.
 func (w Writer) settle(t store.Transition) error {
 	if t.Kind != watch.Deleted {
 		return nil

@@ -25,7 +25,7 @@ func (w Writer) Apply(changes []Change) ([]uint64, error) {
 	return versions, errors.Join(errs...)
 }
 
-// applyRun makes the first changes, at least one, and says how many.
+// applyRun makes the first changes, at least one, and returns their number.
 func (w Writer) applyRun(changes []Change, versions []uint64) (int, error) {
 	run, err := w.gather(changes)
 	if err != nil {

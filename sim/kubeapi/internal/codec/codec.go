@@ -18,11 +18,11 @@ import (
 type Codec interface {
 	MediaType() string
 	StreamType() string // of a watch
-	// object encodes one stored object; with keep the bytes are held for others.
+	// Object encodes one stored object; with keep it keeps the bytes for other watchers.
 	Object(o *store.Object, keep bool) ([]byte, error)
 	List(w io.Writer, res *resource.Resource, objects []*store.Object, m metav1.ListMeta) error
-	// value encodes anything else: a Status, a Table …; it must carry its kind.
+	// Value encodes any other object, such as a Status or a Table. The object must carry its kind.
 	Value(obj runtime.Object) ([]byte, error)
-	// frame appends one watch event around an encoded object.
+	// Frame appends a watch event around an encoded object.
 	Frame(buf []byte, kind watch.EventType, object []byte) []byte
 }

@@ -26,8 +26,8 @@ func decoder(yaml, strict bool) *kjson.Serializer {
 	return kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{Yaml: yaml, Strict: strict})
 }
 
-// DecodeJSON decodes body as an object of res, and reports its unknown and
-// duplicate fields unless it is lax. A body without kind is taken for one of res.
+// DecodeJSON decodes body as an object of res and, unless lax is set, reports unknown and duplicate
+// fields. A body without a kind counts as an object of res.
 func DecodeJSON(res *resource.Resource, body []byte, lax bool) (runtime.Object, []error, error) {
 	if res.Custom != nil {
 		return DecodeCustom(res, body)
@@ -41,6 +41,7 @@ func DecodeJSON(res *resource.Resource, body []byte, lax bool) (runtime.Object, 
 	return decodeText(res, body, strictJSON)
 }
 
+// DecodeYAML is DecodeJSON for YAML.
 func DecodeYAML(res *resource.Resource, body []byte, lax bool) (runtime.Object, []error, error) {
 	if res.Custom != nil {
 		return decodeCustomYAML(res, body)
@@ -68,6 +69,7 @@ func decodeText(res *resource.Resource, body []byte, serializer *kjson.Serialize
 	return obj, nil, nil
 }
 
+// DecodeProtobuf decodes body, a Kubernetes protobuf envelope, as an object of res.
 func DecodeProtobuf(res *resource.Resource, body []byte) (runtime.Object, error) {
 	envelope, err := OpenEnvelope(body)
 	if err != nil {
@@ -83,6 +85,7 @@ func DecodeProtobuf(res *resource.Resource, body []byte) (runtime.Object, error)
 	return obj, nil
 }
 
+// OpenEnvelope decodes the envelope around a protobuf object.
 func OpenEnvelope(body []byte) (*runtime.Unknown, error) {
 	message, ok := bytes.CutPrefix(body, []byte(protobufMagic))
 	if !ok {

@@ -31,13 +31,13 @@ func decodeCustomYAML(res *resource.Resource, body []byte) (runtime.Object, []er
 	return obj, problems, err
 }
 
-// DecodeCustom decodes body as an object of a custom resource: it drops the
-// fields that the schema does not have and sets its defaults.
+// DecodeCustom decodes body as an object of a custom resource. It drops and reports fields that the
+// schema does not have, and sets the defaults of the schema.
 func DecodeCustom(res *resource.Resource, body []byte) (runtime.Object, []error, error) {
 	return decodeCustomJSON(res, body, body)
 }
 
-// decodeCustomJSON decodes a body that was sent in the form that errors show.
+// decodeCustomJSON decodes a body that was sent as sent, which errors show.
 func decodeCustomJSON(res *resource.Resource, body, sent []byte) (runtime.Object, []error, error) {
 	if levels, _ := Nesting(body); levels > MaxDepth {
 		return nil, nil, ErrTooDeep(levels)
@@ -73,7 +73,8 @@ func decodeCustomJSON(res *resource.Resource, body, sent []byte) (runtime.Object
 	return obj, problems, nil
 }
 
-// checkCustomKind refuses an object of another kind or of none, which built-in kinds are lenient about.
+// checkCustomKind refuses an object of another kind, or without a kind, which built-in resources
+// accept.
 func checkCustomKind(res *resource.Resource, obj *object.Custom, sent []byte) error {
 	want := res.TypeMeta("")
 	switch {
@@ -88,8 +89,8 @@ func checkCustomKind(res *resource.Resource, obj *object.Custom, sent []byte) er
 	return nil
 }
 
-// setSchemaDefaults sets the defaults of s in what is missing from x, or null where
-// null is not allowed.
+// setSchemaDefaults sets the defaults of s where x has no value, or a null that the schema does not
+// allow.
 func setSchemaDefaults(x any, s *schema.Structural) {
 	if s == nil {
 		return

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// ErrBody is the 400 of a body that is no object of res, in kube-apiserver's
-// words: they name the kind that the body says it is, or show the body if it says none.
+// ErrBody is the 400 error for a body that is not an object of res, in kube-apiserver's words: it
+// names the kind of the body, or shows the body if it has no kind.
 func ErrBody(res *resource.Resource, body []byte, err error) error {
 	if _, refused := err.(errors.APIStatus); refused {
 		return err
@@ -67,12 +67,13 @@ func CheckKind(res *resource.Resource, apiVersion, kind string) error {
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, kind, group, res.Kind)
 }
 
+// ErrUnsupportedMediaType is the 415 error for a body of another media type.
 func ErrUnsupportedMediaType(supported ...string) error {
 	return mediaTypeError("the body of the request was in an unknown format - accepted media types include: "+strings.Join(supported, ", "), nil)
 }
 
-// ErrUnsupportedPatch is that of a type of patch, which kube-apiserver's router refuses
-// before a handler could word it.
+// ErrUnsupportedPatch is the 415 error for a type of patch that kube-apiserver's router refuses
+// before a handler sees it.
 func ErrUnsupportedPatch() error {
 	return mediaTypeError("415: Unsupported Media Type", &metav1.StatusDetails{})
 }

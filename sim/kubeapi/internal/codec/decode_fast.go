@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// decodePlainJSON decodes what nothing is wrong with, in a third of the time that the
-// decoder of Kubernetes takes. It returns nil for anything else: that decoder has the
-// last word on what is an error, what a warning, and how they are worded.
+// decodePlainJSON decodes a body without any problem in a third of the time that the decoder of
+// Kubernetes needs. It returns nil for any other body: that decoder decides what is an error or a
+// warning, and words it.
 func decodePlainJSON(res *resource.Resource, body []byte) runtime.Object {
 	obj := res.Empty()
 	if err := json.Unmarshal(body, obj, json.RejectUnknownMembers(true)); err != nil {

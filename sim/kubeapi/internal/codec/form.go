@@ -10,14 +10,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Form is what a client asked objects to look like: whole, as rows of a Table,
-// or metadata only. Each rests on a codec.
+// Form is the representation of objects that a client asked for: whole, as rows of a Table, or
+// metadata only. Each form uses a codec.
 type Form interface {
 	Object(o *store.Object, keep bool) ([]byte, error)
 	List(w io.Writer, res *resource.Resource, objects []*store.Object, m metav1.ListMeta) error
 }
 
-// Partial is objects as PartialObjectMetadata, which metadata informers ask for.
+// Partial represents objects as PartialObjectMetadata, which metadata informers ask for.
 type Partial struct{ codec Codec }
 
 func partialMetadata(o *store.Object) (*metav1.PartialObjectMetadata, error) {

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// JSON writes JSON as kube-apiserver does: single objects carry their kind,
-// items of a list do not, and a line ends each document.
+// JSON writes JSON as kube-apiserver does: single objects carry their kind, items of a list do not,
+// and each document ends with a newline.
 type JSON struct{}
 
 func (JSON) MediaType() string { return "application/json" }
@@ -52,8 +52,8 @@ func (JSON) List(w io.Writer, res *resource.Resource, objects []*store.Object, m
 	return err
 }
 
-// listMeta is the metadata of a list as JSON has it: kube-apiserver's of custom objects
-// shows where to continue even if that is nowhere.
+// listMeta is the metadata of a list as JSON. As in kube-apiserver, a list of custom objects has a
+// continue field even if it is empty.
 func listMeta(res *resource.Resource, m metav1.ListMeta) any {
 	if res.Custom == nil {
 		return m
@@ -80,8 +80,8 @@ func (JSON) Frame(buf []byte, kind watch.EventType, object []byte) []byte {
 	return append(buf, "}\n"...)
 }
 
-// asJSON returns the object as a line of JSON. With keep the bytes are held for
-// the next caller: for events that many watchers will read.
+// asJSON returns the object as a line of JSON. With keep it keeps the bytes for the other watchers
+// of an event.
 func asJSON(o *store.Object, keep bool) ([]byte, error) {
 	if b := o.JSON.Load(); b != nil {
 		return *b, nil
@@ -93,7 +93,7 @@ func asJSON(o *store.Object, keep bool) ([]byte, error) {
 	return EncodeJSON(o, obj, keep)
 }
 
-// EncodeJSON is asJSON for who has the object decoded.
+// EncodeJSON is asJSON for a caller who has the object decoded.
 func EncodeJSON(o *store.Object, obj runtime.Object, keep bool) ([]byte, error) {
 	body, err := json.Marshal(obj)
 	if err != nil {
@@ -110,8 +110,8 @@ func EncodeJSON(o *store.Object, obj runtime.Object, keep bool) ([]byte, error) 
 	return b, nil
 }
 
-// jsonHead opens an object with its kind and apiVersion, which stored objects
-// do not carry; they all go on with their metadata.
+// jsonHead is the beginning of an object, with its kind and apiVersion, which stored objects do not
+// carry. The metadata follows in all of them.
 func jsonHead(res *resource.Resource) string {
 	return `{"kind":"` + res.Kind + `","apiVersion":"` + res.TypeMeta("").APIVersion + `",`
 }

@@ -11,9 +11,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Negotiate finds the first content type of the Accept header that the server
-// can write, and the form it asks for. Nothing asked for is JSON; nothing that
-// fits is 406. With jsonOnly objects are JSON, though their metadata may be protobuf.
+// Negotiate returns the codec of the first content type of the Accept header that the server can
+// write, and the form that it asks for. Without an Accept header it is JSON; if nothing fits the
+// error is a 406. With jsonOnly objects are never protobuf, though their metadata may be.
 func Negotiate(r *http.Request, jsonOnly bool) (Codec, Form, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
@@ -41,7 +41,7 @@ func Negotiate(r *http.Request, jsonOnly bool) (Codec, Form, error) {
 	return refusal, nil, notAcceptable(known, listing(r))
 }
 
-// listing says whether a request could also be a watch.
+// listing reports whether a request could also be a watch.
 func listing(r *http.Request) bool {
 	p, ok := resource.ParsePath(r.URL.Path)
 	return ok && p.Name == "" && r.Method == http.MethodGet
@@ -59,7 +59,8 @@ func codecFor(mediaType string) Codec {
 	return nil
 }
 
-// formFor returns the form that a clause's parameters ask for, nil if the codec cannot.
+// formFor returns the form that the parameters of a clause ask for, nil if the codec has no such
+// form.
 func formFor(c Codec, params map[string]string, r *http.Request) Form {
 	as := params["as"]
 	if as != "" && (params["g"] != "meta.k8s.io" || params["v"] != "v1") {
@@ -78,7 +79,7 @@ func formFor(c Codec, params map[string]string, r *http.Request) Form {
 	return nil
 }
 
-// ErrStreamType is the 406 of a watch in a type that has no frames.
+// ErrStreamType is the 406 error for a watch in a content type that has no frames.
 func ErrStreamType() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
@@ -88,8 +89,8 @@ func ErrStreamType() error {
 	}}
 }
 
-// notAcceptable is the 406. In kube-apiserver a router comes first, which knows no
-// more than the media types; its handlers know what there is to ask for with as.
+// notAcceptable is the 406 error. In kube-apiserver a router answers unknown media types, and a
+// handler answers unknown forms of known ones.
 func notAcceptable(known, listing bool) error {
 	types := []string{"application/json", YAMLType, ProtobufType}
 	status := metav1.Status{

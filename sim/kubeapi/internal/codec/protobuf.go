@@ -20,7 +20,7 @@ const protobufMagic = "k8s\x00"
 
 const ProtobufType = "application/vnd.kubernetes.protobuf"
 
-// Protobuf puts the stored bytes into their envelopes; it never decodes one.
+// Protobuf wraps the stored bytes in envelopes, without decoding them.
 type Protobuf struct{}
 
 func (Protobuf) MediaType() string { return ProtobufType }
@@ -32,9 +32,9 @@ func (Protobuf) Object(o *store.Object, _ bool) ([]byte, error) {
 	return append(b, o.Raw...), nil
 }
 
-// appendEnvelope appends all of a protobuf object but its last size bytes: the
-// magic and a runtime.Unknown up to its raw field (typeMeta=1, raw=2; its
-// contentEncoding and contentType stay empty).
+// appendEnvelope appends the envelope of a protobuf object up to its last size bytes: the magic and
+// a runtime.Unknown up to its raw field (typeMeta=1, raw=2; contentEncoding and contentType stay
+// empty).
 func appendEnvelope(b []byte, t metav1.TypeMeta, size int) []byte {
 	b = append(b, protobufMagic...)
 	b = object.AppendTag(b, 1, object.FieldSize(len(t.APIVersion))+object.FieldSize(len(t.Kind)))
@@ -43,7 +43,7 @@ func appendEnvelope(b []byte, t metav1.TypeMeta, size int) []byte {
 	return object.AppendTag(b, 2, size)
 }
 
-// List relies on every list kind having the same message: metadata=1, items=2.
+// List relies on all list kinds having the same message: metadata=1, items=2.
 func (Protobuf) List(w io.Writer, res *resource.Resource, objects []*store.Object, m metav1.ListMeta) error {
 	metadata, err := m.Marshal()
 	if err != nil {
@@ -64,7 +64,7 @@ func (Protobuf) List(w io.Writer, res *resource.Resource, objects []*store.Objec
 	return err
 }
 
-// AppendFrame is frame of object, without bytes in between.
+// AppendFrame is Frame around Object, without a copy in between.
 func (Protobuf) AppendFrame(buf []byte, kind watch.EventType, o *store.Object) []byte {
 	t := o.Resource.TypeMeta("")
 	unknown := object.FieldSize(object.FieldSize(len(t.APIVersion))+object.FieldSize(len(t.Kind))) + object.FieldSize(len(o.Raw))
@@ -72,7 +72,7 @@ func (Protobuf) AppendFrame(buf []byte, kind watch.EventType, o *store.Object) [
 	return append(appendEnvelope(buf, t, len(o.Raw)), o.Raw...)
 }
 
-// SharedFrame is the frame of object's MODIFIED event, made once for all who watch.
+// SharedFrame is the frame of the object's MODIFIED event, encoded once for all watchers.
 func (c Protobuf) SharedFrame(o *store.Object) []byte {
 	if frame := o.Frame.Load(); frame != nil {
 		return *frame

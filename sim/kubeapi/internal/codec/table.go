@@ -11,15 +11,15 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Table is objects as rows of a meta.k8s.io/v1 Table. Each row embeds its
-// object as include says: Metadata (the default), Object or None.
+// Table represents objects as rows of a meta.k8s.io/v1 Table. Each row embeds its object as include
+// says: Metadata (the default), Object or None.
 type Table struct {
 	codec    Codec
 	include  string
 	headless bool // without columns: a watcher gets them with the first row only
 }
 
-// WithoutColumns is the form of the rows after the first.
+// WithoutColumns returns the form of the rows after the first one of a watch.
 func WithoutColumns(f Form) Form {
 	switch f := f.(type) {
 	case Table:

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// View is another form, of stored objects as a view shows them.
+// View shows stored objects as a view does, in another form.
 type View struct {
 	Form
 	Resource *resource.Resource

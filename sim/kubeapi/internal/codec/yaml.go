@@ -14,7 +14,7 @@ import (
 
 const YAMLType = "application/yaml"
 
-// YAML writes as YAML what jsonCodec writes as JSON. There are no watches in it.
+// YAML writes as YAML what JSON writes as JSON. A watch cannot use it.
 type YAML struct{ JSON }
 
 func (YAML) MediaType() string { return YAMLType }

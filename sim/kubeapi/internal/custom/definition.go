@@ -18,13 +18,13 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// What kube-apiserver's controllers write into the status of a
-// CustomResourceDefinition some moments later stands there at once.
+// kube-apiserver's controllers set the status of a CustomResourceDefinition some moments after it
+// is stored. Here it is set at once.
 func Default(crd, _ *apiextensionsv1.CustomResourceDefinition) {
 	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
 }
 
-// Prepare says whether the names are accepted, and so served.
+// Prepare decides whether the names are accepted, and so served.
 func Prepare(crd, old *apiextensionsv1.CustomResourceDefinition, in resource.Cluster) {
 	if old == nil {
 		crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
@@ -47,7 +47,7 @@ func Prepare(crd, old *apiextensionsv1.CustomResourceDefinition, in resource.Clu
 	SetCondition(crd, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted")
 }
 
-// nameConflict says which of the definition's names another resource of its group has.
+// nameConflict returns which name of the definition another resource of its group has.
 func nameConflict(served resource.Table, crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
 	names := crd.Spec.Names
 	for _, res := range served {
@@ -148,8 +148,8 @@ func validateVersions(crd *apiextensionsv1.CustomResourceDefinition, path *field
 	return problems
 }
 
-// shownVersions are the versions as kube-apiserver shows them: in the form in which it
-// keeps them, without what all have in common.
+// shownVersions are the versions as kube-apiserver shows them: in its internal form, without what
+// all versions have in common.
 func shownVersions(crd *apiextensionsv1.CustomResourceDefinition) any {
 	var internal apiextensions.CustomResourceDefinitionSpec
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec(crd.Spec.DeepCopy(), &internal, nil); err != nil {

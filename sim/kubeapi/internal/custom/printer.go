@@ -21,8 +21,7 @@ type customColumn struct {
 	path *jsonpath.JSONPath
 }
 
-// customPrinter shows the columns that a version of a definition asks for: its
-// age unless it says otherwise.
+// customPrinter shows the columns of a version, by default the age.
 func customPrinter(res *resource.Resource, columns []apiextensionsv1.CustomResourceColumnDefinition) (*resource.Printer, error) {
 	if len(columns) == 0 {
 		columns = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp"}}
@@ -62,7 +61,7 @@ func parseJSONPath(name, path string) (*jsonpath.JSONPath, error) {
 	return p, nil
 }
 
-// cell is what kubectl gets for the column: nil if the object has no such value.
+// cell is the value of the column, nil if the object has none.
 func (c customColumn) cell(content map[string]any, now time.Time) any {
 	found, err := c.path.FindResults(content)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {

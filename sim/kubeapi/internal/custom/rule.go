@@ -12,23 +12,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// rule is one of x-kubernetes-validations, ready to be asked.
+// rule is one compiled rule of x-kubernetes-validations.
 type rule struct {
 	apiextensionsv1.ValidationRule
 	check, message cel.Program // message is nil without a messageExpression
 	transition     bool        // it looks at the old value, too
 }
 
-// ruleEnv knows the language, its strings, sets, lists and optional values. Of what
-// kube-apiserver adds to it (URLs, addresses, quantities, formats …) it knows nothing,
-// and of the types of fields no more than what the values tell.
+// ruleEnv has the language with strings, sets, lists and optional values. It has none of the
+// functions that kube-apiserver adds (URLs, addresses, quantities, formats …), and does not know
+// the types of fields in advance.
 var ruleEnv = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.Variable("self", cel.DynType), cel.Variable("oldSelf", cel.DynType), cel.OptionalTypes(),
 		cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true), ext.Strings(), ext.Sets(), ext.Lists())
 })
 
-// compileRule returns nil for a rule that uses what ruleEnv does not know: it holds
-// always. An error is one of the rule's syntax.
+// compileRule returns nil for a rule with functions that ruleEnv does not have; such a rule always
+// holds. An error is a syntax error of the rule.
 func compileRule(from apiextensionsv1.ValidationRule) (*rule, error) {
 	r := &rule{ValidationRule: from}
 	var err error
@@ -61,8 +61,8 @@ func compileCEL(text string) (program cel.Program, transition bool, err error) {
 	return program, transition, err
 }
 
-// problem is what the rule says of a value at path, nil if it holds; shown is the
-// value as an error shows it.
+// problem returns the problem that the rule finds in a value at path, nil if the rule holds; shown
+// is the value for the error message.
 func (r *rule) problem(path *field.Path, shown any, variables map[string]any) *field.Error {
 	text := strings.TrimSpace(r.Rule)
 	got, _, err := r.check.Eval(variables)
@@ -99,7 +99,7 @@ func (r *rule) problem(path *field.Path, shown any, variables map[string]any) *f
 	return field.Invalid(path, shown, message)
 }
 
-// says is the rule's message: what it computes, else what it has, else the rule.
+// says is the message of the rule: the computed one, else the fixed one, else the rule itself.
 func (r *rule) says(variables map[string]any) string {
 	if r.message != nil {
 		if got, _, err := r.message.Eval(variables); err == nil {

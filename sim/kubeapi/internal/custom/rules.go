@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ruled is the part of a schema that has rules, or has parts that do.
+// ruled is a part of a schema that has rules or contains parts with rules.
 type ruled struct {
 	schema            *schema.Structural
 	rules             []*rule
@@ -52,8 +52,8 @@ func rulesOf(s *schema.Structural, path *field.Path) (*ruled, field.ErrorList) {
 	return r, problems
 }
 
-// validate asks all rules about a value. The rules about a change are asked where the
-// old value is known, which old is then.
+// validate evaluates all rules for a value. Rules about a change are evaluated only where the old
+// value is known.
 func (r *ruled) validate(path *field.Path, value, old any) (problems field.ErrorList) {
 	if r == nil || value == nil {
 		return nil
@@ -94,8 +94,8 @@ func (r *ruled) validate(path *field.Path, value, old any) (problems field.Error
 	return problems
 }
 
-// counterpart is the item of an old list that is the same as this one, by its keys; only
-// items of lists that are maps have one.
+// counterpart is the item with the same keys in an old list; only items of lists that are maps have
+// one.
 func (r *ruled) counterpart(item any, before []any) any {
 	fields, ok := item.(map[string]any)
 	if kind := r.schema.XListType; !ok || kind == nil || *kind != "map" {
@@ -110,8 +110,8 @@ func (r *ruled) counterpart(item any, before []any) any {
 	return nil
 }
 
-// forRules is a value as rules see it: names that are none in the language are escaped,
-// numbers, times and durations are what the schema says they are.
+// forRules converts a value for rules: it escapes field names that are not valid in CEL, and
+// converts numbers, times and durations according to the schema.
 func forRules(value any, s *schema.Structural) any {
 	if s == nil {
 		return value

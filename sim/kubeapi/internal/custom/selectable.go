@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// selectablePaths are the fields of a version's objects that selectors may name, with
-// where they are: spec.host is at spec, host.
+// selectablePaths are the paths of the fields that selectors may name, by their names: spec.host
+// has the path spec, host.
 func selectablePaths(v *apiextensionsv1.CustomResourceDefinitionVersion) map[string][]string {
 	paths := map[string][]string{}
 	for _, f := range v.SelectableFields {
@@ -20,8 +20,8 @@ func selectablePaths(v *apiextensionsv1.CustomResourceDefinitionVersion) map[str
 	return paths
 }
 
-// validateSelectable complains of fields that the schema does not have or that are no plain
-// values; where all versions have the same, of the definition's, as kube-apiserver does.
+// validateSelectable refuses fields that the schema does not have or that are not plain values. If
+// all versions have the same fields the error names the definition's, as in kube-apiserver.
 func validateSelectable(crd *apiextensionsv1.CustomResourceDefinition, spec *field.Path) (problems field.ErrorList) {
 	versions := crd.Spec.Versions
 	differ := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {

@@ -52,8 +52,8 @@ func validateCustom(res *resource.Resource) func(obj, old runtime.Object, in res
 	}
 }
 
-// blocksRules says whether rules cannot be asked about an object with this problem: its
-// values may not be of the types, or be larger than, the rules take for granted.
+// blocksRules reports whether rules cannot be evaluated for an object with this problem, because
+// its values may have other types or sizes than the rules rely on.
 func blocksRules(problem *field.Error) bool {
 	switch problem.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
@@ -62,8 +62,8 @@ func blocksRules(problem *field.Error) bool {
 	return false
 }
 
-// OpenAPI is the schema as OpenAPI knows it, which has no type for a number or text:
-// either says that a schema is one of these.
+// OpenAPI converts a schema to OpenAPI, which has no type for "number or text": either marks such
+// schemas.
 func OpenAPI(structural *schema.Structural, either func(*spec.Schema)) *spec.Schema {
 	var widen func(s *schema.Structural, to *spec.Schema)
 	widen = func(s *schema.Structural, to *spec.Schema) {
@@ -104,7 +104,7 @@ func schemaProblems(result *validate.Result) (problems field.ErrorList) {
 	return problems
 }
 
-// schemaProblem is the library's error as kube-apiserver words it.
+// schemaProblem words the library's error as kube-apiserver does.
 func schemaProblem(err *openapi.Validation) *field.Error {
 	var path *field.Path
 	if name := strings.TrimPrefix(err.Name, "."); name != "" {

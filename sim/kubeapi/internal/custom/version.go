@@ -32,7 +32,7 @@ func Version(base *resource.Resource, crd *apiextensionsv1.CustomResourceDefinit
 		Short: names.ShortNames, Categories: names.Categories, ClusterScoped: base.ClusterScoped,
 		Generation: true, NeedsVersion: true, Custom: &resource.Custom{}, View: &resource.View{Of: base, Show: same, Unshow: same},
 	}
-	res.ApiVersion = res.GroupVersion().String()
+	res.APIVersion = res.GroupVersion().String()
 	res.Custom.Selectable = selectablePaths(v)
 	var err error
 	if res.Custom.Structural, err = structuralOf(v.Schema); err != nil {
@@ -49,8 +49,8 @@ func Version(base *resource.Resource, crd *apiextensionsv1.CustomResourceDefinit
 	return res, err
 }
 
-// structuralOf is the schema of a version; nil if it keeps unknown fields from
-// its root on, and so says nothing.
+// structuralOf is the schema of a version, nil if it preserves unknown fields from its root and so
+// checks nothing.
 func structuralOf(v *apiextensionsv1.CustomResourceValidation) (*structuralschema.Structural, error) {
 	if v == nil || v.OpenAPIV3Schema == nil {
 		return nil, nil

@@ -58,8 +58,8 @@ func verbs(res *resource.Resource) []string {
 	return allVerbs
 }
 
-// responseKind is what aggregated discovery says of a resource's kind: of built-in ones
-// kube-apiserver leaves out that they are of the group and version that they are listed in.
+// responseKind is the kind in aggregated discovery. For built-in kinds kube-apiserver leaves out
+// the group and version in which they are listed.
 func responseKind(res *resource.Resource) *metav1.GroupVersionKind {
 	if res.Custom != nil {
 		kind := metav1.GroupVersionKind(res.GVK())

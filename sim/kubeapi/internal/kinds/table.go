@@ -144,7 +144,7 @@ var BuiltIn = resource.Table{
 
 func init() {
 	for _, res := range BuiltIn {
-		res.ApiVersion = res.GroupVersion().String()
+		res.APIVersion = res.GroupVersion().String()
 	}
 }
 

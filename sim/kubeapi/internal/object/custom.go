@@ -10,9 +10,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Custom is an object of a custom resource: metadata, which the server
-// understands, and content, which only its clients do. It is stored without kind
-// and apiVersion, which differ from version to version.
+// Custom is an object of a custom resource: metadata, which the server understands, and content,
+// which only its clients understand. It is stored without kind and apiVersion, because these differ
+// from version to version.
 type Custom struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -23,9 +23,8 @@ func (c *Custom) DeepCopyObject() runtime.Object {
 	return &Custom{c.TypeMeta, *c.ObjectMeta.DeepCopy(), runtime.DeepCopyJSON(c.Content)}
 }
 
-// Marshal makes a protobuf message like those of built-in kinds: metadata is
-// field 1, status is field 3, and what is between them is the rest. The two
-// latter are JSON.
+// Marshal returns a protobuf message with the layout of the built-in kinds: field 1 is the
+// metadata, field 3 the status, and field 2 everything else. Fields 2 and 3 are JSON.
 func (c *Custom) Marshal() ([]byte, error) {
 	metadata, err := c.ObjectMeta.Marshal()
 	if err != nil {
@@ -96,8 +95,8 @@ func (c *Custom) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Fill makes c of content, which is a whole object and which it keeps. It also
-// returns the fields of its metadata that there should not be.
+// Fill sets c to content, a whole object, and keeps content. It also returns the unknown fields of
+// the metadata.
 func (c *Custom) Fill(content map[string]any) (unknown []error, err error) {
 	*c = Custom{}
 	if metadata, ok := content["metadata"]; ok {
@@ -126,7 +125,7 @@ func (c *Custom) setStatus(from *Custom) {
 	}
 }
 
-// Whole is the object as its schema, columns and paths see it.
+// Whole is the object as schemas, columns and paths read it: with its kind and metadata.
 func (c *Custom) Whole(t metav1.TypeMeta) (map[string]any, error) {
 	b, err := c.encode(t)
 	if err != nil {

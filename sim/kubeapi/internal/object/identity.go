@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Message is what the generated code of every built-in kind offers.
+// Message is implemented by the generated code of every built-in kind.
 type Message interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
 }
 
+// Key is the key of an object: namespace/name, or the name alone.
 func Key(namespace, name string) string {
 	if namespace == "" {
 		return name
@@ -22,9 +23,11 @@ func Key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
+// FormatVersion returns a version as a resourceVersion.
 func FormatVersion(rv uint64) string { return strconv.FormatUint(rv, 10) }
 
-// ShownVersion is empty for what is not stored: a dry run, a review.
+// ShownVersion is FormatVersion, but empty for version 0: an object that is not stored, as of a dry
+// run or a review.
 func ShownVersion(rv uint64) string {
 	if rv == 0 {
 		return ""
@@ -32,7 +35,7 @@ func ShownVersion(rv uint64) string {
 	return FormatVersion(rv)
 }
 
-// Accessor returns the metadata of obj, which is of a built-in kind and so has some.
+// Accessor returns the metadata of obj, which must have some, as every built-in kind has.
 func Accessor(obj runtime.Object) metav1.Object {
 	m, err := meta.Accessor(obj)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// WithoutKind takes the kind away that a field manager gives objects; stored ones have none.
+// WithoutKind removes the kind and apiVersion that field managers set; stored objects have none.
 func WithoutKind(obj runtime.Object) runtime.Object {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return obj
 }
 
-// Meta returns obj's ObjectMeta, to read or write.
+// Meta returns the ObjectMeta of obj, for reading and writing.
 func Meta(obj runtime.Object) *metav1.ObjectMeta {
 	return obj.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
@@ -28,7 +28,7 @@ func StatusOf(obj runtime.Object) reflect.Value {
 	return reflect.ValueOf(obj).Elem().FieldByName("Status")
 }
 
-// SetStatus gives obj the status of from.
+// SetStatus sets the status of obj to that of from.
 func SetStatus(obj, from runtime.Object) {
 	if c, ok := obj.(*Custom); ok {
 		c.setStatus(from.(*Custom))
@@ -37,6 +37,7 @@ func SetStatus(obj, from runtime.Object) {
 	StatusOf(obj).Set(StatusOf(from))
 }
 
+// ClearStatus removes the status of obj.
 func ClearStatus(obj runtime.Object) {
 	if c, ok := obj.(*Custom); ok {
 		delete(c.Content, "status")

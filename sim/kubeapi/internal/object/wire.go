@@ -6,12 +6,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// AppendTag opens a length-delimited field with a number below 16.
+// AppendTag appends the start of a length-delimited field: a number below 16, and the size.
 func AppendTag(b []byte, number byte, size int) []byte {
 	return binary.AppendUvarint(append(b, number<<3|2), uint64(size))
 }
 
-// FieldSize is the size of such a field with its tag.
+// FieldSize is the size of a length-delimited field with its tag.
 func FieldSize(size int) int {
 	n := 2 + size
 	for v := size; v >= 0x80; v >>= 7 {
@@ -20,10 +20,10 @@ func FieldSize(size int) int {
 	return n
 }
 
-// Stored bytes are read and changed in place where decoding them would cost more
-// than all the rest of a write. They are ours, so they are well formed, their
-// fields are in the order of their numbers, and every kind begins with its
-// metadata as field 1; a status, where there is one, is field 3.
+// Stored bytes are read and changed in place where decoding them would cost more than the rest
+// of a write. This package encoded them, so they are well formed and their fields are in the
+// order of their numbers. In every kind field 1 is the metadata, and field 3 the status if there
+// is one.
 
 const (
 	MetadataField   = 1
@@ -32,8 +32,8 @@ const (
 	FinalizersField = 14 // of the metadata
 )
 
-// Cut returns the content of the first field with a number, and what is before
-// and after that field.
+// Cut returns the content of the first field with this number, and the bytes before and after that
+// field.
 func Cut(raw []byte, field protowire.Number) (before, content, after []byte) {
 	for at := 0; at < len(raw); {
 		number, kind, tag := protowire.ConsumeTag(raw[at:])
@@ -53,15 +53,15 @@ func Cut(raw []byte, field protowire.Number) (before, content, after []byte) {
 	return raw, nil, nil
 }
 
-// OverwriteVersion writes a resourceVersion over the one in raw. It is false, and nothing is
-// written, when they differ in length.
+// OverwriteVersion writes a resourceVersion over the one in raw. If their lengths differ it writes
+// nothing and returns false.
 func OverwriteVersion(raw []byte, rv string) bool {
 	_, metadata, _ := Cut(raw, MetadataField)
 	_, old, _ := Cut(metadata, rvField)
 	return len(old) == len(rv) && copy(old, rv) > 0
 }
 
-// Without returns raw less all fields with a number.
+// Without returns raw without all fields with this number.
 func Without(raw []byte, field protowire.Number) []byte {
 	var rest []byte
 	for {

@@ -32,8 +32,9 @@ var metadataSchemas = sync.OnceValues(func() (map[string]*spec.Schema, error) {
 	return schemas, err
 })
 
-// CustomSchemas are the schemas of a group version's custom kinds, by their names in
-// an OpenAPI document, for kubectl explain. There are none of metadata if no kind is custom.
+// CustomSchemas are the schemas of the custom kinds of a group version for kubectl explain, by
+// their names in an OpenAPI document, with those of their metadata. They are empty if no kind is
+// custom.
 func CustomSchemas(t resource.Table, of metav1.GroupVersion) (map[string]*spec.Schema, error) {
 	schemas := map[string]*spec.Schema{}
 	for _, res := range t {
@@ -87,7 +88,7 @@ func describeKind(s *spec.Schema, res *resource.Resource, kind string, metadata 
 	s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": res.Group, "version": res.Version, "kind": kind}})
 }
 
-// FieldTypes is what field managers know of a custom kind.
+// FieldTypes is the type information about a custom kind for field managers.
 func FieldTypes(res *resource.Resource) (managedfields.TypeConverter, error) {
 	schemas, err := metadataSchemas()
 	if err != nil {

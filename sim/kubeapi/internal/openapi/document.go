@@ -20,6 +20,7 @@ type Published struct {
 	Hash string
 }
 
+// Publish encodes a document.
 func Publish(d Document) (Published, error) {
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -28,6 +29,7 @@ func Publish(d Document) (Published, error) {
 	return Published{body, fmt.Sprintf("%X", sha512.Sum512(body))}, nil
 }
 
+// GroupPath is the path of a group version, without a leading slash.
 func GroupPath(gv schema.GroupVersion) string {
 	if gv.Group == "" {
 		return "api/" + gv.Version

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SchemaWriter writes the OpenAPI schemas of Go types, from what these know of
-// themselves: json and patch tags, generated names and descriptions.
+// SchemaWriter writes the OpenAPI schemas of Go types from their json and patch tags, generated
+// names and descriptions.
 type SchemaWriter struct {
 	Refs    string // what a reference begins with
 	V3      bool

@@ -22,17 +22,18 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Who owns which field is recorded for what comes over HTTP. What the harness
-// writes in process has no owners, like an object from before server-side apply:
-// the first apply finds its fields owned by before-first-apply.
+// Only writes over HTTP record owners. What the harness writes from within the process has none,
+// like an object from before server-side apply: on the first apply before-first-apply owns its
+// fields.
 
-// fieldTypes is the schema of all built-in kinds. Making it takes longer than
-// a server takes to start, so the first write over HTTP does.
+// fieldTypes is the schema of all built-in kinds. Making it takes longer than starting a server, so
+// the first write over HTTP makes it.
 var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
 
-// fieldManagers has one for each built-in kind and subresource that was written to; they hold no state.
+// fieldManagers has a field manager for each built-in kind and subresource that was written; they
+// hold no state.
 var fieldManagers sync.Map // of fieldScope to *managedfields.FieldManager
 
 type fieldScope struct {
@@ -40,8 +41,7 @@ type fieldScope struct {
 	Subresource string
 }
 
-// fieldManager returns what keeps account of the fields of res, or of one of
-// its subresources.
+// fieldManager returns the field manager of res, or of one of its subresources.
 func fieldManager(res *resource.Resource, subresource string) (*managedfields.FieldManager, error) {
 	scope, made := fieldScope{res.GVK(), subresource}, &fieldManagers
 	if res.Custom != nil {
@@ -58,8 +58,8 @@ func fieldManager(res *resource.Resource, subresource string) (*managedfields.Fi
 	return m, nil
 }
 
-// newFieldManager goes without a schema, which only says what is a list of
-// things with owners of their own, for the kinds that client-go has none for.
+// newFieldManager uses no schema for kinds that client-go has none for. A schema only says which
+// lists have elements with owners of their own.
 func newFieldManager(res *resource.Resource, subresource string) (*managedfields.FieldManager, error) {
 	kind, ignored := res.GVK(), notOwned(res, subresource)
 	if res.Custom != nil {
@@ -77,8 +77,7 @@ func newFieldManager(res *resource.Resource, subresource string) (*managedfields
 	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, defaulter{res}, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)
 }
 
-// notOwned are the fields that a write through a subresource does not touch, and
-// so does not own.
+// notOwned are the fields that a write through a subresource does not touch, and so does not own.
 func notOwned(res *resource.Resource, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	var paths []fieldpath.Path
 	switch {
@@ -96,21 +95,21 @@ func notOwned(res *resource.Resource, subresource string) map[fieldpath.APIVersi
 	return map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(fieldpath.NewSet(paths...))}
 }
 
-// defaulter fills in what an applied object leaves out.
+// defaulter sets the defaults of what an applied object leaves out.
 type defaulter struct{ res *resource.Resource }
 
 func (d defaulter) Default(obj runtime.Object) { d.res.Complete(obj, nil) }
 
-// Account keeps the account of who owns which field of the objects of a resource, for the
-// writes through one of its subresources, or through none.
+// Account is the account of the field owners of a resource's objects, for writes through one
+// subresource or through none.
 type Account struct {
 	Resource    *resource.Resource
 	Subresource string
 }
 
-// Own returns next, which manager made of old, with the account of its fields
-// brought up to date. A new object is made of an empty one. Old may be base
-// skimmed; base is nil if old is not the decoded state of one.
+// Own returns next, which manager made from old, with an updated account. A new object is made from
+// an empty one. Old may be base skimmed; base is nil if old is not the decoded state of a stored
+// object.
 func (a Account) Own(base *store.Object, old, next runtime.Object, manager string) (runtime.Object, error) {
 	if a.ownsAlike(base, old, next, manager) {
 		return next, nil
@@ -129,7 +128,7 @@ func (a Account) Own(base *store.Object, old, next runtime.Object, manager strin
 	return object.WithoutKind(next), nil
 }
 
-// entries works out who owns what of next.
+// entries works out the owners of the fields of next.
 func (a Account) entries(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	m, err := fieldManager(a.Resource, a.Subresource)
 	if err != nil {
@@ -150,7 +149,7 @@ func (a Account) entries(old, next runtime.Object, manager string) ([]metav1.Man
 	return managedFieldsOf(owned), nil
 }
 
-// SameManagers says whether two accounts are the same but for their times.
+// SameManagers reports whether two accounts differ only in their times.
 func SameManagers(a, b []metav1.ManagedFieldsEntry) bool {
 	if len(a) != len(b) {
 		return false

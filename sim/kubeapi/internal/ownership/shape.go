@@ -15,15 +15,15 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// sameShape says that two states of an object of res set the same fields, if to
-// other values, but for its bulk. It may be false when they do: it looks into no
-// list that it does not know to have one owner as a whole.
+// sameShape reports whether two states of an object of res set the same fields outside of its bulk,
+// maybe to other values. It may return false although they do: it looks only into lists that are
+// known to have one owner as a whole.
 func sameShape(res *resource.Resource, a, b runtime.Object) bool {
 	return sameKeys(object.Meta(a), object.Meta(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), res.Bulk.Name)
 }
 
-// sameBulk says whether base and its next state both have bulk, which has one owner
-// as a whole, or both have none.
+// sameBulk reports whether base and next both have bulk, or neither has. The bulk has one owner as
+// a whole.
 func sameBulk(base *store.Object, next runtime.Object) bool {
 	bulk := base.Resource.Bulk
 	if bulk.Field == 0 {
@@ -43,7 +43,7 @@ func sameMapKeys(a, b map[string]string) bool {
 	return len(a) == len(b) && maps.EqualFunc(a, b, func(string, string) bool { return true })
 }
 
-// notInShape are the parts of an object that are compared elsewhere, or not owned.
+// notInShape are the parts of an object that are compared elsewhere, or have no owner.
 var notInShape = map[string]bool{"TypeMeta": true, "ObjectMeta": true, "Status": true}
 
 func sameStruct(a, b reflect.Value, skip string) bool {
@@ -67,7 +67,7 @@ var leaves = map[reflect.Type]bool{
 	reflect.TypeFor[intstr.IntOrString](): true,
 }
 
-// atomicLists have one owner whatever is in them.
+// atomicLists have one owner as a whole, whatever they contain.
 var atomicLists = map[reflect.Type]bool{
 	reflect.TypeFor[[]byte]():                     true,
 	reflect.TypeFor[[]discoveryv1.EndpointPort](): true,

@@ -17,10 +17,10 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// ownsAlike takes the short way for the writes that come by the thousand, in which
-// fields only get other values and keep their owners: those of an object without
-// owners, of the only owner, and of the only owner of the bulk when nothing else
-// changes. The account remains but for the time of manager's entry.
+// ownsAlike handles the most frequent writes without a field manager: those that change only
+// values, so that the fields keep their owners. These are writes of an object without owners, by
+// its only owner, or by the only owner of the bulk if nothing else changes. Only the time of the
+// manager's entry changes.
 func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager string) bool {
 	if base == nil || a.Subresource != "" || a.Resource.Custom != nil {
 		return false
@@ -49,7 +49,7 @@ func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager
 	return true
 }
 
-// renewed is an account with one entry's time set to now, in the order of kube-apiserver.
+// renewed is an account with the time of one entry set to now, in the order of kube-apiserver.
 func renewed(account []metav1.ManagedFieldsEntry, which int) []metav1.ManagedFieldsEntry {
 	now := metav1.NewTime(time.Now().UTC())
 	account = slices.Clone(account)
@@ -68,7 +68,7 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// ownsBulk says whether one entry of an account, and no other, has the bulk.
+// ownsBulk reports whether this entry of an account, and no other, owns the bulk.
 func ownsBulk(res *resource.Resource, account []metav1.ManagedFieldsEntry, which int) bool {
 	if res.Bulk.Field == 0 {
 		return false
@@ -81,8 +81,8 @@ func ownsBulk(res *resource.Resource, account []metav1.ManagedFieldsEntry, which
 	return true
 }
 
-// hasField says whether a field at the top is in a set of fields, which is JSON of
-// objects only, without parsing it.
+// hasField reports whether a top-level field is in a set of fields, without parsing the set. A set
+// is JSON of objects only.
 func hasField(set, name string) bool {
 	key, depth := `"f:`+name+`":`, 0
 	for i := 0; i < len(set); i++ {
@@ -105,7 +105,8 @@ func hasField(set, name string) bool {
 	return false
 }
 
-// sameButBulk says whether old and next differ in nothing but their bulk that a client may set.
+// sameButBulk reports whether a client could have changed nothing but the bulk between old and
+// next.
 func sameButBulk(res *resource.Resource, old, next runtime.Object) bool {
 	was, is := object.Meta(old), *object.Meta(next)
 	is.ManagedFields = was.ManagedFields
@@ -125,8 +126,8 @@ func sameButBulk(res *resource.Resource, old, next runtime.Object) bool {
 	return true
 }
 
-// SameMetadata says whether nothing differs of what an update may set, so that
-// all is as valid as it was. Validation takes longer than the rest of an update.
+// SameMetadata reports whether a and b are equal in all that an update may set, and so equally
+// valid. Validation takes longer than the rest of an update.
 func SameMetadata(a, b *metav1.ObjectMeta) bool {
 	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && a.GenerateName == b.GenerateName &&
 		slices.Equal(a.Finalizers, b.Finalizers) && reflect.DeepEqual(a.OwnerReferences, b.OwnerReferences) && SameManagers(a.ManagedFields, b.ManagedFields)

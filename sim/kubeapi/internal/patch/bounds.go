@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/codec"
 )
 
-// Bounds on what is sent, besides the size of a body. The first is kube-apiserver's; the others
-// keep the libraries, which it has in common with us, from working on one request for minutes.
+// Bounds on a patch, besides the size of its body. The first is kube-apiserver's. The others keep
+// the libraries, which kube-apiserver uses, too, from working on one request for minutes.
 const (
 	// maxPatchOperations bounds a JSON patch.
 	maxPatchOperations = 10000
@@ -26,14 +26,14 @@ const (
 	maxPatchElements = 10000
 )
 
-// What the copies of a JSON patch may add up to, as in kube-apiserver.
+// The bound on the sum of what a JSON patch copies is that of kube-apiserver.
 func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * codec.MaxBody }
 
 func tooMuch(format string, args ...any) error {
 	return errors.NewRequestEntityTooLargeError(fmt.Sprintf(format, args...))
 }
 
-// readings is how often applying a JSON patch reads the object, at most.
+// readings is an upper bound of how often applying a JSON patch reads the object.
 func readings(operations []jsonPatchOp) int {
 	deepest := 0
 	for _, op := range operations {
@@ -42,7 +42,7 @@ func readings(operations []jsonPatchOp) int {
 	return len(operations) + deepest
 }
 
-// elements counts those of all lists in a JSON value.
+// elements counts the elements of all lists in a JSON value.
 func elements(value any) (n int) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -32,7 +32,7 @@ func badRequest(message string) *apierrors.StatusError {
 		Status: metav1.StatusFailure, Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: message}}
 }
 
-// Patch is one patch that waits for an object: one way of applying it or the other.
+// Patch is a parsed patch. It has either text or merge.
 type Patch struct {
 	// text makes a new state of an object as JSON.
 	text     func(original []byte) ([]byte, error)
@@ -42,10 +42,9 @@ type Patch struct {
 	problems []error // fields that are twice in the patch
 }
 
-// Apply returns what the patch makes of current, an object of res. The version
-// in it is current's, so that a patch can test it; one that sets another fails as a
-// conflict. judge decides whether the patch fails because of problems with its fields; with
-// lax set nobody looks for such problems.
+// Apply returns what the patch makes of current, an object of res. current keeps its version, so
+// that a patch can test it; a patch that sets another version fails as a conflict. judge decides
+// whether problems with fields are an error. With lax nobody looks for unknown fields.
 func (p *Patch) Apply(res *resource.Resource, current runtime.Object, lax bool, judge func(problems []error) error) (runtime.Object, error) {
 	current.GetObjectKind().SetGroupVersionKind(res.GVK())
 	obj, shown, problems, err := p.apply(res, current, lax)
@@ -62,8 +61,8 @@ func (p *Patch) Apply(res *resource.Resource, current runtime.Object, lax bool, 
 	return obj, nil
 }
 
-// apply also returns what kube-apiserver shows when the result is no object of res:
-// the result, or for a strategic merge patch the patch.
+// apply also returns what kube-apiserver shows if the result is not an object of res: the result,
+// or for a strategic merge patch the patch.
 func (p *Patch) apply(res *resource.Resource, current runtime.Object, lax bool) (obj runtime.Object, shown string, problems []error, err error) {
 	if p.merge != nil {
 		obj, problems, err = p.mergeInto(res, current)
@@ -113,6 +112,7 @@ func (p *Patch) mergeInto(res *resource.Resource, current runtime.Object) (runti
 	return object.WithoutKind(next), nil, nil
 }
 
+// Parse parses a patch that is not a server-side apply.
 func Parse(kind types.PatchType, body []byte) (*Patch, error) {
 	if kind == types.JSONPatchType {
 		return parseJSONPatch(body)
@@ -185,7 +185,7 @@ func badPatch(err error) error {
 	return errors.NewBadRequest(err.Error())
 }
 
-// errUnprocessable is the 422 of a JSON patch that does not fit the object.
+// errUnprocessable is the 422 error for a JSON patch that does not fit the object.
 func errUnprocessable() *errors.StatusError {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

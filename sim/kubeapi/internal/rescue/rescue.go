@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Panic is the error of a library that panicked.
+// Panic is the error for a library that panicked.
 type Panic struct {
 	apierrors.APIStatus // what the client is told
 	Reason              any
@@ -19,8 +19,8 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Reason) }
 
-// Call calls a library that panics on some invalid input, and turns the panic into an
-// error. The client gets refusal.
+// Call calls a library that panics on some invalid input, and turns a panic into an error. The
+// client gets refusal.
 func Call[T any](refusal apierrors.APIStatus, call func() (T, error)) (result T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Bulk is the field that makes a kind's objects large. No rule of such a kind looks at
-// it in an old object or writes to it in a new one, and the kind has no
-// status; so a write need neither decode the old one nor copy the new one.
+// Bulk is the field that makes the objects of a kind large. No rule of such a kind reads it in an
+// old object or writes it in a new one, and the kind has no status. So a write need not decode the
+// bulk of the old object nor copy that of the new one.
 type Bulk struct {
 	Field protowire.Number
 	Name  string
 }
 
-// CopyOf returns a deep copy of obj, but for the bulk, which it shares.
+// CopyOf returns a deep copy of obj that shares only the bulk.
 func (res *Resource) CopyOf(obj runtime.Object) runtime.Object {
 	if res.Bulk.Field == 0 {
 		return obj.DeepCopyObject()

@@ -12,8 +12,8 @@ type Path struct {
 	Namespace, Resource, Name, Subresource string
 }
 
-// ParsePath reads /api/v1/… and /apis/<group>/<version>/…, with at least a
-// resource. It is false for any other path.
+// ParsePath parses /api/v1/… and /apis/<group>/<version>/…, with at least a resource. It returns
+// false for any other path.
 func ParsePath(urlPath string) (Path, bool) {
 	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
 	var p Path

@@ -24,10 +24,10 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// Custom is what a resource has beyond its row when it is a version of a
-// CustomResourceDefinition; nil for the built-in ones.
+// Custom holds what a version of a CustomResourceDefinition adds to its row. It is nil for the
+// built-in kinds.
 type Custom struct {
-	Structural *structuralschema.Structural // nil: everything goes
+	Structural *structuralschema.Structural // nil: any content is valid
 	Scale      *scalePaths                  // nil: no scale subresource
 	Selectable map[string][]string          // paths of the fields that selectors may name, by their names
 	Managers   sync.Map                     // as fieldManagers, for this kind
@@ -42,11 +42,11 @@ func (res *Resource) Singular() string {
 	return strings.ToLower(res.Kind)
 }
 
-// Resource is what the server knows of one kind: a row of the table. The zero
-// value of everything below kind is the common case.
+// Resource is a row of the table: all that the server knows of one kind. In most rows the fields
+// below Kind have their zero value.
 type Resource struct {
 	Group, Version   string
-	ApiVersion       string // group/version, which init sets: it is in every answer
+	APIVersion       string // group/version, made once because every answer has it
 	Name, Kind       string // ingresses, Ingress
 	SingularName     string // default: the kind in lower case
 	ListKind         string // default: the kind and List
@@ -56,11 +56,11 @@ type Resource struct {
 	Status           bool                              // has a status subresource, which alone writes status
 	CreatesStatus    bool                              // a create may set status, too
 	Generation       bool                              // counts changes of its spec in metadata.generation
-	GenerationLabels bool                              // … and of its labels
+	GenerationLabels bool                              // and changes of its labels
 	Upsert           bool                              // a PUT of a missing object creates it
 	NeedsVersion     bool                              // an update must carry the resourceVersion
 	Subresources     []string                          // others than status, each with a verb of its own
-	Review           func(runtime.Object, Asker) error // answers what is posted; nothing is stored
+	Review           func(runtime.Object, Asker) error // answers a posted object; nothing is stored
 	ReturnsDeleted   bool                              // DELETE answers with the object instead of a Status
 	NoDeleteAll      bool                              // its collection cannot be deleted
 	ValidatedWhole   bool                              // an update is validated as if the object were new, too
@@ -69,30 +69,30 @@ type Resource struct {
 	Scale            bool                              // has a scale subresource
 	ValidName        validation.ValidateNameFunc       // default: a DNS subdomain
 	Fields           func(runtime.Object) fields.Set   // selectable fields beyond metadata's
-	// defaults fills in what the client left out; old is nil on create.
+	// Defaults fills in what the client left out; old is nil on create.
 	Defaults func(obj, old runtime.Object)
-	// prepare sets what the server decides, and no client owns; old is nil on create.
+	// Prepare sets what the server decides, and no client owns; old is nil on create.
 	Prepare func(obj, old runtime.Object, in Cluster)
-	// validate returns what is wrong with obj beyond its metadata; old is nil on create.
+	// Validate returns what is wrong with obj beyond its metadata; old is nil on create.
 	Validate func(obj, old runtime.Object, in Cluster) field.ErrorList
 	Bulk     Bulk     // the part of an object that makes it large, if there is one such
 	Printer  *Printer // nil: name and age
 	View     *View    // set if the objects are stored as another resource
-	Custom   *Custom  // set if a CustomResourceDefinition made it
+	Custom   *Custom  // set if the resource comes from a CustomResourceDefinition
 }
 
-// Cluster is what the rules of a kind may ask about the cluster that an object is in.
+// Cluster is what the rules of a kind may ask about the cluster that holds an object.
 type Cluster interface {
-	// newClusterIP returns a free address for the Service with this namespace and name, and
-	// claims it for that Service.
+	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
+	// it for that Service.
 	NewClusterIP(namespace, name string) string
-	// served is the table of all resources, custom ones included.
+	// Served is the table of all resources, custom ones included.
 	Served() Table
-	// loopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.
+	// LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.
 	LoopbackEndpoints() bool
 }
 
-// Asker is who posts a review, and the namespace to which the review is posted.
+// Asker is the user who posts a review, and the namespace of the review.
 type Asker struct {
 	User      authenticationv1.UserInfo
 	Namespace string
@@ -110,16 +110,16 @@ func (res *Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: res.Group, Resource: res.Name}
 }
 
-// TypeMeta is the kind and apiVersion that single objects carry; with "List" as suffix, lists.
+// TypeMeta is the kind and apiVersion of a single object, or of a list if the suffix is "List".
 func (res *Resource) TypeMeta(suffix string) metav1.TypeMeta {
 	kind := res.Kind + suffix
 	if suffix != "" && res.ListKind != "" {
 		kind = res.ListKind
 	}
-	if res.ApiVersion == "" { // of no table
+	if res.APIVersion == "" { // the row is in no table
 		return metav1.TypeMeta{Kind: kind, APIVersion: res.GroupVersion().String()}
 	}
-	return metav1.TypeMeta{Kind: kind, APIVersion: res.ApiVersion}
+	return metav1.TypeMeta{Kind: kind, APIVersion: res.APIVersion}
 }
 
 // Empty returns a new, empty object.
@@ -134,14 +134,14 @@ func (res *Resource) Empty() runtime.Object {
 	return obj
 }
 
-// Complete fills in what the client left out; old is nil on create.
+// Complete sets the defaults of what the client left out; old is nil on create.
 func (res *Resource) Complete(obj, old runtime.Object) {
 	if res.Defaults != nil {
 		res.Defaults(obj, old)
 	}
 }
 
-// Invalid is the 422 of an object with problems, nil if there are none.
+// Invalid returns a 422 error with the problems of an object, nil if there are none.
 func (res *Resource) Invalid(name string, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil

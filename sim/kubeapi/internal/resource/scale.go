@@ -12,15 +12,16 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// The scale subresource shows a workload as what an autoscaler and kubectl scale
-// care about: how many replicas it wants and has.
+// The scale subresource shows what an autoscaler and kubectl scale need of a workload: how many
+// replicas it wants and has.
 
 const ScaleSubresource = "scale"
 
-// Scales is the kind of the scale subresource. It is in no table: nothing is stored as one.
+// Scales is the kind of the scale subresource. It is in no table because nothing is stored as a
+// Scale.
 var Scales = &Resource{Group: "autoscaling", Version: "v1", Name: "scales", Kind: "Scale"}
 
-// workload is the part of a kind with a scale that a Scale shows.
+// workload is the part of an object that a Scale shows.
 type workload struct {
 	meta     *metav1.ObjectMeta
 	selector *metav1.LabelSelector
@@ -28,8 +29,8 @@ type workload struct {
 	has      int32
 }
 
-// workloadOf relies on all these kinds having the same names for the same things, but for
-// the selector of the oldest, which is nothing but labels.
+// workloadOf relies on all kinds with a scale having the same field names. Only the selector of a
+// ReplicationController differs: it is a map of labels.
 func workloadOf(obj runtime.Object) workload {
 	spec, status := reflect.ValueOf(obj).Elem().FieldByName("Spec"), object.StatusOf(obj)
 	return workload{
@@ -47,7 +48,7 @@ func selectorOf(value any) *metav1.LabelSelector {
 	return value.(*metav1.LabelSelector)
 }
 
-// ScaleOf shows obj as a Scale.
+// ScaleOf returns the Scale of obj.
 func (res *Resource) ScaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
 	if c, ok := obj.(*object.Custom); ok {
 		return res.Custom.Scale.of(c), nil
@@ -69,7 +70,7 @@ func (res *Resource) ScaleOf(obj runtime.Object) (*autoscalingv1.Scale, error) {
 	return scale, nil
 }
 
-// SetReplicas gives obj the replicas that its Scale wants.
+// SetReplicas sets the replicas that obj wants.
 func (res *Resource) SetReplicas(obj runtime.Object, replicas int32) error {
 	if c, ok := obj.(*object.Custom); ok {
 		return res.Custom.Scale.set(c, replicas)
@@ -78,7 +79,7 @@ func (res *Resource) SetReplicas(obj runtime.Object, replicas int32) error {
 	return nil
 }
 
-// ReplicasPath is the field that a Scale sets.
+// ReplicasPath is the path of the field that a Scale sets.
 func (res *Resource) ReplicasPath() fieldpath.Path {
 	var path fieldpath.Path
 	names := []string{"spec", "replicas"}

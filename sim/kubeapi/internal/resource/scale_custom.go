@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// scalePaths is where a custom object keeps what a Scale shows.
+// scalePaths are the paths of the fields of a custom object that a Scale shows.
 type scalePaths struct{ specReplicas, statusReplicas, selector []string }
 
 func NewScalePaths(scale *apiextensionsv1.CustomResourceSubresourceScale) *scalePaths {
@@ -24,7 +24,7 @@ func NewScalePaths(scale *apiextensionsv1.CustomResourceSubresourceScale) *scale
 	return p
 }
 
-// of is c's Scale.
+// of returns the Scale of c.
 func (p *scalePaths) of(c *object.Custom) *autoscalingv1.Scale {
 	want, _, _ := unstructured.NestedInt64(c.Content, p.specReplicas...)
 	have, _, _ := unstructured.NestedInt64(c.Content, p.statusReplicas...)
@@ -40,7 +40,7 @@ func (p *scalePaths) of(c *object.Custom) *autoscalingv1.Scale {
 	return scale
 }
 
-// Problems are those of the counts, where there is a scale.
+// Problems returns what is wrong with the counts of c; p may be nil.
 func (p *scalePaths) Problems(c *object.Custom) (problems field.ErrorList) {
 	if p == nil {
 		return nil

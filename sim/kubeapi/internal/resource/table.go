@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Table is a list of resources, as it is served.
+// Table is a list of served resources.
 type Table []*Resource
 
 // Find returns the row of a resource, nil if there is none.
@@ -28,7 +28,7 @@ func (t Table) KnowsGroup(group string) bool {
 	return slices.ContainsFunc(t, func(res *Resource) bool { return res.Group == group })
 }
 
-// IsCustom says whether definitions made a group, and nothing else did.
+// IsCustom reports whether all resources of a group come from definitions.
 func (t Table) IsCustom(group string) bool {
 	return t.KnowsGroup(group) && !slices.ContainsFunc(t, func(res *Resource) bool { return res.Group == group && res.Custom == nil })
 }
@@ -44,7 +44,7 @@ func (t Table) Groups() []string {
 	return groups
 }
 
-// Versions returns those of a group, the one that clients should prefer first: v2, v1, v1beta1.
+// Versions returns the versions of a group, the preferred one first: v2, v1, v1beta1.
 func (t Table) Versions(group string) []string {
 	var versions []string
 	for _, res := range t {

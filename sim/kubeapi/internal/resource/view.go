@@ -4,14 +4,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// View makes a resource another face of one that is stored: events of
-// events.k8s.io are those of the core group.
+// View makes a resource another representation of one that is stored: events of events.k8s.io are
+// stored as events of the core group.
 type View struct {
 	Of           *Resource
 	Show, Unshow func(runtime.Object) runtime.Object // from and to the stored kind
 }
 
-// Base is the resource that res is stored as: itself, unless it is a view.
+// Base is the resource that objects of res are stored as: res itself, unless it is a view.
 func (res *Resource) Base() *Resource {
 	if res.View != nil {
 		return res.View.Of
@@ -19,7 +19,7 @@ func (res *Resource) Base() *Resource {
 	return res
 }
 
-// Shown and stored convert between the stored kind and res's own.
+// Shown and Stored convert between the stored kind and the kind of res.
 func (res *Resource) Shown(stored runtime.Object) runtime.Object {
 	if res.View == nil {
 		return stored

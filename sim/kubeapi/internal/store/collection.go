@@ -15,15 +15,15 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// ErrMoved says that another writer was first.
+// ErrMoved means that another writer changed the object first.
 var ErrMoved = errors.New("the object changed meanwhile")
 
+// Moved reports whether err is ErrMoved.
 func Moved(err error) bool { return errors.Is(err, ErrMoved) }
 
-// Collection holds the objects of one resource and their history. The revision
-// is the server's, one for all collections; it is advanced inside mu, so that
-// the order of a resource's events is the order of their versions, and a version read
-// inside mu is one that the objects are complete for.
+// Collection holds the objects of one resource and their history. All collections of a server share
+// one revision. It advances only inside mu, so the events of a resource are in the order of their
+// versions, and the objects are complete for a version that is read inside mu.
 type Collection struct {
 	Resource *resource.Resource
 	revision *atomic.Uint64
@@ -39,37 +39,39 @@ type Collection struct {
 	cold     atomic.Uint64             // version of the newest event that no longer keeps its JSON
 }
 
-// pagedList is all objects, in the order of their keys, as they were at a version.
+// pagedList is all objects at a version, in the order of their keys.
 type pagedList struct {
 	rv      uint64
 	objects []*Object
 }
 
+// NewCollection returns an empty collection of res.
 func NewCollection(res *resource.Resource, revision *atomic.Uint64) *Collection {
 	return &Collection{Resource: res, revision: revision, objects: map[string]*Object{}, history: newHistory()}
 }
 
-// Observe has f called for every event, inside the lock and before anybody else sees the event.
+// Observe has f called for every event, inside the lock and before any reader sees the event.
 func (c *Collection) Observe(f func(Event)) { c.history.observe = f }
 
-// Get returns the current state, nil if there is none.
+// Get returns the current state of an object, nil if it does not exist.
 func (c *Collection) Get(key string) *Object {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.objects[key]
 }
 
-// Fresh says whether o is new enough to keep its JSON for the watchers.
+// Fresh reports whether o is new enough to keep its JSON for the watchers.
 func (c *Collection) Fresh(o *Object) bool { return o.Version > c.cold.Load() }
 
+// Len is the number of objects.
 func (c *Collection) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.objects)
 }
 
-// Snapshot returns all objects in the order of their keys, the version they are
-// complete for, and a cursor to what comes after.
+// Snapshot returns all objects in the order of their keys, the version for which they are complete,
+// and a cursor to the events after it.
 func (c *Collection) Snapshot() ([]*Object, uint64, *Cursor) {
 	c.mu.RLock()
 	objects := make([]*Object, 0, len(c.objects))
@@ -82,8 +84,8 @@ func (c *Collection) Snapshot() ([]*Object, uint64, *Cursor) {
 	return objects, rv, &Cursor{c: c, Seq: next}
 }
 
-// SnapshotAt returns all objects as they were at version rv, by undoing what
-// came later. It is false when the history no longer reaches back that far.
+// SnapshotAt returns all objects as they were at version rv, by undoing the later events. It
+// returns false if the history does not reach back that far.
 func (c *Collection) SnapshotAt(rv uint64) ([]*Object, bool) {
 	c.mu.RLock()
 	seq, ok := c.history.since(rv)
@@ -116,12 +118,12 @@ func (c *Collection) SnapshotAt(rv uint64) ([]*Object, bool) {
 	return objects, true
 }
 
-// KeepForPages keeps a snapshot that a client lists in pages: the next page needs it.
+// KeepForPages keeps a snapshot that a client lists in pages, for its next page.
 func (c *Collection) KeepForPages(rv uint64, objects []*Object) {
 	c.paged.Store(&pagedList{rv, objects})
 }
 
-// VersionBefore is the version of the objects as they were so long ago.
+// VersionBefore is the version that the objects had this long ago.
 func (c *Collection) VersionBefore(lag time.Duration) uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -135,8 +137,8 @@ func (c *Collection) Bound(events int) {
 	c.history.maxEvents = events
 }
 
-// Forget gives up all events. Who watches and is up to date goes on; who comes
-// back with an earlier version, even if nothing happened since, is too late.
+// Forget drops all events. Watchers that are up to date go on. A watcher that resumes from an
+// earlier version is too late, even if nothing happened since.
 func (c *Collection) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +149,7 @@ func (c *Collection) Forget() {
 	c.paged.Store(nil)
 }
 
-// Close lets no more objects in and ends the watches, after all events.
+// Close refuses further objects and ends the watches after their last event.
 func (c *Collection) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,15 +1,14 @@
 package store
 
-// Cursor is a watcher's place in a history. Watchers pull: a write costs the
-// same whether one watches or a hundred, and a slow watcher costs nobody
-// anything until the history has moved past it.
+// Cursor is the position of a watcher in a history. Watchers pull, so the cost of a write does not
+// depend on their number, and a slow watcher costs nothing until the history has moved past it.
 type Cursor struct {
 	c     *Collection
 	Seq   uint64 // of the next event to read
 	after uint64 // events up to this version are not for this watcher
 }
 
-// batch is what a cursor read.
+// batch is the result of a read.
 type batch struct {
 	Events  []Event
 	Lost    bool            // the history moved past the cursor: events are missing
@@ -17,8 +16,8 @@ type batch struct {
 	More    <-chan struct{} // when there are no events: closed at the next one
 }
 
-// CursorAt returns a cursor to the events after version rv; it is false, with
-// the oldest version there is, when some of those have been given up.
+// CursorAt returns a cursor to the events after version rv. If some of them have been dropped it
+// returns false and the oldest version from which a watch can start.
 func (c *Collection) CursorAt(rv uint64) (*Cursor, uint64, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -26,8 +25,8 @@ func (c *Collection) CursorAt(rv uint64) (*Cursor, uint64, bool) {
 	return &Cursor{c: c, Seq: seq, after: rv}, c.history.floor, ok
 }
 
-// Read appends up to limit events to into and moves on. When there are none it
-// returns the channel to wait for.
+// Read appends at most limit events to into and advances the cursor. If there are no events it
+// returns a channel that the next event closes.
 func (cur *Cursor) Read(into []Event, limit int) batch {
 	for {
 		if b, ok := cur.tryRead(into, limit); ok {
@@ -37,7 +36,7 @@ func (cur *Cursor) Read(into []Event, limit int) batch {
 	}
 }
 
-// tryRead is false when there is nothing to read and no channel to wait for yet.
+// tryRead returns false if there is nothing to read and no channel to wait for yet.
 func (cur *Cursor) tryRead(into []Event, limit int) (batch, bool) {
 	c := cur.c
 	c.mu.RLock()

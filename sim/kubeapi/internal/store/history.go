@@ -29,8 +29,8 @@ type Event struct {
 	time    time.Duration // of history.now
 }
 
-// history is the append-only ring of a resource's newest events. Every event has
-// a sequence number, from 0 without gaps, which is what watchers hold on to.
+// history is the append-only ring of the newest events of a resource. Every event has a sequence
+// number, from 0 without gaps; watchers keep that number as their position.
 type history struct {
 	ring        []Event // its length is a power of two
 	first, next uint64  // sequence numbers of the oldest event held, and of the one to come
@@ -53,7 +53,8 @@ func (h *history) at(seq uint64) *Event { return &h.ring[seq&uint64(len(h.ring)-
 
 func (h *history) len() int { return int(h.next - h.first) }
 
-// append returns the version of the newest event that no longer keeps what watchers share.
+// append adds an event. It returns the version of the newest event that no longer keeps its shared
+// encodings.
 func (h *history) append(e Event) (cold uint64) {
 	e.time = h.now()
 	h.resize(e.time)
@@ -78,7 +79,7 @@ func (h *history) append(e Event) (cold uint64) {
 	return cold
 }
 
-// resize adapts the limit when it is reached.
+// resize adapts the limit when the history has reached it.
 func (h *history) resize(now time.Duration) {
 	switch quarter := uint64(h.limit / 4); {
 	case h.len() < h.limit:
@@ -104,7 +105,7 @@ func (h *history) fit(size int) {
 	}
 }
 
-// drop gives up the oldest event.
+// drop removes the oldest event.
 func (h *history) drop() {
 	oldest := h.at(h.first)
 	h.floor = oldest.Version
@@ -113,8 +114,8 @@ func (h *history) drop() {
 	h.first++
 }
 
-// before returns the version at a time of now: that of the newest event until then, or
-// of the oldest state that is known.
+// before returns the version at an earlier value of now: that of the newest event until then, or of
+// the oldest known state.
 func (h *history) before(then time.Duration) uint64 {
 	n := sort.Search(h.len(), func(i int) bool { return h.at(h.first+uint64(i)).time > then })
 	if n == 0 {
@@ -123,8 +124,8 @@ func (h *history) before(then time.Duration) uint64 {
 	return h.at(h.first + uint64(n-1)).Version
 }
 
-// since returns the sequence number of the first event after version rv. It is
-// false when events after rv have been given up.
+// since returns the sequence number of the first event after version rv. It returns false if events
+// after rv have been dropped.
 func (h *history) since(rv uint64) (uint64, bool) {
 	if rv < h.floor {
 		return 0, false

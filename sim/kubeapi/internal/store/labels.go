@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// labelIndex is an object's labels as selectors read them. A map would cost
-// several times the memory, and a reader of few labels no less time.
+// labelIndex holds the labels of an object as a sorted list. A map would take several times the
+// memory, and would be no faster for a few labels.
 type labelIndex []label
 
 type label struct{ key, value string }

@@ -15,7 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// share lets go of what o has in common with the state before it.
+// share reuses the strings and labels of the state before, so that o takes no memory of its own for
+// them.
 func (o *Object) share(base *Object) {
 	if base == nil {
 		return
@@ -26,8 +27,8 @@ func (o *Object) share(base *Object) {
 	}
 }
 
-// Object is one version of one stored object. It never changes: lists, watchers
-// and the history share it. Its protobuf bytes are the truth, the rest an index.
+// Object is one version of one stored object. It never changes, so lists, watchers and the history
+// share it. Raw is the object; the other fields are an index of it.
 type Object struct {
 	Resource        *resource.Resource
 	Key             string // namespace/name, or name
@@ -39,10 +40,10 @@ type Object struct {
 	Fields          fields.Set // selectable fields beyond metadata.name and metadata.namespace
 	Raw             []byte     // the kind's own protobuf message
 	JSON            atomic.Pointer[[]byte]
-	Frame           atomic.Pointer[[]byte] // see sharedFrame
+	Frame           atomic.Pointer[[]byte] // the event MODIFIED as protobuf; nil until a codec has encoded it
 }
 
-// Seal makes a stored object of obj at version rv. It sets obj's resourceVersion.
+// Seal encodes obj as a stored object at version rv. It sets the resourceVersion of obj.
 func Seal(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, error) {
 	m := object.Accessor(obj)
 	m.SetResourceVersion(object.ShownVersion(rv))
@@ -68,7 +69,7 @@ func Seal(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, error
 	return o, nil
 }
 
-// Decode returns the object as a new value, for the caller to keep.
+// Decode returns the object as a new value that the caller may change.
 func (o *Object) Decode() (runtime.Object, error) {
 	obj := o.Resource.Empty()
 	if err := obj.(object.Message).Unmarshal(o.Raw); err != nil {
@@ -77,7 +78,7 @@ func (o *Object) Decode() (runtime.Object, error) {
 	return obj, nil
 }
 
-// at returns the same state under version rv.
+// at returns the same state at version rv.
 func (o *Object) at(rv uint64) (*Object, error) {
 	obj, err := o.Decode()
 	if err != nil {
@@ -86,14 +87,15 @@ func (o *Object) at(rv uint64) (*Object, error) {
 	return Seal(o.Resource, obj, rv)
 }
 
-// As is the same object under another version of its custom resource.
+// As returns the same object as an object of another version of its custom resource.
 func (o *Object) As(res *resource.Resource) *Object {
 	return &Object{Resource: res, Key: o.Key, Namespace: o.Namespace, Name: o.Name, UID: o.UID, Version: o.Version,
 		Deleting: o.Deleting, Labels: o.Labels, Fields: o.Fields, Raw: o.Raw}
 }
 
-// selected is the value of a stored custom object at a path as selectors see it, empty
-// if there is none. It is read from the whole object: few select so, and versions differ.
+// selected is the value at a path of a custom object as selectors compare it, empty if there is
+// none. It decodes the whole object, because selectors by such fields are rare and the fields
+// differ between versions.
 func (o *Object) selected(path []string) string {
 	obj, err := o.Decode()
 	if err != nil {
@@ -106,7 +108,7 @@ func (o *Object) selected(path []string) string {
 	return fmt.Sprint(value)
 }
 
-// Skim is decode without the bulk.
+// Skim is Decode without the bulk.
 func (o *Object) Skim() (runtime.Object, error) {
 	if o.Resource.Bulk.Field == 0 {
 		return o.Decode()
@@ -114,23 +116,24 @@ func (o *Object) Skim() (runtime.Object, error) {
 	return (&Object{Resource: o.Resource, Key: o.Key, Raw: object.Without(o.Raw, o.Resource.Bulk.Field)}).Decode()
 }
 
+// HasFinalizers reports whether the object has any finalizer.
 func (o *Object) HasFinalizers() bool {
 	_, metadata, _ := object.Cut(o.Raw, object.MetadataField)
 	_, first, _ := object.Cut(metadata, object.FinalizersField)
 	return first != nil
 }
 
-// clone returns the same state, with bytes that may be written to.
+// clone returns a copy with bytes that may be changed.
 func (o *Object) clone() *Object {
 	return &Object{Resource: o.Resource, Key: o.Key, Namespace: o.Namespace, Name: o.Name, UID: o.UID, Version: o.Version,
 		Deleting: o.Deleting, Labels: o.Labels, Fields: o.Fields, Raw: bytes.Clone(o.Raw)}
 }
 
-// SameBytes reports whether o and p are the same, the version included.
+// SameBytes reports whether o and p are equal, including their versions.
 func (o *Object) SameBytes(p *Object) bool { return bytes.Equal(o.Raw, p.Raw) }
 
-// SameSpec reports whether o and p differ in nothing that metadata.generation counts: all
-// but metadata and status. The rules say whether there is a status of its own.
+// SameSpec reports whether o and p are equal in everything that metadata.generation counts: all but
+// metadata and, if the rules say that the kind has a status, the status.
 func (o *Object) SameSpec(p *Object, rules *resource.Resource) bool {
 	_, _, a := object.Cut(o.Raw, object.MetadataField)
 	_, _, b := object.Cut(p.Raw, object.MetadataField)
@@ -142,6 +145,7 @@ func (o *Object) SameSpec(p *Object, rules *resource.Resource) bool {
 	return bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
 }
 
+// SameButMetadata reports whether o and p are equal in everything but metadata.
 func (o *Object) SameButMetadata(p *Object) bool {
 	_, _, a := object.Cut(o.Raw, object.MetadataField)
 	_, _, b := object.Cut(p.Raw, object.MetadataField)

@@ -6,11 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// MaxSelector bounds a selector's text: every object is held against all of it.
+// MaxSelector bounds the text of a selector in bytes, because every object is compared with all of
+// it.
 const MaxSelector = 64 << 10
 
-// Selector says which objects of a resource a list or watch is about. The
-// namespace is that of the URL, empty for all.
+// Selector selects the objects of a list or watch. The namespace is that of the URL; empty selects
+// all.
 type Selector struct {
 	Namespace string
 	Labels    labels.Selector
@@ -18,9 +19,10 @@ type Selector struct {
 	Paths     map[string][]string // of a custom resource's own fields
 }
 
-// Narrow says whether labels or fields select, and not only the URL.
+// Narrow reports whether labels or fields select, besides the URL.
 func (sel *Selector) Narrow() bool { return !sel.Labels.Empty() || !sel.Fields.Empty() }
 
+// Matches reports whether the selector selects o.
 func (sel *Selector) Matches(o *Object) bool {
 	return (sel.Namespace == "" || sel.Namespace == o.Namespace) &&
 		(sel.Labels.Empty() || sel.Labels.Matches(o.Labels)) &&
@@ -47,7 +49,7 @@ type selectedFields struct {
 	paths map[string][]string
 }
 
-func (f selectedFields) Has(string) bool { return true } // readQuery let only known fields pass
+func (f selectedFields) Has(string) bool { return true } // the query had only known fields
 
 func (f selectedFields) Get(name string) string {
 	switch name {
@@ -62,9 +64,9 @@ func (f selectedFields) Get(name string) string {
 	return f.Fields[name]
 }
 
-// Event is an event as a watcher with this selector sees it, with no object when
-// it does not. An object that ceases to match is DELETED for it: in its last
-// matching state, under the new version.
+// Event returns e as a watcher with this selector sees it, without an object if the watcher does
+// not see it. A watcher sees an object that no longer matches as DELETED: in its last matching
+// state, at the new version.
 func (sel *Selector) Event(e *Event) (watch.EventType, *Object, error) {
 	is := e.Kind != watch.Deleted && sel.Matches(e.Object)
 	was := e.prev != nil && sel.Matches(e.prev)

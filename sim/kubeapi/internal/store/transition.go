@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// Transition is a change of one object that is decided and encoded but not
-// committed. What is costly in a write happens before the lock.
+// Transition is a change of one object that is decided and encoded but not committed. So the
+// expensive part of a write happens before the lock.
 type Transition struct {
 	Kind   watch.EventType
 	Base   *Object        // the state it was made from; nil: there must be none
@@ -17,18 +17,18 @@ type Transition struct {
 	Sealed *Object        // next, under a version that commit replaces
 }
 
-// Prepare encodes next. Its version is a guess at the one to come, whose length is
-// nearly always right, so that commit only has to overwrite it.
+// Prepare encodes next. It guesses the next version, whose length is nearly always right, so that
+// the commit only has to overwrite the version.
 func (c *Collection) Prepare(kind watch.EventType, base *Object, next runtime.Object) (Transition, error) {
 	sealed, err := Seal(c.Resource, next, c.revision.Load()+1)
 	return Transition{kind, base, next, sealed}, err
 }
 
-// Removal is the end of base, in its last state.
+// Removal removes base, in its last state.
 func Removal(base *Object) Transition { return Transition{watch.Deleted, base, nil, base.clone()} }
 
-// Write replaces base by next and appends the event. It fails with errMoved if
-// base is no longer current.
+// Write prepares and commits a change from base to next. It returns ErrMoved if base is no longer
+// current.
 func (c *Collection) Write(kind watch.EventType, base *Object, next runtime.Object) (*Object, error) {
 	t, err := c.Prepare(kind, base, next)
 	if err != nil {
@@ -37,20 +37,21 @@ func (c *Collection) Write(kind watch.EventType, base *Object, next runtime.Obje
 	return c.Commit(t)
 }
 
+// Commit commits t and appends its event. It returns ErrMoved if the base is no longer current.
 func (c *Collection) Commit(t Transition) (*Object, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.apply(t)
 }
 
-// CommitMany calls f with a commitOne that takes the lock once for all its calls.
+// CommitMany calls f with a Commit that does not lock, and holds the lock while f runs.
 func (c *Collection) CommitMany(f func(commit func(Transition) (*Object, error))) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f(c.apply)
 }
 
-// apply is commitOne for who holds mu.
+// apply is Commit for a caller who holds mu.
 func (c *Collection) apply(t Transition) (*Object, error) {
 	if c.ended {
 		return nil, apierrors.NewNotFound(c.Resource.GroupResource(), t.Sealed.Name)
@@ -80,7 +81,7 @@ func (c *Collection) apply(t Transition) (*Object, error) {
 	return o, nil
 }
 
-// number gives what is about to be committed its version.
+// number sets the version of what is about to be committed.
 func (t *Transition) number(rv uint64) (err error) {
 	version := object.FormatVersion(rv)
 	if object.OverwriteVersion(t.Sealed.Raw, version) {
