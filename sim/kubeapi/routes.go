@@ -27,18 +27,19 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc(path+"/", s.serveHealth)
 	}
 	mux.HandleFunc("/version", s.serveVersion)
-	mux.HandleFunc("/api", s.serveDiscovery)
-	mux.HandleFunc("/apis", s.serveDiscovery)
-	mux.HandleFunc("/openapi/v2", s.serveSwagger)
-	mux.HandleFunc("/openapi/v3", s.serveOpenAPI)
-	mux.HandleFunc("/openapi/v3/", s.serveOpenAPI)
+	groups := func(w http.ResponseWriter, req *http.Request) { serveDiscovery(w, req, s.state.Served()) }
+	mux.HandleFunc("/api", groups)
+	mux.HandleFunc("/apis", groups)
+	mux.HandleFunc("/openapi/v2", s.openAPI.serveSwagger)
+	mux.HandleFunc("/openapi/v3", s.openAPI.serve)
+	mux.HandleFunc("/openapi/v3/", s.openAPI.serve)
 	mux.HandleFunc("/", s.serve)
 	return s.surviving(s.hastened(plainPaths(s.hostChecked(s.whileUp(s.authenticated(s.disturbed(mux)))))))
 }
 
 // serve answers a request about a resource, or the discovery of a group.
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
-	if s.serveGroup(w, req) {
+	if serveGroup(w, req, s.state.Served()) {
 		return
 	}
 	r := &request{server: s, Request: req, query: req.URL.Query(), codec: codec.JSON{}, warnings: &warningHeader{header: w.Header()}}

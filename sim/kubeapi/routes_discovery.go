@@ -10,6 +10,7 @@ import (
 
 	"windtunnel.dev/sim/kubeapi/internal/codec"
 	"windtunnel.dev/sim/kubeapi/internal/discovery"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
 // aggregatedType is the Content-Type by which client-go recognizes aggregated discovery; it must
@@ -18,12 +19,12 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 
 // serveDiscovery answers /api and /apis: aggregated if the client asks for that, else as a list of
 // groups.
-func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
+func serveDiscovery(w http.ResponseWriter, req *http.Request, served resource.Table) {
 	core := req.URL.Path == "/api"
 	switch {
 	case wantsAggregated(req):
 		w.Header().Set("Cache-Control", "public")
-		writeDiscovery(w, req, aggregatedType, discovery.Aggregated(s.state.Served(), core))
+		writeDiscovery(w, req, aggregatedType, discovery.Aggregated(served, core))
 	case core:
 		writeDiscovery(w, req, "application/json", &metav1.APIVersions{
 			TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"},
@@ -32,9 +33,9 @@ func (s *Server) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 		})
 	default:
 		list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-		for _, group := range s.state.Served().Groups() {
+		for _, group := range served.Groups() {
 			if group != "" {
-				list.Groups = append(list.Groups, discovery.Group(s.state.Served(), group))
+				list.Groups = append(list.Groups, discovery.Group(served, group))
 			}
 		}
 		writeDiscovery(w, req, "application/json", list)
@@ -53,25 +54,24 @@ func wantsAggregated(req *http.Request) bool {
 
 // serveGroup answers /api/v1, /apis/<group> and /apis/<group>/<version>; it is
 // false for any other path.
-func (s *Server) serveGroup(w http.ResponseWriter, req *http.Request) bool {
+func serveGroup(w http.ResponseWriter, req *http.Request, served resource.Table) bool {
 	if req.Method != http.MethodGet {
 		return false
 	}
 	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
-	table := s.state.Served()
-	for _, gv := range table.GroupVersions() {
+	for _, gv := range served.GroupVersions() {
 		switch strings.Join(parts, "/") {
 		case "api/" + gv.Version:
 			if gv.Group != "" {
 				continue
 			}
-			writeDiscovery(w, req, "application/json", discovery.ResourceList(table, gv))
+			writeDiscovery(w, req, "application/json", discovery.ResourceList(served, gv))
 		case "apis/" + gv.Group:
-			group := discovery.Group(table, gv.Group)
+			group := discovery.Group(served, gv.Group)
 			group.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 			writeDiscovery(w, req, "application/json", &group)
 		case "apis/" + gv.Group + "/" + gv.Version:
-			writeDiscovery(w, req, "application/json", discovery.ResourceList(table, gv))
+			writeDiscovery(w, req, "application/json", discovery.ResourceList(served, gv))
 		default:
 			continue
 		}

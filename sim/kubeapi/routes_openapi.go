@@ -17,9 +17,12 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/openapi"
 )
 
-// openAPI keeps the documents that were requested while the same resources are served, because
-// making one takes a while.
+// openAPI serves the OpenAPI documents. It keeps those that were requested while the same
+// resources are served, because making one takes a while.
 type openAPI struct {
+	version string // of Kubernetes
+	state   *cluster.State
+
 	mu   sync.Mutex
 	of   *cluster.Registry
 	made map[string]openapi.Published
@@ -45,19 +48,19 @@ func (a *openAPI) get(now *cluster.Registry, name string, make func() (openapi.P
 	return p, nil
 }
 
-// serveOpenAPI answers /openapi/v3, the index, and /openapi/v3/<group version>:
+// serve answers /openapi/v3, the index, and /openapi/v3/<group version>:
 // what kubectl explain prints, and what kubectl apply looks at.
-func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
+func (a *openAPI) serve(w http.ResponseWriter, req *http.Request) {
 	name := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/openapi/v3"), "/")
 	if name == "" {
-		s.serveOpenAPIIndex(w, req)
+		a.serveIndex(w, req)
 		return
 	}
-	for _, gv := range s.state.Served().GroupVersions() {
+	for _, gv := range a.state.Served().GroupVersions() {
 		if openapi.GroupPath(gv) != name {
 			continue
 		}
-		p, err := s.openAPIOf(gv)
+		p, err := a.document(gv)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -73,10 +76,10 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNotFound)
 }
 
-func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
+func (a *openAPI) serveIndex(w http.ResponseWriter, req *http.Request) {
 	paths := openapi.Document{}
-	for _, gv := range s.state.Served().GroupVersions() {
-		p, err := s.openAPIOf(gv)
+	for _, gv := range a.state.Served().GroupVersions() {
+		p, err := a.document(gv)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -91,9 +94,9 @@ func (s *Server) serveOpenAPIIndex(w http.ResponseWriter, req *http.Request) {
 	serveCached(w, req, "text/plain; charset=utf-8", p) // as kube-apiserver's, though it is JSON
 }
 
-func (s *Server) openAPIOf(gv schema.GroupVersion) (openapi.Published, error) {
-	now := s.state.Registry()
-	return s.openAPI.get(now, gv.String(), func() (openapi.Published, error) {
+func (a *openAPI) document(gv schema.GroupVersion) (openapi.Published, error) {
+	now := a.state.Registry()
+	return a.get(now, gv.String(), func() (openapi.Published, error) {
 		w := openapi.SchemaWriter{Refs: openapi.SchemaRefs, V3: true, Schemas: openapi.Document{}}
 		paths := w.Describe(now.Table, gv)
 		schemas, err := openapi.CustomSchemas(now.Table, metav1.GroupVersion(gv))
@@ -104,7 +107,7 @@ func (s *Server) openAPIOf(gv schema.GroupVersion) (openapi.Published, error) {
 			w.Schemas[name] = schema
 		}
 		return openapi.Publish(openapi.Document{
-			"openapi": "3.0.0", "info": openapi.Document{"title": "Kubernetes", "version": s.version},
+			"openapi": "3.0.0", "info": openapi.Document{"title": "Kubernetes", "version": a.version},
 			"paths": paths, "components": openapi.Document{"schemas": w.Schemas},
 		})
 	})
@@ -131,13 +134,13 @@ const swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+proto
 
 // serveSwagger answers /openapi/v2: all groups in one document, as JSON or, for
 // client-go, as the protobuf of the gnostic project.
-func (s *Server) serveSwagger(w http.ResponseWriter, req *http.Request) {
-	name, mediaType, make := "v2", "application/json", s.swagger
+func (a *openAPI) serveSwagger(w http.ResponseWriter, req *http.Request) {
+	name, mediaType, make := "v2", "application/json", a.swagger
 	// Clients ask for v2@v1.0, too, which is no media type.
 	if strings.Contains(req.Header.Get("Accept"), "application/com.github.proto-openapi.spec.v2") {
-		name, mediaType, make = "v2 protobuf", swaggerProtobuf, s.swaggerProtobuf
+		name, mediaType, make = "v2 protobuf", swaggerProtobuf, a.swaggerProtobuf
 	}
-	p, err := s.openAPI.get(s.state.Registry(), name, make)
+	p, err := a.get(a.state.Registry(), name, make)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -145,7 +148,7 @@ func (s *Server) serveSwagger(w http.ResponseWriter, req *http.Request) {
 	serveCached(w, req, mediaType, p)
 }
 
-func (s *Server) swagger() (openapi.Published, error) {
+func (a *openAPI) swagger() (openapi.Published, error) {
 	w := openapi.SchemaWriter{Refs: "#/definitions/", Schemas: openapi.Document{}}
 	paths := openapi.Document{}
 	// Without custom resources: v3 has their schemas, which v2 cannot express in full.
@@ -153,13 +156,13 @@ func (s *Server) swagger() (openapi.Published, error) {
 		maps.Copy(paths, w.Describe(kinds.BuiltIn, gv))
 	}
 	return openapi.Publish(openapi.Document{
-		"swagger": "2.0", "info": openapi.Document{"title": "Kubernetes", "version": s.version},
+		"swagger": "2.0", "info": openapi.Document{"title": "Kubernetes", "version": a.version},
 		"paths": paths, "definitions": w.Schemas,
 	})
 }
 
-func (s *Server) swaggerProtobuf() (openapi.Published, error) {
-	p, err := s.swagger()
+func (a *openAPI) swaggerProtobuf() (openapi.Published, error) {
+	p, err := a.swagger()
 	if err != nil {
 		return p, err
 	}

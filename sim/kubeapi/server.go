@@ -71,7 +71,7 @@ type Server struct {
 	opts    Options
 	version string
 	state   *cluster.State
-	openAPI openAPI
+	openAPI *openAPI
 
 	http, https *endpoint
 	names       map[string]bool // of itself, in Host headers; besides loopback
@@ -127,7 +127,7 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, version: version, state: state, faults: newFaults(opts.OnFault),
+	s := &Server{opts: opts, version: version, state: state, openAPI: &openAPI{version: version, state: state}, faults: newFaults(opts.OnFault),
 		names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()), log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
 	s.stopping.Store(make(chan struct{}))
 	return s, nil

@@ -10,8 +10,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/codec"
 )
 
-// Bounds on a patch, besides the size of its body. The first is kube-apiserver's. The others keep
-// the libraries, which kube-apiserver uses, too, from working on one request for minutes.
+// Bounds on a patch, besides the size of its body. maxPatchOperations is kube-apiserver's. The
+// others keep the libraries, which kube-apiserver uses, too, from working on one request for
+// minutes.
 const (
 	// maxPatchOperations bounds a JSON patch.
 	maxPatchOperations = 10000
@@ -22,7 +23,7 @@ const (
 	// them: once per operation and per level of the patch.
 	maxRead = 256 << 20
 	// maxPatchElements bounds the elements of all lists of a strategic merge patch, each of
-	// which is looked for in the object's list.
+	// which the library looks up in the list of the object.
 	maxPatchElements = 10000
 )
 

@@ -15,18 +15,6 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// share reuses the strings and labels of the state before, so that o takes no memory of its own for
-// them.
-func (o *Object) share(base *Object) {
-	if base == nil {
-		return
-	}
-	o.Key, o.Namespace, o.Name, o.UID = base.Key, base.Namespace, base.Name, base.UID
-	if slices.Equal(o.Labels, base.Labels) {
-		o.Labels = base.Labels
-	}
-}
-
 // Object is one version of one stored object. It never changes, so lists, watchers and the history
 // share it. Raw is the object; the other fields are an index of it.
 type Object struct {
@@ -150,4 +138,16 @@ func (o *Object) SameButMetadata(p *Object) bool {
 	_, _, a := object.Cut(o.Raw, object.MetadataField)
 	_, _, b := object.Cut(p.Raw, object.MetadataField)
 	return bytes.Equal(a, b)
+}
+
+// share reuses the strings and labels of the state before, so that o takes no memory of its own for
+// them.
+func (o *Object) share(base *Object) {
+	if base == nil {
+		return
+	}
+	o.Key, o.Namespace, o.Name, o.UID = base.Key, base.Namespace, base.Name, base.UID
+	if slices.Equal(o.Labels, base.Labels) {
+		o.Labels = base.Labels
+	}
 }
