@@ -12,10 +12,10 @@ import (
 // minToken is the minimum length of a token that an operator chooses.
 const minToken = 16
 
-// authenticated serves requests with the token or a client certificate; they may do
+// withAuthentication serves requests with the token or a client certificate; they may do
 // everything. Others get a 401, except on health paths, as when kube-apiserver's
 // AuthenticationConfiguration admits anonymous requests there.
-func (s *Server) authenticated(next http.Handler) http.Handler {
+func (s *Server) withAuthentication(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		user, ok := s.authenticate(req)
 		if !ok && !openToAll(req.URL.Path) {

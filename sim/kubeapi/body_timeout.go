@@ -10,8 +10,8 @@ import (
 // --request-timeout. Answers and watches may take longer.
 const bodyWithin = time.Minute
 
-// hastened aborts requests with a slow body, whether or not a handler reads the body.
-func (s *Server) hastened(next http.Handler) http.Handler {
+// withBodyTimeout aborts requests with a slow body, whether or not a handler reads the body.
+func (s *Server) withBodyTimeout(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Body != nil && req.Body != http.NoBody {
 			control := http.NewResponseController(w)

@@ -83,8 +83,8 @@ func initially(query url.Values) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }
 
-// disturbed serves a request through the active faults.
-func (s *Server) disturbed(next http.Handler) http.Handler {
+// withFaults serves a request through the active faults.
+func (s *Server) withFaults(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		set := s.faults.now.Load()
 		if len(set.injections) == 0 {

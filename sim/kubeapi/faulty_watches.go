@@ -7,9 +7,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// disturb asks the active faults what an open watch does next, with the events that it is about to
+// applyFaults asks the active faults what an open watch does next, with the events that it is about to
 // send. It returns the events to send, and whether the stream is over.
-func (st *stream) disturb(set *faultSet, events []store.Event, begins bool) (_ []store.Event, over bool, err error) {
+func (st *stream) applyFaults(set *faultSet, events []store.Event, begins bool) (_ []store.Event, over bool, err error) {
 	if len(set.injections) == 0 {
 		return events, false, nil
 	}

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// hostChecked refuses requests whose Host is not this server, like kubectl proxy
+// withHostCheck refuses requests whose Host is not this server, like kubectl proxy
 // (--accept-hosts). It prevents DNS rebinding: the name of a web page may resolve to
 // 127.0.0.1, so a browser on this machine would treat this server as the page's own.
-func (s *Server) hostChecked(next http.Handler) http.Handler {
+func (s *Server) withHostCheck(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if s.isNamed(req.Host) {
 			next.ServeHTTP(w, req)

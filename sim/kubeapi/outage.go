@@ -51,9 +51,9 @@ func (t *target) Stop(reset bool) {
 	}
 }
 
-// whileUp refuses requests that arrive over open connections while the server stops. Such a watch
+// withRefusalWhileStopping refuses requests that arrive over open connections while the server stops. Such a watch
 // must not begin and end at once, because its client would take that for an error of its own.
-func (s *Server) whileUp(next http.Handler) http.Handler {
+func (s *Server) withRefusalWhileStopping(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !closed(s.ending()) {
 			next.ServeHTTP(w, req)

@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/rescue"
 )
 
-// surviving answers a panic with a 500 and logs it. A response that has begun is cut, so
+// withRecovery answers a panic with a 500 and logs it. A response that has begun is cut, so
 // the client does not take it for complete.
-func (s *Server) surviving(next http.Handler) http.Handler {
+func (s *Server) withRecovery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
 			reason := recover()

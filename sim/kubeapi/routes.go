@@ -34,7 +34,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/openapi/v3", s.openAPI.serve)
 	mux.HandleFunc("/openapi/v3/", s.openAPI.serve)
 	mux.HandleFunc("/", s.serve)
-	return s.surviving(s.hastened(plainPaths(s.hostChecked(s.whileUp(s.authenticated(s.disturbed(mux)))))))
+	return s.withRecovery(s.withBodyTimeout(withPlainPaths(s.withHostCheck(s.withRefusalWhileStopping(s.withAuthentication(s.withFaults(mux)))))))
 }
 
 // serve answers a request about a resource, or the discovery of a group.
@@ -104,9 +104,9 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	return nil
 }
 
-// plainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with encoded
+// withPlainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with encoded
 // slashes. The mux would redirect some of them.
-func plainPaths(next http.Handler) http.Handler {
+func withPlainPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if ambiguous(req.URL) {
 			http.Error(w, errUnknownPath.Error(), http.StatusNotFound)

@@ -88,7 +88,7 @@ func (st *stream) follow(cur *store.Cursor) error {
 		if b.Lost {
 			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
 		}
-		next, over, err := st.disturb(faults, b.Events, begins)
+		next, over, err := st.applyFaults(faults, b.Events, begins)
 		if over {
 			return err
 		}
