@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// applyFaults asks the active faults what an open watch does next, with the events that it is about to
-// send. It returns the events to send, and whether the stream is over.
+// applyFaults asks the active faults what an open watch does next, with the events that it is
+// about to send. It returns the events to send, and whether the stream is over.
 func (st *stream) applyFaults(set *faultSet, events []store.Event, begins bool) (_ []store.Event, over bool, err error) {
 	if len(set.injections) == 0 {
 		return events, false, nil

@@ -86,7 +86,7 @@ func (st *stream) follow(cur *store.Cursor) error {
 		b := cur.Read(st.workspace().events[:0], readEvents)
 		st.work.used = max(st.work.used, len(b.Events))
 		if b.Lost {
-			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
+			return nil // a clean end, as in kube-apiserver; the client's next watch gets 410
 		}
 		next, over, err := st.applyFaults(faults, b.Events, begins)
 		if over {

@@ -12,14 +12,15 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// bookmarkEvery is how often a quiet watcher that asked for it is told its
-// version, as in kube-apiserver. Once more this long before its deadline.
 const (
 	// bookmarkEvery is how often a quiet watcher that asked for bookmarks gets one, as in
-	// kube-apiserver. It gets another one lastBookmark before its deadline.
-	bookmarkEvery  = time.Minute
-	lastBookmark   = 2 * time.Second
-	secondBookmark = time.Second // after that of the initial events, if there were more by then
+	// kube-apiserver.
+	bookmarkEvery = time.Minute
+	// lastBookmark is how long before its deadline a watcher gets another one.
+	lastBookmark = 2 * time.Second
+	// secondBookmark is how long after the bookmark of the initial events a watcher gets
+	// another one, if more has happened since.
+	secondBookmark = time.Second
 )
 
 // watchOptions are the parsed options of a watch.

@@ -15,23 +15,23 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Writer changes objects from within the process, for who makes more changes
-// than HTTP carries. The rules are those of requests: defaults, validation, versions,
-// conflicts, no event for what changes nothing. It neither keeps nor changes
-// the objects it is given.
+// Writer changes objects from within the process, for callers that make more changes than HTTP
+// carries. The rules are those of requests: defaults, validation, versions, conflicts, and no event
+// for a change that changes nothing. It neither keeps nor changes the objects it is given.
 type Writer struct{ s *State }
 
+// Writer returns a writer to s. It may be used by many at once.
 func (s *State) Writer() Writer { return Writer{s} }
 
-// Change is a creation (watch.Added), update (Modified) or deletion (Deleted) of
-// one object, which must have its name; of a deletion nothing else is read.
+// Change is a creation (watch.Added), update (Modified) or deletion (Deleted) of one object, which
+// must have its name. A deletion reads nothing else of the object.
 type Change struct {
 	Kind   watch.EventType
 	Object runtime.Object
 }
 
-// Create, Update and Delete return the version at which their object is then.
-// Update leaves the status as it is where that is a subresource.
+// Create, Update and Delete return the version of the object after the change. Update keeps the
+// status of a kind whose status is a subresource.
 func (w Writer) Create(obj runtime.Object) (rv uint64, err error) {
 	return w.one(Change{watch.Added, obj}, "")
 }
@@ -40,7 +40,7 @@ func (w Writer) Update(obj runtime.Object) (rv uint64, err error) {
 	return w.one(Change{watch.Modified, obj}, "")
 }
 
-// UpdateStatus changes the status, and nothing else but labels, annotations and finalizers.
+// UpdateStatus changes only the status, labels, annotations and finalizers.
 func (w Writer) UpdateStatus(obj runtime.Object) (rv uint64, err error) {
 	return w.one(Change{watch.Modified, obj}, "status")
 }

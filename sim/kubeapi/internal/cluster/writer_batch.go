@@ -8,10 +8,10 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Apply makes changes in their order, as if one by one, but takes the lock only
-// once for each run of changes to different objects of one resource. It returns
-// the version after each, 0 for those that failed, with their errors joined; one
-// that fails does not keep the others from being made.
+// Apply makes changes in their order, as if one by one, but takes the lock only once for each run
+// of changes to different objects of one resource. It returns the version after each change, 0 for
+// those that failed, with their errors joined. A change that fails does not keep the others from
+// being made.
 func (w Writer) Apply(changes []Change) ([]uint64, error) {
 	versions := make([]uint64, len(changes))
 	var errs []error

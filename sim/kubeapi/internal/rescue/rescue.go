@@ -12,7 +12,7 @@ import (
 
 // Panic is the error for a library that panicked.
 type Panic struct {
-	apierrors.APIStatus // what the client is told
+	apierrors.APIStatus // what the client gets
 	Reason              any
 	Stack               []byte
 }

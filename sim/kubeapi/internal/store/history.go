@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// The history of a resource is bounded as kube-apiserver's watch cache is: by a
-// count that doubles while it does not reach back freshFor, and halves when most of it
-// is older; and by bytes, which that is not.
+// The history of a resource is bounded by a number of events, like kube-apiserver's watch cache:
+// the number doubles while the history does not reach back freshFor, and halves when most of it
+// is older. Unlike that cache, the history is also bounded by bytes.
 const (
 	minHistoryEvents = 100
 	maxHistoryEvents = 102400
@@ -39,7 +39,7 @@ type history struct {
 	limit       int // events to hold at present
 	maxEvents   int
 	maxBytes    int
-	observe     func(Event)          // told of every event, inside the collection's lock; may be nil
+	observe     func(Event)          // called for every event, inside the collection's lock; may be nil
 	now         func() time.Duration // since anything
 }
 
