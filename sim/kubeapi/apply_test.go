@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	applynetworking "k8s.io/client-go/applyconfigurations/networking/v1"
 )
@@ -42,9 +41,9 @@ func TestApplyCreatesAndUpdates(t *testing.T) {
 	if code != http.StatusCreated {
 		t.Fatalf("first apply: %d %v", code, made)
 	}
-	rv := s.revision.Load()
-	if code, _ := apply(one, "fieldManager=m"); code != http.StatusOK || s.revision.Load() != rv {
-		t.Errorf("the same again: %d, version %d after %d", code, s.revision.Load(), rv)
+	rv := s.state.Version()
+	if code, _ := apply(one, "fieldManager=m"); code != http.StatusOK || s.state.Version() != rv {
+		t.Errorf("the same again: %d, version %d after %d", code, s.state.Version(), rv)
 	}
 	// What a manager applies no longer goes, unless another owns it, too.
 	if code, _ := apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {l: w}}", "fieldManager=other"); code != http.StatusOK {
@@ -85,12 +84,10 @@ func TestApplyConflicts(t *testing.T) {
 // What the harness writes in process has no owners until it is applied to.
 func TestApplyToAnObjectWithoutOwners(t *testing.T) {
 	s := start(t)
-	c := configMapsOf(s)
 	cm := configMap("a", "1")
 	cm.Namespace = "default"
 	cm.Data = map[string]string{"k": "v"}
-	s.prepareNew(c.res, cm)
-	if _, err := c.commit(watch.Added, nil, cm); err != nil {
+	if _, err := s.Writer().Create(cm); err != nil {
 		t.Fatal(err)
 	}
 	cms := client(t, s.Config()).CoreV1().ConfigMaps("default")

@@ -9,13 +9,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// minToken is the length of the shortest token taken from an operator.
+// minToken is the minimum length of a token that an operator chooses.
 const minToken = 16
 
-// authenticated serves requests with the token or a client certificate; they may do
+// withAuthentication serves requests with the token or a client certificate; they may do
 // everything. Others get a 401, except on health paths, as when kube-apiserver's
 // AuthenticationConfiguration admits anonymous requests there.
-func (s *Server) authenticated(next http.Handler) http.Handler {
+func (s *Server) withAuthentication(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		user, ok := s.authenticate(req)
 		if !ok && !openToAll(req.URL.Path) {
@@ -30,7 +30,7 @@ func (s *Server) authenticated(next http.Handler) http.Handler {
 // false if the credentials are missing or wrong.
 func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, bool) {
 	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
-		if cert := req.TLS.PeerCertificates[0]; s.identity.trusts(cert) {
+		if cert := req.TLS.PeerCertificates[0]; s.identity.Trusts(cert) {
 			return userOfCertificate(cert), true
 		}
 	}

@@ -62,7 +62,7 @@ func TestAuthenticationKeepsOut(t *testing.T) {
 			t.Errorf("%s: watch: %v", name, err)
 		}
 	}
-	if n := configMapsOf(s).len(); n != 0 {
+	if n := configMapsOf(s).Len(); n != 0 {
 		t.Errorf("%d objects were created", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"windtunnel.dev/sim/kubeapi/internal/codec"
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
@@ -104,7 +105,7 @@ func BenchmarkSoak(b *testing.B) {
 	createMany(b, c, 20000)
 	var putters []*load.Putter
 	for i := range writers {
-		putters = append(putters, dialPutter(b, p, fmt.Sprintf("web-%06d", i+1), protobufType))
+		putters = append(putters, dialPutter(b, p, fmt.Sprintf("web-%06d", i+1), codec.ProtobufType))
 	}
 	inform(b, c)
 	var next atomic.Int64

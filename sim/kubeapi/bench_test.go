@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"windtunnel.dev/sim/kubeapi/internal/codec"
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
@@ -45,7 +46,7 @@ func newPutters(b *testing.B, p process, names []string, mediaType string) []*lo
 // fast as they are answered, while a real informer (which reads protobuf) follows.
 func BenchmarkUpdateHTTP(b *testing.B) {
 	for _, informed := range []bool{true, false} {
-		for name, mediaType := range map[string]string{"json": "application/json", "protobuf": protobufType} {
+		for name, mediaType := range map[string]string{"json": "application/json", "protobuf": codec.ProtobufType} {
 			b.Run(fmt.Sprintf("body=%s/informers=%d", name, map[bool]int{true: 1}[informed]), func(b *testing.B) {
 				p := startProcess(b)
 				c := client(b, p.config())
@@ -96,7 +97,7 @@ func BenchmarkFanOut(b *testing.B) {
 		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {
 			p := startProcess(b)
 			names, rv := createSlices(b, client(b, p.config()))
-			putters := newPutters(b, p, names, protobufType)
+			putters := newPutters(b, p, names, codec.ProtobufType)
 			var reading sync.WaitGroup
 			var next atomic.Int64
 			for range watchers {

@@ -52,7 +52,7 @@ func churn(b *testing.B, w Writer, owner, batch int, next *atomic.Int64) {
 		if n <= int64(b.N) {
 			slice := population[i%len(population)]
 			slice.Endpoints[0].Addresses[0] = fmt.Sprintf("127.2.%d.%d", n/250%250, n%250)
-			changes = append(changes, Change{watch.Modified, slice})
+			changes = append(changes, Change{Kind: watch.Modified, Object: slice})
 		}
 		if len(changes) == batch || (n > int64(b.N) && len(changes) > 0) {
 			if _, err := w.Apply(changes); err != nil {

@@ -117,7 +117,7 @@ func scribbleInProcess(t *testing.T, w Writer, random *rand.Rand, writes, names 
 	for done := 0; done < writes; {
 		var changes []Change
 		for range 1 + random.IntN(8) {
-			changes = append(changes, Change{kinds[random.IntN(4)], inDefault("cm-"+strconv.Itoa(random.IntN(names)), strconv.Itoa(random.Int()))})
+			changes = append(changes, Change{Kind: kinds[random.IntN(4)], Object: inDefault("cm-"+strconv.Itoa(random.IntN(names)), strconv.Itoa(random.Int()))})
 		}
 		done += len(changes)
 		_, err := w.Apply(changes)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// connections are those that a server has open, each with a number.
+// connections are the open connections of a server, each with a number.
 type connections struct {
 	mu     sync.Mutex
 	last   uint64
@@ -15,7 +15,7 @@ type connections struct {
 	open   map[net.Conn]bool // whether a request has begun on it
 }
 
-// connection is how requests know theirs.
+// connection is the connection of a request.
 type connection struct {
 	number uint64
 	conn   net.Conn
@@ -52,8 +52,8 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// begin and end are those of the server's life. At its end the connections close that
-// nobody has asked anything over: net/http would wait five seconds for their requests.
+// begin and end mark the beginning and end of a life of the server. At the end the connections
+// without a request so far close: net/http would wait five seconds for their requests.
 func (c *connections) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *connections) end() {
 	}
 }
 
-// reset cuts them all as a crash does: the clients get a RST, not an end.
+// reset resets all connections, as a crash does: the clients get a RST.
 func (c *connections) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,14 +81,14 @@ func (c *connections) reset() {
 	}
 }
 
-// connectionOf is that of a request, zero if it came over none.
+// connectionOf is the connection of a request, zero if it has none.
 func connectionOf(req *http.Request) connection {
 	c, _ := req.Context().Value(connectionKey{}).(connection)
 	return c
 }
 
-// reset cuts a request short. Over HTTP/1.1 the client gets a RST; over HTTP/2, where
-// others share the connection, its stream is reset. It does not return.
+// reset aborts a request. Over HTTP/1.1 the client gets a RST. Over HTTP/2, where other requests
+// share the connection, only its stream is reset. reset does not return.
 func reset(req *http.Request) {
 	if c := connectionOf(req); req.ProtoMajor == 1 && c.conn != nil {
 		abort(c.conn)
@@ -96,7 +96,7 @@ func reset(req *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// abort makes the coming close a RST.
+// abort makes the close that follows send a RST.
 func abort(conn net.Conn) {
 	for over, ok := conn.(interface{ NetConn() net.Conn }); ok; over, ok = conn.(interface{ NetConn() net.Conn }) { // TLS
 		conn = over.NetConn()

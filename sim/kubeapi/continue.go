@@ -8,11 +8,14 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// continueToken is where a list goes on: at a key below what the list is about, a
-// namespace or all. Version -1 lets it go on in whatever there is now, which clients
-// use when their version has been compacted.
+// continueToken is the place where a list continues: at a key relative to the list's namespace, or
+// to all. With version -1 the list continues in the current objects, which clients ask for when
+// their version has been compacted.
 type continueToken struct {
 	API     string `json:"v"`
 	Version int64  `json:"rv"`
@@ -21,15 +24,15 @@ type continueToken struct {
 
 const tokenAPI = "meta.k8s.io/v1"
 
-// tokenAfter goes on after o in a list of a namespace, or of all if that is empty.
-func tokenAfter(o *object, namespace string, rv uint64) continueToken {
-	below := strings.TrimPrefix(o.key, namespace)
+// tokenAfter continues after o in a list of a namespace, or of all namespaces if it is empty.
+func tokenAfter(o *store.Object, namespace string, rv uint64) continueToken {
+	below := strings.TrimPrefix(o.Key, namespace)
 	return continueToken{tokenAPI, int64(rv), "/" + strings.TrimPrefix(below, "/") + "\x00"}
 }
 
-// key is the first key of the list's rest.
+// key is the first key of the rest of the list.
 func (t continueToken) key(namespace string) string {
-	return keyOf(namespace, strings.TrimPrefix(t.Start, "/"))
+	return object.Key(namespace, strings.TrimPrefix(t.Start, "/"))
 }
 
 func (t continueToken) String() string {

@@ -201,8 +201,8 @@ func (e typedEvents) Patch(ev *corev1.Event, data []byte) (*corev1.Event, error)
 	return e.CoreV1().Events("").PatchWithEventNamespaceWithContext(context.Background(), ev, data)
 }
 
-// kinds are definitions of namespaced kinds without a schema to speak of.
-func kinds(t *testing.T, s *Server, group, version string, kinds ...string) []schema.GroupVersionResource {
+// resourcesOf are definitions of namespaced kinds without a schema to speak of.
+func resourcesOf(t *testing.T, s *Server, group, version string, kinds ...string) []schema.GroupVersionResource {
 	t.Helper()
 	var all []schema.GroupVersionResource
 	for _, kind := range kinds {
@@ -228,7 +228,7 @@ spec:
 
 func TestTraefikStarts(t *testing.T) {
 	s, c := controllerCluster(t)
-	custom := kinds(t, s, "traefik.io", "v1alpha1", "IngressRoute", "IngressRouteTCP", "IngressRouteUDP", "Middleware", "MiddlewareTCP",
+	custom := resourcesOf(t, s, "traefik.io", "v1alpha1", "IngressRoute", "IngressRouteTCP", "IngressRouteUDP", "Middleware", "MiddlewareTCP",
 		"TraefikService", "TLSOption", "TLSStore", "ServersTransport", "ServersTransportTCP")
 	strip := informers.WithTransform(func(obj any) (any, error) { obj.(metav1.Object).SetManagedFields(nil); return obj, nil })
 	plain := informers.NewSharedInformerFactoryWithOptions(c, 10*time.Minute, strip)
@@ -248,8 +248,8 @@ func TestTraefikStarts(t *testing.T) {
 // discovery, watch, elect a leader and write events of the newer kind.
 func TestControllerRuntimeStarts(t *testing.T) {
 	s, c := controllerCluster(t)
-	custom := kinds(t, s, "projectcontour.io", "v1", "HTTPProxy", "TLSCertificateDelegation")
-	custom = append(custom, kinds(t, s, "projectcontour.io", "v1alpha1", "ExtensionService", "ContourConfiguration")...)
+	custom := resourcesOf(t, s, "projectcontour.io", "v1", "HTTPProxy", "TLSCertificateDelegation")
+	custom = append(custom, resourcesOf(t, s, "projectcontour.io", "v1alpha1", "ExtensionService", "ContourConfiguration")...)
 	for _, legacy := range []bool{false, true} {
 		d := discoverer(t, s)
 		d.UseLegacyDiscovery = legacy
@@ -315,7 +315,7 @@ func TestHAProxyTechStarts(t *testing.T) {
 	synced(t, crds, plain.Core().V1().Namespaces().Informer(), plain.Core().V1().Services().Informer(), plain.Core().V1().Secrets().Informer(),
 		plain.Core().V1().ConfigMaps().Informer(), plain.Networking().V1().Ingresses().Informer(), plain.Networking().V1().IngressClasses().Informer(),
 		plain.Discovery().V1().EndpointSlices().Informer())
-	custom := kinds(t, s, "ingress.v3.haproxy.org", "v3", "Backend", "Defaults", "Global", "TCP")
+	custom := resourcesOf(t, s, "ingress.v3.haproxy.org", "v3", "Backend", "Defaults", "Global", "TCP")
 	dynamics := dynamicinformer.NewDynamicSharedInformerFactory(dynamicClient(t, s.Config()), 0)
 	for _, gvr := range custom {
 		expect(t, defined, gvr.Resource+"."+gvr.Group)

@@ -84,7 +84,7 @@ func TestDefinitionsComeAndGoUnderLoad(t *testing.T) {
 				if _, err := objects.List(context.Background(), metav1.ListOptions{}); err != nil && !errors.IsNotFound(err) {
 					t.Error(err)
 				}
-				if s.table().find(apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions") == nil {
+				if s.state.Served().Find(apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions") == nil {
 					t.Error("the definitions themselves are gone")
 				}
 			}

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
 // The fields that a version names can be selected by, in lists and in watches, which see an
@@ -42,7 +44,7 @@ func TestSelectableFields(t *testing.T) {
 	if _, err := all.Resource(beta).Namespace("default").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.host=a.example"}); !errors.IsBadRequest(err) {
 		t.Errorf("in another version: %v", err)
 	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{FieldSelector: "spec.host=c.example", ResourceVersion: formatRV(s.revision.Load())})
+	w, err := c.Watch(t.Context(), metav1.ListOptions{FieldSelector: "spec.host=c.example", ResourceVersion: object.FormatVersion(s.state.Version())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,10 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/custom"
+	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
 const widgetDefinition = `
@@ -136,14 +140,14 @@ func nested(t testing.TB, obj *unstructured.Unstructured, path ...string) any {
 func TestDefinitionIsEstablished(t *testing.T) {
 	s := start(t)
 	crd := define(t, s, widgetDefinition)
-	if !isTrue(crd, apiextensionsv1.Established) || !isTrue(crd, apiextensionsv1.NamesAccepted) {
+	if !custom.IsTrue(crd, apiextensionsv1.Established) || !custom.IsTrue(crd, apiextensionsv1.NamesAccepted) {
 		t.Errorf("conditions %+v", crd.Status.Conditions)
 	}
 	if got := crd.Status; got.AcceptedNames.ListKind != "WidgetList" || len(got.StoredVersions) != 1 || got.StoredVersions[0] != "v1" {
 		t.Errorf("status %+v", got)
 	}
 	rival := strings.ReplaceAll(widgetDefinition, "widgets", "gadgets")
-	if second := define(t, s, rival); isTrue(second, apiextensionsv1.NamesAccepted) || isTrue(second, apiextensionsv1.Established) {
+	if second := define(t, s, rival); custom.IsTrue(second, apiextensionsv1.NamesAccepted) || custom.IsTrue(second, apiextensionsv1.Established) {
 		t.Errorf("a second definition of kind Widget: %+v", second.Status.Conditions)
 	}
 	_, err := dynamicClient(t, s.Config()).Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gadgets"}).List(t.Context(), metav1.ListOptions{})
@@ -285,7 +289,7 @@ func TestCustomObjectsAreValidated(t *testing.T) {
 	if resp := client.send("PUT", path+"/x", "application/json", `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"x"},"spec":{"host":"h"}}`); resp.StatusCode != 422 || !strings.Contains(resp.body, "metadata.resourceVersion") {
 		t.Errorf("a PUT without a version: %s %s", resp.Status, resp.body)
 	}
-	if resp := client.send("POST", path, protobufType, "k8s\x00"); resp.StatusCode != http.StatusUnsupportedMediaType {
+	if resp := client.send("POST", path, codec.ProtobufType, "k8s\x00"); resp.StatusCode != http.StatusUnsupportedMediaType {
 		t.Errorf("a protobuf body: %s", resp.Status)
 	}
 }
@@ -344,7 +348,7 @@ func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: formatRV(s.revision.Load())})
+	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: object.FormatVersion(s.state.Version())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +356,7 @@ func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	crd, err := crds.Get(t.Context(), "widgets.example.com", metav1.GetOptions{})
-	if err != nil || !isTrue(crd, apiextensionsv1.Terminating) || len(crd.Finalizers) != 1 {
+	if err != nil || !custom.IsTrue(crd, apiextensionsv1.Terminating) || len(crd.Finalizers) != 1 {
 		t.Fatalf("while an object is held: %+v, %v", crd, err)
 	}
 	if _, err := c.Create(t.Context(), widget("late", "l"), metav1.CreateOptions{}); !errors.IsForbidden(err) {
@@ -417,7 +421,7 @@ func TestDefinitionChanges(t *testing.T) {
 	if _, err := c.Create(t.Context(), widget("a", "1"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: formatRV(s.revision.Load())})
+	w, err := c.Watch(t.Context(), metav1.ListOptions{ResourceVersion: object.FormatVersion(s.state.Version())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,35 +441,5 @@ func TestDefinitionChanges(t *testing.T) {
 	}
 	if e := <-w.ResultChan(); e.Type != watch.Modified {
 		t.Errorf("the watch from before saw %+v", e)
-	}
-}
-
-// A stored custom object is a message like those of the built-in kinds, whose
-// version, finalizers and spec are found without decoding it.
-func TestStoredCustomObject(t *testing.T) {
-	base := &resource{group: "example.com", version: "v1", name: "widgets", kind: "Widget", custom: &custom{}}
-	counted := &resource{custom: &custom{}, status: true}
-	seal := func(spec, status any, finalizers ...string) *object {
-		obj := &customObject{content: map[string]any{"spec": spec, "data": "x"}}
-		obj.Name, obj.Finalizers = "a", finalizers
-		if status != nil {
-			obj.content["status"] = status
-		}
-		return sealed(t, base, obj, 11)
-	}
-	plain, ready, other := seal("s", nil), seal("s", map[string]any{"ready": true}, "hold"), seal("t", nil)
-	if plain.hasFinalizers() || !ready.hasFinalizers() {
-		t.Error("finalizers are not found")
-	}
-	if !counted.sameSpec(plain.raw, ready.raw) || base.sameSpec(plain.raw, ready.raw) || counted.sameSpec(plain.raw, other.raw) {
-		t.Error("specs are not told apart from status")
-	}
-	if !putRV(ready.raw, "12") || putRV(ready.raw, "123") {
-		t.Error("versions are not overwritten")
-	}
-	obj, err := ready.decode()
-	check(t, err)
-	if got := obj.(*customObject); got.ResourceVersion != "12" || got.content["data"] != "x" || got.content["status"].(map[string]any)["ready"] != true {
-		t.Errorf("decoded %+v", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// endpoint is one listening address and what serves it, which a restart replaces.
+// endpoint is one listening address and its HTTP server, which a restart replaces.
 type endpoint struct {
 	url      string
 	address  string      // with the port that was found
@@ -32,7 +32,7 @@ func (e *endpoint) serve(server *http.Server) {
 	go server.Serve(listener) // returns when the listener is closed
 }
 
-// close stops listening; the connections live on.
+// close stops listening; open connections go on.
 func (e *endpoint) close() {
 	e.listener.Close()
 	if e.release != nil {
@@ -40,7 +40,7 @@ func (e *endpoint) close() {
 	}
 }
 
-// shutdown waits for the requests in flight, and cuts them when ctx is done first.
+// shutdown waits for the requests in flight, and cuts them if ctx is done first.
 func (e *endpoint) shutdown(ctx context.Context) error {
 	if e.server == nil {
 		return nil
@@ -52,7 +52,7 @@ func (e *endpoint) shutdown(ctx context.Context) error {
 	return nil
 }
 
-// reopen listens again where close had stopped to.
+// reopen listens again on the address that close released.
 func (e *endpoint) reopen() error {
 	l, err := net.Listen("tcp", e.address)
 	e.release()
@@ -64,8 +64,8 @@ func (e *endpoint) reopen() error {
 	return nil
 }
 
-// keepPort binds the port without listening: connections are refused, but
-// no other socket of this machine is given it meanwhile.
+// keepPort binds the port without listening: connections are refused, but no other socket of this
+// machine gets the port.
 func keepPort(address string) (release func(), err error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {

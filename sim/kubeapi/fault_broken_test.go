@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"windtunnel.dev/sim/kubeapi/fault"
-	"windtunnel.dev/sim/kubeapi/fault/broken"
 )
 
 func breakable(o *Options) { o.Broken = true }
 
 func TestBrokenNeedsItsSwitch(t *testing.T) {
 	r := newRig(t)
-	for _, f := range []fault.Fault{broken.Drop(), broken.Duplicate(), broken.Reorder()} {
+	for _, f := range []fault.Fault{fault.DroppedEvents(), fault.DuplicatedEvents(), fault.ReorderedEvents()} {
 		if _, err := r.s.Inject(f, fault.Scope{}); err == nil || !strings.Contains(err.Error(), "Options.Broken") {
 			t.Errorf("%s: %v", f.Name, err)
 		}
@@ -24,7 +23,7 @@ func TestBrokenDrop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, breakable)
 	r.follow()
-	r.inject(broken.Drop(), fault.Scope{Count: 1})
+	r.inject(fault.DroppedEvents(), fault.Scope{Count: 1})
 	r.create("dropped")
 	r.hit("broken-drop")
 	r.create("next")
@@ -40,7 +39,7 @@ func TestBrokenDrop(t *testing.T) {
 
 // Events that come twice or in the wrong order end in the right state, here.
 func TestBrokenOrder(t *testing.T) {
-	for _, f := range []fault.Fault{broken.Duplicate(), broken.Reorder()} {
+	for _, f := range []fault.Fault{fault.DuplicatedEvents(), fault.ReorderedEvents()} {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, breakable)

@@ -51,7 +51,7 @@ func TestInformerSurvives(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.follow()
-			before := r.s.revision.Load()
+			before := r.s.state.Version()
 			r.inject(test.fault, test.scope)
 			test.provoke(r)
 			for range test.scope.Count {
@@ -241,7 +241,7 @@ func TestStaleRead(t *testing.T) {
 	stop()
 	r.inject(fault.StaleRead(0), fault.Scope{})
 	list, err := subject.List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
-	if want := configMapsOf(r.s).len(); err != nil || len(list.Items) != want {
+	if want := configMapsOf(r.s).Len(); err != nil || len(list.Items) != want {
 		t.Errorf("a list that lags by nothing has %d items, %v; want %d", len(list.Items), err, want)
 	}
 }

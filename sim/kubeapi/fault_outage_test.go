@@ -39,7 +39,7 @@ func TestInformerSurvivesOutage(t *testing.T) {
 				r.elsewhere()
 				url := r.s.URL()
 				stop := r.inject(test.fault, fault.Scope{})
-				if h := r.hit(test.fault.Name); h.Version != r.s.revision.Load() || h.Error != "" {
+				if h := r.hit(test.fault.Name); h.Version != r.s.state.Version() || h.Error != "" {
 					t.Errorf("logged as %+v", h)
 				}
 				if name != "short restart" {

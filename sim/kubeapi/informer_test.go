@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // requests counts what a client sends.
@@ -78,8 +80,8 @@ func expect(t *testing.T, events <-chan string, want ...string) {
 	}
 }
 
-func configMapsOf(s *Server) *collection {
-	return s.collections[findResource(configMaps.GroupVersion(), configMaps.Resource)]
+func configMapsOf(s *Server) *store.Collection {
+	return s.state.BuiltIn(configMaps.GroupVersion(), configMaps.Resource)
 }
 
 func configMap(name, v string) *corev1.ConfigMap {
@@ -230,7 +232,7 @@ func slice(name string, endpoints int) *discoveryv1.EndpointSlice {
 func TestExpiredWatch(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
-	configMapsOf(s).history.maxEvents = 2
+	configMapsOf(s).Bound(2)
 	for _, v := range []string{"1", "2", "3", "4"} {
 		if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("cm-"+v, v), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

@@ -25,8 +25,8 @@ func (s *Server) writeKubeconfig(dir string) (string, error) {
 	addUser(file, name, name, config)
 	file.CurrentContext = name
 	if s.https != nil {
-		s.identity.dir = dir
-		if err := s.identity.writeCA(); err != nil {
+		s.identity.Dir = dir
+		if err := s.identity.WriteCA(); err != nil {
 			return "", fmt.Errorf("writing the CA's certificate: %w", err)
 		}
 		byCert, err := s.CertificateConfig("admin", "system:masters")

@@ -178,7 +178,7 @@ func TestDryRunStoresNothing(t *testing.T) {
 	if _, err := cms.Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	before := s.revision.Load()
+	before := s.state.Version()
 	changed, err := cms.Update(t.Context(), configMap("a", "2"), metav1.UpdateOptions{DryRun: dry})
 	if err != nil || changed.Labels["v"] != "2" {
 		t.Errorf("answered %v, %v", changed, err)
@@ -186,7 +186,7 @@ func TestDryRunStoresNothing(t *testing.T) {
 	if err := cms.Delete(t.Context(), "a", metav1.DeleteOptions{DryRun: dry}); err != nil {
 		t.Error(err)
 	}
-	if s.revision.Load() != before {
+	if s.state.Version() != before {
 		t.Error("dry runs wrote")
 	}
 }

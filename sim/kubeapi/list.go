@@ -6,6 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 func (s *Server) list(w http.ResponseWriter, r *request) error {
@@ -22,27 +25,27 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	}
 	objects, rv, _, stale := s.staleRead(r)
 	if !stale {
-		if objects, rv, err = r.objects.read(opts); err != nil {
+		if objects, rv, err = readObjects(r.Objects, opts); err != nil {
 			return err
 		}
 	}
-	page, m := paginate(sel.filter(objects), rv, opts, sel)
+	page, m := paginate(sel.Filter(objects), rv, opts, sel)
 	return respondList(w, r, page, m)
 }
 
-// read returns the objects that a list is about, before selection, and their version.
-func (c *collection) read(opts listOptions) ([]*object, uint64, error) {
+// readObjects returns the objects of a list before selection, and their version.
+func readObjects(c *store.Collection, opts listOptions) ([]*store.Object, uint64, error) {
 	want := opts.rv
 	if opts.token != nil && opts.token.Version > 0 {
 		want = uint64(opts.token.Version)
 	} else if !opts.exact {
-		objects, rv, _ := c.snapshot()
+		objects, rv, _ := c.Snapshot()
 		if opts.limit > 0 && len(objects) > opts.limit {
-			c.paged.Store(&state{rv, objects}) // the next page will want it
+			c.KeepForPages(rv, objects)
 		}
 		return objects, rv, nil
 	}
-	objects, ok := c.snapshotAt(want)
+	objects, ok := c.SnapshotAt(want)
 	if ok {
 		return objects, want, nil
 	}
@@ -55,20 +58,20 @@ func (c *collection) read(opts listOptions) ([]*object, uint64, error) {
 	return nil, 0, err
 }
 
-// paginate cuts the page out of objects, which are in the order of their keys.
-func paginate(objects []*object, rv uint64, opts listOptions, sel selector) ([]*object, metav1.ListMeta) {
-	m := metav1.ListMeta{ResourceVersion: formatRV(rv)}
+// paginate cuts a page out of objects, which are in the order of their keys.
+func paginate(objects []*store.Object, rv uint64, opts listOptions, sel store.Selector) ([]*store.Object, metav1.ListMeta) {
+	m := metav1.ListMeta{ResourceVersion: object.FormatVersion(rv)}
 	if opts.token != nil {
-		start := opts.token.key(sel.namespace)
-		from := sort.Search(len(objects), func(i int) bool { return objects[i].key >= start })
+		start := opts.token.key(sel.Namespace)
+		from := sort.Search(len(objects), func(i int) bool { return objects[i].Key >= start })
 		objects = objects[from:]
 	}
 	if opts.limit == 0 || len(objects) <= opts.limit {
 		return objects, m
 	}
 	page, rest := objects[:opts.limit], int64(len(objects)-opts.limit)
-	m.Continue = tokenAfter(page[len(page)-1], sel.namespace, rv).String()
-	if !sel.narrow() {
+	m.Continue = tokenAfter(page[len(page)-1], sel.Namespace, rv).String()
+	if !sel.Narrow() {
 		m.RemainingItemCount = &rest
 	}
 	return page, m

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// listenOn listens on address. One beyond loopback must be guarded: by TLS, and by a
-// token that the operator chose, as whoever comes in may do anything.
+// listenOn listens on address. An address beyond loopback needs TLS and a token that the operator
+// chose, because a client may do everything.
 func listenOn(address string, guarded bool) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -36,7 +36,7 @@ func loopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// reachable is a listener's address as a client on this machine can dial it.
+// reachable is the address of a listener that a client on this machine can dial.
 func reachable(l net.Listener) string {
 	addr := l.Addr().(*net.TCPAddr)
 	if addr.IP.IsUnspecified() {
@@ -45,7 +45,7 @@ func reachable(l net.Listener) string {
 	return addr.String()
 }
 
-// addressesOf are those that a certificate for the listener must name, beyond loopback.
+// addressesOf are the addresses beyond loopback that a certificate for the listener must contain.
 func addressesOf(l net.Listener) []net.IP {
 	ip := l.Addr().(*net.TCPAddr).IP
 	if !ip.IsUnspecified() {

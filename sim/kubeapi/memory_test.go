@@ -12,6 +12,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"windtunnel.dev/sim/kubeapi/internal/codec"
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
@@ -46,11 +47,11 @@ func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.(*net.TCPConn).SetReadBuffer(4 << 10)
-		fmt.Fprint(conn, "GET /apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\nAccept: "+protobufType+"\r\n\r\n")
+		fmt.Fprint(conn, "GET /apis/discovery.k8s.io/v1/endpointslices?watch=1&resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\nAccept: "+codec.ProtobufType+"\r\n\r\n")
 		conns = append(conns, conn)
 	}
-	slices := s.collections[findResource(discoveryv1.SchemeGroupVersion, "endpointslices")]
-	within("all watch", func() bool { return slices.watchers.Load() == watches })
+	slices := s.state.BuiltIn(discoveryv1.SchemeGroupVersion, "endpointslices")
+	within("all watch", func() bool { return slices.Watchers.Load() == watches })
 	runtime.GC()
 	if each := (held() - before) / watches; each > 256<<10 {
 		t.Errorf("each watch holds %d KiB", each>>10)
@@ -58,6 +59,6 @@ func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	within("the watches have ended", func() bool { return slices.watchers.Load() == 0 && runtime.NumGoroutine() <= goroutines+5 })
+	within("the watches have ended", func() bool { return slices.Watchers.Load() == 0 && runtime.NumGoroutine() <= goroutines+5 })
 	within("their memory is back", func() bool { return held() < before+16<<20 }) // nobody calls for a collection
 }

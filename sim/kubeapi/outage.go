@@ -18,8 +18,8 @@ type target struct {
 	watches int // in scope, that it has ended
 }
 
-// Stop ends one life of the server. The sockets close before the watches end: a
-// client that comes back at once must be refused.
+// Stop ends one life of the server. The sockets close before the watches end, so that a client that
+// comes back at once is refused.
 func (t *target) Stop(reset bool) {
 	s := t.s
 	s.outages.Lock()
@@ -51,10 +51,9 @@ func (t *target) Stop(reset bool) {
 	}
 }
 
-// whileUp sends away the requests that still come in over open connections
-// while the server stops. A watch among them must not be taken and ended at once,
-// which would tell its client that something is wrong with it.
-func (s *Server) whileUp(next http.Handler) http.Handler {
+// withRefusalWhileStopping refuses requests that arrive over open connections while the server stops. Such a watch
+// must not begin and end at once, because its client would take that for an error of its own.
+func (s *Server) withRefusalWhileStopping(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !closed(s.ending()) {
 			next.ServeHTTP(w, req)
@@ -67,7 +66,7 @@ func (s *Server) whileUp(next http.Handler) http.Handler {
 	})
 }
 
-// Start begins another life, unless the server was closed for good. A failure is logged.
+// Start begins another life, unless the server was closed for good. It logs a failure.
 func (t *target) Start() error {
 	s := t.s
 	s.outages.Lock()
@@ -87,12 +86,12 @@ func (t *target) Start() error {
 	}
 	err := errors.Join(errs...)
 	if err != nil {
-		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.revision.Load(), err)
+		s.faults.log(&injection{Fault: fault.Fault{Name: "start"}}, fault.Request{}, s.state.Version(), err)
 	}
 	return err
 }
 
-// EndWatches ends those that are open and in scope.
+// EndWatches ends the open watches in scope.
 func (t *target) EndWatches(scope fault.Scope) {
 	for _, st := range t.s.streams.covered(scope) {
 		st.end()
@@ -100,31 +99,19 @@ func (t *target) EndWatches(scope fault.Scope) {
 	}
 }
 
-// Forget gives up the history of the scope's resources.
+// Forget drops the history of the scope's resources.
 func (t *target) Forget(scope fault.Scope) {
-	for c := range t.s.everyCollection() {
-		if scope.CoversResource(c.res.groupResource().String()) {
-			c.forget()
+	for c := range t.s.state.EveryCollection() {
+		if scope.CoversResource(c.Resource.GroupResource().String()) {
+			c.Forget()
 		}
 	}
 }
 
-// forget gives up all events. Who watches and is up to date goes on; who comes
-// back with an earlier version, even if nothing happened since, is too late.
-func (c *collection) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.history.len() > 0 {
-		c.history.drop()
-	}
-	c.history.floor = c.revision.Load()
-	c.paged.Store(nil)
-}
-
-// RotateCertificate replaces the serving certificate; restore brings the old CA's back.
+// RotateCertificate replaces the serving certificate; restore brings the old one back.
 func (t *target) RotateCertificate(newCA bool) (restore func(), err error) {
-	return t.s.identity.rotate(newCA)
+	return t.s.identity.Rotate(newCA)
 }
 
-// ending is closed when the server stops; the next life has another.
+// ending is closed when the server stops; the next life has another channel.
 func (s *Server) ending() chan struct{} { return s.stopping.Load().(chan struct{}) }

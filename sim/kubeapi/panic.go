@@ -9,32 +9,13 @@ import (
 	"runtime/debug"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/internal/rescue"
 )
 
-// panicked is the error of a library that panicked.
-type panicked struct {
-	apierrors.APIStatus // what the client is told
-	reason              any
-	stack               []byte
-}
-
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.reason) }
-
-// attempt calls a library that panics on some invalid input, and turns the panic into an
-// error. The client gets refusal.
-func attempt[T any](refusal apierrors.APIStatus, call func() (T, error)) (result T, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = &panicked{refusal, reason, debug.Stack()}
-		}
-	}()
-	return call()
-}
-
-// surviving answers a panic with a 500 and logs it. A response that has begun is cut, so
+// withRecovery answers a panic with a 500 and logs it. A response that has begun is cut, so
 // the client does not take it for complete.
-func (s *Server) surviving(next http.Handler) http.Handler {
+func (s *Server) withRecovery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
 			reason := recover()
@@ -56,9 +37,9 @@ func (s *Server) surviving(next http.Handler) http.Handler {
 
 // reportError reports the panics among errors.
 func (s *Server) reportError(req *http.Request, err error) {
-	var p *panicked
+	var p *rescue.Panic
 	if errors.As(err, &p) {
-		s.reportPanic(req, p.reason, p.stack)
+		s.reportPanic(req, p.Reason, p.Stack)
 	}
 }
 
@@ -80,10 +61,4 @@ func (n netLog) Write(line []byte) (int, error) {
 		n.log.Error("kubeapi: " + string(bytes.TrimSpace(line)))
 	}
 	return len(line), nil
-}
-
-// badRequest is the 400 with this message.
-func badRequest(message string) *apierrors.StatusError {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure, Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: message}}
 }

@@ -84,7 +84,7 @@ func TestPanicsAreAnsweredAndTold(t *testing.T) {
 		panic(errors.New("late"))
 	})
 	for _, h2 := range []bool{false, true} {
-		server := httptest.NewUnstartedServer(s.surviving(mux))
+		server := httptest.NewUnstartedServer(s.withRecovery(mux))
 		server.EnableHTTP2 = h2
 		server.StartTLS()
 		defer server.Close()

@@ -13,14 +13,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// readQuery reads what a list, a watch or the deletion of a collection asks for. It
-// looks, as kube-apiserver does, at all that can be said of the options by themselves
-// before it looks at the fields that the resource has.
-func readQuery(r *request) (*internalversion.ListOptions, selector, error) {
+// readQuery parses the options of a list, a watch or the deletion of a collection. Like
+// kube-apiserver it validates the options by themselves before it checks the fields of the
+// resource.
+func readQuery(r *request) (*internalversion.ListOptions, store.Selector, error) {
 	opts := &internalversion.ListOptions{}
-	sel := selector{namespace: r.namespace, labels: labels.Everything(), fields: fields.Everything()}
+	sel := store.Selector{Namespace: r.Namespace, Labels: labels.Everything(), Fields: fields.Everything()}
 	if err := checkSelectorSize(r.query); err != nil {
 		return nil, sel, err
 	}
@@ -32,38 +35,38 @@ func readQuery(r *request) (*internalversion.ListOptions, selector, error) {
 		return nil, sel, err
 	}
 	if opts.LabelSelector != nil {
-		sel.labels = opts.LabelSelector
+		sel.Labels = opts.LabelSelector
 	}
 	if opts.FieldSelector != nil {
-		sel.fields = opts.FieldSelector
+		sel.Fields = opts.FieldSelector
 	}
-	if r.res.custom != nil {
-		sel.paths = r.res.custom.selectable
+	if r.Resource.Custom != nil {
+		sel.Paths = r.Resource.Custom.Selectable
 	}
-	return opts, sel, checkFields(r.res, sel.fields)
+	return opts, sel, checkFields(r.Resource, sel.Fields)
 }
 
 func checkSelectorSize(query url.Values) error {
 	for _, name := range []string{"labelSelector", "fieldSelector"} {
-		if n := len(query.Get(name)); n > maxSelector {
-			return errors.NewBadRequest(fmt.Sprintf("a %s of %d bytes is too long: the limit is %d", name, n, maxSelector))
+		if n := len(query.Get(name)); n > store.MaxSelector {
+			return errors.NewBadRequest(fmt.Sprintf("a %s of %d bytes is too long: the limit is %d", name, n, store.MaxSelector))
 		}
 	}
 	return nil
 }
 
-// checkFields refuses fields that cannot be selected by, in the words of the kinds
-// that have fields of their own, or in those of all others.
-func checkFields(res *resource, asked fields.Selector) error {
-	known := res.selectable()
+// checkFields refuses fields that selectors cannot use. The wording differs between kinds with
+// fields of their own and all others.
+func checkFields(res *resource.Resource, asked fields.Selector) error {
+	known := selectable(res)
 	for _, requirement := range asked.Requirements() {
 		name := requirement.Field
 		switch {
 		case known.Has(name):
 			continue
-		case res.custom != nil:
+		case res.Custom != nil:
 			return errors.NewBadRequest("field label not supported: " + name)
-		case res.base().fields != nil:
+		case res.Base().Fields != nil:
 			return errors.NewBadRequest("field label not supported: " + name)
 		}
 		return errors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
@@ -72,22 +75,22 @@ func checkFields(res *resource, asked fields.Selector) error {
 }
 
 // selectable returns the names of the fields that selectors may use, as a set with empty values.
-func (res *resource) selectable() fields.Set {
+func selectable(res *resource.Resource) fields.Set {
 	known := fields.Set{"metadata.name": "", "metadata.namespace": ""}
-	if res.custom != nil {
-		for name := range res.custom.selectable {
+	if res.Custom != nil {
+		for name := range res.Custom.Selectable {
 			known[name] = ""
 		}
 	}
-	if base := res.base(); base.fields != nil {
-		for _, name := range slices.Collect(maps.Keys(base.fields(base.empty()))) {
+	if base := res.Base(); base.Fields != nil {
+		for _, name := range slices.Collect(maps.Keys(base.Fields(base.Empty()))) {
 			known[name] = ""
 		}
 	}
 	return known
 }
 
-// listOptions is the query of a list, read.
+// listOptions are the parsed options of a list.
 type listOptions struct {
 	rv      uint64
 	rvGiven bool

@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
 // sockets are the connections that a client opened.
@@ -72,11 +75,19 @@ func TestInformerReconnects(t *testing.T) {
 	}
 
 	c := configMapsOf(s)
-	c.mu.Lock()
-	conns.cut() // it cannot come back before the lock is released: by then its version is too old
-	c.history.floor, c.history.first = c.revision.Load()+1, c.history.next
-	c.revision.Add(1)
-	c.mu.Unlock()
+	c.Bound(1)
+	c.CommitMany(func(commit func(store.Transition) (*store.Object, error)) {
+		conns.cut() // it cannot come back before the lock is released: by then its version is too old
+		for _, name := range []string{"x", "y"} {
+			cm := configMap(name, "1")
+			cm.Namespace = "default"
+			next, err := c.Prepare(watch.Added, nil, cm)
+			if err == nil {
+				_, err = commit(next)
+			}
+			check(t, err)
+		}
+	})
 	create("c")
 	for got := ""; got != "add c 1"; { // the new list tells of a and b again, in any order
 		select {

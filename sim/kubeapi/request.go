@@ -3,108 +3,72 @@ package kubeapi
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"windtunnel.dev/sim/kubeapi/internal/cluster"
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// request is one request about one resource: what the URL names, and how to answer.
+// request is one HTTP request about one resource, and how to answer it.
 type request struct {
 	*http.Request
-	res             *resource
-	objects         *collection
-	namespace, name string // empty: all
-	subresource     string
-	query           url.Values
-	codec           codec
-	form            form
-	warnings        *warningHeader
-	deleteOptions   *metav1.DeleteOptions // of a deletion, once they were read
-	ruled           *resource             // whose rules count instead of those of res; usually nil
-	body            []byte                // once it was read
-	written         runtime.Object        // what the request stored, decoded
+	cluster.Operation
+	query         url.Values
+	codec         codec.Codec
+	form          codec.Form
+	warnings      *warningHeader
+	deleteOptions *metav1.DeleteOptions // of a deletion, once they were read
+	body          []byte                // once it was read
+	server        *Server
 }
 
-// path is what a URL path names.
-type path struct {
-	gv                                     schema.GroupVersion
-	namespace, resource, name, subresource string
-}
-
-// parsePath reads /api/v1/… and /apis/<group>/<version>/…, with at least a
-// resource. It is false for any other path.
-func parsePath(urlPath string) (path, bool) {
-	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
-	var p path
-	switch {
-	case len(parts) >= 3 && parts[0] == "api":
-		p.gv, parts = schema.GroupVersion{Version: parts[1]}, parts[2:]
-	case len(parts) >= 4 && parts[0] == "apis":
-		p.gv, parts = schema.GroupVersion{Group: parts[1], Version: parts[2]}, parts[3:]
-	default:
-		return p, false
-	}
-	// A namespace's own subresources look like resources in it; only these two exist.
-	if parts[0] == "namespaces" && len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
-		p.namespace, parts = parts[1], parts[2:]
-	}
-	p.resource = parts[0]
-	if len(parts) > 1 {
-		p.name = parts[1]
-	}
-	if len(parts) > 2 {
-		p.subresource = strings.Join(parts[2:], "/")
-	}
-	return p, true
-}
-
-// resolve finds the resource that the path names. Unknown ones are answered as
-// kube-apiserver does: text for a group that it does not know and for what a custom
-// group does not have, else a Status.
+// resolve finds the resource that the path names. It refuses unknown ones as kube-apiserver does:
+// with text for an unknown group and for an unknown resource of a custom group, else with a Status.
 func (s *Server) resolve(r *request) error {
-	p, ok := parsePath(r.URL.Path)
+	p, ok := resource.ParsePath(r.URL.Path)
 	if !s.knowsGroup(r.URL.Path) {
 		return errUnknownPath
 	}
-	if group := groupOf(r.URL.Path); s.table().isCustom(group) && s.table().find(p.gv, p.resource) == nil {
+	if group := groupOf(r.URL.Path); s.state.Served().IsCustom(group) && s.state.Served().Find(p.GroupVersion, p.Resource) == nil {
 		return errUnknownPath
 	}
-	if !ok || !s.table().knows(p.gv) {
+	if !ok || !s.state.Served().Knows(p.GroupVersion) {
 		return errUnknownResource(p)
 	}
-	r.res = s.table().find(p.gv, p.resource)
-	if r.res == nil || (p.namespace != "" && r.res.clusterScoped) {
+	r.Resource = s.state.Served().Find(p.GroupVersion, p.Resource)
+	if r.Resource == nil || (p.Namespace != "" && r.Resource.ClusterScoped) {
 		return errUnknownResource(p)
 	}
-	r.subresource = p.subresource
-	if !r.res.has(p.subresource) && !r.wantsContainer() {
-		if r.res.custom != nil {
-			return errors.NewNotFound(r.res.groupResource(), p.name)
+	r.Subresource = p.Subresource
+	if !r.Resource.Has(p.Subresource) && !r.wantsContainer() {
+		if r.Resource.Custom != nil {
+			return errors.NewNotFound(r.Resource.GroupResource(), p.Name)
 		}
 		return errUnknownResource(p)
 	}
-	r.objects = s.collection(r.res)
-	if r.objects == nil {
+	r.Objects = s.state.Collection(r.Resource)
+	if r.Objects == nil {
 		return errUnknownResource(p)
 	}
-	r.namespace, r.name = p.namespace, p.name
-	if r.name != "" && r.namespace == "" && !r.res.clusterScoped {
+	r.Namespace, r.Name = p.Namespace, p.Name
+	if r.Name != "" && r.Namespace == "" && !r.Resource.ClusterScoped {
 		return errUnknownResource(p)
 	}
 	return nil
 }
 
-// knowsGroup says whether a path is in a group that is served, in whatever version of it.
+// knowsGroup reports whether the group of a path is served, in any version.
 func (s *Server) knowsGroup(urlPath string) bool {
 	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
 	if len(parts) >= 2 && parts[0] == "api" {
 		return true
 	}
-	return groupOf(urlPath) != "" && s.table().knowsGroup(groupOf(urlPath))
+	return groupOf(urlPath) != "" && s.state.Served().KnowsGroup(groupOf(urlPath))
 }
 
 // groupOf is the group of a path below /apis/<group>/, empty for any other.
@@ -116,31 +80,9 @@ func groupOf(urlPath string) string {
 	return ""
 }
 
-func (res *resource) has(subresource string) bool {
-	return subresource == "" || (subresource == "status" && res.status) || slices.Contains(res.subresources, subresource) ||
-		(subresource == scaleSubresource && (res.scale || res.custom.scales()))
-}
-
-// rules is the resource whose rules the request's object obeys: a version of a
-// custom kind has its own, other views those of what they are stored as.
-func (r *request) rules() *resource {
-	if r.ruled != nil {
-		return r.ruled
-	}
-	if r.res.custom != nil {
-		return r.res
-	}
-	return r.objects.res
-}
-
-func errUnknownResource(p path) error {
-	err := errors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{Group: p.gv.Group, Resource: p.resource}, "", "", 0, true)
+func errUnknownResource(p resource.Path) error {
+	err := errors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{Group: p.GroupVersion.Group, Resource: p.Resource}, "", "", 0, true)
 	err.ErrStatus.Message = "the server could not find the requested resource"
 	err.ErrStatus.Details = &metav1.StatusDetails{}
 	return err
 }
-
-// key is that of the object that the URL names.
-func (r *request) key() string { return keyOf(r.namespace, r.name) }
-
-func (r *request) notFound() error { return errors.NewNotFound(r.res.groupResource(), r.name) }

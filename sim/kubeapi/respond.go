@@ -8,52 +8,69 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
+// pretty reports whether a person reads the answer: kube-apiserver indents JSON for these clients,
+// too.
+func pretty(r *http.Request) bool {
+	switch r.URL.Query().Get("pretty") {
+	case "":
+		agent := r.UserAgent()
+		return slices.ContainsFunc([]string{"curl", "Wget", "Mozilla/5.0"}, func(p string) bool { return strings.HasPrefix(agent, p) })
+	case "0", "false":
+		return false
+	}
+	return true
+}
+
 // respond writes one object in the form that was asked for.
-func respond(w http.ResponseWriter, r *request, code int, o *object) error {
+func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error {
 	body, err := r.encode(o)
 	if err != nil {
 		return err
 	}
-	write(w, r.Request, r.codec.mediaType(), code, body)
+	write(w, r.Request, r.codec.MediaType(), code, body)
 	return nil
 }
 
-// encode encodes what r answers with; JSON of what it has just stored, which
-// watchers will want as well, from the object that it still has decoded.
-func (r *request) encode(o *object) ([]byte, error) {
-	if _, plain := r.form.(jsonCodec); plain && r.written != nil && r.objects.fresh(o) && o.json.Load() == nil {
-		return o.encodeJSON(r.written, true)
+// encode encodes an answer. If it is JSON of an object that the request has just stored, it uses
+// the object that is still decoded, and keeps the bytes for the watchers.
+func (r *request) encode(o *store.Object) ([]byte, error) {
+	if _, plain := r.form.(codec.JSON); plain && r.Written != nil && r.Objects.Fresh(o) && o.JSON.Load() == nil {
+		return codec.EncodeJSON(o, r.Written, true)
 	}
-	return r.form.object(o, false)
+	return r.form.Object(o, false)
 }
 
-// respondList writes many, without holding all their bytes.
-func respondList(w http.ResponseWriter, r *request, objects []*object, m metav1.ListMeta) error {
-	if _, isJSON := r.codec.(jsonCodec); isJSON && pretty(r.Request) {
+// respondList writes a list without holding all its bytes.
+func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m metav1.ListMeta) error {
+	if _, isJSON := r.codec.(codec.JSON); isJSON && pretty(r.Request) {
 		var body bytes.Buffer
-		if err := r.form.list(&body, r.res, objects, m); err != nil {
+		if err := r.form.List(&body, r.Resource, objects, m); err != nil {
 			return err
 		}
-		write(w, r.Request, r.codec.mediaType(), http.StatusOK, body.Bytes())
+		write(w, r.Request, r.codec.MediaType(), http.StatusOK, body.Bytes())
 		return nil
 	}
-	writeHead(w, r.codec.mediaType(), http.StatusOK)
+	writeHead(w, r.codec.MediaType(), http.StatusOK)
 	buf := bufio.NewWriterSize(w, 64<<10)
-	if err := r.form.list(buf, r.res, objects, m); err != nil {
+	if err := r.form.List(buf, r.Resource, objects, m); err != nil {
 		panic(http.ErrAbortHandler) // too late for a status: cut the connection, as the client must not take this for a list
 	}
 	buf.Flush() // an error means that the client has gone
 	return nil
 }
 
-// write sends a whole body, indented if it is JSON and a person reads it.
+// write sends a whole body. It indents JSON for a person.
 func write(w http.ResponseWriter, req *http.Request, mediaType string, code int, body []byte) {
 	if strings.HasPrefix(mediaType, "application/json") && pretty(req) {
 		var indented bytes.Buffer
@@ -76,7 +93,7 @@ func writeHead(w http.ResponseWriter, mediaType string, code int) {
 	w.WriteHeader(code)
 }
 
-// fail answers with the Status that err is; an error that is none becomes a 500.
+// fail answers with the Status of err; an error without a Status becomes a 500.
 func fail(w http.ResponseWriter, r *request, err error) {
 	if stderrors.Is(err, errUnknownPath) {
 		w.Header().Set("Cache-Control", noCache)
@@ -87,12 +104,12 @@ func fail(w http.ResponseWriter, r *request, err error) {
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}
-	body, err := r.codec.value(status)
+	body, err := r.codec.Value(status)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	write(w, r.Request, r.codec.mediaType(), int(status.Code), body)
+	write(w, r.Request, r.codec.MediaType(), int(status.Code), body)
 }
 
 func statusFor(err error) *metav1.Status {
@@ -112,26 +129,16 @@ func statusFor(err error) *metav1.Status {
 	return &status
 }
 
-// succeed answers with the Status of a deletion.
-func succeed(w http.ResponseWriter, r *request, o *object) error {
-	body, err := r.codec.value(&metav1.Status{
+// succeed answers a deletion with a Status.
+func succeed(w http.ResponseWriter, r *request, o *store.Object) error {
+	body, err := r.codec.Value(&metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
-		Details:  &metav1.StatusDetails{Name: o.name, Group: r.res.group, Kind: r.res.name, UID: o.uid},
+		Details:  &metav1.StatusDetails{Name: o.Name, Group: r.Resource.Group, Kind: r.Resource.Name, UID: o.UID},
 	})
 	if err != nil {
 		return err
 	}
-	write(w, r.Request, r.codec.mediaType(), http.StatusOK, body)
+	write(w, r.Request, r.codec.MediaType(), http.StatusOK, body)
 	return nil
-}
-
-func errMethod() error {
-	return &errors.StatusError{ErrStatus: metav1.Status{
-		Status:  metav1.StatusFailure,
-		Code:    http.StatusMethodNotAllowed,
-		Reason:  metav1.StatusReasonMethodNotAllowed,
-		Message: "the server does not allow this method on the requested resource",
-		Details: &metav1.StatusDetails{},
-	}}
 }

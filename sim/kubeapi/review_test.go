@@ -9,12 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
 )
 
 // Reviews are answered in JSON and protobuf, allow everything and are not stored.
 func TestReviewsAllowEverything(t *testing.T) {
 	s := start(t)
-	for _, contentType := range []string{"application/json", protobufType} {
+	for _, contentType := range []string{"application/json", codec.ProtobufType} {
 		config := rest.CopyConfig(s.Config())
 		config.ContentType = contentType
 		c := client(t, config)

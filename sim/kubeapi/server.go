@@ -1,12 +1,15 @@
 // Package kubeapi is a simulated Kubernetes API server: kubectl and any
 // client-go program work against it over the wire, HTTP or HTTPS, while its
 // objects live in memory. It stands between the harness, which writes a cluster into
-// it, and the controller under test, which watches. Its one rule: a client must
-// not be able to tell it from kube-apiserver by what the API promises.
+// it, and the controller under test, which watches. Its one rule: where the API makes a promise,
+// a client cannot tell it from kube-apiserver.
 //
-// What it does not do: authorization, CEL beyond the language itself in the rules of
-// custom kinds (and none in webhooks), and the work of controllers and kubelets, which
-// is that of package controllers. As with kube-apiserver, a pod's status is written
+// The package itself is the HTTP surface: routes, lists, watch streams, authentication and
+// faults. The state of the cluster and everything below it is in the packages in internal.
+//
+// It does not do authorization. In the rules of custom kinds it knows CEL without the functions
+// of Kubernetes, and in webhooks no CEL. Package controllers does the work of controllers and
+// kubelets. As with kube-apiserver, a pod's status is written
 // through its status subresource only.
 package kubeapi
 
@@ -23,85 +26,72 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
 	"windtunnel.dev/sim/kubeapi/fault"
+	"windtunnel.dev/sim/kubeapi/internal/certs"
+	"windtunnel.dev/sim/kubeapi/internal/cluster"
 )
 
-// DefaultVersion is the Kubernetes version that a server claims unless told otherwise.
+// DefaultVersion is the Kubernetes version of a server whose Options set none.
 const DefaultVersion = "v1.35.0"
 
-// Options say where a server listens. At least one of HTTP and HTTPS must be set.
+// Options are the options of a server. At least one of HTTP and HTTPS must be set.
 type Options struct {
 	HTTP    string // listen address, host:port; port 0 finds a free one; empty is off
 	HTTPS   string // the same, with a certificate of a CA made at start
 	Dir     string // the kubeconfig and the CA's certificate are written here, which needs HTTPS: it is on then, on a free port of loopback; empty writes none
 	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
-	// ResolveService finds the host:port behind a Service that a webhook is
-	// configured with, for there is no cluster network. Without it such webhooks fail.
+	// ResolveService returns the host:port behind a Service that a webhook configuration
+	// names, because there is no cluster network. Without it such webhooks fail.
 	ResolveService func(namespace, name string, port int32) (string, error)
 
-	// AllowLoopbackEndpoints takes EndpointSlices with addresses in 127.0.0.0/8, which
+	// AllowLoopbackEndpoints accepts EndpointSlices with addresses in 127.0.0.0/8, which
 	// kube-apiserver refuses: simulated pods listen there.
 	AllowLoopbackEndpoints bool
 
-	// Who works on the cluster, package controllers for example. What nobody
-	// else will do, the server does itself and at once.
-	Kubelet             bool // ends deleted pods; else they are gone with the request
-	NamespaceController bool // empties deleted namespaces; else the server does
+	// Which controllers work on the cluster, for example those of package controllers. Without
+	// them the server does their work itself, and at once.
+	Kubelet             bool // somebody ends deleted pods; else they are gone at once
+	NamespaceController bool // somebody empties deleted namespaces; else the server does
 
-	// Everyone must show the token, or a client certificate of this server; who does
-	// not gets a 401. Clients send no token of a kubeconfig over plain HTTP.
+	// A request must carry the token or a client certificate of this server; otherwise it gets
+	// a 401. Clients do not send the token of a kubeconfig over plain HTTP.
 	Token     string // the bearer token, at least 16 characters; empty makes one, for loopback only
-	Anonymous bool   // nobody need show anything; loopback only
+	Anonymous bool   // every request is allowed; loopback only
 
-	Log *slog.Logger // takes panics; nil is slog.Default()
+	Log *slog.Logger // gets a record of each panic; nil is slog.Default()
 
-	OnFault func(fault.Hit) // is told of every fault that hits, one after the other; it must not call the server
-	Broken  bool            // takes the faults of package broken, too
+	OnFault func(fault.Hit) // called for every hit of a fault, one after the other; it must not call the server
+	Broken  bool            // accepts the faults of fault/broken.go, too
 }
 
 // Server is a running API server.
 type Server struct {
-	opts        Options
-	version     string
-	revision    atomic.Uint64 // the newest resourceVersion, of all resources
-	collections map[*resource]*collection
-	namespaces  *collection
-	services    *collection
-	definitions *collection // of custom resources
-	custom      atomic.Pointer[registry]
-	webhooks    webhooks
-	creating    sync.RWMutex // held shared by creations: a namespace that ends waits for them
-	clusterIPs  clusterIPs
-	openAPI     openAPI
-
-	allowLoopback bool // addresses of endpoints
+	opts    Options
+	version string
+	state   *cluster.State
+	openAPI *openAPI
 
 	http, https *endpoint
 	names       map[string]bool // of itself, in Host headers; besides loopback
 	token       string
 	log         *slog.Logger
 	bodyWithin  time.Duration
-	identity    *identity // nil without HTTPS
+	identity    *certs.Identity // nil without HTTPS
 	kubeconfig  string
 	connections connections
 	reclaimer   reclaimer
 	faults      *faults
 	streams     streams
-	broken      bool
 
 	stopping atomic.Value // chan struct{}, closed when watches are to end
 	outages  sync.Mutex   // held while the server stops or starts
 	closed   bool         // for good
 }
 
-// Start makes an empty cluster, with the namespaces that every cluster has, and
-// serves it until Close.
+// Start makes an empty cluster with the namespaces that every cluster has, and serves it until
+// Close.
 func Start(opts Options) (*Server, error) {
 	s, err := newServer(opts)
 	if err != nil {
@@ -132,27 +122,14 @@ func newServer(opts Options) (*Server, error) {
 	if opts.Token != "" && len(opts.Token) < minToken {
 		return nil, fmt.Errorf("kubeapi: a token of %d characters is too easy to guess; use at least %d", len(opts.Token), minToken)
 	}
-	s := &Server{opts: opts, version: version, collections: map[*resource]*collection{}, faults: newFaults(opts.OnFault), broken: opts.Broken,
-		allowLoopback: opts.AllowLoopbackEndpoints, names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()),
-		log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
+	state, err := cluster.New(cluster.Options{
+		ResolveService: opts.ResolveService, Loopback: opts.AllowLoopbackEndpoints, Kubelet: opts.Kubelet, NamespaceController: opts.NamespaceController})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, version: version, state: state, openAPI: &openAPI{version: version, state: state}, faults: newFaults(opts.OnFault),
+		names: map[string]bool{}, token: cmp.Or(opts.Token, rand.Text()), log: cmp.Or(opts.Log, slog.Default()), bodyWithin: bodyWithin}
 	s.stopping.Store(make(chan struct{}))
-	for _, res := range resources {
-		if res.view == nil {
-			s.collections[res] = newCollection(res, &s.revision)
-		}
-	}
-	s.collections[findResource(schema.GroupVersion{Version: "v1"}, "pods")].graceful = opts.Kubelet
-	s.services = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "services")]
-	s.namespaces = s.collections[findResource(schema.GroupVersion{Version: "v1"}, "namespaces")]
-	s.watchDefinitions()
-	s.watchWebhooks(opts.ResolveService)
-	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic} {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		s.prepareNew(s.namespaces.res, ns)
-		if _, err := s.namespaces.commit(watch.Added, nil, ns); err != nil {
-			return nil, fmt.Errorf("creating namespace %s: %w", name, err)
-		}
-	}
 	return s, nil
 }
 
@@ -180,10 +157,10 @@ func (s *Server) listen(opts Options) error {
 	}
 	s.https = &endpoint{url: "https://" + reachable(l), address: l.Addr().String(), listener: l}
 	s.nameAfter(l)
-	if s.identity, err = newIdentity(addressesOf(l)...); err != nil {
+	if s.identity, err = certs.New(addressesOf(l)...); err != nil {
 		return err
 	}
-	s.https.tls = s.identity.config()
+	s.https.tls = s.identity.Config()
 	return nil
 }
 
@@ -238,6 +215,15 @@ func (s *Server) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Writer changes objects from within the process; see package cluster.
+type Writer = cluster.Writer
+
+// Change is one change that a Writer makes.
+type Change = cluster.Change
+
+// Writer returns a writer to s. It may be used by many at once, also after Close.
+func (s *Server) Writer() Writer { return s.state.Writer() }
+
 // URL is the base URL over HTTP, empty if that is off.
 func (s *Server) URL() string {
 	if s.http == nil {
@@ -254,13 +240,13 @@ func (s *Server) TLSURL() string {
 	return s.https.url
 }
 
-// Kubeconfig is the path of a kubeconfig file for this server, which only its owner may
-// read; empty if Options.Dir was. It leads over HTTPS if that is on, as clients keep the
-// token to themselves on plain HTTP.
+// Kubeconfig is the path of a kubeconfig file for this server, which only its owner may read; empty
+// if Options.Dir was. It uses HTTPS if that is on, because clients do not send the token over plain
+// HTTP.
 func (s *Server) Kubeconfig() string { return s.kubeconfig }
 
-// Config is a client configuration for this server with its token, over HTTP if that is
-// on. It does not limit the client's rate.
+// Config is a client configuration for this server with its token, over HTTP if that is on. It does
+// not limit the client's rate.
 func (s *Server) Config() *rest.Config {
 	if s.http != nil {
 		return &rest.Config{Host: s.URL(), QPS: -1, BearerToken: s.token}
@@ -273,33 +259,25 @@ func (s *Server) TLSConfig() *rest.Config {
 	if s.https == nil {
 		return nil
 	}
-	return &rest.Config{Host: s.TLSURL(), QPS: -1, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: s.identity.caPEM()}}
+	return &rest.Config{Host: s.TLSURL(), QPS: -1, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: s.identity.CA()}}
 }
 
-// CertificateConfig is TLSConfig with a new client certificate, for this user
-// and these groups, instead of the token.
+// CertificateConfig is TLSConfig with a new client certificate for this user and these groups
+// instead of the token.
 func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config, error) {
 	config := s.TLSConfig()
 	if config == nil {
 		return nil, errors.New("kubeapi: client certificates need HTTPS, which is off")
 	}
-	cert, err := s.identity.clients.client(user, groups...)
+	cert, err := s.identity.Clients.Client(user, groups...)
 	if err != nil {
 		return nil, err
 	}
 	config.BearerToken = ""
-	config.CertData, config.KeyData, err = pemOf(cert)
+	config.CertData, config.KeyData, err = certs.PEM(cert)
 	return config, err
 }
 
 // Holds counts the objects of each resource that has any, by its name as kubectl
 // writes it: services, ingresses.networking.k8s.io.
-func (s *Server) Holds() map[string]int {
-	counts := map[string]int{}
-	for c := range s.everyCollection() {
-		if n := c.len(); n > 0 {
-			counts[c.res.groupResource().String()] = n
-		}
-	}
-	return counts
-}
+func (s *Server) Holds() map[string]int { return s.state.Holds() }

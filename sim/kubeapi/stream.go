@@ -7,19 +7,23 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// A stream reads up to readEvents at a time from the history and writes about
-// writeBytes at a time to the client, of which about ownBytes may be in memory of its own:
-// so much does a client hold that does not read.
+// A stream reads up to readEvents at a time from the history and writes about writeBytes at a
+// time to the client. About ownBytes of these may be in memory of its own, which a client that
+// does not read holds.
 const (
 	readEvents = 256
 	writeBytes = 256 << 10
 	ownBytes   = 64 << 10
 )
 
-// gatherFor is how soon after a write a stream writes again. Few events at a time
-// would cost most of their time in system calls, the more so the more watch.
+// gatherFor is how soon after a write a stream writes again. With few events per write, system
+// calls would take most of the time, and the more watchers there are the more.
 func gatherFor(watchers int32) time.Duration {
 	return min(max(time.Duration(watchers)*50*time.Microsecond, time.Millisecond), 5*time.Millisecond)
 }
@@ -29,7 +33,7 @@ type stream struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	r        *request
-	sel      selector
+	sel      store.Selector
 	opts     watchOptions
 	server   *Server
 	stopping <-chan struct{}
@@ -41,18 +45,18 @@ type stream struct {
 	err      error         // of the connection, which the client has closed
 }
 
-// open sends the response's header, also when there is no event yet.
+// open sends the header of the response, even if there is no event yet.
 func (st *stream) open() {
-	writeHead(st.w, st.r.codec.streamType(), http.StatusOK)
+	writeHead(st.w, st.r.codec.StreamType(), http.StatusOK)
 	st.err = st.control.Flush()
 }
 
-// initial sends all matching objects and, if bookmarks are wanted, the bookmark
-// that says that these were all. Nothing may cut the stream before that bookmark:
-// a client that saw events but not the bookmark tries again at once, for ever.
-func (st *stream) initial(objects []*object, rv uint64) error {
+// initial sends all matching objects and, if the client wants bookmarks, the bookmark that ends
+// them. Nothing may cut the stream before that bookmark: a client that saw events but not the
+// bookmark tries again at once, for ever.
+func (st *stream) initial(objects []*store.Object, rv uint64) error {
 	for _, o := range objects {
-		if !st.sel.matches(o) {
+		if !st.sel.Matches(o) {
 			continue
 		}
 		if err := st.send(watch.Added, o, false); err != nil {
@@ -68,27 +72,27 @@ func (st *stream) initial(objects []*object, rv uint64) error {
 	return nil
 }
 
-// follow sends events as they come.
-func (st *stream) follow(cur *cursor) error {
+// follow sends events as they happen.
+func (st *stream) follow(cur *store.Cursor) error {
 	deadline := time.NewTimer(st.opts.timeout)
 	defer deadline.Stop()
-	early, began := st.opts.initial && st.opts.bookmarks, cur.seq
+	early, began := st.opts.initial && st.opts.bookmarks, cur.Seq
 	bookmark := time.NewTimer(firstBookmark(early, st.opts.timeout))
 	defer bookmark.Stop()
 	ends := time.Now().Add(st.opts.timeout)
 	var flushed time.Time
 	for begins := true; st.err == nil && time.Now().Before(ends) && !closed(st.stopping) && !closed(st.ended); begins = false {
 		faults := st.server.faults.now.Load()
-		b := cur.read(st.workspace().events[:0], readEvents)
-		st.work.used = max(st.work.used, len(b.events))
-		if b.lost {
-			return nil // as kube-apiserver: a clean end; the client's next watch is told that it is too late
+		b := cur.Read(st.workspace().events[:0], readEvents)
+		st.work.used = max(st.work.used, len(b.Events))
+		if b.Lost {
+			return nil // a clean end, as in kube-apiserver; the client's next watch gets 410
 		}
-		next, over, err := st.disturb(faults, b.events, begins)
+		next, over, err := st.applyFaults(faults, b.Events, begins)
 		if over {
 			return err
 		}
-		if len(b.events) > 0 {
+		if len(b.Events) > 0 {
 			if err := st.sendAll(next); err != nil {
 				return err
 			}
@@ -97,12 +101,12 @@ func (st *stream) follow(cur *cursor) error {
 		}
 		st.rest()
 		select {
-		case <-b.more:
-			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.objects.watchers.Load()))))
+		case <-b.More:
+			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.Objects.Watchers.Load()))))
 		case <-faults.changed:
 		case <-bookmark.C:
-			if !early || cur.seq != began {
-				if err := st.quietBookmark(b.rv); err != nil {
+			if !early || cur.Seq != began {
+				if err := st.quietBookmark(b.Version); err != nil {
 					return err
 				}
 			}
@@ -119,8 +123,8 @@ func (st *stream) follow(cur *cursor) error {
 	return nil
 }
 
-// firstBookmark is the time to the first bookmark after the initial events: soon, in
-// case that more has happened since.
+// firstBookmark is the time to the first bookmark after the initial events: soon, in case more has
+// happened since.
 func firstBookmark(early bool, timeout time.Duration) time.Duration {
 	if early {
 		return min(secondBookmark, timeout)
@@ -145,7 +149,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-func (st *stream) sendAll(events []event) error {
+func (st *stream) sendAll(events []store.Event) error {
 	err := st.encode(events)
 	if err == nil {
 		st.flush()
@@ -153,54 +157,34 @@ func (st *stream) sendAll(events []event) error {
 	return err
 }
 
-func (st *stream) encode(events []event) error {
+func (st *stream) encode(events []store.Event) error {
 	for i := range events {
-		kind, o, err := st.sel.view(&events[i])
+		kind, o, err := st.sel.Event(&events[i])
 		if err != nil {
 			return err
 		}
 		if o == nil {
 			continue
 		}
-		if err := st.send(kind, o, st.r.objects.fresh(o)); err != nil {
+		if err := st.send(kind, o, st.r.Objects.Fresh(o)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// view is an event as a watcher with this selector sees it, with no object when
-// it does not. An object that ceases to match is DELETED for it: in its last
-// matching state, under the new version.
-func (sel *selector) view(e *event) (watch.EventType, *object, error) {
-	is := e.kind != watch.Deleted && sel.matches(e.object)
-	was := e.prev != nil && sel.matches(e.prev)
-	switch {
-	case is && was:
-		return watch.Modified, e.object, nil
-	case is:
-		return watch.Added, e.object, nil
-	case was && e.kind == watch.Deleted && sel.matches(e.object):
-		return watch.Deleted, e.object, nil
-	case was:
-		last, err := e.prev.at(e.rv)
-		return watch.Deleted, last, err
-	}
-	return "", nil, nil
-}
-
-func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
-	if plain, ok := st.r.form.(protobufCodec); ok && keep && kind == watch.Modified {
-		st.append(plain.sharedFrame(o))
+func (st *stream) send(kind watch.EventType, o *store.Object, keep bool) error {
+	if plain, ok := st.r.form.(codec.Protobuf); ok && keep && kind == watch.Modified {
+		st.append(plain.SharedFrame(o))
 	} else if ok {
-		st.frame(func(buf []byte) []byte { return plain.appendFrame(buf, kind, o) })
+		st.frame(func(buf []byte) []byte { return plain.AppendFrame(buf, kind, o) })
 	} else {
-		body, err := st.r.form.object(o, keep)
+		body, err := st.r.form.Object(o, keep)
 		if err != nil {
 			return err
 		}
-		st.frame(func(buf []byte) []byte { return st.r.codec.frame(buf, kind, body) })
-		st.r.form = withoutColumns(st.r.form)
+		st.frame(func(buf []byte) []byte { return st.r.codec.Frame(buf, kind, body) })
+		st.r.form = codec.WithoutColumns(st.r.form)
 	}
 	if st.size >= writeBytes || len(st.work.buf) >= ownBytes {
 		st.flush()
@@ -208,7 +192,7 @@ func (st *stream) send(kind watch.EventType, o *object, keep bool) error {
 	return nil
 }
 
-// frame adds what appendTo appends, which is this stream's alone.
+// frame adds a part of this stream alone, which appendTo appends.
 func (st *stream) frame(appendTo func([]byte) []byte) {
 	work := st.workspace()
 	begin := len(work.buf)
@@ -239,7 +223,7 @@ func (st *stream) workspace() *workspace {
 	return st.work
 }
 
-// rest gives the workspace back.
+// rest returns the workspace to the pool.
 func (st *stream) rest() {
 	if st.work != nil {
 		st.work.giveBack()
@@ -247,7 +231,7 @@ func (st *stream) rest() {
 	}
 }
 
-// write sends the parts, with as few system calls as the protocol lets it.
+// write sends the parts with as few system calls as the protocol allows.
 func (st *stream) write() error {
 	if st.chunked != nil {
 		return st.chunked.write(st.work.parts, st.size)
@@ -269,11 +253,11 @@ func (st *stream) quietBookmark(rv uint64) error {
 	return nil
 }
 
-// bookmark appends a BOOKMARK: an object that is empty but for its version.
+// bookmark appends a BOOKMARK event: an object with nothing but its version.
 func (st *stream) bookmark(rv uint64, annotations map[string]string) error {
-	obj := st.r.res.empty()
-	accessor(obj).SetAnnotations(annotations)
-	o, err := st.r.res.seal(obj, rv)
+	obj := st.r.Resource.Empty()
+	object.Accessor(obj).SetAnnotations(annotations)
+	o, err := store.Seal(st.r.Resource, obj, rv)
 	if err != nil {
 		return err
 	}
@@ -282,10 +266,10 @@ func (st *stream) bookmark(rv uint64, annotations map[string]string) error {
 
 // fail ends the stream with an ERROR event.
 func (st *stream) fail(err error) {
-	body, err := st.r.codec.value(statusFor(err))
+	body, err := st.r.codec.Value(statusFor(err))
 	if err != nil {
 		panic(http.ErrAbortHandler) // a Status always encodes
 	}
-	st.frame(func(buf []byte) []byte { return st.r.codec.frame(buf, watch.Error, body) })
+	st.frame(func(buf []byte) []byte { return st.r.codec.Frame(buf, watch.Error, body) })
 	st.flush()
 }

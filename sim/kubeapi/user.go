@@ -9,8 +9,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// Who asks is told to webhooks and in reviews. Whoever shows the token, or comes where
-// nobody is asked, is the administrator; a certificate names its own user and groups.
+// Webhooks and reviews get the user of a request. With the token, or on a server that allows
+// anonymous requests, that is the administrator. A certificate names its user and groups.
 
 const allAuthenticated = "system:authenticated"
 
@@ -29,7 +29,7 @@ func userOfCertificate(cert *x509.Certificate) *authenticationv1.UserInfo {
 
 type userKey struct{}
 
-// withUser notes a user who is not the administrator.
+// withUser sets the user of a request, unless it is the administrator.
 func withUser(req *http.Request, user *authenticationv1.UserInfo) *http.Request {
 	if user == nil {
 		return req
@@ -37,8 +37,8 @@ func withUser(req *http.Request, user *authenticationv1.UserInfo) *http.Request 
 	return req.WithContext(context.WithValue(req.Context(), userKey{}, user))
 }
 
-// user is who asks.
-func (r *request) user() authenticationv1.UserInfo {
+// User is the user who sends the request.
+func (r *request) User() authenticationv1.UserInfo {
 	if user, ok := r.Context().Value(userKey{}).(*authenticationv1.UserInfo); ok {
 		return *user
 	}

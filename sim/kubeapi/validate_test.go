@@ -47,7 +47,7 @@ func TestValidation(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(t.Context()) })
-	many := strings.TrimSuffix(strings.Repeat(`{"addresses":["10.0.0.1"]},`, maxEndpoints+1), ",")
+	many := strings.TrimSuffix(strings.Repeat(`{"addresses":["10.0.0.1"]},`, 1001), ",")
 	endpoint := func(kind, e string) string {
 		return `{"metadata":{"name":"x"},"addressType":"` + kind + `","endpoints":[` + e + `]}`
 	}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// checkVersion returns the version to claim. Clients parse it and fail in odd
-// ways on one that is none.
+// checkVersion returns the version of the server. It refuses an invalid one, because clients parse
+// it and fail in odd ways.
 func checkVersion(v string) (string, error) {
 	if v == "" {
 		return DefaultVersion, nil

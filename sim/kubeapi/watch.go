@@ -7,17 +7,23 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// bookmarkEvery is how often a quiet watcher that asked for it is told its
-// version, as in kube-apiserver. Once more this long before its deadline.
 const (
-	bookmarkEvery  = time.Minute
-	lastBookmark   = 2 * time.Second
-	secondBookmark = time.Second // after that of the initial events, if there were more by then
+	// bookmarkEvery is how often a quiet watcher that asked for bookmarks gets one, as in
+	// kube-apiserver.
+	bookmarkEvery = time.Minute
+	// lastBookmark is how long before its deadline a watcher gets another one.
+	lastBookmark = 2 * time.Second
+	// secondBookmark is how long after the bookmark of the initial events a watcher gets
+	// another one, if more has happened since.
+	secondBookmark = time.Second
 )
 
-// watchOptions is the query of a watch, read.
+// watchOptions are the parsed options of a watch.
 type watchOptions struct {
 	rv        uint64
 	initial   bool // begin with an ADDED event for every object there is
@@ -38,7 +44,7 @@ func parseWatchOptions(from *internalversion.ListOptions) (watchOptions, error) 
 
 const maxTimeout = 1 << 31 // seconds, which are more than anyone waits
 
-// watchTimeout is the time that the client asked for, else 30 to 60 minutes.
+// watchTimeout is the timeout that the client asked for, else 30 to 60 minutes.
 func watchTimeout(seconds *int64) time.Duration {
 	if seconds == nil || *seconds <= 0 {
 		return 30*time.Minute + rand.N(30*time.Minute)
@@ -46,8 +52,8 @@ func watchTimeout(seconds *int64) time.Duration {
 	return time.Duration(min(*seconds, maxTimeout)) * time.Second
 }
 
-// watch streams events until its timeout, the client's leaving or the server's
-// stopping. Troubles after its start are told in the stream, as an ERROR event.
+// watch streams events until its timeout, or until the client leaves or the server stops. An error
+// after its start is an ERROR event in the stream.
 func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	query, sel, err := readQuery(r)
 	if err != nil {
@@ -57,8 +63,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if _, isYAML := r.codec.(yamlCodec); isYAML {
-		return errStreamType()
+	if _, isYAML := r.codec.(codec.YAML); isYAML {
+		return codec.ErrStreamType()
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), r: r, sel: sel, opts: opts, server: s, stopping: s.ending(),
 		ended: make(chan struct{}), chunked: chunkedOf(w, r.Request)}
@@ -66,8 +72,8 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	st.open()
 	s.streams.add(st)
 	defer s.streams.remove(st)
-	r.objects.watchers.Add(1)
-	defer r.objects.watchers.Add(-1)
+	r.Objects.Watchers.Add(1)
+	defer r.Objects.Watchers.Add(-1)
 	defer s.reclaimer.watchEnded()
 	defer st.rest()
 	cur, err := s.begin(st)
@@ -80,9 +86,10 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// begin sends the initial events, if asked for, and returns the cursor to what follows.
-func (s *Server) begin(st *stream) (*cursor, error) {
-	c, opts := st.r.objects, st.opts
+// begin sends the initial events, if the client asked for them, and returns the cursor to the
+// events that follow.
+func (s *Server) begin(st *stream) (*store.Cursor, error) {
+	c, opts := st.r.Objects, st.opts
 	switch {
 	case opts.initial:
 		if err := s.await(st.r.Context(), opts.rv); err != nil {
@@ -90,14 +97,14 @@ func (s *Server) begin(st *stream) (*cursor, error) {
 		}
 		objects, rv, cur, stale := s.staleRead(st.r)
 		if !stale {
-			objects, rv, cur = c.snapshot()
+			objects, rv, cur = c.Snapshot()
 		}
 		return cur, st.initial(objects, rv)
 	case opts.now:
-		cur, _, _ := c.cursorAt(s.revision.Load())
+		cur, _, _ := c.CursorAt(s.state.Version())
 		return cur, nil
 	}
-	cur, oldest, ok := c.cursorAt(opts.rv)
+	cur, oldest, ok := c.CursorAt(opts.rv)
 	if !ok {
 		return nil, expired(opts.rv, oldest)
 	}

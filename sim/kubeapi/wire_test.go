@@ -12,6 +12,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
 // wire speaks bare HTTP and JSON with a server.
@@ -72,7 +75,7 @@ func TestErrors(t *testing.T) {
 	w := wire{t, s.URL()}
 	cm := w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	w.mustCreate("/apis/coordination.k8s.io/v1/namespaces/default/leases", `{"metadata":{"name":"leader"}}`)
-	big := `{"data":{"k":"` + strings.Repeat("x", maxBody) + `"}}`
+	big := `{"data":{"k":"` + strings.Repeat("x", codec.MaxBody) + `"}}`
 	modified := "the object has been modified; please apply your changes to the latest version and try again"
 	for name, test := range map[string]struct {
 		method, path, body string
@@ -194,7 +197,7 @@ func TestCompactedTokenCanGoOn(t *testing.T) {
 		w.mustCreate(cmPath, fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
 	}
 	_, page := w.do("GET", cmPath+"?limit=1", "")
-	c.history.maxEvents = 1
+	c.Bound(1)
 	for _, name := range []string{"d", "e"} {
 		w.mustCreate(cmPath, fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
 	}
@@ -263,8 +266,8 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 			if mark.GetKind() != "ConfigMap" || mark.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
 				t.Errorf("bookmark %v", mark.Object)
 			}
-			if mark.GetResourceVersion() != formatRV(s.revision.Load()) {
-				t.Errorf("bookmark at %s, the server is at %d", mark.GetResourceVersion(), s.revision.Load())
+			if mark.GetResourceVersion() != object.FormatVersion(s.state.Version()) {
+				t.Errorf("bookmark at %s, the server is at %d", mark.GetResourceVersion(), s.state.Version())
 			}
 			if kind, obj := e.next(); kind != "" {
 				t.Errorf("then %s %v, want the end at the timeout", kind, obj)
@@ -284,7 +287,7 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 func TestSelectorEnterAndLeave(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
-	e := w.watch(cmPath + "?watch=true&resourceVersion=" + formatRV(s.revision.Load()) + "&labelSelector=" + url.QueryEscape("on=yes"))
+	e := w.watch(cmPath + "?watch=true&resourceVersion=" + object.FormatVersion(s.state.Version()) + "&labelSelector=" + url.QueryEscape("on=yes"))
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	w.do("PUT", cmPath+"/a", `{"metadata":{"name":"a","labels":{"on":"yes"}},"data":{"n":"1"}}`)
 	w.do("PUT", cmPath+"/a", `{"metadata":{"name":"a","labels":{"on":"yes"}},"data":{"n":"2"}}`)

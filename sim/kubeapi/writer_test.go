@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
 func inDefault(name, v string) *corev1.ConfigMap {
@@ -45,7 +47,7 @@ func TestWriter(t *testing.T) {
 	}{{watch.Added, created, "1"}, {watch.Modified, updated, "2"}, {watch.Deleted, deleted, "2"}} {
 		e := <-w.ResultChan()
 		cm := e.Object.(*corev1.ConfigMap)
-		if e.Type != want.kind || cm.ResourceVersion != formatRV(want.rv) || cm.Labels["v"] != want.v || cm.CreationTimestamp.IsZero() {
+		if e.Type != want.kind || cm.ResourceVersion != object.FormatVersion(want.rv) || cm.Labels["v"] != want.v || cm.CreationTimestamp.IsZero() {
 			t.Errorf("event %s %+v, want %+v", e.Type, cm, want)
 		}
 		if uid == "" {
@@ -72,24 +74,24 @@ func TestWriterRefusesAsARequest(t *testing.T) {
 	old := must(t)(w.Create(inDefault("a", "1")))
 	must(t)(w.Update(inDefault("a", "2")))
 	stale, elsewhere, nameless := inDefault("a", "3"), inDefault("a", "1"), inDefault("", "1")
-	stale.ResourceVersion = formatRV(old)
+	stale.ResourceVersion = object.FormatVersion(old)
 	elsewhere.Namespace = "nowhere"
 	for name, test := range map[string]struct {
 		change Change
 		is     func(error) bool
 	}{
-		"exists":       {Change{watch.Added, inDefault("a", "1")}, errors.IsAlreadyExists},
-		"missing":      {Change{watch.Modified, inDefault("b", "1")}, errors.IsNotFound},
-		"not there":    {Change{watch.Deleted, inDefault("b", "1")}, errors.IsNotFound},
-		"stale":        {Change{watch.Modified, stale}, errors.IsConflict},
-		"no namespace": {Change{watch.Added, elsewhere}, errors.IsNotFound},
-		"invalid":      {Change{watch.Added, inDefault("not/a/name", "1")}, errors.IsInvalid},
-		"no name":      {Change{watch.Added, nameless}, func(err error) bool { return strings.Contains(err.Error(), "name") }},
-		"no change":    {Change{watch.Bookmark, inDefault("a", "1")}, func(err error) bool { return strings.Contains(err.Error(), "BOOKMARK") }},
-		"no resource":  {Change{watch.Added, &metav1.Status{}}, func(err error) bool { return strings.Contains(err.Error(), "Status") }},
+		"exists":       {Change{Kind: watch.Added, Object: inDefault("a", "1")}, errors.IsAlreadyExists},
+		"missing":      {Change{Kind: watch.Modified, Object: inDefault("b", "1")}, errors.IsNotFound},
+		"not there":    {Change{Kind: watch.Deleted, Object: inDefault("b", "1")}, errors.IsNotFound},
+		"stale":        {Change{Kind: watch.Modified, Object: stale}, errors.IsConflict},
+		"no namespace": {Change{Kind: watch.Added, Object: elsewhere}, errors.IsNotFound},
+		"invalid":      {Change{Kind: watch.Added, Object: inDefault("not/a/name", "1")}, errors.IsInvalid},
+		"no name":      {Change{Kind: watch.Added, Object: nameless}, func(err error) bool { return strings.Contains(err.Error(), "name") }},
+		"no change":    {Change{Kind: watch.Bookmark, Object: inDefault("a", "1")}, func(err error) bool { return strings.Contains(err.Error(), "BOOKMARK") }},
+		"no resource":  {Change{Kind: watch.Added, Object: &metav1.Status{}}, func(err error) bool { return strings.Contains(err.Error(), "Status") }},
 	} {
 		for how, versions := range map[string]func() (uint64, error){
-			"one": func() (uint64, error) { return w.one(test.change, "") },
+			"one": func() (uint64, error) { return single(w, test.change) },
 			"batch": func() (uint64, error) {
 				rv, err := w.Apply([]Change{test.change})
 				if list, ok := err.(interface{ Unwrap() []error }); ok && len(list.Unwrap()) == 1 {
@@ -103,6 +105,20 @@ func TestWriterRefusesAsARequest(t *testing.T) {
 			}
 		}
 	}
+}
+
+// single makes a change by the method for its kind; for a change of no such kind there is none.
+func single(w Writer, change Change) (uint64, error) {
+	switch change.Kind {
+	case watch.Added:
+		return w.Create(change.Object)
+	case watch.Modified:
+		return w.Update(change.Object)
+	case watch.Deleted:
+		return w.Delete(change.Object)
+	}
+	versions, err := w.Apply([]Change{change})
+	return versions[0], err
 }
 
 // unjoin returns the one error that is joined, however often.
@@ -122,14 +138,14 @@ func TestWriterApply(t *testing.T) {
 	w := s.Writer()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	versions, err := w.Apply([]Change{
-		{watch.Added, inDefault("a", "1")},
-		{watch.Added, inDefault("b", "1")},
-		{watch.Modified, inDefault("a", "2")},
-		{watch.Modified, inDefault("missing", "2")},
-		{watch.Added, service},
-		{watch.Deleted, inDefault("b", "")},
-		{watch.Added, inDefault("b", "2")},
-		{watch.Modified, inDefault("b", "2")},
+		{Kind: watch.Added, Object: inDefault("a", "1")},
+		{Kind: watch.Added, Object: inDefault("b", "1")},
+		{Kind: watch.Modified, Object: inDefault("a", "2")},
+		{Kind: watch.Modified, Object: inDefault("missing", "2")},
+		{Kind: watch.Added, Object: service},
+		{Kind: watch.Deleted, Object: inDefault("b", "")},
+		{Kind: watch.Added, Object: inDefault("b", "2")},
+		{Kind: watch.Modified, Object: inDefault("b", "2")},
 	})
 	if !errors.IsNotFound(unjoin(err)) {
 		t.Errorf("error %v", err)
@@ -175,7 +191,7 @@ func TestWriterDeletes(t *testing.T) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
 	inside := configMap("a", "1")
 	inside.Namespace = "shop"
-	if _, err := w.Apply([]Change{{watch.Added, ns}, {watch.Added, inside}, {watch.Deleted, ns}}); err != nil {
+	if _, err := w.Apply([]Change{{Kind: watch.Added, Object: ns}, {Kind: watch.Added, Object: inside}, {Kind: watch.Deleted, Object: ns}}); err != nil {
 		t.Error(err)
 	}
 	if holds := s.Holds(); holds["configmaps"] != 0 || holds["namespaces"] != 3 {

@@ -1,8 +1,9 @@
-// Package fault describes the ways in which an API server fails, for the
-// simulated one to fail in them on purpose. It stands between whoever breaks the
-// server and the few points where the server lets itself be broken. Its one
-// rule: a fault does only what a real server, or the network before it, can do;
-// what none would ever do is in package broken.
+// Package fault describes how an API server fails, so that the simulated one can fail in the
+// same ways. It stands between whoever injects a fault and the few points where the server
+// consults its faults. Its one rule: a fault does only what a real server, or the network
+// before it, can do; the faults in broken.go are the exception.
+//
+// A new fault goes into the file of what it hits: requests, lists, watches or the server.
 package fault
 
 import (
@@ -11,26 +12,26 @@ import (
 	"time"
 )
 
-// Fault is one way to fail. One that happens to the server has Happen set, any
-// other has the hooks that it needs.
+// Fault is one way to fail. A fault of the server as a whole sets Happen, any other sets the
+// hooks that it needs.
 type Fault struct {
 	Name   string
 	Broken bool // no real server does this
 
-	// Applies says whether a call is one for this fault, beyond its scope; nil: always.
+	// Applies reports whether the fault hits a call that is in its scope; nil: always.
 	Applies func(*Call) bool
 
-	// Serve answers a request, in its own way or by calling serve. An error, which
-	// it may return only if nothing was written, is answered as a Status.
+	// Serve answers a request, in its own way or by calling serve. It may return an error
+	// only if it has written nothing; the client gets the error as a Status.
 	Serve func(c *Call, w http.ResponseWriter, serve func(http.ResponseWriter)) error
-	// Stream is asked by an open watch what to do next: when it begins, when a
-	// fault was injected, and before it sends events. Not before a streaming list's
-	// last initial event: a client that saw some but not all tries again at once, for ever.
+	// Stream says what an open watch does next. The watch calls it when it begins, when a
+	// fault was injected, and before it sends events, but not before the last initial event of
+	// a streaming list: a client that saw some but not all tries again at once, for ever.
 	Stream func(*Call) Step
 	// Read returns the version to answer a list or a streaming list from, instead of the newest.
 	Read func(*Call) uint64
-	// Happen breaks the server as a whole and returns what heals it. What it strikes
-	// are the watches that it ends.
+	// Happen breaks the server as a whole and returns a function that heals it. The watches
+	// that it ends count as struck.
 	Happen func(Target, Scope) (heal func(), err error)
 }
 
@@ -41,18 +42,17 @@ type Call struct {
 	Events  int    // Stream: how many events are about to be sent
 	Version uint64 // of the server when the fault was injected
 
-	// VersionBefore is the version that the resource had so long ago, for Read.
+	// VersionBefore returns the version that the resource had so long ago, for Read.
 	VersionBefore func(time.Duration) uint64
 
 	Context context.Context // of the request
-	Healed  <-chan struct{} // closed when the fault is no more
+	Healed  <-chan struct{} // closed when the fault is over
 	Ending  <-chan struct{} // closed when the server is stopping
 	Reset   func()          // cuts the connection, as a crash does; it does not return
 }
 
-// Wait returns after d, or earlier when there is nothing left to wait for: the
-// fault healed, the client left or the server is stopping. With d below zero
-// only these end it.
+// Wait returns after d, or earlier if the fault is healed, the client left or the server is
+// stopping. If d is below zero, Wait returns only then.
 func (c *Call) Wait(d time.Duration) {
 	var over <-chan time.Time
 	if d >= 0 {
@@ -88,4 +88,14 @@ type Target interface {
 	Forget(Scope)
 	// RotateCertificate replaces the serving certificate, by one of the same CA or of a new one.
 	RotateCertificate(newCA bool) (restore func(), err error)
+}
+
+// Hit is an entry of the log: a fault that hit, with the version at which it did.
+type Hit struct {
+	Fault   string
+	Number  int       // of the hits of this injection, from 1
+	Time    time.Time // measured; a replay goes by the version
+	Version uint64    // the server's newest resourceVersion
+	Request           // empty when it hit the server as a whole
+	Error   string    `json:",omitempty"` // why the fault failed
 }

@@ -5,27 +5,64 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Scope says where a fault hits. Zero fields do not narrow it.
+// Request is a request as a fault sees it.
+type Request struct {
+	Verb       string // as in RBAC, and "watchlist" for a watch that begins with a streaming list
+	Resource   string // services, ingresses.networking.k8s.io/status; empty for discovery and the like
+	Namespace  string `json:",omitempty"`
+	Name       string `json:",omitempty"`
+	Path       string
+	UserAgent  string
+	Connection uint64 // counted from 1 as the server accepted them
+	Asked      string `json:",omitempty"` // resourceVersion in the query
+}
+
+// Watches reports whether the request is any kind of watch.
+func (r *Request) Watches() bool { return r.Verb == "watch" || r.Verb == "watchlist" }
+
+// Writes reports whether the request would change something.
+func (r *Request) Writes() bool {
+	switch r.Verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return true
+	}
+	return false
+}
+
+// GroupResource is the resource without its subresource.
+func (r *Request) GroupResource() schema.GroupResource {
+	return schema.ParseGroupResource(bare(r.Resource))
+}
+
+// bare is a resource's name without a subresource.
+func bare(resource string) string {
+	name, _, _ := strings.Cut(resource, "/")
+	return name
+}
+
+// Scope limits what a fault hits. Zero fields do not limit it.
 type Scope struct {
 	Resources  []string `json:",omitempty"` // services, ingresses.networking.k8s.io or ingresses, ingresses/status
 	Verbs      []string `json:",omitempty"` // those of Request.Verb
 	Namespace  string   `json:",omitempty"`
 	Name       string   `json:",omitempty"`
-	UserAgent  string   `json:",omitempty"` // how it begins
-	Spare      string   `json:",omitempty"` // whose user agent begins so is spared
+	UserAgent  string   `json:",omitempty"` // its prefix
+	Spare      string   `json:",omitempty"` // requests with this prefix of the user agent are spared
 	Connection uint64   `json:",omitempty"` // its number
 
 	After time.Duration `json:",omitempty"` // begins this long after it was injected
 	For   time.Duration `json:",omitempty"` // heals by itself after this long
-	Skip  int           `json:",omitempty"` // lets the first so many pass
-	Count int           `json:",omitempty"` // hits at most so many
+	Skip  int           `json:",omitempty"` // lets the first requests pass
+	Count int           `json:",omitempty"` // the most hits
 }
 
 var verbs = []string{"get", "list", "watch", "watchlist", "create", "update", "patch", "delete", "deletecollection"}
 
-// Check returns what is wrong with a scope.
+// Check returns an error if the scope has an unknown verb or a negative time or count.
 func (s *Scope) Check() error {
 	for _, verb := range s.Verbs {
 		if !slices.Contains(verbs, verb) {
@@ -38,7 +75,7 @@ func (s *Scope) Check() error {
 	return nil
 }
 
-// Covers says whether a request is one that the fault may hit, times and counts aside.
+// Covers reports whether a request is one that the fault may hit, times and counts aside.
 func (s *Scope) Covers(r *Request) bool {
 	return s.CoversResource(r.Resource) &&
 		(len(s.Verbs) == 0 || slices.Contains(s.Verbs, r.Verb)) &&
@@ -49,7 +86,7 @@ func (s *Scope) Covers(r *Request) bool {
 		(s.Connection == 0 || s.Connection == r.Connection)
 }
 
-// CoversResource says whether the scope's resources have this one, by its full
+// CoversResource reports whether the scope's resources have this one, by its full
 // name or without its group. A subresource is a resource of its own.
 func (s *Scope) CoversResource(resource string) bool {
 	if len(s.Resources) == 0 {

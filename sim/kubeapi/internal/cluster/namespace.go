@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// Without a namespace controller the server does its work: it deletes the contents of a deleted
+// namespace, and then the namespace.
+
+// endNamespace marks a namespace as terminating and deletes its contents, and the namespace too if
+// nothing remains.
+func (s *State) endNamespace(base *store.Object) (*store.Object, error) {
+	o := base
+	if !base.Deleting {
+		obj, err := base.Decode()
+		if err != nil {
+			return nil, err
+		}
+		markDeleted(object.Meta(obj), 0)
+		obj.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+		if o, err = s.markNamespace(base, obj.(*corev1.Namespace)); err != nil {
+			return nil, err
+		}
+	}
+	if s.namespaceController {
+		return o, s.settleNamespace(base.Name)
+	}
+	for c := range s.EveryCollection() {
+		if !c.Resource.ClusterScoped {
+			if err := s.empty(c, base.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return o, s.settleNamespace(base.Name)
+}
+
+// sweep deletes what a namespace controller has left in a namespace that it released: objects that
+// it could not see because their definition no longer serves them.
+func (s *State) sweep(name string) error {
+	ns := s.namespaces.Get(name)
+	if ns == nil {
+		return nil
+	}
+	obj, err := ns.Decode()
+	if err != nil || len(obj.(*corev1.Namespace).Spec.Finalizers) > 0 {
+		return err
+	}
+	for c := range s.EveryCollection() {
+		if c.Resource.Custom != nil && !c.Resource.ClusterScoped {
+			if err := s.empty(c, name); err != nil {
+				return err
+			}
+		}
+	}
+	return s.settleNamespace(name)
+}
+
+// markNamespace waits for the creations that have already checked the namespace, so that nothing is
+// created after its contents were deleted.
+func (s *State) markNamespace(base *store.Object, terminating *corev1.Namespace) (*store.Object, error) {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	return s.namespaces.Write(watch.Modified, base, terminating)
+}
+
+// empty deletes all objects of c in a namespace.
+func (s *State) empty(c *store.Collection, namespace string) error {
+	objects, _, _ := c.Snapshot()
+	for _, o := range objects {
+		if o.Namespace != namespace {
+			continue
+		}
+		if err := s.endKey(c, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleNamespace removes a terminating namespace that is empty. An empty name, as of objects
+// without a namespace, names none.
+func (s *State) settleNamespace(name string) error {
+	for {
+		ns := s.namespaces.Get(name)
+		if ns == nil || !ns.Deleting {
+			return nil
+		}
+		last, err := ns.Decode()
+		if err != nil {
+			return err
+		}
+		if !s.mayGo(ns, last) {
+			return nil
+		}
+		if _, err := s.namespaces.Write(watch.Deleted, ns, last); !store.Moved(err) {
+			return err
+		}
+	}
+}
+
+// vacated reports whether a namespace is empty.
+func (s *State) vacated(namespace string) bool {
+	for c := range s.EveryCollection() {
+		if !c.Resource.ClusterScoped && c.HoldsIn(namespace) {
+			return false
+		}
+	}
+	return true
+}

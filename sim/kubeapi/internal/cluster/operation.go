@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/kubeapi/internal/admission"
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/ownership"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// Operation is one operation on a resource: its target, and who asks for it.
+type Operation struct {
+	Resource        *resource.Resource
+	Objects         *store.Collection
+	Namespace, Name string // empty: all
+	Subresource     string
+	Caller          admission.Caller   // nil: the operation comes from this process, and no webhook is asked
+	ruled           *resource.Resource // whose rules apply instead of those of Resource; usually nil
+	Written         runtime.Object     // what the operation stored, decoded
+}
+
+// WriteOptions are the options of a create, an update or a patch.
+type WriteOptions struct {
+	DryRun  bool
+	Manager string // who owns the fields that the write sets
+	Force   bool   // an apply takes the fields that others own
+}
+
+// rules is the resource whose rules apply to the object. A version of a custom kind has its own
+// rules; any other view has those of the resource that it is stored as.
+func (op *Operation) rules() *resource.Resource {
+	if op.ruled != nil {
+		return op.ruled
+	}
+	if op.Resource.Custom != nil {
+		return op.Resource
+	}
+	return op.Objects.Resource
+}
+
+// Key is the key of the object.
+func (op *Operation) Key() string { return object.Key(op.Namespace, op.Name) }
+
+// NotFound is the 404 error for the object.
+func (op *Operation) NotFound() error {
+	return errors.NewNotFound(op.Resource.GroupResource(), op.Name)
+}
+
+// Account returns the account of the field owners.
+func (op *Operation) Account() ownership.Account {
+	return ownership.Account{Resource: op.Resource, Subresource: op.Subresource}
+}
+
+// question is what webhooks are told about the operation.
+func (op *Operation) question() admission.Question {
+	return admission.Question{Caller: op.Caller, Resource: op.Resource, Subresource: op.Subresource, Name: op.Name}
+}
+
+func nameMismatch(body, url string) error {
+	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", body, url))
+}
+
+func errNoName(url string) error {
+	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", url))
+}
+
+// ErrMethod is the 405 error for a method that the resource does not support.
+func ErrMethod() error {
+	return &errors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    405,
+		Reason:  metav1.StatusReasonMethodNotAllowed,
+		Message: "the server does not allow this method on the requested resource",
+		Details: &metav1.StatusDetails{},
+	}}
+}

@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/ownership"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// prepareUpdate prepares next as the new state of base, which was decoded as old. It counts the
+// generation as the rules say. If nothing changes it returns a transition without kind.
+func prepareUpdate(c *store.Collection, rules *resource.Resource, base *store.Object, old, next runtime.Object, counted bool) (store.Transition, error) {
+	res, is := c.Resource, object.Meta(next)
+	counted = counted && rules.Generation
+	if counted {
+		is.Generation++ // most likely
+	}
+	sealed, err := store.Seal(res, next, base.Version)
+	if err != nil {
+		return store.Transition{}, err
+	}
+	if counted && sealed.SameSpec(base, rules) && !(rules.GenerationLabels && !maps.Equal(object.Meta(old).Labels, is.Labels)) {
+		is.Generation--
+		if sealed, err = store.Seal(res, next, base.Version); err != nil {
+			return store.Transition{}, err
+		}
+	}
+	if sealed.SameBytes(base) || onlyLater(sealed, base, old, next) {
+		return store.Transition{Base: base, Next: next, Sealed: base}, nil
+	}
+	return store.Transition{Kind: watch.Modified, Base: base, Next: next, Sealed: sealed}, nil
+}
+
+// onlyLater reports whether sealed, which is next, differs from base only in the times of its
+// managed fields. Such a change would have no visible reason.
+func onlyLater(sealed, base *store.Object, old, next runtime.Object) bool {
+	was, is := object.Meta(old), object.Meta(next)
+	if len(is.ManagedFields) == 0 || !ownership.SameManagers(was.ManagedFields, is.ManagedFields) || !sealed.SameButMetadata(base) {
+		return false
+	}
+	later := is.ManagedFields
+	is.ManagedFields = was.ManagedFields
+	again, err := store.Seal(base.Resource, next, base.Version)
+	is.ManagedFields = later
+	return err == nil && again.SameBytes(base)
+}

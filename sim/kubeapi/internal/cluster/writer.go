@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/internal/kinds"
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// Writer changes objects from within the process, for callers that make more changes than HTTP
+// carries. The rules are those of requests: defaults, validation, versions, conflicts, and no event
+// for a change that changes nothing. It neither keeps nor changes the objects it is given.
+type Writer struct{ s *State }
+
+// Writer returns a writer to s. It may be used by many at once.
+func (s *State) Writer() Writer { return Writer{s} }
+
+// Change is a creation (watch.Added), update (Modified) or deletion (Deleted) of one object, which
+// must have its name. A deletion reads nothing else of the object.
+type Change struct {
+	Kind   watch.EventType
+	Object runtime.Object
+}
+
+// Create, Update and Delete return the version of the object after the change. Update keeps the
+// status of a kind whose status is a subresource.
+func (w Writer) Create(obj runtime.Object) (rv uint64, err error) {
+	return w.one(Change{watch.Added, obj}, "")
+}
+
+func (w Writer) Update(obj runtime.Object) (rv uint64, err error) {
+	return w.one(Change{watch.Modified, obj}, "")
+}
+
+// UpdateStatus changes only the status, labels, annotations and finalizers.
+func (w Writer) UpdateStatus(obj runtime.Object) (rv uint64, err error) {
+	return w.one(Change{watch.Modified, obj}, "status")
+}
+
+func (w Writer) Delete(obj runtime.Object) (rv uint64, err error) {
+	return w.one(Change{watch.Deleted, obj}, "")
+}
+
+func (w Writer) one(change Change, subresource string) (uint64, error) {
+	op, err := w.operation(change.Object)
+	if err != nil {
+		return 0, err
+	}
+	if !op.Resource.Has(subresource) {
+		return 0, fmt.Errorf("%s have no %s", op.Resource.Name, subresource)
+	}
+	op.Subresource = subresource
+	return w.make(op, change)
+}
+
+// make makes one change, and tries again if another writer was first.
+func (w Writer) make(op *Operation, change Change) (uint64, error) {
+	for attempt := 1; ; attempt++ {
+		rv, err := w.try(op, change)
+		if !store.Moved(err) {
+			return rv, err
+		}
+		if attempt == updateAttempts {
+			return 0, apierrors.NewConflict(op.Resource.GroupResource(), op.Name, errModified)
+		}
+	}
+}
+
+func (w Writer) try(op *Operation, change Change) (uint64, error) {
+	if change.Kind == watch.Added {
+		w.s.creating.RLock()
+		defer w.s.creating.RUnlock()
+	}
+	t, err := w.decide(op, change)
+	if err != nil {
+		return 0, err
+	}
+	if t.Kind == "" {
+		return t.Base.Version, nil
+	}
+	o, err := op.Objects.Commit(t)
+	if err != nil {
+		return 0, err
+	}
+	return o.Version, w.settle(t)
+}
+
+// decide works out the effect of a change on the current state.
+func (w Writer) decide(op *Operation, change Change) (store.Transition, error) {
+	switch change.Kind {
+	case watch.Added:
+		return w.decideNew(op, op.Resource.Stored(op.Resource.CopyOf(change.Object)))
+	case watch.Modified, watch.Deleted:
+	default:
+		return store.Transition{}, fmt.Errorf("a change is %s, %s or %s, not %q", watch.Added, watch.Modified, watch.Deleted, change.Kind)
+	}
+	base := op.Objects.Get(op.Key())
+	if base == nil {
+		return store.Transition{}, op.NotFound()
+	}
+	if change.Kind == watch.Deleted {
+		return w.decideEnd(op, base)
+	}
+	old, err := base.Skim()
+	if err != nil {
+		return store.Transition{}, err
+	}
+	next := op.Resource.Stored(op.Resource.CopyOf(change.Object))
+	object.Meta(next).ManagedFields = object.Meta(old).ManagedFields // a Writer owns nothing
+	t, err := w.s.revise(op, base, old, next)
+	if err == nil && t.Kind != "" && base.Deleting && w.s.mayGo(base, t.Next) {
+		t.Kind = watch.Deleted
+	}
+	return t, err
+}
+
+func (w Writer) decideNew(op *Operation, obj runtime.Object) (store.Transition, error) {
+	m, s := object.Meta(obj), w.s
+	if err := PlaceIn(m, op); err != nil {
+		return store.Transition{}, err
+	}
+	m.ResourceVersion, m.ManagedFields = "", nil
+	s.prepareNew(op.Objects.Resource, obj)
+	if err := op.Resource.Invalid(m.Name, s.validateNew(op.Objects.Resource, obj)); err != nil {
+		return store.Transition{}, err
+	}
+	if err := s.admitsNew(op.Resource, m); err != nil {
+		return store.Transition{}, err
+	}
+	if op.Objects.Get(op.Key()) != nil {
+		return store.Transition{}, apierrors.NewAlreadyExists(op.Resource.GroupResource(), m.Name)
+	}
+	release, err := s.claimClusterIP(op, obj)
+	if err != nil {
+		return store.Transition{}, err
+	}
+	release() // the claim stays, if the service is stored
+	return op.Objects.Prepare(watch.Added, nil, obj)
+}
+
+// decideEnd deletes a namespace or definition itself, because that takes several transitions; the
+// transition it then returns has no kind.
+func (w Writer) decideEnd(op *Operation, base *store.Object) (store.Transition, error) {
+	if op.Objects != w.s.namespaces && op.Objects != w.s.definitions {
+		return w.s.prepareEnd(op.Objects, base, nil)
+	}
+	o, err := w.s.end(op.Objects, base, &metav1.DeleteOptions{})
+	return store.Transition{Base: o, Sealed: o}, err
+}
+
+// settle finishes what waited for a committed change.
+func (w Writer) settle(t store.Transition) error {
+	if t.Kind != watch.Deleted {
+		return nil
+	}
+	return w.s.settleNamespace(t.Base.Namespace)
+}
+
+func (w Writer) operation(obj runtime.Object) (*Operation, error) {
+	res := kinds.ByType()[reflect.TypeOf(obj)]
+	if res == nil {
+		return nil, fmt.Errorf("the simulated API server has no resource for a %T", obj)
+	}
+	m := object.Accessor(obj)
+	if m.GetName() == "" {
+		return nil, errors.New("an object must have a name to be written")
+	}
+	op := &Operation{Resource: res, Objects: w.s.collections[res.Base()], Name: m.GetName()}
+	if !res.ClusterScoped {
+		op.Namespace = m.GetNamespace()
+	}
+	return op, nil
+}

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// Apply makes changes in their order, as if one by one, but takes the lock only once for each run
+// of changes to different objects of one resource. It returns the version after each change, 0 for
+// those that failed, with their errors joined. A change that fails does not keep the others from
+// being made.
+func (w Writer) Apply(changes []Change) ([]uint64, error) {
+	versions := make([]uint64, len(changes))
+	var errs []error
+	for done := 0; done < len(changes); {
+		n, err := w.applyRun(changes[done:], versions[done:])
+		if err != nil {
+			errs = append(errs, err)
+		}
+		done += n
+	}
+	return versions, errors.Join(errs...)
+}
+
+// applyRun makes the first changes, at least one, and returns their number.
+func (w Writer) applyRun(changes []Change, versions []uint64) (int, error) {
+	run, err := w.gather(changes)
+	if err != nil {
+		return len(run) + 1, errors.Join(err, w.commitRun(run, changes, versions))
+	}
+	return len(run), w.commitRun(run, changes, versions)
+}
+
+// gather returns the operations of the longest run; it ends before an error, too.
+func (w Writer) gather(changes []Change) ([]*Operation, error) {
+	var run []*Operation
+	seen := make(map[string]bool, len(changes))
+	for _, change := range changes {
+		op, err := w.operation(change.Object)
+		if err != nil {
+			return run, err
+		}
+		if len(run) > 0 && (op.Objects != run[0].Objects || seen[op.Key()]) {
+			break
+		}
+		seen[op.Key()] = true
+		run = append(run, op)
+	}
+	return run, nil
+}
+
+func (w Writer) commitRun(run []*Operation, changes []Change, versions []uint64) error {
+	if len(run) == 0 {
+		return nil
+	}
+	failed := w.tryRun(run, changes, versions)
+	var errs []error
+	for i, err := range failed {
+		if store.Moved(err) {
+			versions[i], err = w.make(run[i], changes[i])
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tryRun makes the changes of a run under one lock and returns the error of each.
+func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []error {
+	failed := make([]error, len(run))
+	decided := make([]store.Transition, len(run))
+	w.s.creating.RLock()
+	defer w.s.creating.RUnlock()
+	for i, op := range run {
+		if changes[i].Kind == watch.Deleted && op.Objects == w.s.namespaces {
+			failed[i] = store.ErrMoved // to be made alone: it needs locks that are held here
+			continue
+		}
+		decided[i], failed[i] = w.decide(op, changes[i])
+	}
+	run[0].Objects.CommitMany(func(commit func(store.Transition) (*store.Object, error)) {
+		for i, t := range decided {
+			switch {
+			case failed[i] != nil:
+			case t.Kind == "":
+				versions[i] = t.Base.Version
+			default:
+				var o *store.Object
+				if o, failed[i] = commit(t); failed[i] == nil {
+					versions[i] = o.Version
+				}
+			}
+		}
+	})
+	for i, t := range decided {
+		if failed[i] == nil {
+			failed[i] = w.settle(t)
+		}
+	}
+	return failed
+}

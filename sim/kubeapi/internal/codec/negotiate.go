@@ -1,0 +1,110 @@
+package codec
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+)
+
+// Negotiate returns the codec of the first content type of the Accept header that the server can
+// write, and the form that it asks for. Without an Accept header it is JSON; if nothing fits the
+// error is a 406. With jsonOnly objects are never protobuf, though their metadata may be.
+func Negotiate(r *http.Request, jsonOnly bool) (Codec, Form, error) {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	if strings.TrimSpace(accept) == "" {
+		return JSON{}, JSON{}, nil
+	}
+	known, refusal := false, Codec(JSON{})
+	for clause := range strings.SplitSeq(accept, ",") {
+		mediaType, params, err := mime.ParseMediaType(clause)
+		if err != nil {
+			continue // a malformed clause accepts nothing, the next may
+		}
+		c := codecFor(mediaType)
+		if c == nil {
+			continue
+		}
+		known = true
+		if _, isProtobuf := c.(Protobuf); jsonOnly && isProtobuf && params["as"] == "" {
+			refusal = c // a Status can be protobuf
+			continue
+		}
+		if f := formFor(c, params, r); f != nil {
+			return c, f, nil
+		}
+	}
+	return refusal, nil, notAcceptable(known, listing(r))
+}
+
+// listing reports whether a request could also be a watch.
+func listing(r *http.Request) bool {
+	p, ok := resource.ParsePath(r.URL.Path)
+	return ok && p.Name == "" && r.Method == http.MethodGet
+}
+
+func codecFor(mediaType string) Codec {
+	switch mediaType {
+	case "application/json", "application/*", "*/*":
+		return JSON{}
+	case ProtobufType:
+		return Protobuf{}
+	case YAMLType:
+		return YAML{}
+	}
+	return nil
+}
+
+// formFor returns the form that the parameters of a clause ask for, nil if the codec has no such
+// form.
+func formFor(c Codec, params map[string]string, r *http.Request) Form {
+	as := params["as"]
+	if as != "" && (params["g"] != "meta.k8s.io" || params["v"] != "v1") {
+		return nil
+	}
+	switch as {
+	case "":
+		return c
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
+		return Partial{c}
+	case "Table":
+		if _, ok := c.(Protobuf); !ok {
+			return Table{codec: c, include: r.URL.Query().Get("includeObject")}
+		}
+	}
+	return nil
+}
+
+// ErrStreamType is the 406 error for a watch in a content type that has no frames.
+func ErrStreamType() error {
+	return &errors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotAcceptable,
+		Reason:  metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: application/json;stream=watch, " + Protobuf{}.StreamType(),
+	}}
+}
+
+// notAcceptable is the 406 error. In kube-apiserver a router answers unknown media types, and a
+// handler answers unknown forms of known ones.
+func notAcceptable(known, listing bool) error {
+	types := []string{"application/json", YAMLType, ProtobufType}
+	status := metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotAcceptable,
+		Reason:  metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: " + strings.Join(types, ", "),
+	}
+	if !known {
+		if listing {
+			types = append(types, JSON{}.StreamType()+";stream=watch", Protobuf{}.StreamType())
+		}
+		status.Message = "406: Not Acceptable\n\nAvailable representations: " + strings.Join(types, ", ")
+		status.Details = &metav1.StatusDetails{}
+	}
+	return &errors.StatusError{ErrStatus: status}
+}

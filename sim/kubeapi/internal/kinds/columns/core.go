@@ -1,0 +1,166 @@
+// Package columns says how kubectl get shows the built-in kinds. It stands between their Go
+// types and the rows of a Table. Its one rule: columns and cells are those that kube-apiserver
+// prints (pkg/printers/internalversion).
+package columns
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+)
+
+// How kubectl get shows the core kinds (kube-apiserver: pkg/printers/internalversion).
+
+var ConfigMap = resource.NewPrinter("Name Data Age", func(cm *corev1.ConfigMap, now time.Time) []any {
+	return []any{cm.Name, len(cm.Data) + len(cm.BinaryData), resource.Age(cm, now)}
+})
+
+var Secret = resource.NewPrinter("Name Type Data Age", func(secret *corev1.Secret, now time.Time) []any {
+	return []any{secret.Name, string(secret.Type), len(secret.Data), resource.Age(secret, now)}
+})
+
+var Namespace = resource.NewPrinter("Name Status Age", func(ns *corev1.Namespace, now time.Time) []any {
+	return []any{ns.Name, string(ns.Status.Phase), resource.Age(ns, now)}
+})
+
+var Node = resource.NewPrinter("Name Status Roles Age Version +Internal-IP +External-IP +OS-Image +Kernel-Version +Container-Runtime", func(node *corev1.Node, now time.Time) []any {
+	status := "Unknown"
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			status = map[bool]string{true: "Ready", false: "NotReady"}[c.Status == corev1.ConditionTrue]
+		}
+	}
+	if node.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	var roles []string
+	for label := range node.Labels {
+		if role, ok := strings.CutPrefix(label, "node-role.kubernetes.io/"); ok {
+			roles = append(roles, role)
+		}
+	}
+	slices.Sort(roles)
+	info := node.Status.NodeInfo
+	return []any{node.Name, status, joined(roles), resource.Age(node, now), info.KubeletVersion, nodeAddress(node, corev1.NodeInternalIP), nodeAddress(node, corev1.NodeExternalIP),
+		orUnknown(info.OSImage), orUnknown(info.KernelVersion), orUnknown(info.ContainerRuntimeVersion)}
+})
+
+func nodeAddress(node *corev1.Node, kind corev1.NodeAddressType) string {
+	for _, address := range node.Status.Addresses {
+		if address.Type == kind {
+			return address.Address
+		}
+	}
+	return "<none>"
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "<unknown>"
+	}
+	return text
+}
+
+var Pod = resource.NewPrinter("Name Ready Status Restarts Age +IP +Node +Nominated_Node +Readiness_Gates", func(pod *corev1.Pod, now time.Time) []any {
+	ready, restarts, status := 0, int32(0), string(pod.Status.Phase)
+	if pod.Status.Reason != "" {
+		status = pod.Status.Reason
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts += c.RestartCount
+		if c.Ready {
+			ready++
+		}
+		if c.State.Waiting != nil && c.State.Waiting.Reason != "" {
+			status = c.State.Waiting.Reason
+		}
+	}
+	if pod.DeletionTimestamp != nil {
+		status = "Terminating"
+	}
+	return []any{pod.Name, fmt.Sprintf("%d/%d", ready, len(pod.Spec.Containers)), status, fmt.Sprint(restarts), resource.Age(pod, now),
+		orNone(pod.Status.PodIP), orNone(pod.Spec.NodeName), orNone(pod.Status.NominatedNodeName), "<none>"}
+})
+
+var Service = resource.NewPrinter("Name Type Cluster-IP External-IP Port(s) Age +Selector", func(svc *corev1.Service, now time.Time) []any {
+	return []any{svc.Name, string(svc.Spec.Type), orNone(svc.Spec.ClusterIP), externalIP(svc), orNone(servicePorts(svc)), resource.Age(svc, now),
+		orNone(metav1.FormatLabelSelector(metav1.SetAsLabelSelector(svc.Spec.Selector)))}
+})
+
+func externalIP(svc *corev1.Service) string {
+	addresses := slices.Clone(svc.Spec.ExternalIPs)
+	for _, ingress := range svc.Status.LoadBalancer.Ingress {
+		addresses = append(addresses, ingress.IP+ingress.Hostname) // one of the two is set
+	}
+	switch {
+	case svc.Spec.Type == corev1.ServiceTypeExternalName:
+		return svc.Spec.ExternalName
+	case svc.Spec.Type == corev1.ServiceTypeLoadBalancer && len(addresses) == 0:
+		return "<pending>"
+	}
+	return joined(addresses)
+}
+
+func servicePorts(svc *corev1.Service) string {
+	var ports []string
+	for _, p := range svc.Spec.Ports {
+		if p.NodePort > 0 {
+			ports = append(ports, fmt.Sprintf("%d:%d/%s", p.Port, p.NodePort, p.Protocol))
+		} else {
+			ports = append(ports, fmt.Sprintf("%d/%s", p.Port, p.Protocol))
+		}
+	}
+	return strings.Join(ports, ",")
+}
+
+var Endpoints = resource.NewPrinter("Name Endpoints Age", func(ep *corev1.Endpoints, now time.Time) []any {
+	var all []string
+	for _, subset := range ep.Subsets {
+		for _, port := range subset.Ports {
+			for _, address := range subset.Addresses {
+				all = append(all, fmt.Sprintf("%s:%d", address.IP, port.Port))
+			}
+		}
+	}
+	return []any{ep.Name, firstOf(all, 3), resource.Age(ep, now)}
+})
+
+var Event = resource.NewPrinter("Last_Seen Type Reason Object +Subobject +Source Message +First_Seen +Count +Name", func(ev *corev1.Event, now time.Time) []any {
+	seen := ev.LastTimestamp
+	if seen.IsZero() {
+		seen = metav1.NewTime(ev.EventTime.Time)
+	}
+	about := strings.ToLower(ev.InvolvedObject.Kind) + "/" + ev.InvolvedObject.Name
+	first, count := ev.FirstTimestamp, max(ev.Count, 1)
+	if first.IsZero() {
+		first = metav1.NewTime(ev.EventTime.Time)
+	}
+	source := strings.Trim(ev.Source.Component+", "+ev.Source.Host, ", ")
+	if source == "" {
+		source = ev.ReportingController
+	}
+	return []any{resource.Since(seen, now), ev.Type, ev.Reason, about, ev.InvolvedObject.FieldPath, source, strings.TrimSpace(ev.Message), resource.Since(first, now), int64(count), ev.Name}
+})
+
+func orNone(text string) string {
+	if text == "" {
+		return "<none>"
+	}
+	return text
+}
+
+func joined(texts []string) string { return orNone(strings.Join(texts, ",")) }
+
+// firstOf shows the first n and how many more there are.
+func firstOf(texts []string, n int) string {
+	if len(texts) <= n {
+		return joined(texts)
+	}
+	return fmt.Sprintf("%s + %d more...", joined(texts[:n]), len(texts)-n)
+}

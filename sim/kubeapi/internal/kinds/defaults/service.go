@@ -1,0 +1,199 @@
+// Package defaults fills in what a client leaves out of an object of a built-in kind, and sets
+// what only the server decides. It stands between a decoded request and the validation of the
+// object. Its one rule: it changes the object it gets, and never refuses one.
+package defaults
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+)
+
+// What kube-apiserver fills in (pkg/apis/<group>/<version>/defaults.go), as far as
+// ingress controllers and kubectl look at it.
+
+func Namespace(ns, _ *corev1.Namespace) {
+	if ns.Labels == nil {
+		ns.Labels = map[string]string{}
+	}
+	ns.Labels[corev1.LabelMetadataName] = ns.Name
+}
+
+// PrepareNamespace leaves a namespace's own finalizers to the finalize subresource; a
+// new one has Kubernetes' own.
+func PrepareNamespace(ns, old *corev1.Namespace, _ resource.Cluster) {
+	switch {
+	case old != nil:
+		ns.Spec.Finalizers = old.Spec.Finalizers
+		return
+	case !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes):
+		ns.Spec.Finalizers = append(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
+	}
+	ns.Status.Phase = corev1.NamespaceActive
+}
+
+// Secret also moves stringData, which is for writing only, into data.
+func Secret(secret, _ *corev1.Secret) {
+	setDefault(&secret.Type, corev1.SecretTypeOpaque)
+	if len(secret.StringData) > 0 && secret.Data == nil {
+		secret.Data = map[string][]byte{}
+	}
+	for key, value := range secret.StringData {
+		secret.Data[key] = []byte(value)
+	}
+	secret.StringData = nil
+}
+
+func Service(svc, _ *corev1.Service) {
+	spec := &svc.Spec
+	setDefault(&spec.Type, corev1.ServiceTypeClusterIP)
+	setDefault(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	defaultAffinity(spec)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		setDefault(&port.Protocol, corev1.ProtocolTCP)
+		if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+			port.TargetPort = intstr.FromInt32(port.Port)
+		}
+	}
+	if ExternallyAccessible(spec) {
+		setDefault(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
+	}
+	if spec.InternalTrafficPolicy == nil && spec.Type != corev1.ServiceTypeExternalName {
+		spec.InternalTrafficPolicy = new(corev1.ServiceInternalTrafficPolicyCluster)
+	}
+	if spec.Type == corev1.ServiceTypeLoadBalancer {
+		for i := range svc.Status.LoadBalancer.Ingress {
+			if ingress := &svc.Status.LoadBalancer.Ingress[i]; ingress.IP != "" {
+				setPointer(&ingress.IPMode, corev1.LoadBalancerIPModeVIP)
+			}
+		}
+	}
+	if spec.AllocateLoadBalancerNodePorts == nil && spec.Type == corev1.ServiceTypeLoadBalancer {
+		spec.AllocateLoadBalancerNodePorts = new(true)
+	}
+}
+
+func defaultAffinity(spec *corev1.ServiceSpec) {
+	config := spec.SessionAffinityConfig
+	switch {
+	case spec.SessionAffinity == corev1.ServiceAffinityNone:
+		spec.SessionAffinityConfig = nil
+	case spec.SessionAffinity != corev1.ServiceAffinityClientIP:
+	case config == nil || config.ClientIP == nil || config.ClientIP.TimeoutSeconds == nil:
+		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{
+			ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: new(corev1.DefaultClientIPServiceAffinitySeconds)}}
+	}
+}
+
+// PrepareService gives a service its address, or that of its old state.
+func PrepareService(svc, old *corev1.Service, in resource.Cluster) {
+	spec := &svc.Spec
+	if old != nil && spec.Type != old.Spec.Type {
+		dropForeign(spec, &old.Spec)
+	}
+	if spec.Type == corev1.ServiceTypeExternalName {
+		if spec.ClusterIP != "" {
+			spec.ClusterIPs = []string{spec.ClusterIP}
+		}
+		return
+	}
+	if spec.ClusterIP == "" && old != nil && old.Spec.Type != corev1.ServiceTypeExternalName {
+		spec.ClusterIP, spec.ClusterIPs = old.Spec.ClusterIP, old.Spec.ClusterIPs
+	}
+	if spec.ClusterIP == "" {
+		spec.ClusterIP = in.NewClusterIP(svc.Namespace, svc.Name)
+	}
+	spec.ClusterIPs = []string{spec.ClusterIP}
+	prepareFamilies(spec, old)
+}
+
+// prepareFamilies chooses the IP families of a service whose client did not: that of this
+// cluster, and both if it is headless and its endpoints are others' affair.
+func prepareFamilies(spec *corev1.ServiceSpec, old *corev1.Service) {
+	if spec.IPFamilies == nil && old != nil {
+		spec.IPFamilies = old.Spec.IPFamilies
+	}
+	if spec.IPFamilyPolicy == nil && old != nil {
+		spec.IPFamilyPolicy = old.Spec.IPFamilyPolicy
+	}
+	if foreign := Headless(spec) && len(spec.Selector) == 0; foreign && spec.IPFamilies == nil {
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+		setPointer(&spec.IPFamilyPolicy, corev1.IPFamilyPolicyRequireDualStack)
+	}
+	if spec.IPFamilies == nil {
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+	setPointer(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
+}
+
+// dropForeign takes away what only the type that a service had can have, and that
+// its change did not touch.
+func dropForeign(spec, old *corev1.ServiceSpec) {
+	if spec.Type == corev1.ServiceTypeExternalName && spec.ClusterIP == old.ClusterIP {
+		spec.ClusterIP, spec.ClusterIPs, spec.IPFamilies, spec.IPFamilyPolicy = "", nil, nil, nil
+	}
+	if !ExternallyAccessible(spec) && spec.ExternalTrafficPolicy == old.ExternalTrafficPolicy {
+		spec.ExternalTrafficPolicy = ""
+	}
+	if spec.Type != corev1.ServiceTypeLoadBalancer {
+		spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass = nil, nil
+	}
+	if spec.Type == corev1.ServiceTypeClusterIP {
+		for i := range spec.Ports {
+			spec.Ports[i].NodePort = 0
+		}
+	}
+}
+
+func Endpoints(ep, _ *corev1.Endpoints) {
+	for i := range ep.Subsets {
+		for j := range ep.Subsets[i].Ports {
+			setDefault(&ep.Subsets[i].Ports[j].Protocol, corev1.ProtocolTCP)
+		}
+	}
+}
+
+func EndpointSlice(slice, _ *discoveryv1.EndpointSlice) {
+	for i := range slice.Ports {
+		port := &slice.Ports[i]
+		if port.Name == nil {
+			port.Name = new("")
+		}
+		if port.Protocol == nil {
+			tcp := corev1.ProtocolTCP
+			port.Protocol = &tcp
+		}
+	}
+}
+
+// PrepareEndpointSlice makes no list of an empty one, as they are once stored. Until then
+// who sent it owns it.
+func PrepareEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ resource.Cluster) {
+	if len(slice.Endpoints) == 0 {
+		slice.Endpoints = nil
+	}
+	if len(slice.Ports) == 0 {
+		slice.Ports = nil
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var unset T
+	if *field == unset {
+		*field = value
+	}
+}
+
+func Headless(spec *corev1.ServiceSpec) bool {
+	return len(spec.ClusterIPs) == 1 && spec.ClusterIPs[0] == corev1.ClusterIPNone
+}
+
+func ExternallyAccessible(spec *corev1.ServiceSpec) bool {
+	return spec.Type == corev1.ServiceTypeLoadBalancer || spec.Type == corev1.ServiceTypeNodePort ||
+		(spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0)
+}

@@ -1,0 +1,44 @@
+package validation
+
+import (
+	"k8s.io/apimachinery/pkg/api/validation"
+	validations "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Checks of one value each, which many kinds need.
+
+// oneOf refuses other words, and none.
+func oneOf[T ~string](path *field.Path, value T, words ...T) field.ErrorList {
+	for _, word := range words {
+		if value == word {
+			return nil
+		}
+	}
+	if value == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return field.ErrorList{field.NotSupported(path, value, words)}
+}
+
+// dnsLabel refuses what is no DNS label; empty is fine.
+func dnsLabel(path *field.Path, value string) (problems field.ErrorList) {
+	if value == "" {
+		return nil
+	}
+	for _, message := range validations.IsDNS1123Label(value) {
+		problems = append(problems, field.Invalid(path, value, message))
+	}
+	return problems
+}
+
+// nameRule refuses what is no name of some kind; empty is fine.
+func nameRule(path *field.Path, value string, rule validation.ValidateNameFunc) (problems field.ErrorList) {
+	if value == "" {
+		return nil
+	}
+	for _, message := range rule(value, false) {
+		problems = append(problems, field.Invalid(path, value, message))
+	}
+	return problems
+}

@@ -1,0 +1,227 @@
+package ownership
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/kubeapi/internal/kinds"
+	"windtunnel.dev/sim/kubeapi/internal/kinds/defaults"
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// The short way keeps the account that the long way would, whatever changes.
+func TestShortAccountIsTheLongOne(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	short := map[int]int{} // by the number of owners
+	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
+		for range 2000 {
+			old, next := kind(rng), kind(rng)
+			a := accountFor(t, old)
+			old, err := a.Own(nil, a.Resource.Empty(), old, "m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			object.Meta(old).UID = "u"
+			if rng.IntN(2) == 0 { // a second owner, of some of it
+				by := []string{"n", "m"}[rng.IntN(2)]
+				second := kind(rng)
+				object.Meta(second).UID = "u"
+				if old, err = a.Own(nil, old, second, by); err != nil {
+					t.Fatal(err)
+				}
+			}
+			quick := next.DeepCopyObject()
+			base, err := store.Seal(a.Resource, old, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			skimmed, err := base.Skim()
+			if err != nil {
+				t.Fatal(err)
+			}
+			manager := []string{"m", "n"}[rng.IntN(2)]
+			second := time.Now().Unix()
+			if !a.ownsAlike(base, skimmed, quick, manager) {
+				continue
+			}
+			m, err := fieldManager(a.Resource, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, err := m.Update(old, next, manager)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if time.Now().Unix() != second {
+				continue // entries are in the order of their seconds
+			}
+			short[len(object.Meta(old).ManagedFields)]++
+			if !SameManagers(object.Meta(quick).ManagedFields, object.Meta(full).ManagedFields) {
+				t.Fatalf("from %+v\nto %+v\nshort %v\nlong  %v", old, next, ownersOf(*object.Meta(quick)), ownersOf(*object.Meta(full)))
+			}
+		}
+	}
+	if short[1] < 100 || short[2] < 10 {
+		t.Errorf("the short way was taken by only owners, and by one of two, %v times only", short)
+	}
+}
+
+func accountFor(t *testing.T, obj runtime.Object) Account {
+	t.Helper()
+	for _, res := range kinds.BuiltIn {
+		if fmt.Sprintf("%T", res.Empty()) == fmt.Sprintf("%T", obj) {
+			return Account{Resource: res}
+		}
+	}
+	t.Fatalf("no resource for %T", obj)
+	return Account{}
+}
+
+func randomMeta(rng *rand.Rand) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{Name: "a", Namespace: "default"}
+	if rng.IntN(3) > 0 {
+		m.Labels = map[string]string{"a": fmt.Sprint(rng.IntN(3))}
+	}
+	if rng.IntN(6) == 0 {
+		m.Annotations = map[string]string{fmt.Sprint(rng.IntN(2)): "x"}
+	}
+	return m
+}
+
+func randomSlice(rng *rand.Rand) runtime.Object {
+	s := endpointSlice("a", rng.IntN(3))
+	s.ObjectMeta = randomMeta(rng)
+	if len(s.Endpoints) > 0 && rng.IntN(2) == 0 {
+		s.Endpoints[0].NodeName = new("n")
+	}
+	if rng.IntN(3) == 0 {
+		s.Ports = nil
+	}
+	defaults.EndpointSlice(s, nil)
+	return s
+}
+
+func randomConfigMap(rng *rand.Rand) runtime.Object {
+	cm := &corev1.ConfigMap{ObjectMeta: randomMeta(rng)}
+	if rng.IntN(4) > 0 {
+		cm.Data = map[string]string{"k": fmt.Sprint(rng.IntN(3))}
+	}
+	if rng.IntN(4) == 0 {
+		cm.BinaryData = map[string][]byte{fmt.Sprint(rng.IntN(2)): {1}}
+	}
+	if rng.IntN(4) == 0 {
+		cm.Immutable = new(rng.IntN(2) == 0)
+	}
+	return cm
+}
+
+func randomService(rng *rand.Rand) runtime.Object {
+	svc := &corev1.Service{ObjectMeta: randomMeta(rng)}
+	for i := range rng.IntN(3) {
+		svc.Spec.Ports = append(svc.Spec.Ports, corev1.ServicePort{Name: fmt.Sprint("p", rng.IntN(2)), Port: int32(80 + i)})
+	}
+	if rng.IntN(2) == 0 {
+		svc.Spec.Selector = map[string]string{"app": fmt.Sprint(rng.IntN(2))}
+	}
+	if rng.IntN(3) == 0 {
+		svc.Spec.ExternalName = "x.example"
+	}
+	defaults.Service(svc, nil)
+	return svc
+}
+
+func randomLease(rng *rand.Rand) runtime.Object {
+	l := &coordinationv1.Lease{ObjectMeta: randomMeta(rng)}
+	if rng.IntN(4) > 0 {
+		now := metav1.NowMicro()
+		l.Spec.RenewTime = &now
+		l.Spec.HolderIdentity = new(fmt.Sprint(rng.IntN(3)))
+	}
+	return l
+}
+
+// BenchmarkOwn is the account of one update of a slice of ten endpoints.
+func BenchmarkOwn(b *testing.B) {
+	old := endpointSlice("a", 10)
+	defaults.EndpointSlice(old, nil)
+	next := old.DeepCopy()
+	next.Endpoints[0].Addresses[0] = "10.0.0.1"
+	a := Account{Resource: kinds.Find(discoveryv1.SchemeGroupVersion, "endpointslices")}
+	owned, err := a.Own(nil, a.Resource.Empty(), old, "m")
+	if err != nil {
+		b.Fatal(err)
+	}
+	object.Meta(owned).UID = "u"
+	base, err := store.Seal(a.Resource, owned, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, manager := range map[string]string{"same": "m", "other": "n"} {
+		b.Run("manager="+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := a.Own(base, owned, next.DeepCopy(), manager); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("create", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := a.Own(nil, a.Resource.Empty(), next.DeepCopy(), "m"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestHasField(t *testing.T) {
+	for set, want := range map[string]bool{
+		`{"f:endpoints":{}}`: true,
+		`{"f:addressType":{},"f:endpoints":{},"f:ports":{}}`:       true,
+		`{"f:metadata":{"f:labels":{".":{},"f:endpoints":{}}}}`:    false,
+		`{"f:metadata":{"f:labels":{"f:a\"f:endpoints\":{":{}}}}`:  false,
+		`{"f:metadata":{"f:labels":{"f:}}":{}}},"f:endpoints":{}}`: true,
+		`{"f:endpointsets":{}}`:                                    false,
+		``:                                                         false,
+	} {
+		if hasField(set, "endpoints") != want {
+			t.Errorf("%s: %v", set, !want)
+		}
+	}
+}
+
+func endpointSlice(name string, endpoints int) *discoveryv1.EndpointSlice {
+	s := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: "web"}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Ports:       []discoveryv1.EndpointPort{{Port: new(int32(8080))}},
+	}
+	for i := range endpoints {
+		s.Endpoints = append(s.Endpoints, discoveryv1.Endpoint{
+			Addresses:  []string{fmt.Sprintf("127.1.%d.%d", i/250, i%250+1)},
+			Conditions: discoveryv1.EndpointConditions{Ready: new(true)},
+			TargetRef:  &corev1.ObjectReference{Kind: "Pod", Namespace: "default", Name: fmt.Sprintf("web-%d", i)},
+		})
+	}
+	return s
+}
+
+// ownersOf says who owns what: manager operation subresource: fields.
+func ownersOf(m metav1.ObjectMeta) map[string]string {
+	all := map[string]string{}
+	for _, e := range m.ManagedFields {
+		all[strings.TrimSpace(e.Manager+" "+string(e.Operation)+" "+e.Subresource)] = e.FieldsV1.GetRawString()
+	}
+	return all
+}

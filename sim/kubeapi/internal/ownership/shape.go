@@ -1,0 +1,114 @@
+package ownership
+
+import (
+	"maps"
+	"reflect"
+
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// sameShape reports whether two states of an object of res set the same fields outside of its bulk,
+// maybe to other values. It may return false although they do: it looks only into lists that are
+// known to have one owner as a whole.
+func sameShape(res *resource.Resource, a, b runtime.Object) bool {
+	return sameKeys(object.Meta(a), object.Meta(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), res.Bulk.Name)
+}
+
+// sameBulk reports whether base and next both have bulk, or neither has. The bulk has one owner as
+// a whole.
+func sameBulk(base *store.Object, next runtime.Object) bool {
+	bulk := base.Resource.Bulk
+	if bulk.Field == 0 {
+		return true
+	}
+	_, first, _ := object.Cut(base.Raw, bulk.Field)
+	return (first == nil) == (reflect.ValueOf(next).Elem().FieldByName(bulk.Name).Len() == 0)
+}
+
+// sameKeys compares the metadata that a client owns.
+func sameKeys(a, b *metav1.ObjectMeta) bool {
+	return sameMapKeys(a.Labels, b.Labels) && sameMapKeys(a.Annotations, b.Annotations) &&
+		equality.Semantic.DeepEqual(a.Finalizers, b.Finalizers) && equality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences)
+}
+
+func sameMapKeys(a, b map[string]string) bool {
+	return len(a) == len(b) && maps.EqualFunc(a, b, func(string, string) bool { return true })
+}
+
+// notInShape are the parts of an object that are compared elsewhere, or have no owner.
+var notInShape = map[string]bool{"TypeMeta": true, "ObjectMeta": true, "Status": true}
+
+func sameStruct(a, b reflect.Value, skip string) bool {
+	t := a.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
+		}
+		if !notInShape[f.Name] && f.Name != skip && !sameValue(a.Field(i), b.Field(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// leaves are the structs that have one owner as a whole.
+var leaves = map[reflect.Type]bool{
+	reflect.TypeFor[metav1.Time]():        true,
+	reflect.TypeFor[metav1.MicroTime]():   true,
+	reflect.TypeFor[intstr.IntOrString](): true,
+}
+
+// atomicLists have one owner as a whole, whatever they contain.
+var atomicLists = map[reflect.Type]bool{
+	reflect.TypeFor[[]byte]():                     true,
+	reflect.TypeFor[[]discoveryv1.EndpointPort](): true,
+}
+
+func sameValue(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() || a.Elem().Kind() != reflect.Struct || leaves[a.Type().Elem()] {
+			return a.IsNil() == b.IsNil()
+		}
+		return sameStruct(a.Elem(), b.Elem(), "")
+	case reflect.Struct:
+		if leaves[a.Type()] {
+			break
+		}
+		return sameStruct(a, b, "")
+	case reflect.Interface:
+		return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
+	case reflect.Slice:
+		if atomicLists[a.Type()] {
+			return (a.Len() == 0) == (b.Len() == 0)
+		}
+		return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
+	case reflect.Map:
+		return sameEntries(a, b)
+	}
+	return a.IsZero() == b.IsZero()
+}
+
+func sameEntries(a, b reflect.Value) bool {
+	if kind := a.Type().Elem().Kind(); kind != reflect.String && kind != reflect.Slice {
+		return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
+	}
+	if a.Len() != b.Len() {
+		return false
+	}
+	for entries := a.MapRange(); entries.Next(); {
+		if !b.MapIndex(entries.Key()).IsValid() {
+			return false
+		}
+	}
+	return true
+}

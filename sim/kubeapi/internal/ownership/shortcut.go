@@ -1,0 +1,134 @@
+package ownership
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+	"windtunnel.dev/sim/kubeapi/internal/store"
+)
+
+// ownsAlike handles the most frequent writes without a field manager: those that change only
+// values, so that the fields keep their owners. These are writes of an object without owners, by
+// its only owner, or by the only owner of the bulk if nothing else changes. Only the time of the
+// manager's entry changes.
+func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager string) bool {
+	if base == nil || a.Subresource != "" || a.Resource.Custom != nil {
+		return false
+	}
+	was, is := object.Meta(old).ManagedFields, object.Meta(next).ManagedFields
+	if len(was) == 0 {
+		return is == nil // kube-apiserver starts no account with an update, either
+	}
+	if is != nil && !SameManagers(was, is) {
+		return false
+	}
+	mine := slices.IndexFunc(was, func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate &&
+			e.Subresource == "" && e.APIVersion == a.Resource.GroupVersion().String()
+	})
+	if mine < 0 || !sameBulk(base, next) {
+		return false
+	}
+	if len(was) == 1 && !sameShape(base.Resource, old, next) {
+		return false
+	}
+	if len(was) > 1 && !(ownsBulk(base.Resource, was, mine) && sameButBulk(base.Resource, old, next)) {
+		return false
+	}
+	object.Meta(next).ManagedFields = renewed(was, mine)
+	return true
+}
+
+// renewed is an account with the time of one entry set to now, in the order of kube-apiserver.
+func renewed(account []metav1.ManagedFieldsEntry, which int) []metav1.ManagedFieldsEntry {
+	now := metav1.NewTime(time.Now().UTC())
+	account = slices.Clone(account)
+	account[which].Time = &now
+	slices.SortFunc(account, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
+			cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
+	})
+	return account
+}
+
+func seconds(t *metav1.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// ownsBulk reports whether this entry of an account, and no other, owns the bulk.
+func ownsBulk(res *resource.Resource, account []metav1.ManagedFieldsEntry, which int) bool {
+	if res.Bulk.Field == 0 {
+		return false
+	}
+	for i, entry := range account {
+		if entry.FieldsV1 == nil || hasField(entry.FieldsV1.GetRawString(), strings.ToLower(res.Bulk.Name)) != (i == which) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasField reports whether a top-level field is in a set of fields, without parsing the set. A set
+// is JSON of objects only.
+func hasField(set, name string) bool {
+	key, depth := `"f:`+name+`":`, 0
+	for i := 0; i < len(set); i++ {
+		switch set[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '"':
+			if depth == 1 && strings.HasPrefix(set[i:], key) {
+				return true
+			}
+			for i++; i < len(set) && set[i] != '"'; i++ {
+				if set[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sameButBulk reports whether a client could have changed nothing but the bulk between old and
+// next.
+func sameButBulk(res *resource.Resource, old, next runtime.Object) bool {
+	was, is := object.Meta(old), *object.Meta(next)
+	is.ManagedFields = was.ManagedFields
+	if !SameMetadata(&is, was) {
+		return false
+	}
+	a, b := reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem()
+	for i := range a.NumField() {
+		switch name := a.Type().Field(i).Name; name {
+		case "TypeMeta", "ObjectMeta", res.Bulk.Name:
+		default:
+			if !equality.Semantic.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// SameMetadata reports whether a and b are equal in all that an update may set, and so equally
+// valid. Validation takes longer than the rest of an update.
+func SameMetadata(a, b *metav1.ObjectMeta) bool {
+	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && a.GenerateName == b.GenerateName &&
+		slices.Equal(a.Finalizers, b.Finalizers) && reflect.DeepEqual(a.OwnerReferences, b.OwnerReferences) && SameManagers(a.ManagedFields, b.ManagedFields)
+}

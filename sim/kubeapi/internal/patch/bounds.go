@@ -1,0 +1,60 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/errors"
+
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+)
+
+// Bounds on a patch, besides the size of its body. maxPatchOperations is kube-apiserver's. The
+// others keep the libraries, which kube-apiserver uses, too, from working on one request for
+// minutes.
+const (
+	// maxPatchOperations bounds a JSON patch.
+	maxPatchOperations = 10000
+	// maxNested bounds the bytes of a merge patch, each counted once per level of nesting,
+	// because the library reads them again at each level.
+	maxNested = 32 << 20
+	// maxRead bounds the bytes of an object times the number of times that the library reads
+	// them: once per operation and per level of the patch.
+	maxRead = 256 << 20
+	// maxPatchElements bounds the elements of all lists of a strategic merge patch, each of
+	// which the library looks up in the list of the object.
+	maxPatchElements = 10000
+)
+
+// The bound on the sum of what a JSON patch copies is that of kube-apiserver.
+func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * codec.MaxBody }
+
+func tooMuch(format string, args ...any) error {
+	return errors.NewRequestEntityTooLargeError(fmt.Sprintf(format, args...))
+}
+
+// readings is an upper bound of how often applying a JSON patch reads the object.
+func readings(operations []jsonPatchOp) int {
+	deepest := 0
+	for _, op := range operations {
+		deepest = max(deepest, strings.Count(op.Path, "/"), strings.Count(op.From, "/"))
+	}
+	return len(operations) + deepest
+}
+
+// elements counts the elements of all lists in a JSON value.
+func elements(value any) (n int) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, v := range value {
+			n += elements(v)
+		}
+	case []any:
+		n = len(value)
+		for _, v := range value {
+			n += elements(v)
+		}
+	}
+	return n
+}

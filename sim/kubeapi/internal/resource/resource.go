@@ -1,0 +1,163 @@
+// Package resource says what can be known of a kind: its names, its subresources, the hooks
+// that hold its rules, and how it is shown. It stands between the table of kinds, which fills
+// these rows in, and everything that serves them. Its one rule: a row is data and functions of
+// objects; it neither stores objects nor sees requests.
+package resource
+
+import (
+	"fmt"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"slices"
+	"strings"
+	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"windtunnel.dev/sim/kubeapi/internal/object"
+)
+
+// Custom holds what a version of a CustomResourceDefinition adds to its row. It is nil for the
+// built-in kinds.
+type Custom struct {
+	Structural *structuralschema.Structural // nil: any content is valid
+	Scale      *scalePaths                  // nil: no scale subresource
+	Selectable map[string][]string          // paths of the fields that selectors may name, by their names
+	Managers   sync.Map                     // as fieldManagers, for this kind
+}
+
+func (c *Custom) Scales() bool { return c != nil && c.Scale != nil }
+
+func (res *Resource) Singular() string {
+	if res.SingularName != "" {
+		return res.SingularName
+	}
+	return strings.ToLower(res.Kind)
+}
+
+// Resource is a row of the table: all that the server knows of one kind. In most rows the fields
+// below Kind have their zero value.
+type Resource struct {
+	Group, Version   string
+	APIVersion       string // group/version, made once because every answer has it
+	Name, Kind       string // ingresses, Ingress
+	SingularName     string // default: the kind in lower case
+	ListKind         string // default: the kind and List
+	Short            []string
+	Categories       []string
+	ClusterScoped    bool
+	Status           bool                              // has a status subresource, which alone writes status
+	CreatesStatus    bool                              // a create may set status, too
+	Generation       bool                              // counts changes of its spec in metadata.generation
+	GenerationLabels bool                              // and changes of its labels
+	Upsert           bool                              // a PUT of a missing object creates it
+	NeedsVersion     bool                              // an update must carry the resourceVersion
+	Subresources     []string                          // others than status, each with a verb of its own
+	Review           func(runtime.Object, Asker) error // answers a posted object; nothing is stored
+	ReturnsDeleted   bool                              // DELETE answers with the object instead of a Status
+	NoDeleteAll      bool                              // its collection cannot be deleted
+	ValidatedWhole   bool                              // an update is validated as if the object were new, too
+	Terminates       bool                              // a deletion marks the object first, which is a write of its own
+	NoDependents     bool                              // owns nothing, so that no propagation policy holds it
+	Scale            bool                              // has a scale subresource
+	ValidName        validation.ValidateNameFunc       // default: a DNS subdomain
+	Fields           func(runtime.Object) fields.Set   // selectable fields beyond metadata's
+	// Defaults fills in what the client left out; old is nil on create.
+	Defaults func(obj, old runtime.Object)
+	// Prepare sets what the server decides, and no client owns; old is nil on create.
+	Prepare func(obj, old runtime.Object, in Cluster)
+	// Validate returns what is wrong with obj beyond its metadata; old is nil on create.
+	Validate func(obj, old runtime.Object, in Cluster) field.ErrorList
+	Bulk     Bulk     // the part of an object that makes it large, if there is one such
+	Printer  *Printer // nil: name and age
+	View     *View    // set if the objects are stored as another resource
+	Custom   *Custom  // set if the resource comes from a CustomResourceDefinition
+}
+
+// Cluster is what the rules of a kind may ask about the cluster that holds an object.
+type Cluster interface {
+	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
+	// it for that Service.
+	NewClusterIP(namespace, name string) string
+	// Served is the table of all resources, custom ones included.
+	Served() Table
+	// LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.
+	LoopbackEndpoints() bool
+}
+
+// Asker is the user who posts a review, and the namespace of the review.
+type Asker struct {
+	User      authenticationv1.UserInfo
+	Namespace string
+}
+
+func (res *Resource) GVK() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: res.Group, Version: res.Version, Kind: res.Kind}
+}
+
+func (res *Resource) GroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: res.Group, Version: res.Version}
+}
+
+func (res *Resource) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: res.Group, Resource: res.Name}
+}
+
+// TypeMeta is the kind and apiVersion of a single object, or of a list if the suffix is "List".
+func (res *Resource) TypeMeta(suffix string) metav1.TypeMeta {
+	kind := res.Kind + suffix
+	if suffix != "" && res.ListKind != "" {
+		kind = res.ListKind
+	}
+	if res.APIVersion == "" { // the row is in no table
+		return metav1.TypeMeta{Kind: kind, APIVersion: res.GroupVersion().String()}
+	}
+	return metav1.TypeMeta{Kind: kind, APIVersion: res.APIVersion}
+}
+
+// Empty returns a new, empty object.
+func (res *Resource) Empty() runtime.Object {
+	if res.Custom != nil {
+		return &object.Custom{}
+	}
+	obj, err := scheme.Scheme.New(res.GVK())
+	if err != nil {
+		panic(fmt.Sprintf("kubeapi: the table of resources has a kind that client-go does not know: %v", err))
+	}
+	return obj
+}
+
+// Complete sets the defaults of what the client left out; old is nil on create.
+func (res *Resource) Complete(obj, old runtime.Object) {
+	if res.Defaults != nil {
+		res.Defaults(obj, old)
+	}
+}
+
+// Invalid returns a 422 error with the problems of an object, nil if there are none.
+func (res *Resource) Invalid(name string, problems field.ErrorList) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return errors.NewInvalid(res.GVK().GroupKind(), name, problems)
+}
+
+func (res *Resource) NameRule() validation.ValidateNameFunc {
+	if res.ValidName != nil {
+		return res.ValidName
+	}
+	return validation.NameIsDNSSubdomain
+}
+
+// Has reports whether the resource has a subresource; every resource has the empty one.
+func (res *Resource) Has(subresource string) bool {
+	return subresource == "" || (subresource == "status" && res.Status) || slices.Contains(res.Subresources, subresource) ||
+		(subresource == ScaleSubresource && (res.Scale || res.Custom.Scales()))
+}

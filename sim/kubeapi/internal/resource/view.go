@@ -1,0 +1,35 @@
+package resource
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// View makes a resource another representation of one that is stored: events of events.k8s.io are
+// stored as events of the core group.
+type View struct {
+	Of           *Resource
+	Show, Unshow func(runtime.Object) runtime.Object // from and to the stored kind
+}
+
+// Base is the resource that objects of res are stored as: res itself, unless it is a view.
+func (res *Resource) Base() *Resource {
+	if res.View != nil {
+		return res.View.Of
+	}
+	return res
+}
+
+// Shown and Stored convert between the stored kind and the kind of res.
+func (res *Resource) Shown(stored runtime.Object) runtime.Object {
+	if res.View == nil {
+		return stored
+	}
+	return res.View.Show(stored)
+}
+
+func (res *Resource) Stored(shown runtime.Object) runtime.Object {
+	if res.View == nil {
+		return shown
+	}
+	return res.View.Unshow(shown)
+}

@@ -1,0 +1,145 @@
+package kubeapi
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"windtunnel.dev/sim/kubeapi/internal/cluster"
+	"windtunnel.dev/sim/kubeapi/internal/codec"
+	"windtunnel.dev/sim/kubeapi/internal/resource"
+)
+
+// maxHeader is the size of the largest request line with headers that is accepted, as in
+// kube-apiserver.
+const maxHeader = 1 << 20
+
+var errUnknownPath = errors.New("404 page not found")
+
+// handler answers everything the server serves.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+		mux.HandleFunc(path, s.serveHealth)
+		mux.HandleFunc(path+"/", s.serveHealth)
+	}
+	mux.HandleFunc("/version", s.serveVersion)
+	groups := func(w http.ResponseWriter, req *http.Request) { serveDiscovery(w, req, s.state.Served()) }
+	mux.HandleFunc("/api", groups)
+	mux.HandleFunc("/apis", groups)
+	mux.HandleFunc("/openapi/v2", s.openAPI.serveSwagger)
+	mux.HandleFunc("/openapi/v3", s.openAPI.serve)
+	mux.HandleFunc("/openapi/v3/", s.openAPI.serve)
+	mux.HandleFunc("/", s.serve)
+	return s.withRecovery(s.withBodyTimeout(withPlainPaths(s.withHostCheck(s.withRefusalWhileStopping(s.withAuthentication(s.withFaults(mux)))))))
+}
+
+// serve answers a request about a resource, or the discovery of a group.
+func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
+	if serveGroup(w, req, s.state.Served()) {
+		return
+	}
+	r := &request{server: s, Request: req, query: req.URL.Query(), codec: codec.JSON{}, warnings: &warningHeader{header: w.Header()}}
+	r.Caller = r
+	req.Body = http.MaxBytesReader(w, req.Body, codec.MaxBody)
+	if err := s.answer(w, r); err != nil {
+		s.reportError(req, err)
+		fail(w, r, err)
+	}
+}
+
+// answer returns an error only if it has written nothing.
+func (s *Server) answer(w http.ResponseWriter, r *request) error {
+	if err := s.resolve(r); err != nil {
+		return err
+	}
+	var err error
+	if r.codec, r.form, err = codec.Negotiate(r.Request, r.Resource.Custom != nil); err != nil {
+		return err
+	}
+	if _, rows := r.form.(codec.Table); r.Resource.View != nil && (!rows || r.Resource.Custom != nil) {
+		r.form = codec.View{Form: r.form, Resource: r.Resource}
+	}
+	verb := s.verb(r)
+	if verb == nil {
+		return cluster.ErrMethod()
+	}
+	return verb(w, r)
+}
+
+// verb returns the handler of a request, nil if there is none.
+func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
+	one := r.Name != ""
+	switch {
+	case r.Resource.Review != nil:
+		return s.reviewVerb(r)
+	case r.wantsContainer():
+		return s.noContainers
+	case r.Subresource == "binding":
+		return s.bindingVerb(r)
+	case r.Subresource == "finalize" && r.Method != http.MethodPut:
+		return nil
+	case r.Subresource == resource.ScaleSubresource:
+		return s.serveScale
+	case r.Method == http.MethodGet && one: // also with watch=true
+		return s.get
+	case r.Method == http.MethodGet && watching(r):
+		return s.watch
+	case r.Method == http.MethodGet:
+		return s.list
+	case r.Method == http.MethodPost && !one:
+		return s.create
+	case r.Method == http.MethodPut && one:
+		return s.update
+	case r.Method == http.MethodPatch && one:
+		return s.patch
+	case r.Method == http.MethodDelete && one && r.Subresource == "":
+		return s.delete
+	case r.Method == http.MethodDelete && !one && !r.Resource.NoDeleteAll && (r.Namespace != "" || r.Resource.ClusterScoped):
+		return s.deleteCollection
+	}
+	return nil
+}
+
+// withPlainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with encoded
+// slashes. The mux would redirect some of them.
+func withPlainPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if ambiguous(req.URL) {
+			http.Error(w, errUnknownPath.Error(), http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+func ambiguous(u *url.URL) bool {
+	if !strings.HasPrefix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
+		return true
+	}
+	elements := strings.Split(strings.TrimSuffix(u.Path[1:], "/"), "/")
+	for _, e := range elements {
+		if e == "." || e == ".." || (e == "" && len(elements) > 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// watching parses the watch parameter as Kubernetes does: every value but "false" and "0" is true.
+func watching(r *request) (watch bool) {
+	values, given := r.query["watch"]
+	if given {
+		runtime.Convert_Slice_string_To_bool(&values, &watch, nil) // never fails
+	}
+	return watch
+}
+
+func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", noCache)
+	w.Write([]byte("ok"))
+}
