@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// close makes all locations of an ingress answer 503. Only the annotations that select
-// its requests are kept, so no other location answers them.
+// close makes all locations of an ingress answer 503. It keeps only the annotations that determine
+// which requests the ingress gets, so no other location answers them.
 func (b *builder) close(ingress *networkingv1.Ingress, read *parsed, reason string) {
 	set := b.noAnnotations
 	set.Denied = &reason
@@ -39,8 +39,7 @@ func (b *builder) meansPatterns(ingress *networkingv1.Ingress) bool {
 	return annotations.Says(b.annotationOf(ingress, "use-regex")) || b.annotationOf(ingress, "rewrite-target") != ""
 }
 
-// aliasesOf returns the aliases of an ingress; none if they are invalid or
-// forbidden.
+// aliasesOf returns the aliases of an ingress, or nil if they are invalid or forbidden.
 func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 	const name = "server-alias"
 	value := b.annotationOf(ingress, name)
@@ -56,8 +55,8 @@ func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 	return set.Aliases
 }
 
-// backendOf returns the backend of a path or of the default backend of an ingress.
-// Closed ingresses have none, because they send no requests to pods.
+// backendOf returns the name of the backend of a path or of an ingress's default backend. Closed
+// ingresses have none, because they send no requests to pods.
 func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) string {
 	if b.closed(ingress) || b.isOfAnother(ingress, wanted) {
 		return DefaultBackendName

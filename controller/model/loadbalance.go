@@ -17,8 +17,8 @@ var choosing = map[string]string{
 	"sticky_persistent": "affinity: cookie",
 }
 
-// loadBalance returns the algorithm of an ingress if it can work, else that of the
-// ConfigMap.
+// loadBalance returns the load balancing algorithm of an ingress if its parameters are complete,
+// otherwise that of the ConfigMap.
 func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	set := b.annotations(ingress)
 	if lacks(set) != "" {
@@ -27,8 +27,7 @@ func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	return cmp.Or(set.Backend.LoadBalance, b.options.Config.LoadBalance)
 }
 
-// lacks returns the annotation that load-balance needs and that is absent; empty if
-// none is.
+// lacks returns the annotation that load-balance requires and that is missing, or "".
 func lacks(set *annotations.Set) string {
 	if set.Affinity.Type != "" || set.Backend.UpstreamHashBy.By != "" {
 		return "" // it overrides load-balance
@@ -36,7 +35,7 @@ func lacks(set *annotations.Set) string {
 	return choosing[set.Backend.LoadBalance]
 }
 
-// findUselessAlgorithms reports the ingresses whose load-balance is ignored.
+// findUselessAlgorithms reports ingresses whose load-balance is ignored.
 func (b *builder) findUselessAlgorithms() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
