@@ -5,9 +5,8 @@ import (
 	"maps"
 )
 
-// Diff is what must be done so that nginx, which reads running, comes to read
-// next: nothing when the bytes are equal. A zero running state is an nginx
-// that has not been started.
+// Diff returns the steps that bring nginx from the running state to the next. There are none if the
+// bytes are equal. The zero State is an nginx that has not been started.
 func Diff(running, next State) []Step {
 	var steps []Step
 	now := running
@@ -42,7 +41,7 @@ func Diff(running, next State) []Step {
 	return steps
 }
 
-// forget drops what Lua knew before and a reload takes away.
+// forget clears what Lua received before and loses in a reload.
 func (s *State) forget(before State) {
 	if loseDict(backendsDict, before, *s) {
 		s.Backends = nil
@@ -55,8 +54,8 @@ func (s *State) forget(before State) {
 	}
 }
 
-// needsStream tells whether the line to the stream port must be sent. To an
-// nginx that has been told of no service, nothing need be said of none.
+// needsStream reports whether the stream backends must be sent. An empty list need not be sent to
+// an nginx that has none.
 func needsStream(now, next State) bool {
 	if next.Stream == nil || len(now.Stream) == 0 && len(next.Stream) == 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// whyFiles says which files came, went or changed; never what is in them.
+// whyFiles lists the files that were added, removed or changed, without their contents.
 func whyFiles(running, next State) []Why {
 	var whys []Why
 	for _, path := range slices.Sorted(maps.Keys(next.Files)) {
@@ -26,8 +26,8 @@ func whyFiles(running, next State) []Why {
 	return whys
 }
 
-// whyServers says which hosts have another certificate, and which certificates
-// are renewed; certificates are called by their UID.
+// whyServers lists the hosts whose certificate changed, and the renewed certificates. Certificates
+// are identified by their UID.
 func whyServers(running, next State) []Why {
 	if len(running.Servers) == 0 {
 		return []Why{{New: "first certificates"}}
@@ -53,8 +53,7 @@ func whyServers(running, next State) []Why {
 	return orLayout(whys, "the same certificates in another order")
 }
 
-// whyPass says which hosts are passed to which address, or what else the
-// listener is told.
+// whyPass lists the changes of hosts and addresses, and of the listener's other settings.
 func whyPass(running, next State) []Why {
 	if len(running.Passthrough) == 0 {
 		return []Why{{New: "first list of TLS passthrough"}}
@@ -64,7 +63,7 @@ func whyPass(running, next State) []Why {
 	return orLayout(whys, "the same list of TLS passthrough in another order")
 }
 
-// flat is every value of a JSON object by its key, those of hosts by the host.
+// flat returns the top-level values of a JSON object by key, with the hosts' addresses by host.
 func flat(text []byte) map[string]string {
 	var parsed struct{ Hosts map[string]string }
 	var rest map[string]json.RawMessage

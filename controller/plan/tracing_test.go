@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// A tracer's module reads its file when nginx starts: a change is a reload.
+// A tracer's module reads its file when nginx starts, so a change needs a reload.
 func TestAChangeOfATracersFileIsAReload(t *testing.T) {
 	state := func(text string) plan.State {
 		s := plan.State{Conf: []byte("events {}\n"), LuaConfig: []byte("{}")}
