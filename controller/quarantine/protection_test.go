@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// asking is an ingress of the host a.example with annotations: "key: value",
-// semicolons in between.
+// asking returns an ingress of host a.example. The text has its annotations as "key: value",
+// separated by semicolons.
 func asking(name, text string, paths ...string) *networkingv1.Ingress {
 	ingress := new(networkingv1.Ingress)
 	ingress.Namespace, ingress.Name, ingress.UID = "demo", name, types.UID(name)
@@ -47,7 +47,7 @@ func TestEachAnnotationIsInOneTable(t *testing.T) {
 		}
 		for _, key := range p.asks {
 			if !slices.Contains(p.keys, key) {
-				t.Errorf("%s: %s asks and is no key", p.name, key)
+				t.Errorf("%s: %s is in asks but not in keys", p.name, key)
 			}
 		}
 	}
@@ -111,10 +111,10 @@ func TestWeaker(t *testing.T) {
 	plain, secured := asking("x", ""), asking("x", "")
 	secured.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{"a.example"}, SecretName: "a"}}
 	if got := newReader("").weaker(plain, secured); !slices.Equal(got, []string{"spec.tls"}) {
-		t.Errorf("TLS comes: %q", got)
+		t.Errorf("TLS added: %q", got)
 	}
 	if got := newReader("").weaker(secured, plain); len(got) > 0 {
-		t.Errorf("TLS goes: %q", got)
+		t.Errorf("TLS removed: %q", got)
 	}
 }
 
@@ -148,7 +148,7 @@ func FuzzDirectives(f *testing.F) {
 		if strings.Contains(wanted, "deny") && !strings.ContainsAny(wanted, "#\"'\\") && snippetLacks("", wanted) == false {
 			for word := range strings.FieldsSeq(wanted) {
 				if word == "deny" {
-					t.Errorf("%q protects nothing", wanted)
+					t.Errorf("%q has no protecting directive", wanted)
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// shown is a stand-in in a line: its paths, those that are closed in brackets.
+// shown summarizes a stand-in in one line: its paths, with closed ones in brackets.
 func shown(s StandIn) string {
 	if s.Ingress == nil {
 		return "nothing"
@@ -63,7 +63,7 @@ func TestInsteadOf(t *testing.T) {
 				t.Error("an object of the cluster is closed, not a copy")
 			}
 			if !SameWishes(before, test.wanted, "") || stand.Says == "" {
-				t.Errorf("the wanted version was written to, or nothing is said: %q", stand.Says)
+				t.Errorf("the wanted version was modified, or Says is empty: %q", stand.Says)
 			}
 		})
 	}
