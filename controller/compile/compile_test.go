@@ -43,7 +43,7 @@ spec:
 
 var configMap = types.NamespacedName{Namespace: "ingress-nginx", Name: "controller"}
 
-// take returns the cluster of manifests with a ConfigMap of the controller.
+// take returns a cluster from manifests and a ConfigMap for the controller.
 func take(t *testing.T, manifests string, config map[string]string) snapshot.Snapshot {
 	t.Helper()
 	source, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(manifests)})
@@ -92,7 +92,7 @@ func TestTheConfigMapIsReadOverTheFlags(t *testing.T) {
 	}
 }
 
-// One key must not prevent every reload: a path where the tracer's file cannot be written has no
+// One key must not prevent every reload, so a path where the tracer's file cannot be written has no
 // effect.
 func TestAPathThatCannotBeWrittenIsAFinding(t *testing.T) {
 	cluster := take(t, shop, map[string]string{"opentelemetry-config": "/etc/ingress-controller/none/otel.toml"})
@@ -189,7 +189,8 @@ func TestACompilerReturnsWhatCompileDoes(t *testing.T) {
 	}
 }
 
-// nginx reads some GeoIP databases again by itself; otherwise a changed file is a changed state.
+// nginx itself checks some GeoIP databases for changes. A change of the others is a change of the
+// state.
 func TestDatabasesAreOfTheState(t *testing.T) {
 	for every, want := range map[string]int{"0": 1, "5": 0} {
 		in := shopInput()

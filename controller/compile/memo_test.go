@@ -16,8 +16,8 @@ import (
 
 const prefix = "nginx.ingress.kubernetes.io/"
 
-// adorn gives some ingresses annotations by which endpoints are more than
-// endpoints: canaries, services that answer where there are none, sessions.
+// adorn adds annotations to some ingresses for which endpoints affect more than their backend:
+// canaries, default backends, sessions.
 func (p population) adorn() {
 	for i, ingress := range p.ingresses {
 		switch i % 5 {
@@ -32,7 +32,7 @@ func (p population) adorn() {
 	}
 }
 
-// change does one random thing to the cluster and says which.
+// change makes one random change to the cluster and describes it.
 func (p *population) change(random *rand.Rand) string {
 	replace := func(slice *discoveryv1.EndpointSlice, change func(*discoveryv1.EndpointSlice)) {
 		copied := slice.DeepCopy()
@@ -75,7 +75,7 @@ func (p *population) change(random *rand.Rand) string {
 	}
 }
 
-// tell notes in a ledger what is other than before.
+// tell applies the differences between two clusters to a ledger.
 func (p population) tell(ledger *snapshot.Ledger, before population) {
 	note(ledger, p.services, before.services)
 	note(ledger, p.slices, before.slices)
@@ -95,7 +95,7 @@ func note[T comparable](ledger *snapshot.Ledger, now, before []T) {
 	}
 }
 
-// Step by step comes to the same as all at once, whatever the steps.
+// Incremental updates produce the same result as a full rebuild, for any sequence of changes.
 func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -143,8 +143,8 @@ func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 	}
 }
 
-// An endpoint that comes or goes must not cost a model or a rendering, but
-// where it decides who answers.
+// A change of an endpoint must not rebuild the model or render nginx.conf, unless it changes which
+// backend answers.
 func TestEndpointsCostOnlyTheirBackend(t *testing.T) {
 	opts := parse(flags{}, nil)
 	whole := populate(6)

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// The service of external authentication, and everybody else who gets a
-// request, is told of the client certificate that nginx has seen.
+// The authentication service, and every other service that receives a request, gets the client
+// certificate that nginx has verified.
 func TestClientCertificatesAreToldByNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	authority := pki.New("clients")
@@ -57,7 +57,7 @@ func TestClientCertificatesAreToldByNginx(t *testing.T) {
 		{"passed.example", true, "SUCCESS", "CN=alice", "CN=clients", true},
 		{"mirrored.example", true, "SUCCESS", "CN=alice", "CN=clients", false},
 		{"mirrored.example", false, "NONE", "", "", false},
-		{"unasked.example", false, "lie", "lie", "lie", false}, // nginx knows nothing: a proxy before it may
+		{"unasked.example", false, "lie", "lie", "lie", false}, // nginx verifies nothing, but a proxy in front of it may
 	} {
 		t.Run(fmt.Sprint(test.host, " ", test.shows), func(t *testing.T) {
 			config := &tls.Config{ServerName: test.host, InsecureSkipVerify: true} //nolint:gosec // the fake certificate

@@ -16,9 +16,9 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// Where the firewall lacks nginx's module or the files of its rules, what asks
-// for it by annotation gets 503, and what the ConfigMap asks for all is a finding:
-// nginx would refuse the configuration.
+// If nginx lacks the firewall's module or the files of its rules, locations with firewall
+// annotations get 503, and the ConfigMap's setting is a finding, because nginx would refuse the
+// configuration.
 func TestAFirewallThatCannotBeHad(t *testing.T) {
 	const rules, owasp = "/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
 	wishes := map[string]annotations.ModSecurity{
@@ -33,9 +33,9 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 		config    map[string]string
 		noModule  bool
 		missing   []string
-		denied    string // the hosts that get 503
+		denied    string // hosts that get 503
 		ofAll     string // part of the finding about the ConfigMap
-		protected bool   // the firewall of all is on
+		protected bool   // whether the ConfigMap turns the firewall on
 	}{
 		"all is there":                      {nil, false, nil, "", "", false},
 		"no module":                         {nil, true, nil, "on own owasp", "", false},
@@ -57,7 +57,7 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 			switch {
 			case test.noModule:
 				delete(in.Optional, "http_modsecurity")
-				real = true // without it, any nginx will do
+				real = true // without the module, any nginx works
 			case !real:
 				in.Optional["http_modsecurity"] = nil
 			}
@@ -106,7 +106,7 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// Each ingress whose locations are denied is told so.
+// Each ingress with denied locations has a finding.
 func TestWhoAsksForAFirewallIsTold(t *testing.T) {
 	in := render.Input{Missing: render.FirewallFiles(), Optional: map[string][]string{"http_modsecurity": nil}}
 	location := &model.Location{Ingress: &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}, Location: annotations.Location{ModSecurity: annotations.ModSecurity{EnableSet: true, Enable: true}}}

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// The firewall of all looks at a request once, where its location has it; the
-// requests that nginx makes for it, and the controller's own servers, are left alone.
+// With enable-modsecurity, the firewall checks each request once, in its location. It does not
+// check the subrequests that nginx sends for it, nor the controller's own servers.
 func TestModSecurityOnNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"enable-modsecurity": "true", "custom-http-errors": "404"})
 	if in.Optional["http_modsecurity"] == nil {

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// Whoever is asked about a request, gets a copy of it or answers its error is
-// told by nginx who the client is, whatever the client says of itself.
+// Services that authenticate a request, get a mirrored copy of it, or answer its error get the
+// client's address from nginx, whatever the client claims about itself.
 func TestClientsCannotSpeakForNginx(t *testing.T) {
 	for name, config := range map[string]map[string]string{
 		"with HTTP/2": {"custom-http-errors": "404"}, "without HTTP/2": {"custom-http-errors": "404", "use-http2": "false"},
@@ -66,13 +66,14 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 			for _, test := range []struct {
 				host, path, who string
 				has             []string
-				lies            int // headers that nobody sets, which stay the client's
+				lies            int // headers that nginx does not set, so the client's remain
 			}{
 				{"asked.example", "/page?a=b", "auth: auth.example", ofAuth, 1},
 				{"kept.example", "/page?a=b", "auth: auth.example", ofAuth, 1},
 				{"posted.example", "/page?a=b", "auth: auth.example", ofAuth, 1},
 				{"own.example", "/page?a=b", "auth: auth.example", append([]string{"X-Original-Uri: own"}, ofAuth[3:]...), 1},
-				// Pods get these as the client sent them; so do copies and errors.
+				// These headers reach pods as the client sent them, and so do mirrored requests and
+				// errors.
 				{"mirrored.example", "/page", "mirror: copy.example", ofPods, 12},
 				{"known.example", "/missing", "error: known.example", append([]string{"X-Code: 404", "X-Original-Uri: /missing"}, ofPods...), 12},
 			} {
@@ -98,7 +99,7 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 	}
 }
 
-// The controller's own servers say what they mean, whatever the error pages.
+// Error pages do not replace the responses of the controller's own servers.
 func TestErrorPagesStayOutOfTheControllersServers(t *testing.T) {
 	in, program := here(t, map[string]string{"custom-http-errors": "403,404,405,500"})
 	m := hosts(in, pod(t, told), nil)
@@ -125,7 +126,7 @@ func TestErrorPagesStayOutOfTheControllersServers(t *testing.T) {
 	}
 }
 
-// A copy that fails is nobody's error, and what is logged is the request of the client alone.
+// A mirrored request that fails causes no error, and only the client's request is logged.
 func TestMirrorsThatFailChangeNothing(t *testing.T) {
 	in, program := here(t, map[string]string{"custom-http-errors": "502", "log-format-upstream": "$host $uri $status <$proxy_upstream_name>"})
 	pages := make(chan string, 10)
@@ -148,7 +149,7 @@ func TestMirrorsThatFailChangeNothing(t *testing.T) {
 	}
 }
 
-// Questions to the authentication service are logged where that is asked for.
+// Requests to the authentication service are logged only if that is configured.
 func TestQuestionsAreLoggedIfAsked(t *testing.T) {
 	for value, want := range map[string]string{
 		"true":  "asked.example _external-auth-Lw-Prefix 401\nasked.example /page 401\n",
@@ -168,8 +169,8 @@ func TestQuestionsAreLoggedIfAsked(t *testing.T) {
 	}
 }
 
-// logged are the lines of the access log that begin with prefix, once the last
-// request, for /page, is in it: nginx logs after it has answered.
+// logged returns the lines of the access log that begin with prefix. It waits for the last request,
+// for /page, because nginx logs after it has responded.
 func (s *site) logged(prefix string) string {
 	s.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {

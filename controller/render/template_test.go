@@ -174,7 +174,7 @@ func TestManyAndLongHostsRaiseTheHashes(t *testing.T) {
 	}
 }
 
-// The user of nginx's workers is said once: in main-snippet, if it does.
+// The configuration has exactly one user directive; that in main-snippet wins.
 func TestUser(t *testing.T) {
 	for snippet, want := range map[string]int{"": 1, "env A;": 1, "# user\nuser root;": 0, "env A; user root;": 0, "  user\tdaemon;": 0, "env user;": 1} {
 		text := conf(t, func(in *render.Input) {
