@@ -20,7 +20,7 @@ import (
 
 // nginx accepts the result of every case in the goldens of package annotations, all of them in one
 // configuration.
-func TestNginxTakesWhatAnnotationsAskFor(t *testing.T) {
+func TestNginxAcceptsAnnotations(t *testing.T) {
 	files, err := filepath.Glob("../annotations/testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -84,7 +84,7 @@ var edges = []string{
 
 // nginx accepts FastCGI with passwords, and limits of an ingress with the longest names that the
 // API allows.
-func TestNginxTakesLongNamesAndPasswordsOfFastCGI(t *testing.T) {
+func TestNginxAcceptsLongNamesAndFastCGIPasswords(t *testing.T) {
 	cluster := ingresses{Source: passwords{new(snapshot.Manifests)}}
 	for i, given := range []string{"backend-protocol: FCGI\nauth-type: basic\nauth-secret: users", "backend-protocol: GRPC\nauth-type: basic\nauth-secret: users", "limit-rps: \"5\"\nlimit-connections: \"5\""} {
 		ingress := asking(t, fmt.Sprintf("long-%d", i), []byte(given))
@@ -114,7 +114,7 @@ func (passwords) Secrets() []*corev1.Secret {
 	return []*corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "users"}, Data: map[string][]byte{"auth": []byte("a:$1$b$c\n")}}}
 }
 
-func TestNginxTakesEveryEdge(t *testing.T) {
+func TestNginxAcceptsEdgeValues(t *testing.T) {
 	cluster := ingresses{Source: new(snapshot.Manifests)}
 	for i, given := range edges {
 		cluster.all = append(cluster.all, asking(t, fmt.Sprintf("edge-%d", i), []byte(given)))
@@ -155,7 +155,7 @@ func asking(t *testing.T, name string, given []byte) *networkingv1.Ingress {
 
 // The Host of requests to the authentication service has no port, whether an annotation or the
 // ConfigMap sets its URL.
-func TestTheNameThatAuthenticationIsAskedBy(t *testing.T) {
+func TestHostOfAuthenticationService(t *testing.T) {
 	const url = "http://auth.example:8080/check"
 	for _, test := range []struct{ annotation, config string }{{"auth-url: " + url, ""}, {"", url}} {
 		cluster := ingresses{Source: new(snapshot.Manifests), all: []*networkingv1.Ingress{asking(t, "web", []byte(test.annotation))}}

@@ -326,7 +326,7 @@ spec:
 }
 
 // nginx accepts all of these values together.
-func TestNginxTakesEveryKey(t *testing.T) {
+func TestNginxAcceptsEveryKey(t *testing.T) {
 	all := make(map[string]string)
 	for _, key := range options.Keys() {
 		value, data := another(key)

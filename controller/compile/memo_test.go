@@ -57,7 +57,7 @@ func (p *population) change(random *rand.Rand) string {
 			return "nothing"
 		}
 		p.ingresses = slices.Delete(slices.Clone(p.ingresses), 0, 1)
-		return "an ingress went"
+		return "deleted an ingress"
 	case 3, 4:
 		replace(slice, func(s *discoveryv1.EndpointSlice) { s.Endpoints = nil })
 		return "no endpoint in " + slice.Name
@@ -96,7 +96,7 @@ func note[T comparable](ledger *snapshot.Ledger, now, before []T) {
 }
 
 // Incremental updates produce the same result as a full rebuild, for any sequence of changes.
-func TestStepByStepEqualsAllAtOnce(t *testing.T) {
+func TestIncrementalMatchesFullRebuild(t *testing.T) {
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		opts := []parsed{parse(flags{}, nil), parse(flags{DynamicConfiguration: new(seed%4 == 0), DefaultBackendService: "demo/svc-0001"}, map[string]string{"load-balance": "ewma"})}
@@ -138,14 +138,14 @@ func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 			last = stepwise
 		}
 		if reused < 5 {
-			t.Errorf("seed %d: only %d of 40 models were made of the one before", seed, reused)
+			t.Errorf("seed %d: only %d of 40 models reused the previous one", seed, reused)
 		}
 	}
 }
 
 // A change of an endpoint must not rebuild the model or render nginx.conf, unless it changes which
 // backend answers.
-func TestEndpointsCostOnlyTheirBackend(t *testing.T) {
+func TestEndpointChangeRebuildsOnlyItsBackend(t *testing.T) {
 	opts := parse(flags{}, nil)
 	whole := populate(6)
 	whole.adorn()

@@ -129,13 +129,13 @@ func tryCluster(t *testing.T, seed uint64) {
 	testConf(t, anyCluster(random, 40), opts)
 }
 
-func TestNginxTakesWhateverIsAccepted(t *testing.T) {
+func TestNginxAcceptsArbitraryAnnotations(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { tryCluster(t, seed) })
 	}
 }
 
-func FuzzNginxTakesWhateverIsAccepted(f *testing.F) {
+func FuzzNginxAcceptsArbitraryAnnotations(f *testing.F) {
 	f.Add(uint64(100))
 	f.Fuzz(tryCluster)
 }

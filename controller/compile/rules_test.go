@@ -50,7 +50,7 @@ func TestRulesOfChanges(t *testing.T) {
 
 // Package model has the rules for single clusters. One file here has the outlines of all their
 // results.
-func TestOutlinesOfTheModelsRules(t *testing.T) {
+func TestOutlinesOfModelRules(t *testing.T) {
 	var outlines txtar.Archive
 	outlines.Comment = []byte("Outlines of the results of the rules in ../../model/testdata.\n\n")
 	for _, file := range rule.Files(t, "../model/testdata") {

@@ -116,8 +116,8 @@ func benchmarkEndpointChange(b *testing.B, n int, delta bool) {
 	}
 }
 
-// BenchmarkPost measures the additional cost of a change of one endpoint if all backends are sent: the
-// body of that POST.
+// BenchmarkPost measures the additional cost of a change of one endpoint if all backends are sent:
+// the body of that POST.
 func BenchmarkPost(b *testing.B) {
 	opts := parse(flags{}, nil)
 	for _, n := range sizes {
@@ -161,8 +161,8 @@ func BenchmarkFirstSync(b *testing.B) {
 	}
 }
 
-// processor returns the CPU time that this process has used. Other processes' load affects it less than
-// wall-clock time.
+// processor returns the CPU time that this process has used. Other processes' load affects it less
+// than wall-clock time.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

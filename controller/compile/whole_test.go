@@ -20,8 +20,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// population is a cluster of n services, each with five pods and an ingress. Every tenth ingress claims
-// the path of the one before.
+// population is a cluster of n services, each with five pods and an ingress. Every tenth ingress
+// claims the path of the one before.
 type population struct {
 	services  []*corev1.Service
 	slices    []*discoveryv1.EndpointSlice
@@ -125,7 +125,7 @@ func TestEqualClustersInAnyOrderMakeEqualBytes(t *testing.T) {
 	}
 }
 
-func TestBuildLeavesTheClusterAsItIs(t *testing.T) {
+func TestBuildDoesNotModifyTheCluster(t *testing.T) {
 	whole, same := populate(20), populate(20)
 	model.Build(snapshot.Take(whole), parse(flags{}, nil).Options)
 	if !reflect.DeepEqual(whole, same) {
@@ -133,7 +133,7 @@ func TestBuildLeavesTheClusterAsItIs(t *testing.T) {
 	}
 }
 
-func TestReasonsAreBounded(t *testing.T) {
+func TestReasonsAreLimited(t *testing.T) {
 	opts := parse(flags{}, nil)
 	few, _ := model.Build(snapshot.Take(populate(1)), opts.Options)
 	many, _ := model.Build(snapshot.Take(populate(100)), opts.Options)
@@ -147,7 +147,7 @@ func TestReasonsAreBounded(t *testing.T) {
 	}
 	for _, step := range plan.Diff(running, next) {
 		if len(step.Why) != 21 {
-			t.Errorf("%s has %d reasons, want 20 and how many more", step.Kind, len(step.Why))
+			t.Errorf("%s has %d reasons, want 20 and the number of others", step.Kind, len(step.Why))
 		}
 	}
 	if bytes.Equal(running.Conf, next.Conf) {

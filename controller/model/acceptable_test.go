@@ -96,7 +96,7 @@ func TestProtectionThatDoesNotFitDenies(t *testing.T) {
 func TestACacheKeyWithoutItsVariables(t *testing.T) {
 	for key, want := range map[string]string{"$cookie_id$http_authorization": "$cookie_id$http_authorization", "$remote_usr": "", "$remote_user": "$remote_user"} {
 		m, findings := built(t, map[string]string{"auth-url": "http://a.example/", "auth-cache-key": key}, nil)
-		if got := m.Servers[1].Locations[0].ExternalAuth; got.AuthCacheKey != want || got.URL == "" || (want == "") != strings.Contains(findings, "no answer is cached") {
+		if got := m.Servers[1].Locations[0].ExternalAuth; got.AuthCacheKey != want || got.URL == "" || (want == "") != strings.Contains(findings, "responses are not cached") {
 			t.Errorf("%s became %q, findings %s", key, got.AuthCacheKey, findings)
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// bind turns on session affinity of a backend if the ingress of a path asks for it. The oldest such
-// ingress decides the type and mode. The newest decides the cookie, which is set on the paths of
-// all of them.
-func (b *builder) bind(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
+// addAffinity turns on session affinity of a backend if the ingress of a path asks for it. The
+// oldest such ingress decides the type and mode. The newest decides the cookie, which is set on the
+// paths of all of them.
+func (b *builder) addAffinity(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
 	wanted := b.annotations(ingress).Affinity
 	if wanted.Type == "" {
 		return

@@ -42,7 +42,7 @@ func (b *builder) readAnnotations() {
 		}
 		if read.err != nil {
 			b.find(ingress, "metadata.annotations", "%v; its requests get 503", read.err)
-			if b.saysCanary(ingress) {
+			if b.hasCanaryAnnotation(ingress) {
 				continue // another ingress answers the requests
 			}
 			b.close(ingress, read, read.err.Error())

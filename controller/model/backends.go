@@ -27,14 +27,14 @@ func (b *builder) addDefaultBackend() {
 			backend.source.service, backend.source.port = service, service.Spec.Ports[0]
 		}
 	}
-	backend.Endpoints = b.endpointsOfOthers(backend.source)
+	backend.Endpoints = b.allowedEndpoints(backend.source)
 }
 
 // addBackends adds the services that ingresses refer to. The oldest ingress that refers to a port
 // defines its backend. Canaries come last, because a service can be a canary on one host and a
 // regular backend on another.
 func (b *builder) addBackends() {
-	b.findUselessAlgorithms()
+	b.findIgnoredAlgorithms()
 	for _, canary := range []bool{false, true} {
 		for _, ingress := range b.Ingresses {
 			if b.isCanary(ingress) != canary || b.closed(ingress) {
@@ -52,7 +52,7 @@ func (b *builder) addBackends() {
 
 func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *networkingv1.IngressBackend) {
 	if wanted.Service == nil {
-		b.find(ingress, key, "only services can be backends; it is left out")
+		b.find(ingress, key, "only services can be backends; this backend is left out")
 		return
 	}
 	name := backendName(ingress.Namespace, wanted.Service)
@@ -60,7 +60,7 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	if backend == nil {
 		backend = b.backend(name, ingress, key, wanted.Service)
 		b.backends[name] = backend
-	} else if b.isOfAnother(ingress, wanted.Service) {
+	} else if b.isNameTaken(ingress, wanted.Service) {
 		b.find(ingress, key, "its backend would have the same name as that of service %s; its requests get 503", backend.of)
 		return
 	}
@@ -69,10 +69,10 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	}
 }
 
-// isOfAnother reports whether the backend with the name of the wanted one belongs to another
+// isNameTaken reports whether the backend with the name of the wanted one belongs to another
 // service: service b-c in namespace a and service c in namespace a-b have the same backend name.
 // The oldest ingress gets it; requests must not reach the wrong service.
-func (b *builder) isOfAnother(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
+func (b *builder) isNameTaken(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
 	backend := b.backends[backendName(ingress.Namespace, wanted)]
 	return backend != nil && backend.of != types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
 }
@@ -109,7 +109,7 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	if problem != "" {
 		b.find(ingress, key, "service %s %s; requests get 503", serviceName, problem)
 	}
-	backend.Endpoints = b.endpointsOfOthers(backend.source)
+	backend.Endpoints = b.allowedEndpoints(backend.source)
 	return backend
 }
 

@@ -15,8 +15,8 @@ import (
 // Without it, a shorter path, which may protect less, would answer its requests. The location
 // covers all requests that begin like the path.
 func (b *builder) denyBeginning(ingress *networkingv1.Ingress, path rulePath, server *Server, reason string) {
-	beginning := literally(path.Path)
-	if b.meansPatterns(ingress) {
+	beginning := printablePrefix(path.Path)
+	if b.usesRegex(ingress) {
 		beginning = literalPrefix(path.Path)
 	}
 	beginning = beginningOf(beginning)
@@ -30,27 +30,27 @@ func (b *builder) denyBeginning(ingress *networkingv1.Ingress, path rulePath, se
 	server.Locations = append(server.Locations, location)
 }
 
-// literally returns a path that is not a pattern, up to the first character that nginx.conf cannot
-// have.
-func literally(path string) string {
+// printablePrefix returns a path that is not a pattern, up to the first character that nginx.conf
+// cannot have.
+func printablePrefix(path string) string {
 	if end := strings.IndexFunc(path, isControl); end >= 0 {
 		path = path[:end]
 	}
 	return path
 }
 
-// literalPrefix returns the literal text, case aside, with which all requests begin that the
-// pattern matches. An invalid pattern is matched literally.
+// literalPrefix returns the literal text with which every match of a pattern begins, ignoring case.
+// An invalid pattern is matched literally.
 func literalPrefix(pattern string) string {
 	if options.BadPattern(pattern) != nil {
-		return literally(pattern)
+		return printablePrefix(pattern)
 	}
 	parsed, err := regexp.Compile(pattern)
 	if err != nil {
 		return "" // only PCRE supports the syntax
 	}
 	prefix, _ := parsed.LiteralPrefix()
-	return literally(prefix)
+	return printablePrefix(prefix)
 }
 
 // beginningOf shortens a path until it certainly fits into nginx.conf, even as a quoted pattern.

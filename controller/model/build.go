@@ -47,7 +47,7 @@ func (b *builder) build() (*Model, []Finding) {
 		SSLDHParam:            b.dhParam,
 		Files:                 b.files,
 	}
-	b.denyUnasked(built.Servers)
+	b.denyWithoutGlobalAuth(built.Servers)
 	b.followers = followers(built.Backends)
 	built.origin = b.origin
 	return built, b.findings
@@ -62,8 +62,8 @@ type builder struct {
 	findings []Finding
 
 	aliases   map[string]*Server // the server of each alias
-	aliased   []wish             // servers with aliases
-	fromToWWW []wish             // servers to which the name with, or without, www redirects
+	aliased   []serverWish       // servers with aliases
+	fromToWWW []serverWish       // servers to which the name with, or without, www redirects
 
 	named map[*networkingv1.Ingress]*fromConfigMaps // cache of configMapsOf
 

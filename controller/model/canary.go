@@ -14,12 +14,12 @@ func (b *builder) addCanaries() {
 		if !b.isCanary(ingress) {
 			continue
 		}
-		if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil && !b.isOfAnother(ingress, wanted.Service) {
+		if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil && !b.isNameTaken(ingress, wanted.Service) {
 			everything := b.servers[DefaultServerName].Locations
 			b.addCanary(ingress, "spec.defaultBackend", backendName(ingress.Namespace, wanted.Service), everything, used)
 		}
 		for path := range paths(ingress) {
-			if path.Backend.Service != nil && !b.isOfAnother(ingress, path.Backend.Service) {
+			if path.Backend.Service != nil && !b.isNameTaken(ingress, path.Backend.Service) {
 				b.addCanary(ingress, path.key, backendName(ingress.Namespace, path.Backend.Service), b.locationsOf(path), used)
 			}
 		}

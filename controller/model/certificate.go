@@ -131,8 +131,8 @@ func (c *SSLCert) take(pair *tls.Pair) {
 	c.ExpireTime, c.Certificate, c.covers = pair.Expires(), pair.Leaf, pair.Covers
 }
 
-// certified sets the certificate of hosts that only redirect: that of the host they redirect to, if
-// it covers both.
+// certified adds certificates to hosts that only redirect: that of the target host, if it also
+// covers the redirected one.
 func (b *builder) certified(redirects []Redirect) []Redirect {
 	for i, redirect := range redirects {
 		if certificate := b.servers[redirect.To].SSLCert; certificate.Covers(redirect.From) {

@@ -94,7 +94,7 @@ func TestClosedIngresses(t *testing.T) {
 
 // An ingress with canary: "true" and another invalid annotation claims no path of the primary, even
 // if it is older.
-func TestABadCanaryTakesNothing(t *testing.T) {
+func TestInvalidCanaryClaimsNothing(t *testing.T) {
 	canary, primary := ingress("canary", path("/", false)), ingress("primary", path("/", false))
 	canary.Annotations = map[string]string{"nginx.ingress.kubernetes.io/canary": "yes", "nginx.ingress.kubernetes.io/canary-weight": "10"}
 	all, findings := locations(canary, primary)

@@ -42,7 +42,7 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	}
 	further := b.furtherVariables()
 	for _, header := range slices.Sorted(maps.Keys(headers)) {
-		known, unknown := withKnownVariables(headers[header], further)
+		known, unknown := escapeUnknownVariables(headers[header], further)
 		if len(unknown) > 0 {
 			b.findConfigMap(configMap, "data."+header, "nginx has no variable %s; the dollar sign is taken literally", unknown[0])
 		}

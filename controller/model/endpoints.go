@@ -28,13 +28,13 @@ func (b *builder) endpoints(from source) []Endpoint {
 	if from.service != nil {
 		b.frozen[snapshot.NameOf(from.service)] = true
 	}
-	return b.endpointsOfOthers(from)
+	return b.allowedEndpoints(from)
 }
 
-// endpointsOfOthers returns the endpoints of a source without those that are ports of the
-// controller itself. Kubernetes refuses loopback addresses in EndpointSlices, but other API servers
-// may allow them.
-func (b *builder) endpointsOfOthers(from source) []Endpoint {
+// allowedEndpoints returns the endpoints of a source without those that are ports of the controller
+// itself. Kubernetes refuses loopback addresses in EndpointSlices, but other API servers may allow
+// them.
+func (b *builder) allowedEndpoints(from source) []Endpoint {
 	found := from.endpoints(b.Snapshot, b.options.Zone)
 	if from.service == nil {
 		return found // nginx's own server, or a name that Lua resolves

@@ -65,7 +65,7 @@ func (b *builder) fallback(service *corev1.Service) *Backend {
 		port := service.Spec.Ports[0]
 		backend.Port = intstr.FromInt32(port.Port)
 		backend.source = source{service: service, port: port}
-		backend.Endpoints = b.endpointsOfOthers(backend.source)
+		backend.Endpoints = b.allowedEndpoints(backend.source)
 	}
 	return backend
 }

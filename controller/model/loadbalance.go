@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// choosing names the annotation that selects an algorithm in Lua. load-balance alone
-// must not select it, because its key or cookie would be missing.
-var choosing = map[string]string{
+// requiredAnnotations maps algorithms to the annotation that selects them in Lua. load-balance
+// alone must not select them, because their key or cookie would be missing.
+var requiredAnnotations = map[string]string{
 	"chash":             "upstream-hash-by",
 	"chashsubset":       "upstream-hash-by",
 	"sticky_balanced":   "affinity: cookie",
@@ -32,11 +32,11 @@ func lacks(set *annotations.Set) string {
 	if set.Affinity.Type != "" || set.Backend.UpstreamHashBy.By != "" {
 		return "" // it overrides load-balance
 	}
-	return choosing[set.Backend.LoadBalance]
+	return requiredAnnotations[set.Backend.LoadBalance]
 }
 
-// findUselessAlgorithms reports ingresses whose load-balance is ignored.
-func (b *builder) findUselessAlgorithms() {
+// findIgnoredAlgorithms reports ingresses whose load-balance is ignored.
+func (b *builder) findIgnoredAlgorithms() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
 		if wanted := lacks(set); wanted != "" {

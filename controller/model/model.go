@@ -1,5 +1,7 @@
-// packages snapshot and options; packages render and wire write its result down for nginx and for Lua.
-// Its one rule: Build is pure and deterministic; equal inputs in any order give an equal model.
+// Package model works out what nginx must do from the cluster and the options. It stands between
+// snapshot and options, which provide its input, and render and wire, which encode its result for
+// nginx and for Lua. Its one rule: Build is pure and deterministic; equal inputs in any order give
+// an equal model.
 //
 // Types and fields have the names that ingress-nginx's template reads, so a template written for
 // ingress-nginx works.
@@ -36,7 +38,7 @@ type Model struct {
 	// certificates, keys, passwords. The contents are secret.
 	Files map[string][]byte
 
-	origin *origin // of everything except the endpoints of Backends
+	origin *origin // how everything except the endpoints of Backends was built
 }
 
 // Backend is a port of a service, with the endpoints that serve it.
@@ -168,8 +170,8 @@ type L4Backend struct {
 	ProxyProtocol ProxyProtocol
 }
 
-// ProxyProtocol reports on which side nginx uses the PROXY protocol: it reads it from clients
-// (Decode) or sends it to pods (Encode).
+// ProxyProtocol selects where nginx uses the PROXY protocol: it expects it from clients (Decode),
+// or sends it to pods (Encode).
 type ProxyProtocol struct {
 	Decode, Encode bool
 }

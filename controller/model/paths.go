@@ -35,7 +35,7 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 	}
 	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
 	b.closePlace(location, path.place)
-	b.closeStolen(location, path.Backend.Service)
+	b.closeIfNameTaken(location, path.Backend.Service)
 	i := server.find(path.Path, *path.PathType)
 	switch {
 	case i < 0:
@@ -47,7 +47,7 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 		b.find(ingress, path.key, "%s %s of %s is already taken by %s; this one is ignored", *path.PathType, path.Path, path.host, holder)
 		return
 	}
-	b.bind(b.backends[location.Backend], ingress, path)
+	b.addAffinity(b.backends[location.Backend], ingress, path)
 }
 
 // rulePath is a path of a rule with Kubernetes' defaults applied.

@@ -99,7 +99,7 @@ func (r readable) texts() {
 }
 
 func (r readable) text(annotation, text string) string {
-	known, unknown := withKnownVariables(text, r.further)
+	known, unknown := escapeUnknownVariables(text, r.further)
 	if len(strconv.Quote(known)) > longestText {
 		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; requests get 503", longestText)
 		r.deny(annotation)
@@ -115,8 +115,8 @@ func (r readable) text(annotation, text string) string {
 // variable in it were missing, one client could get the response for another.
 func (r readable) cacheKey() {
 	key := &r.location.ExternalAuth.AuthCacheKey
-	if _, unknown := withKnownVariables(*key, r.further); len(unknown) > 0 {
-		r.find("auth-cache-key", "nginx has no variable %s; no answer is cached", unknown[0])
+	if _, unknown := escapeUnknownVariables(*key, r.further); len(unknown) > 0 {
+		r.find("auth-cache-key", "nginx has no variable %s; responses are not cached", unknown[0])
 		*key = ""
 		return
 	}

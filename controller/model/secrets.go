@@ -93,8 +93,8 @@ func (s secret) lacks(keys ...string) error {
 
 func (s secret) name() types.NamespacedName { return snapshot.NameOf(s.Secret) }
 
-// uid returns an identifier of the Secret, also for a Secret from a manifest file, which has no
-// UID.
+// uid returns the UID of the Secret. A Secret from a manifest file may have none; then its name
+// identifies it.
 func (s secret) uid() string { return cmp.Or(string(s.UID), s.name().String()) }
 
 func (s secret) certificate() SSLCert {

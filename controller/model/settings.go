@@ -47,12 +47,12 @@ func (b *builder) addSettings(server *Server, ingress *networkingv1.Ingress) {
 	b.addAliases(server, ingress, set.Aliases)
 	if set.Redirect.FromToWWW && !server.RedirectFromToWWW {
 		server.RedirectFromToWWW = true
-		b.fromToWWW = append(b.fromToWWW, wish{server, ingress})
+		b.fromToWWW = append(b.fromToWWW, serverWish{server, ingress})
 	}
 }
 
-// wish is a setting of a server and the ingress that asks for it.
-type wish struct {
+// serverWish is a setting of a server and the ingress that asks for it.
+type serverWish struct {
 	server  *Server
 	ingress *networkingv1.Ingress
 }
@@ -77,7 +77,7 @@ func (b *builder) addAliases(server *Server, ingress *networkingv1.Ingress, alia
 		}
 	default:
 		server.Aliases = aliases
-		b.aliased = append(b.aliased, wish{server, ingress})
+		b.aliased = append(b.aliased, serverWish{server, ingress})
 	}
 }
 

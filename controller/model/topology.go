@@ -11,7 +11,7 @@ import (
 // hints describes whether traffic to a service stays in its zone.
 type hints struct {
 	zone string // empty if traffic may leave the zone
-	// fallback uses all endpoints of a slice that has none for the zone.
+	// fallback means that all endpoints of a slice are used if none is for the zone.
 	fallback bool
 }
 

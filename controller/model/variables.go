@@ -15,9 +15,9 @@ func isVariable(name string, further map[string]bool) bool {
 // capture, a name, or a name in braces.
 var reference = regexp.MustCompile(`\$(?:[1-9]|\{(\w+)\}|(\w+)|)`)
 
-// withKnownVariables replaces the dollar sign of each variable that nginx does not know, and would
-// refuse, by a literal one. It also returns those variables as written.
-func withKnownVariables(text string, further map[string]bool) (known string, unknown []string) {
+// escapeUnknownVariables replaces the dollar sign of each variable that nginx does not know, and
+// would refuse, by a literal one. It also returns those variables as written.
+func escapeUnknownVariables(text string, further map[string]bool) (known string, unknown []string) {
 	if !strings.Contains(text, "$") {
 		return text, nil
 	}

@@ -16,9 +16,9 @@ const (
 	streamDict   = "tcp_udp_configuration_data"
 )
 
-// loseDict reports whether a reload empties a shared dictionary. nginx keeps its content only if
+// losesDict reports whether a reload empties a shared dictionary. nginx keeps its content only if
 // its size stays the same.
-func loseDict(name string, running, next State) bool {
+func losesDict(name string, running, next State) bool {
 	if bytes.Equal(running.Conf, next.Conf) {
 		return false
 	}

@@ -12,8 +12,8 @@ func Diff(running, next State) []Step {
 	now := running
 	now.TakesDeltas = next.TakesDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
-	if !startsAlike(running, next) {
-		now = now.startedAs(next)
+	if !sameAtStart(running, next) {
+		now = now.withStartOf(next)
 		now.forget(running)
 		step(Reload, whyReload(running, next))
 	}
@@ -43,13 +43,13 @@ func Diff(running, next State) []Step {
 
 // forget clears what Lua received before and loses in a reload.
 func (s *State) forget(before State) {
-	if loseDict(backendsDict, before, *s) {
+	if losesDict(backendsDict, before, *s) {
 		s.Backends = nil
 	}
-	if loseDict(streamDict, before, *s) {
+	if losesDict(streamDict, before, *s) {
 		s.Stream = nil
 	}
-	if loseServers(before, *s) {
+	if losesServers(before, *s) {
 		s.Servers = nil
 	}
 }
@@ -67,6 +67,6 @@ func sameFiles(running, next State) bool {
 	return maps.EqualFunc(running.Files, next.Files, bytes.Equal)
 }
 
-func loseServers(running, next State) bool {
-	return loseDict("certificate_data", running, next) || loseDict("certificate_servers", running, next)
+func losesServers(running, next State) bool {
+	return losesDict("certificate_data", running, next) || losesDict("certificate_servers", running, next)
 }

@@ -8,15 +8,15 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// startsAlike reports whether both states are equal in everything that nginx reads when it starts
+// sameAtStart reports whether both states are equal in everything that nginx reads when it starts
 // or reloads.
-func startsAlike(a, b State) bool {
+func sameAtStart(a, b State) bool {
 	return bytes.Equal(a.Conf, b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
 }
 
-// startedAs returns a copy of the state in which everything that nginx reads when it starts comes
+// withStartOf returns a copy of the state in which everything that nginx reads when it starts comes
 // from other.
-func (s State) startedAs(other State) State {
+func (s State) withStartOf(other State) State {
 	s.Conf, s.LuaConfig, s.Tracing, s.Files, s.Foreign = other.Conf, other.LuaConfig, other.Tracing, other.Files, other.Foreign
 	return s
 }
@@ -25,7 +25,7 @@ func (s State) startedAs(other State) State {
 // and so do the backends and certificates that they use. It is for times when nginx must not
 // reload. It returns an error if the certificates are not valid JSON.
 func Hold(running, next State) (State, error) {
-	held := next.startedAs(running)
+	held := next.withStartOf(running)
 	held.Backends = next.Backends.Keeping(running.Backends)
 	var err error
 	held.Servers, err = wire.ServersKeeping(running.Servers, next.Servers)

@@ -15,7 +15,7 @@ func whyFiles(running, next State) []Why {
 		if content, known := running.Files[path]; !known {
 			whys = append(whys, Why{New: "file " + path})
 		} else if !bytes.Equal(content, next.Files[path]) {
-			whys = append(whys, Why{New: "file " + path + " with other content"})
+			whys = append(whys, Why{New: "file " + path + " with new content"})
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(running.Files)) {
@@ -33,7 +33,7 @@ func whyServers(running, next State) []Why {
 		return []Why{{New: "first certificates"}}
 	}
 	if bytes.Equal(running.Servers, next.Servers) {
-		return []Why{{New: "another size of the dictionaries of certificates"}}
+		return []Why{{New: "the dictionaries for certificates have a new size"}}
 	}
 	type told struct{ Certificates, Servers map[string]string }
 	var old, new told
@@ -56,11 +56,11 @@ func whyServers(running, next State) []Why {
 // whyPass lists the changes of hosts and addresses, and of the listener's other settings.
 func whyPass(running, next State) []Why {
 	if len(running.Passthrough) == 0 {
-		return []Why{{New: "first list of TLS passthrough"}}
+		return []Why{{New: "first configuration of TLS passthrough"}}
 	}
 	old, new := flat(running.Passthrough), flat(next.Passthrough)
 	whys := compareMaps(old, new, func(key, value string) string { return "TLS passthrough of " + key + " to " + value })
-	return orLayout(whys, "the same list of TLS passthrough in another order")
+	return orLayout(whys, "the same configuration of TLS passthrough in another order")
 }
 
 // flat returns the top-level values of a JSON object by key, with the hosts' addresses by host.

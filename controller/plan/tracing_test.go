@@ -7,7 +7,7 @@ import (
 )
 
 // A tracer's module reads its file when nginx starts, so a change needs a reload.
-func TestAChangeOfATracersFileIsAReload(t *testing.T) {
+func TestTracerFileChangeNeedsReload(t *testing.T) {
 	state := func(text string) plan.State {
 		s := plan.State{Conf: []byte("events {}\n"), LuaConfig: []byte("{}")}
 		if text != "" {

@@ -42,7 +42,7 @@ var closedWithout = map[string]string{
 
 // A location must not be open without its protection. An invalid value of a protecting annotation
 // denies all requests, keeps the earlier version, or is ignored if that is stricter.
-func TestABadValueNeverOpens(t *testing.T) {
+func TestInvalidValuesNeverWidenAccess(t *testing.T) {
 	for _, unchecked := range []bool{false, true} {
 		for _, p := range protections {
 			for _, key := range p.keys {

@@ -78,7 +78,7 @@ func (r *run) bring(cluster snapshot.Snapshot) (refused string) {
 	return ""
 }
 
-// sync performs one sync of the controller, followed by a search of at most trials trials.
+// sync performs one sync of the controller, followed by a search with a limited number of trials.
 func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 	r.Helper()
 	r.Follow(cluster, "", r.now)
@@ -124,7 +124,7 @@ func clusterOf(ingresses ...*networkingv1.Ingress) snapshot.Snapshot {
 	return snapshot.Snapshot{Ingresses: snapshot.OldestFirst(ingresses), ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{configMap: {}}}
 }
 
-func TestTheGuiltyAreFound(t *testing.T) {
+func TestRefusedObjectsAreFound(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		r := newRun(t)
@@ -164,7 +164,7 @@ func TestTheGuiltyAreFound(t *testing.T) {
 
 // If two ingresses clash, the later one is closed. It is tested again when the other one is
 // deleted.
-func TestAClashEndsWithTheOther(t *testing.T) {
+func TestClashEndsWithTheOtherIngress(t *testing.T) {
 	r := newRun(t)
 	older, later := asking("z", "clash: x"), asking("a", "clash: x| auth-url: http://a")
 	r.sync(clusterOf(older), 9)
@@ -187,7 +187,7 @@ func TestAClashEndsWithTheOther(t *testing.T) {
 }
 
 // As long as a refused ingress does not change, it causes no trials.
-func TestTouchesCostNothing(t *testing.T) {
+func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	r := newRun(t)
 	good := asking("good", "")
 	r.sync(clusterOf(good), 9)
@@ -235,7 +235,7 @@ func TestTouchesCostNothing(t *testing.T) {
 
 // If nginx refuses what it accepted before, no reload is done until the objects at fault are found;
 // they are closed.
-func TestWhatIsNamedBecomesBad(t *testing.T) {
+func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	r := newRun(t)
 	var all []*networkingv1.Ingress
 	for i := range 20 {

@@ -7,12 +7,12 @@ import "slices"
 // (proxy-real-ip-cidr), otherwise that peer, as in ingress-nginx. For this, Lua combines both into
 // one header, with the peer last, and nginx reads that header from its end.
 
-// relayed reports whether connections can start with a PROXY protocol header. With
-// TLS passthrough the controller listens on the HTTPS port and sends that header.
+// relayed reports whether connections can start with a PROXY protocol header. With TLS passthrough
+// the controller listens on the HTTPS port and sends that header.
 func (r *root) relayed() bool { return r.Cfg.UseProxyProtocol || r.IsSSLPassthroughEnabled }
 
-// believesHeader reports whether nginx reads the client's address from a header.
-func (r *root) believesHeader() bool {
+// trustsHeader reports whether nginx reads the client's address from a header.
+func (r *root) trustsHeader() bool {
 	return r.Cfg.UseForwardedHeaders || r.Cfg.EnableRealIP && !r.Cfg.UseProxyProtocol
 }
 
@@ -22,7 +22,7 @@ func (r *root) RealIPHeader() string {
 	switch {
 	case r.relayed():
 		return "proxy_protocol"
-	case r.believesHeader():
+	case r.trustsHeader():
 		return r.Cfg.ForwardedForHeader
 	}
 	return ""
@@ -32,7 +32,7 @@ func (r *root) RealIPHeader() string {
 // controller are trusted, and the controller's own address.
 func (r *root) RealIPFrom() []string {
 	var trusted []string
-	if r.Cfg.UseProxyProtocol || r.believesHeader() {
+	if r.Cfg.UseProxyProtocol || r.trustsHeader() {
 		trusted = slices.Clone(r.Cfg.ProxyRealIPCIDR)
 	}
 	if r.IsSSLPassthroughEnabled {
@@ -45,7 +45,7 @@ func (r *root) RealIPFrom() []string {
 // differs from forwarded-for-proxy-protocol-header, which another controller in front of this one
 // may send.
 func (r *root) AddressChain() string {
-	if !r.relayed() || !r.believesHeader() {
+	if !r.relayed() || !r.trustsHeader() {
 		return ""
 	}
 	return r.Cfg.ForwardedForProxyProtocolHeader + "-Chain"

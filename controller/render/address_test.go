@@ -69,7 +69,7 @@ func TestWhoTheClientIs(t *testing.T) {
 				statuses = append(statuses, s.ask("limited.example", "/", with("X-Forwarded-For", client)).status)
 			}
 			if fmt.Sprint(statuses) != "[200 200 503]" {
-				t.Errorf("of two clients, each with one request a minute: %v", statuses)
+				t.Errorf("two clients with a limit of one request per minute: %v", statuses)
 			}
 			// Clients must not be able to send the header that Lua sends to nginx.
 			s.preface = untrusted
@@ -100,7 +100,7 @@ func (a ask) check(t *testing.T, s *site) {
 	}
 	port := strings.ReplaceAll(a.port, "{http}", fmt.Sprint(s.HTTP))
 	if got, want := s.ask("known.example", "/", headers).body, fmt.Sprintf("%s|%s|%s|", a.address, a.full, port); got != want {
-		t.Errorf("%+v: pods are told %q, want %q", a, got, want)
+		t.Errorf("%+v: pods get %q, want %q", a, got, want)
 	}
 	if got := s.ask("inside.example", "/", headers).status; (got == 200) != a.allowed {
 		t.Errorf("%+v: the allow list says %d", a, got)
@@ -115,7 +115,7 @@ func tellsAddress(w http.ResponseWriter, r *http.Request) {
 
 // With TLS passthrough the controller sends the client's address to nginx, whatever else is
 // trusted. nginx's own port differs from the one that clients use.
-func TestWhoTheClientIsWithPassthrough(t *testing.T) {
+func TestClientAddressWithPassthrough(t *testing.T) {
 	for name, mode := range map[string]struct {
 		config  map[string]string
 		preface string
@@ -157,7 +157,7 @@ func TestWhoTheClientIsWithPassthrough(t *testing.T) {
 			}
 			body, err := io.ReadAll(get("known.example", "/").Body)
 			if err != nil || string(body) != mode.want {
-				t.Errorf("pods are told %q (%v), want %q", body, err, mode.want)
+				t.Errorf("pods get %q (%v), want %q", body, err, mode.want)
 			}
 			if status := get("else.example", "/nginx_status").StatusCode; status != http.StatusForbidden {
 				t.Errorf("the catch-all host's status page: %d", status)

@@ -15,7 +15,7 @@ import (
 
 // The authentication service, and every other service that receives a request, gets the client
 // certificate that nginx has verified.
-func TestClientCertificatesAreToldByNginx(t *testing.T) {
+func TestClientCertificateHeadersComeFromNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	authority := pki.New("clients")
 	put(t, in, "/etc/ingress-controller/ssl/ca.pem", authority.PEM)
@@ -80,11 +80,11 @@ func TestClientCertificatesAreToldByNginx(t *testing.T) {
 			response.Body.Close()
 			got := next(t, heard)
 			if got.Get("Ssl-Client-Verify") != test.verify || got.Get("Ssl-Client-Subject-Dn") != test.subject || got.Get("Ssl-Client-Issuer-Dn") != test.issuer {
-				t.Errorf("told %v", got)
+				t.Errorf("got %v", got)
 			}
 			shown, _ := url.QueryUnescape(got.Get("Ssl-Client-Cert"))
 			if test.certificate != strings.HasPrefix(shown, "-----BEGIN CERTIFICATE-----") || test.host != "unasked.example" && shown == "lie" {
-				t.Errorf("the certificate is told as %q", got.Get("Ssl-Client-Cert"))
+				t.Errorf("the certificate arrives as %q", got.Get("Ssl-Client-Cert"))
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func buildCorsOriginRegex(origins []string) string {
 		return ""
 	}
 	var lines []string
-	for _, alternatives := range inPieces(patterns, longestAlternatives) {
+	for _, alternatives := range inGroups(patterns, longestAlternatives) {
 		lines = append(lines, fmt.Sprintf("if ($http_origin ~* ^(%s)$ ) { set $cors 'true'; }", strings.Join(alternatives, "|")))
 	}
 	return strings.Join(lines, "\n")
@@ -34,9 +34,9 @@ func buildCorsOriginRegex(origins []string) string {
 // reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER).
 const longestAlternatives = 3500
 
-// inPieces splits texts into groups. A group, joined with one character in between, is not longer
+// inGroups splits texts into groups. A group, joined with one character in between, is not longer
 // than the limit unless it has a single text.
-func inPieces(texts []string, longest int) [][]string {
+func inGroups(texts []string, longest int) [][]string {
 	var pieces [][]string
 	length := longest
 	for _, text := range texts {

@@ -128,7 +128,7 @@ func TestProxyPass(t *testing.T) {
 	}
 }
 
-func TestWatchingOfLocations(t *testing.T) {
+func TestTracingAndFirewallOfLocations(t *testing.T) {
 	on := annotations.Opentelemetry{Set: true, Enabled: true, OperationName: "op", TrustSet: true}
 	off := annotations.Opentelemetry{Set: true}
 	for _, test := range []struct {
@@ -195,7 +195,7 @@ func TestWatchingOfLocations(t *testing.T) {
 	}
 }
 
-func TestAllFunctionsOfIngressNginxAreThere(t *testing.T) {
+func TestAllFunctionsOfIngressNginxExist(t *testing.T) {
 	names := strings.Fields(`empty escapeLiteralDollar quote buildLuaSharedDictionaries luaConfigurationRequestBodySize
 		buildLocation sanitizeQuotedRegex enforceRegexModifier buildAuthLocation shouldApplyGlobalAuth shouldApplyAuthUpstream
 		buildAuthUpstreamName buildAuthResponseHeaders buildAuthUpstreamLuaHeaders buildAuthProxySetHeaders extractHostPort

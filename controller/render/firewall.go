@@ -24,9 +24,9 @@ func (in Input) lacks(file string) bool { return slices.Contains(in.Missing, fil
 
 func (in Input) missing(file string) string { return "there is no file " + in.Options.Path(file) }
 
-// firewallOfAll turns off the ConfigMap's ModSecurity settings that are impossible here, because
+// globalFirewall turns off the ConfigMap's ModSecurity settings that are impossible here, because
 // nginx would refuse the whole configuration. It returns the reason, or "" if all are possible.
-func (in Input) firewallOfAll(c *options.Config) string {
+func (in Input) globalFirewall(c *options.Config) string {
 	wantsOWASP := c.EnableModsecurity && c.EnableOWASPCoreRules
 	switch {
 	case !c.EnableModsecurity:
@@ -36,7 +36,7 @@ func (in Input) firewallOfAll(c *options.Config) string {
 		return "" // Findings reports missing modules
 	case c.ModsecuritySnippet == "" && in.lacks(modSecurityRules):
 		c.EnableModsecurity = false
-		return in.missing(modSecurityRules) + "; requests are not looked into"
+		return in.missing(modSecurityRules) + "; requests are not inspected"
 	case wantsOWASP && in.lacks(modSecurityCRS):
 		c.EnableOWASPCoreRules = false
 		return in.missing(modSecurityCRS) + "; OWASP's rules are left out"
@@ -72,7 +72,7 @@ func (r *root) firewallLacks(location *model.Location) string {
 func firewallFindings(m *model.Model, in Input) []model.Finding {
 	var findings []model.Finding
 	config := in.Options.Config
-	if reason := in.firewallOfAll(&config); reason != "" {
+	if reason := in.globalFirewall(&config); reason != "" {
 		findings = append(findings, model.Finding{Object: "ConfigMap of the controller", Key: "enable-modsecurity", Reason: reason})
 	}
 	r := &root{Cfg: &cfg{Config: config}, in: in}

@@ -19,7 +19,7 @@ import (
 // If nginx lacks the firewall's module or the files of its rules, locations with firewall
 // annotations get 503, and the ConfigMap's setting is a finding, because nginx would refuse the
 // configuration.
-func TestAFirewallThatCannotBeHad(t *testing.T) {
+func TestUnavailableFirewall(t *testing.T) {
 	const rules, owasp = "/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
 	wishes := map[string]annotations.ModSecurity{
 		"plain.example": {},
@@ -43,8 +43,8 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 		"no OWASP rules":                    {nil, false, []string{owasp}, "owasp", "", false},
 		"no files":                          {nil, false, []string{rules, owasp}, "on owasp", "", false},
 		"for all":                           {map[string]string{"enable-modsecurity": "true"}, false, nil, "", "", true},
-		"for all, no module":                {map[string]string{"enable-modsecurity": "true"}, true, nil, "on own owasp more", "no module http_modsecurity; requests are not looked into", false},
-		"for all, no rules":                 {map[string]string{"enable-modsecurity": "true"}, false, []string{rules}, "on owasp more", rules + "; requests are not looked into", false},
+		"for all, no module":                {map[string]string{"enable-modsecurity": "true"}, true, nil, "on own owasp more", "no module http_modsecurity; requests are not inspected", false},
+		"for all, no rules":                 {map[string]string{"enable-modsecurity": "true"}, false, []string{rules}, "on owasp more", rules + "; requests are not inspected", false},
 		"for all, with rules of its own":    {map[string]string{"enable-modsecurity": "true", "modsecurity-snippet": "SecRuleEngine On"}, false, []string{rules}, "", "", true},
 		"for all, no OWASP rules":           {map[string]string{"enable-modsecurity": "true", "enable-owasp-modsecurity-crs": "true"}, false, []string{owasp}, "owasp more", owasp + "; OWASP's rules are left out", true},
 		"for all, OWASP alone is not asked": {map[string]string{"enable-owasp-modsecurity-crs": "true"}, false, []string{owasp}, "owasp", "", false},
@@ -89,7 +89,7 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 			}
 			http, _, _ := strings.Cut(string(conf), "server {")
 			if got := strings.Contains(http, "modsecurity on;"); got != test.protected {
-				t.Errorf("the firewall of all is on: %t", got)
+				t.Errorf("the firewall is on for all: %t", got)
 			}
 			for host := range wishes {
 				_, server, _ := strings.Cut(string(conf), fmt.Sprintf("server_name %q", host))
@@ -107,7 +107,7 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 }
 
 // Each ingress with denied locations has a finding.
-func TestWhoAsksForAFirewallIsTold(t *testing.T) {
+func TestUnavailableFirewallIsAFinding(t *testing.T) {
 	in := render.Input{Missing: render.FirewallFiles(), Optional: map[string][]string{"http_modsecurity": nil}}
 	location := &model.Location{Ingress: &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}, Location: annotations.Location{ModSecurity: annotations.ModSecurity{EnableSet: true, Enable: true}}}
 	m := &model.Model{Servers: []*model.Server{{Locations: []*model.Location{location}}}}

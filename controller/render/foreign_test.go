@@ -288,7 +288,7 @@ func TestOurTemplateAsAUsers(t *testing.T) {
 	}
 }
 
-func TestPlaceFindsTheLineThatIsMostAlike(t *testing.T) {
+func TestPlaceFindsTheMostSimilarLine(t *testing.T) {
 	template, err := render.ParseFolder("my", map[string]string{
 		"nginx.tmpl": "events {}\nhttp {\n  {{ template \"a.tmpl\" . }}\n  keepalive_timeout 5s;\n}\n",
 		"a.tmpl":     "listen {{ .A }};\nlisten 127.0.0.1:{{ .B }};\nlisten 127.0.0.1:80;\n{{ print `x;` }}\n",

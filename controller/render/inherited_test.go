@@ -79,7 +79,7 @@ func TestWhatLocationsInherit(t *testing.T) {
 			return regexp.MustCompile(k.is).MatchString(l.name) && slices.Contains(strings.Split(k.server, "|"), l.server)
 		})
 		if i < 0 {
-			t.Errorf("server %s, location %s: of no kind in the table", l.server, l.name)
+			t.Errorf("server %s, location %s: its kind is not in the table", l.server, l.name)
 			continue
 		}
 		met[kinds[i].name] = true
@@ -87,7 +87,7 @@ func TestWhatLocationsInherit(t *testing.T) {
 	}
 	for _, k := range kinds {
 		if !met[k.name] {
-			t.Errorf("%s: nothing of that kind is rendered", k.name)
+			t.Errorf("%s: no location of this kind is rendered", k.name)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (k kind) check(t *testing.T, l location) {
 }
 
 // If nginx lacks a module, it would refuse the module's directives.
-func TestWithoutModulesNothingIsSaidOfThem(t *testing.T) {
+func TestNoDirectivesOfMissingModules(t *testing.T) {
 	text := inheriting(t, func(in *render.Input) { in.Optional = nil })
 	for _, word := range []string{"modsecurity", "opentelemetry"} {
 		if strings.Contains(text, word) {
@@ -148,7 +148,7 @@ func TestWithoutModulesNothingIsSaidOfThem(t *testing.T) {
 	}
 	for _, word := range []string{"modsecurity", "opentelemetry", "/m.so", "/o.so"} {
 		if strings.Contains(string(got), word) {
-			t.Errorf("%s is rendered although nobody asks for it", word)
+			t.Errorf("%s is rendered although nothing needs it", word)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // Paths of ingresses and requests begin with a slash, but names of internal locations do not. So no
 // ingress can claim such a name, and no request can reach it.
-func TestInternalLocationsCannotBeNamed(t *testing.T) {
+func TestInternalLocationsCannotBeClaimed(t *testing.T) {
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	t.Run("own template", func(t *testing.T) {
 		namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) })
@@ -106,7 +106,7 @@ func next[T any](t *testing.T, from <-chan T) T {
 	case what := <-from:
 		return what
 	case <-time.After(patience):
-		t.Fatal("nobody asks")
+		t.Fatal("no value arrived")
 		panic("not reached")
 	}
 }

@@ -29,7 +29,7 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) loc
 func (l located) Denied() string {
 	switch {
 	case l.Location.Denied != nil:
-		return cmp.Or(*l.Location.Denied, "for no reason given")
+		return cmp.Or(*l.Location.Denied, "no reason given")
 	case asksForDigest(l.Location) && !l.All.Has(authDigest):
 		return "auth-type digest: nginx has no module " + authDigest
 	}
@@ -224,10 +224,10 @@ func fits(directive, header string) bool {
 }
 
 // Signins returns the locations of a server that redirect clients to sign in, one per name.
-func (s served) Signins() []located { return s.once(located.signinName) }
+func (s served) Signins() []located { return s.uniqueBy(located.signinName) }
 
 // Auths returns the locations of a server with external authentication, one per internal location.
-func (s served) Auths() []located { return s.once(located.authName) }
+func (s served) Auths() []located { return s.uniqueBy(located.authName) }
 
 func (l located) authName() string {
 	if l.ExternalAuth() == nil {
@@ -250,8 +250,8 @@ func (l located) signinName() string {
 	return l.SigninLocation()
 }
 
-// once returns the first location for each value of name other than "".
-func (s served) once(name func(located) string) []located {
+// uniqueBy returns the first location for each value of name other than "".
+func (s served) uniqueBy(name func(located) string) []located {
 	var found []located
 	seen := make(map[string]bool)
 	for _, location := range s.Second.Locations {

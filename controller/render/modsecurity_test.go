@@ -63,11 +63,11 @@ func TestModSecurityOnNginx(t *testing.T) {
 		{"off.example", "/missing", "common", 200, "error"},
 	} {
 		if got := s.ask(test.host, test.path, with("X-Attack", test.attack)); got.status != test.status {
-			t.Errorf("%s%s, an attack that %s rules know: %d, want %d: %s", test.host, test.path, test.attack, got.status, test.status, got.body)
+			t.Errorf("%s%s, an attack that %s rules detect: %d, want %d: %s", test.host, test.path, test.attack, got.status, test.status, got.body)
 		}
 		if test.hears != "" {
 			if got := next(t, heard); got != test.hears {
-				t.Errorf("%s is told to %s, want %s", test.host, got, test.hears)
+				t.Errorf("%s reaches %s, want %s", test.host, got, test.hears)
 			}
 		}
 	}

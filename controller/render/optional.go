@@ -43,10 +43,10 @@ type use struct {
 func uses(c options.Config) []use {
 	return []use{
 		{[]string{geoIP2}, "use-geoip2", c.UseGeoIP2, nil, "there are no $geoip2 variables", false},
-		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "answers are not compressed with it", false},
-		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not looked into", true},
+		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "responses are not compressed with it", false},
+		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not inspected", true},
 		{[]string{opentelemetry}, "enable-opentelemetry", c.EnableOpentelemetry, func(l *model.Location) bool { return l.Opentelemetry.Enabled }, "requests are not traced", false},
-		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, for nobody could log in", false},
+		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, because nobody could log in", false},
 	}
 }
 

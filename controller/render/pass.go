@@ -79,8 +79,8 @@ func headerName(directive, name string) string {
 	return name
 }
 
-// buildNextUpstream returns the conditions of proxy_next_upstream, with non_idempotent at the end if
-// it is wanted.
+// buildNextUpstream returns the conditions of proxy_next_upstream, with non_idempotent at the end
+// if it is wanted.
 func buildNextUpstream(conditions string, retryNonIdempotent bool) string {
 	fields := strings.Fields(conditions)
 	wanted := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "non_idempotent" })

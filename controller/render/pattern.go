@@ -13,7 +13,7 @@ const limitMatch = "(*LIMIT_MATCH=1000000)"
 // limited adds the limit to a pattern from an annotation or a path if the pattern can backtrack,
 // because a client must not keep a worker busy.
 func limited(pattern string) string {
-	if goesBack(pattern) {
+	if backtracks(pattern) {
 		return limitMatch + pattern
 	}
 	return pattern
@@ -32,9 +32,9 @@ var (
 	atEnd   = regexp.MustCompile(`^\)*$`)
 )
 
-// goesBack reports whether something must match after a repetition. Only then does PCRE try shorter
-// repetitions. An optional group at the end, as in /api(/|$)(.*), does not count.
-func goesBack(pattern string) bool {
+// backtracks reports whether something must match after a repetition. Only then does PCRE try
+// shorter repetitions. An optional group at the end, as in /api(/|$)(.*), does not count.
+func backtracks(pattern string) bool {
 	class := false
 	for rest := pattern; rest != ""; rest = rest[1:] {
 		switch {

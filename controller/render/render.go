@@ -17,8 +17,8 @@ type Input struct {
 	ModulesPath string
 	// Modules are the files for load_module, in order.
 	Modules []string
-	// User is the value of the directive user, "name group". Empty omits the directive;
-	// nginx's default user is then not root.
+	// User is the value of the directive user, "name group". Empty omits the directive; nginx's
+	// default user is then not root.
 	User string
 	// Optional maps the further modules that nginx can have to the files that load_module needs for
 	// them. The list is empty for a module that is linked in. A module is loaded if the

@@ -100,7 +100,7 @@ func (r *root) CachesAuth() bool {
 func (r *root) AuthUpstreams() []located {
 	var found []located
 	for _, server := range r.Servers {
-		found = append(found, served{r, server}.once(located.authUpstreamName)...)
+		found = append(found, served{r, server}.uniqueBy(located.authUpstreamName)...)
 	}
 	return found
 }
@@ -162,7 +162,7 @@ func newRoot(m *model.Model, in Input) *root {
 func newCfg(m *model.Model, in Input) *cfg {
 	config := sized(in.Options.Config, m, in)
 	config.SSLDHParam = m.SSLDHParam // templates read the file's path
-	in.firewallOfAll(&config)
+	in.globalFirewall(&config)
 	c := &cfg{
 		Config:                 config,
 		DefaultSSLCertificate:  &m.DefaultSSLCertificate,

@@ -293,11 +293,11 @@ func TestExternalAuth(t *testing.T) {
 				t.Errorf("login: %d %v", got.status, got.header)
 			}
 			if got := s.ask("elsewhere.example", "/", cookie); got.status != 500 {
-				t.Errorf("a service that is not there: %d", got.status)
+				t.Errorf("a service that does not exist: %d", got.status)
 			}
 			for _, path := range []string{"/.well-known/acme-challenge/x"} {
 				if got := s.ask("all.example", path, nil); got.status != 200 {
-					t.Errorf("%s is for everybody: %d", path, got.status)
+					t.Errorf("%s needs no login: %d", path, got.status)
 				}
 			}
 			if got := s.ask("optout.example", "/", nil); got.status != 200 {
@@ -309,7 +309,7 @@ func TestExternalAuth(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if n := asked["http://cached.example/often"]; n > 0 {
-				t.Errorf("asked %d times for what was cached for this user", n)
+				t.Errorf("%d requests for a response cached for this user", n)
 			}
 		})
 	}
@@ -358,7 +358,7 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 
 // nginx passes the client's address to FastCGI programs, as it does to pods with HTTP. What a
 // client claims about itself does not reach them.
-func TestFastCGIProgramsAreToldByNginx(t *testing.T) {
+func TestFastCGIParametersComeFromNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"proxy-add-original-uri-header": "true"})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Services that authenticate a request, get a mirrored copy of it, or answer its error get the
 // client's address from nginx, whatever the client claims about itself.
-func TestClientsCannotSpeakForNginx(t *testing.T) {
+func TestClientsCannotForgeHeaders(t *testing.T) {
 	for name, config := range map[string]map[string]string{
 		"with HTTP/2": {"custom-http-errors": "404"}, "without HTTP/2": {"custom-http-errors": "404", "use-http2": "false"},
 	} {
@@ -80,7 +80,7 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 				s.ask(test.host, test.path, lies)
 				got := next(t, told)
 				if !strings.HasPrefix(got, test.who+"\r\n") {
-					t.Errorf("%s is told of by %q", test.host, got)
+					t.Errorf("%s: got %q", test.host, got)
 				}
 				for _, header := range test.has {
 					header = strings.ReplaceAll(header, "{host}", test.host)
@@ -89,7 +89,7 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 					}
 				}
 				if n := strings.Count(got, ": lie"); n != test.lies {
-					t.Errorf("%s: %d headers are the client's own words, want %d:\n%s", test.host, n, test.lies, got)
+					t.Errorf("%s: %d headers have the client's values, want %d:\n%s", test.host, n, test.lies, got)
 				}
 				if strings.Count(got, "X-Original-Uri:") > 1 {
 					t.Errorf("%s: X-Original-URI twice:\n%s", test.host, got)
@@ -100,7 +100,7 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 }
 
 // Error pages do not replace the responses of the controller's own servers.
-func TestErrorPagesStayOutOfTheControllersServers(t *testing.T) {
+func TestErrorPagesDoNotAffectTheControllersServers(t *testing.T) {
 	in, program := here(t, map[string]string{"custom-http-errors": "403,404,405,500"})
 	m := hosts(in, pod(t, told), nil)
 	page := pod(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "page") })
@@ -127,7 +127,7 @@ func TestErrorPagesStayOutOfTheControllersServers(t *testing.T) {
 }
 
 // A mirrored request that fails causes no error, and only the client's request is logged.
-func TestMirrorsThatFailChangeNothing(t *testing.T) {
+func TestFailingMirrorsHaveNoEffect(t *testing.T) {
 	in, program := here(t, map[string]string{"custom-http-errors": "502", "log-format-upstream": "$host $uri $status <$proxy_upstream_name>"})
 	pages := make(chan string, 10)
 	page := pod(t, func(_ http.ResponseWriter, r *http.Request) { pages <- r.Header.Get("X-Code") })
@@ -144,13 +144,13 @@ func TestMirrorsThatFailChangeNothing(t *testing.T) {
 	}
 	select {
 	case code := <-pages:
-		t.Errorf("the default backend is asked for the page of %s", code)
+		t.Errorf("the default backend gets a request for the page of %s", code)
 	default:
 	}
 }
 
 // Requests to the authentication service are logged only if that is configured.
-func TestQuestionsAreLoggedIfAsked(t *testing.T) {
+func TestAuthRequestsAreLoggedIfEnabled(t *testing.T) {
 	for value, want := range map[string]string{
 		"true":  "asked.example _external-auth-Lw-Prefix 401\nasked.example /page 401\n",
 		"false": "asked.example /page 401\n",

@@ -100,7 +100,7 @@ func (t *Template) Place(line string) string {
 		number := 0
 		for written := range strings.Lines(f.text) {
 			number++
-			if likeness := alike(strings.TrimSpace(written), line, word); likeness > best {
+			if likeness := similarity(strings.TrimSpace(written), line, word); likeness > best {
 				place, best = fmt.Sprintf("%s:%d", f.name, number), likeness
 			}
 		}
@@ -114,9 +114,9 @@ func (t *Template) Place(line string) string {
 	return t.files[0].name
 }
 
-// alike returns the length of the literal text, before its first action, that a template line
+// similarity returns the length of the literal text, before its first action, that a template line
 // shares with a line. It returns -1 if the directives differ.
-func alike(written, line, word string) int {
+func similarity(written, line, word string) int {
 	first, _ := directive(written)
 	fixed, _, hasAction := strings.Cut(written, "{{")
 	switch {

@@ -60,7 +60,7 @@ func object(random *rand.Rand) any {
 }
 
 // A ledger's snapshots equal those of Take, and later changes do not modify them.
-func TestLedgerIsTakeStepByStep(t *testing.T) {
+func TestLedgerMatchesTake(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		ledger, cluster := snapshot.NewLedger(), stock{}
@@ -105,7 +105,7 @@ func same(a, b snapshot.Snapshot) bool {
 }
 
 // Consecutive snapshots share what did not change.
-func TestLedgerSharesWhatIsTheSame(t *testing.T) {
+func TestSnapshotsShareUnchangedObjects(t *testing.T) {
 	ledger := snapshot.NewLedger()
 	ledger.Put(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	before := ledger.Snapshot()

@@ -13,8 +13,8 @@ type Place struct {
 	Exact bool
 }
 
-// PlaceOf returns the place of a path of a rule. As in ingress-nginx, an empty path is
-// "/", and every type other than Exact is Prefix.
+// PlaceOf returns the place of a path of a rule. As in ingress-nginx, an empty path is "/", and
+// every type other than Exact is Prefix.
 func PlaceOf(host string, path networkingv1.HTTPIngressPath) Place {
 	place := Place{Host: host, Path: path.Path, Exact: path.PathType != nil && *path.PathType == networkingv1.PathTypeExact}
 	if place.Path == "" {

@@ -70,7 +70,7 @@ func TestTakeGroupsSlicesByService(t *testing.T) {
 	}
 }
 
-func TestFromYAMLNamesFileAndLine(t *testing.T) {
+func TestFromYAMLErrorsHaveFileAndLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no kind":       {"\n\nmetadata: {name: a}\n", "f.yaml:3: no kind: a manifest needs apiVersion and kind"},
 		"no name":       {"apiVersion: v1\nkind: Service\n", "f.yaml:1: no metadata.name"},

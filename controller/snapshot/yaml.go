@@ -78,7 +78,8 @@ func documents(text []byte) iter.Seq2[int, []byte] {
 				if first > 0 && !yield(first, document) {
 					return
 				}
-				// Empty lines replace the earlier ones, so YAML's own errors have the right line numbers.
+				// Empty lines replace the earlier ones, so YAML's own errors have the right line
+				// numbers.
 				document, first = bytes.Repeat([]byte("\n"), number), 0
 				continue
 			}

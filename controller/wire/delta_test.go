@@ -72,7 +72,7 @@ func texts(raw []json.RawMessage) []string {
 	return all
 }
 
-func TestDeltasLeadWhereTheWholeDoes(t *testing.T) {
+func TestDeltasMatchFullLists(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 7))
 	wanted, followed, before := map[string]string{}, map[string]string{}, wire.List(nil)
 	for range 500 {
