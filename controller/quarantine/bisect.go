@@ -51,7 +51,7 @@ func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Te
 			q.budget.spend(t.Clock(), t.Clock().Sub(began))
 			if err != nil {
 				q.retry = t.Clock().Add(testRetry)
-				return changed, nil
+				return changed, nil //nolint:nilerr // the trial is repeated after testRetry
 			}
 		}
 		if !refused {
