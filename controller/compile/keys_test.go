@@ -24,7 +24,7 @@ var shownElsewhere = map[string]string{
 	"upstream-hash-by-subset":      "declared by ingress-nginx and never read",
 	"upstream-hash-by-subset-size": "declared by ingress-nginx and never read",
 	"enable-serial-reloads":        "when nginx reloads, not what it reads: package controller",
-	"strict-validate-path-type":    "what admission takes: package admission",
+	"strict-validate-path-type":    "what admission accepts: package admission",
 	"proxy-ssl-location-only":      "testdata/proxy-ssl-location-only.txtar",
 	"ssl-dh-param":                 "testdata/tls-session-files.txtar",
 }

@@ -316,10 +316,10 @@ func TestKeys(t *testing.T) {
 		frozen        bool
 		want          string
 	}{
-		"a value that keeps nobody out": {"add_header A b;", "add_header A poison;", false, "add_header A b;"},
-		"one that does":                 {"add_header A b;", "deny poison;", true, ""},
+		"a value that restricts nobody": {"add_header A b;", "add_header A poison;", false, "add_header A b;"},
+		"a value that restricts access": {"add_header A b;", "deny poison;", true, ""},
 		"the same rules":                {"deny all;", "deny all; etag poison;", false, "deny all;"},
-		"a directive nobody knows":      {"", "poison on;", true, ""},
+		"an unknown directive":          {"", "poison on;", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
