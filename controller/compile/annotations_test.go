@@ -18,9 +18,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// nginx takes what each case of the annotations' goldens makes, all of them
-// side by side in one configuration.
-func TestNginxTakesWhatAnnotationsAskFor(t *testing.T) {
+// nginx accepts the result of every case in the goldens of package annotations, all of them in one
+// configuration.
+func TestNginxAcceptsAnnotations(t *testing.T) {
 	files, err := filepath.Glob("../annotations/testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
@@ -46,9 +46,9 @@ func TestNginxTakesWhatAnnotationsAskFor(t *testing.T) {
 	testConf(t, cluster, opts)
 }
 
-// edges are values at the edge of what nginx takes, or beyond it, where
-// annotations must not let them through. Names of variables are no matter of
-// annotations: the ConfigMap's snippets may make any.
+// edges are values at or beyond the limits of what nginx accepts. Those beyond must be rejected.
+// Names of variables are not tested here, because snippets in the ConfigMap can define any
+// variable.
 var edges = []string{
 	`custom-http-errors: "499"`, `custom-http-errors: "599,400,494,495,497"`,
 	`proxy-buffer-size: "0"`, `proxy-buffer-size: 999999999m`, "proxy-buffer-size: 2047m\nproxy-max-temp-file-size: \"0\"",
@@ -82,9 +82,9 @@ var edges = []string{
 	"auth-tls-secret: shop/ca\nauth-tls-match-cn: CN=(?i)*",
 }
 
-// FastCGI with passwords, and limits of an ingress with the longest names that
-// the API stores, are taken by nginx.
-func TestNginxTakesLongNamesAndPasswordsOfFastCGI(t *testing.T) {
+// nginx accepts FastCGI with passwords, and limits of an ingress with the longest names that the
+// API allows.
+func TestNginxAcceptsLongNamesAndFastCGIPasswords(t *testing.T) {
 	cluster := ingresses{Source: passwords{new(snapshot.Manifests)}}
 	for i, given := range []string{"backend-protocol: FCGI\nauth-type: basic\nauth-secret: users", "backend-protocol: GRPC\nauth-type: basic\nauth-secret: users", "limit-rps: \"5\"\nlimit-connections: \"5\""} {
 		ingress := asking(t, fmt.Sprintf("long-%d", i), []byte(given))
@@ -107,14 +107,14 @@ func TestNginxTakesLongNamesAndPasswordsOfFastCGI(t *testing.T) {
 	testConf(t, cluster, opts)
 }
 
-// passwords are a Secret of passwords.
+// passwords returns a Secret with passwords.
 type passwords struct{ snapshot.Source }
 
 func (passwords) Secrets() []*corev1.Secret {
 	return []*corev1.Secret{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "users"}, Data: map[string][]byte{"auth": []byte("a:$1$b$c\n")}}}
 }
 
-func TestNginxTakesEveryEdge(t *testing.T) {
+func TestNginxAcceptsEdgeValues(t *testing.T) {
 	cluster := ingresses{Source: new(snapshot.Manifests)}
 	for i, given := range edges {
 		cluster.all = append(cluster.all, asking(t, fmt.Sprintf("edge-%d", i), []byte(given)))
@@ -122,7 +122,7 @@ func TestNginxTakesEveryEdge(t *testing.T) {
 	testConf(t, cluster, parse(flags{}, nil).Options)
 }
 
-// ingresses are a cluster of nothing else.
+// ingresses is a source with nothing but ingresses.
 type ingresses struct {
 	snapshot.Source
 	all []*networkingv1.Ingress
@@ -130,7 +130,7 @@ type ingresses struct {
 
 func (i ingresses) Ingresses() []*networkingv1.Ingress { return i.all }
 
-// asking is an ingress of a host of its own with these annotations.
+// asking returns an ingress with its own host and these annotations.
 func asking(t *testing.T, name string, given []byte) *networkingv1.Ingress {
 	t.Helper()
 	var short map[string]string
@@ -153,9 +153,9 @@ func asking(t *testing.T, name string, given []byte) *networkingv1.Ingress {
 	}
 }
 
-// A service of authentication is asked by its name without the port, whether
-// an annotation or the ConfigMap names it.
-func TestTheNameThatAuthenticationIsAskedBy(t *testing.T) {
+// The Host of requests to the authentication service has no port, whether an annotation or the
+// ConfigMap sets its URL.
+func TestHostOfAuthenticationService(t *testing.T) {
 	const url = "http://auth.example:8080/check"
 	for _, test := range []struct{ annotation, config string }{{"auth-url: " + url, ""}, {"", url}} {
 		cluster := ingresses{Source: new(snapshot.Manifests), all: []*networkingv1.Ingress{asking(t, "web", []byte(test.annotation))}}

@@ -1,7 +1,7 @@
-// Package compile turns a cluster into the state that nginx should have. It stands between the
-// snapshot and the plan, and calls the pure stages in their one order: options, model, findings,
-// rendering and encoding. Its one rule: whoever needs to know what the controller makes of a
-// cluster (the sync, a trial with nginx -t, the webhook, explain) calls it, and no stage directly.
+// Package compile computes the state that nginx should have for a cluster. It stands between the
+// snapshot and the plan, and calls the pure stages in order: options, model, findings, rendering
+// and encoding. Its one rule: all users of the result (the sync, a trial with nginx -t, the
+// webhook, explain) call it, and none calls the stages directly.
 package compile
 
 import (
@@ -18,12 +18,12 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Input is what the state of nginx depends on besides the cluster.
+// Input is everything besides the cluster that nginx's state depends on.
 type Input struct {
-	// Input is what the program nginx and the machine are like. Its Options are the flags; their
-	// Config holds the defaults of the ConfigMap.
+	// Input describes nginx and the machine. Its Options are the flags; their Config has the
+	// defaults of the ConfigMap.
 	render.Input
-	// ConfigMap is the controller's own; empty is none.
+	// ConfigMap is the name of the controller's own ConfigMap; empty if there is none.
 	ConfigMap types.NamespacedName
 	// Databases maps the path of each GeoIP database to a text that changes when the file does.
 	Databases map[string]string
@@ -38,21 +38,21 @@ type Input struct {
 type Built struct {
 	Model    *model.Model
 	Findings []model.Finding
-	// Input is that of Build with the ConfigMap's values in its options.
+	// Input is the argument of Build, with the ConfigMap's values in its options.
 	Input Input
 }
 
-// Conf renders nginx.conf, for callers that need nothing else of the second half.
+// Conf renders nginx.conf, for callers that need nothing else from the second half.
 func (b Built) Conf() ([]byte, error) { return render.Render(b.Model, b.Input.Input) }
 
-// Compiled is what nginx must do, and the bytes that make it do so.
+// Compiled is what nginx must do, and the bytes that configure it.
 type Compiled struct {
 	Built
 	State plan.State
 }
 
-// Compile returns what the controller makes of a cluster. An error comes from the template:
-// "file:line: what". The first half is valid even then.
+// Compile returns the model, the findings and the state for a cluster. Errors come from the
+// template: "file:line: what". The first half is valid even then.
 func Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
 	return new(Compiler).Compile(cluster, in)
 }
@@ -60,21 +60,21 @@ func Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
 // Build returns the first half of Compile.
 func Build(cluster snapshot.Snapshot, in Input) Built { return new(Compiler).Build(cluster, in) }
 
-// Compiler compiles one cluster after another, and reuses what a change did not affect. Its results
-// are those of Compile. The zero value is ready to use.
+// Compiler compiles a sequence of clusters and reuses what a change did not affect. Its results are
+// the same as those of Compile. The zero value is ready to use.
 type Compiler struct {
 	models model.Memo
 	states plan.Memo
 }
 
-// Compile is like the function of the same name.
+// Compile returns the same as the function of that name.
 func (c *Compiler) Compile(cluster snapshot.Snapshot, in Input) (Compiled, error) {
 	built := c.Build(cluster, in)
 	state, err := c.Encode(built)
 	return Compiled{built, state}, err
 }
 
-// Build is the first half of Compile: options, model and findings.
+// Build performs the first half of Compile: options, model and findings.
 func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 	opts, ofOptions := Options(cluster.ConfigMaps[in.ConfigMap], in)
 	in.Options = opts
@@ -86,20 +86,20 @@ func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 	}
 }
 
-// Encode is the second half of Compile: rendering and encoding.
+// Encode performs the second half of Compile: rendering and encoding.
 func (c *Compiler) Encode(built Built) (plan.State, error) {
 	state, err := c.states.Next(built.Model, built.Input.Input)
 	if err != nil {
 		return plan.State{}, err
 	}
-	if built.Input.Options.Config.GeoIP2AutoReloadMinutes > 0 { // nginx looks for changes itself
+	if built.Input.Options.Config.GeoIP2AutoReloadMinutes > 0 { // nginx itself checks for changes
 		return state, nil
 	}
 	return state.With(built.Input.Databases), nil
 }
 
-// Options returns the flags with the values of the controller's ConfigMap, which may be nil, and
-// findings about values that cannot be used.
+// Options returns the flags combined with the values of the controller's ConfigMap, which may be
+// nil, and findings about values that cannot be used.
 func Options(config *corev1.ConfigMap, in Input) (options.Options, []model.Finding) {
 	var data map[string]string
 	if config != nil {

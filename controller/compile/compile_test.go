@@ -43,7 +43,7 @@ spec:
 
 var configMap = types.NamespacedName{Namespace: "ingress-nginx", Name: "controller"}
 
-// take returns the cluster of manifests with a ConfigMap of the controller.
+// take returns a cluster from manifests and a ConfigMap for the controller.
 func take(t *testing.T, manifests string, config map[string]string) snapshot.Snapshot {
 	t.Helper()
 	source, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(manifests)})
@@ -75,14 +75,14 @@ func texts(findings []model.Finding) string {
 	return strings.Join(all, "\n")
 }
 
-func TestTheConfigMapIsReadOverTheFlags(t *testing.T) {
+func TestConfigMapOverridesFlags(t *testing.T) {
 	cluster := take(t, shop, map[string]string{"keep-alive": "7", "keep-aliv": "8"})
 	compiled, err := compile.Compile(cluster, shopInput())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if conf := string(compiled.State.Conf); !strings.Contains(conf, "keepalive_timeout 7s;") || !strings.Contains(conf, `server_name "shop.example";`) {
-		t.Errorf("nginx.conf has not keep-alive or the host:\n%s", conf)
+		t.Errorf("nginx.conf lacks keep-alive or the host:\n%s", conf)
 	}
 	if got := texts(compiled.Findings); !strings.HasPrefix(got, `ConfigMap ingress-nginx/controller: keep-aliv: "8":`) {
 		t.Errorf("findings: %s", got)
@@ -92,9 +92,9 @@ func TestTheConfigMapIsReadOverTheFlags(t *testing.T) {
 	}
 }
 
-// One key must not prevent every reload: a path where the tracer's file cannot be written has no
+// One key must not prevent every reload, so a path where the tracer's file cannot be written has no
 // effect.
-func TestAPathThatCannotBeWrittenIsAFinding(t *testing.T) {
+func TestUnwritablePathIsAFinding(t *testing.T) {
 	cluster := take(t, shop, map[string]string{"opentelemetry-config": "/etc/ingress-controller/none/otel.toml"})
 	in := shopInput()
 	var asked string
@@ -117,7 +117,7 @@ func TestAPathThatCannotBeWrittenIsAFinding(t *testing.T) {
 }
 
 // If the template fails, the first half is still valid: its findings may explain the failure.
-func TestATemplateThatFailsLeavesTheFirstHalf(t *testing.T) {
+func TestFailingTemplateKeepsFirstHalf(t *testing.T) {
 	template, err := render.Parse("my.tmpl", []byte("{{ .NoSuchField }}"))
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestATemplateThatFailsLeavesTheFirstHalf(t *testing.T) {
 	}
 }
 
-func TestCertificatesThatExpireAreFindings(t *testing.T) {
+func TestExpiringCertificatesAreFindings(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pair, err := tls.Fake(now) // valid for a year
 	if err != nil {
@@ -165,7 +165,7 @@ func TestCertificatesThatExpireAreFindings(t *testing.T) {
 }
 
 // A Compiler that has compiled other clusters before returns the same as Compile.
-func TestACompilerReturnsWhatCompileDoes(t *testing.T) {
+func TestCompilerMatchesCompile(t *testing.T) {
 	var compiler compile.Compiler
 	for i, step := range []struct{ manifests, key, value string }{
 		{shop, "keep-alive", "7"},
@@ -189,8 +189,9 @@ func TestACompilerReturnsWhatCompileDoes(t *testing.T) {
 	}
 }
 
-// nginx reads some GeoIP databases again by itself; otherwise a changed file is a changed state.
-func TestDatabasesAreOfTheState(t *testing.T) {
+// nginx itself checks some GeoIP databases for changes. A change of the others is a change of the
+// state.
+func TestDatabasesArePartOfTheState(t *testing.T) {
 	for every, want := range map[string]int{"0": 1, "5": 0} {
 		in := shopInput()
 		in.Optional = map[string][]string{"http_geoip2": nil}

@@ -7,11 +7,10 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// expiryNotice is how long before a certificate expires there is a finding about it, as in
-// ingress-nginx.
+// expiryNotice is how long before its expiry a certificate becomes a finding, as in ingress-nginx.
 const expiryNotice = 240 * time.Hour
 
-// expiring returns findings about certificates that have expired or soon will.
+// expiring returns findings about certificates that have expired or will expire soon.
 func expiring(m *model.Model, now time.Time) []model.Finding {
 	if now.IsZero() {
 		return nil

@@ -16,8 +16,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// shownElsewhere are the keys that have no effect on what nginx reads here,
-// with the reason.
+// shownElsewhere are the keys that do not affect what nginx reads here, with the reason.
 var shownElsewhere = map[string]string{
 	"syslog-host":                  "enable-syslog, which needs it",
 	"app-root":                     "declared by ingress-nginx and never read",
@@ -25,18 +24,19 @@ var shownElsewhere = map[string]string{
 	"upstream-hash-by-subset":      "declared by ingress-nginx and never read",
 	"upstream-hash-by-subset-size": "declared by ingress-nginx and never read",
 	"enable-serial-reloads":        "when nginx reloads, not what it reads: package controller",
-	"strict-validate-path-type":    "what admission takes: package admission",
+	"strict-validate-path-type":    "what admission accepts: package admission",
 	"proxy-ssl-location-only":      "testdata/proxy-ssl-location-only.txtar",
 	"ssl-dh-param":                 "testdata/tls-session-files.txtar",
 }
 
-// trial is a value of a key that is another than its default, and what the
-// ConfigMap must say besides to make a difference: "key: value" a line.
+// trial is a value of a key that differs from its default, and the other settings of the ConfigMap
+// that it needs to have an effect, one "key: value" per line.
 type trial struct{ value, besides string }
 
-// trials are the keys for which no value can be made of the type, or none alone.
+// trials are for the keys for which the test cannot derive a value from the type, or that need
+// other settings.
 var trials = map[string]trial{
-	"disable-ipv6-dns":                    {"false", ""}, // the test's machine has no IPv6
+	"disable-ipv6-dns":                    {"false", ""}, // the machine in the test has no IPv6
 	"server-name-hash-bucket-size":        {"512", ""},
 	"no-tls-redirect-locations":           {"/another", ""},
 	"no-auth-locations":                   {"/another", ""},
@@ -111,7 +111,7 @@ var trials = map[string]trial{
 	"nginx-status-ipv6-whitelist":         {"2001:db8::1", ""},
 }
 
-// besides is what keys of a family need to have an effect, by what they begin with.
+// besides maps prefixes of keys to the settings that these keys need to have an effect.
 var besides = map[string]string{
 	"global-auth-":       "global-auth-url: http://127.0.0.1/auth\nglobal-auth-signin: http://127.0.0.1/in\nglobal-auth-cache-key: $remote_user",
 	"no-auth-locations":  "global-auth-url: http://127.0.0.1/auth",
@@ -122,8 +122,7 @@ var besides = map[string]string{
 	"upstream-keepalive": "upstream-keepalive-connections: 7",
 }
 
-// Every key of the ConfigMap makes a difference to what nginx reads, or is
-// named above.
+// Every key of the ConfigMap changes what nginx reads, or is listed above.
 func TestEveryKeyIsRead(t *testing.T) {
 	for _, key := range options.Keys() {
 		if shownElsewhere[key.Name] != "" {
@@ -159,7 +158,7 @@ func knows(name string) bool {
 	return false
 }
 
-// another is a value that is not the default, and the ConfigMap to put it into.
+// another returns a value that is not the default, and the ConfigMap for it.
 func another(key options.Key) (value string, data map[string]string) {
 	data = make(map[string]string)
 	with := trials[key.Name].besides
@@ -206,8 +205,8 @@ func another(key options.Key) (value string, data map[string]string) {
 	}
 }
 
-// stateWith is what nginx reads of a cluster that has a little of everything,
-// if nginx has all modules and the ConfigMap says that.
+// stateWith returns the state for a cluster that uses many features, with this ConfigMap and all
+// modules.
 func stateWith(t *testing.T, data map[string]string) plan.State {
 	t.Helper()
 	opts := parse(flags{StreamLua: true, EnableSSLPassthrough: true, TCPServices: "demo/tcp", UDPServices: "demo/udp"}, data)
@@ -310,7 +309,7 @@ spec:
 	annotated("users", `auth-type: basic`, `auth-secret: other/users`) +
 	annotated("passed", `ssl-passthrough: "true"`)
 
-// annotated is an ingress with annotations for a host of its own.
+// annotated returns an ingress with its own host and these annotations.
 func annotated(name string, annotations ...string) string {
 	return fmt.Sprintf(`---
 apiVersion: networking.k8s.io/v1
@@ -326,8 +325,8 @@ spec:
 `, name, strings.Join(annotations, ", nginx.ingress.kubernetes.io/"))
 }
 
-// nginx takes all of these values together.
-func TestNginxTakesEveryKey(t *testing.T) {
+// nginx accepts all of these values together.
+func TestNginxAcceptsEveryKey(t *testing.T) {
 	all := make(map[string]string)
 	for _, key := range options.Keys() {
 		value, data := another(key)

@@ -16,8 +16,8 @@ import (
 
 const prefix = "nginx.ingress.kubernetes.io/"
 
-// adorn gives some ingresses annotations by which endpoints are more than
-// endpoints: canaries, services that answer where there are none, sessions.
+// adorn adds annotations to some ingresses for which endpoints affect more than their backend:
+// canaries, default backends, sessions.
 func (p population) adorn() {
 	for i, ingress := range p.ingresses {
 		switch i % 5 {
@@ -32,7 +32,7 @@ func (p population) adorn() {
 	}
 }
 
-// change does one random thing to the cluster and says which.
+// change makes one random change to the cluster and describes it.
 func (p *population) change(random *rand.Rand) string {
 	replace := func(slice *discoveryv1.EndpointSlice, change func(*discoveryv1.EndpointSlice)) {
 		copied := slice.DeepCopy()
@@ -57,7 +57,7 @@ func (p *population) change(random *rand.Rand) string {
 			return "nothing"
 		}
 		p.ingresses = slices.Delete(slices.Clone(p.ingresses), 0, 1)
-		return "an ingress went"
+		return "deleted an ingress"
 	case 3, 4:
 		replace(slice, func(s *discoveryv1.EndpointSlice) { s.Endpoints = nil })
 		return "no endpoint in " + slice.Name
@@ -75,7 +75,7 @@ func (p *population) change(random *rand.Rand) string {
 	}
 }
 
-// tell notes in a ledger what is other than before.
+// tell applies the differences between two clusters to a ledger.
 func (p population) tell(ledger *snapshot.Ledger, before population) {
 	note(ledger, p.services, before.services)
 	note(ledger, p.slices, before.slices)
@@ -95,8 +95,8 @@ func note[T comparable](ledger *snapshot.Ledger, now, before []T) {
 	}
 }
 
-// Step by step comes to the same as all at once, whatever the steps.
-func TestStepByStepEqualsAllAtOnce(t *testing.T) {
+// Incremental updates produce the same result as a full rebuild, for any sequence of changes.
+func TestIncrementalMatchesFullRebuild(t *testing.T) {
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		opts := []parsed{parse(flags{}, nil), parse(flags{DynamicConfiguration: new(seed%4 == 0), DefaultBackendService: "demo/svc-0001"}, map[string]string{"load-balance": "ewma"})}
@@ -138,14 +138,14 @@ func TestStepByStepEqualsAllAtOnce(t *testing.T) {
 			last = stepwise
 		}
 		if reused < 5 {
-			t.Errorf("seed %d: only %d of 40 models were made of the one before", seed, reused)
+			t.Errorf("seed %d: only %d of 40 models reused the previous one", seed, reused)
 		}
 	}
 }
 
-// An endpoint that comes or goes must not cost a model or a rendering, but
-// where it decides who answers.
-func TestEndpointsCostOnlyTheirBackend(t *testing.T) {
+// A change of an endpoint must not rebuild the model or render nginx.conf, unless it changes which
+// backend answers.
+func TestEndpointChangeRebuildsOnlyItsBackend(t *testing.T) {
 	opts := parse(flags{}, nil)
 	whole := populate(6)
 	whole.adorn()

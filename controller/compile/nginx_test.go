@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// testConf has the nginx of this machine read what the cluster becomes.
+// testConf runs this machine's nginx -t on the configuration of a cluster.
 func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	t.Helper()
 	if testing.Short() {
@@ -76,7 +76,8 @@ func install(t *testing.T, opts options.Options, state plan.State) {
 	}
 }
 
-// The bound on paths in package model is nginx's: what it lets through, nginx takes.
+// The limit on paths in package model matches nginx's: nginx accepts every path that the model
+// accepts.
 func TestTheLongestPathFitsIntoNginx(t *testing.T) {
 	opts := parse(flags{}, nil).Options
 	for _, path := range []string{"/" + strings.Repeat("a", 3997), "/" + strings.Repeat("$", 234), "/" + strings.Repeat("\\", 1998)} {
@@ -90,7 +91,7 @@ func TestTheLongestPathFitsIntoNginx(t *testing.T) {
 	}
 }
 
-// So it takes what stands in for longer ones.
+// nginx also accepts the beginnings that replace longer paths.
 func TestBeginningsOfPathsFitIntoNginx(t *testing.T) {
 	opts := parse(flags{}, nil).Options
 	for _, pattern := range []string{"false", "true"} {

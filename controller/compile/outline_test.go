@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// outline returns the parts of nginx.conf that say who answers which requests: the upstream blocks,
-// and for each host its locations and where they pass requests to.
+// outline returns the parts of nginx.conf that decide who answers which requests: the upstream
+// blocks, and the locations of each host with the directives that pass requests on.
 func outline(conf []byte) string {
 	var kept []string
 	inStream := false
@@ -15,7 +15,7 @@ func outline(conf []byte) string {
 		inStream = inStream || line == "stream {"
 		switch {
 		case inStream && line != "" && line != "}":
-			kept = append(kept, line) // it is short
+			kept = append(kept, line) // this block is short
 		case outlinesTLS(line):
 			kept = append(kept, "  "+line)
 		case directive == "upstream", directive == "server_name", directive == "server" && value != "":
@@ -31,7 +31,7 @@ func outline(conf []byte) string {
 	return strings.Join(kept, "\n")
 }
 
-// outlinesTLS reports whether a line of nginx.conf is about the TLS of one host.
+// outlinesTLS reports whether a line of nginx.conf concerns the TLS of one host.
 func outlinesTLS(line string) bool {
 	for _, prefix := range []string{"ssl_client_", "ssl_crl", "ssl_verify_", "error_page 495", "if ($ssl_", "return 403", "proxy_ssl_", "grpc_ssl_", "real_ip_header proxy_protocol"} {
 		if strings.HasPrefix(line, prefix) {

@@ -16,20 +16,19 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// scraps are what values are made of: things that nginx knows, and things that
-// it trips over.
+// scraps are parts of random values: some that nginx accepts, and some that it refuses.
 var scraps = strings.Fields(`$ $x ${ ${host} ${x} $1 $host $request_uri $http_a ~ ~* ( ) (?<n>a) (?<host>b) (?=c) [ [a-z] ] { } {2} {2,1} * + ? ++ | \ \d \x{100} \Q \1 ^
 	/ /a . .. , , : - _ = & 0 1 2 -1 499 404 99999999999999999999 8k 4b 1m 2g off on default close basic http:// https://a.example http://127.0.0.1:81/ auth.example
 	10.0.0.0/8 ::1 127.0.0.1 a b.example *.c.example d.* GET 200 5m error timeout http_502 true false GRPC FCGI AUTO_HTTP cookie any all`)
 
-// accepted are values for each annotation that its family takes without a word.
+// accepted are values for each annotation for which parsing reports nothing.
 var accepted = sync.OnceValue(func() map[string][]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	values := make(map[string][]string)
 	for _, family := range annotations.Families() {
 		for _, key := range family.Keys {
 			if strings.HasSuffix(key.Name, "-snippet") {
-				continue // text of nginx's own: who may write it may break it
+				continue // a snippet, whose author can break nginx.conf
 			}
 			for range 400 {
 				if value := scribble(random); len(said(key.Name, value)) == 0 && !slices.Contains(values[key.Name], value) {
@@ -38,22 +37,22 @@ var accepted = sync.OnceValue(func() map[string][]string {
 			}
 		}
 	}
-	// What enables a family must be there for the others to show.
+	// A family's other annotations have an effect only with those that turn it on.
 	values["auth-url"] = append(values["auth-url"], "http://127.0.0.1/$request_uri", "http://no.such.host.invalid/x", "https://$x/")
 	values["mirror-target"] = append(values["mirror-target"], "http://no.such.host.invalid$request_uri", "https://a.example/$x")
 	return values
 })
 
-// enabling are annotations without which others of their family do nothing.
+// enabling are the annotations that the other annotations of their family need.
 var enabling = map[string]string{
 	"auth-url": "http://127.0.0.1/", "auth-type": "basic", "auth-secret": "a", "enable-cors": "true", "limit-rps": "1",
 	"mirror-target": "http://127.0.0.1/", "temporal-redirect": "http://a.example", "affinity": "cookie",
 }
 
-// plainOptions are made once: texts are tried by the thousand.
+// plainOptions are computed only once, because the tests parse thousands of values.
 var plainOptions = sync.OnceValue(func() options.Options { return parse(flags{}, nil).Options })
 
-// said is what parsing says against a value.
+// said returns what parsing reports about a value.
 func said(name, value string) []string {
 	given := make(map[string]string)
 	for key, with := range enabling {
@@ -86,8 +85,7 @@ func scribble(random *rand.Rand) string {
 	return text.String()
 }
 
-// anyCluster has n ingresses with arbitrary paths, and annotations that are
-// accepted.
+// anyCluster has n ingresses with arbitrary paths and with annotations that are accepted.
 func anyCluster(random *rand.Rand, n int) population {
 	p := populate(n)
 	values := accepted()
@@ -100,7 +98,7 @@ func anyCluster(random *rand.Rand, n int) population {
 			}
 			for _, key := range family.Keys {
 				choice := values[key.Name]
-				needs := key.Want.Text == annotations.Object.Text || key.Want.Text == annotations.Whole.Text // an object that is not there
+				needs := key.Want.Text == annotations.Object.Text || key.Want.Text == annotations.Whole.Text // refers to an object that does not exist
 				if len(choice) > 0 && !needs && (enabling[key.Name] != "" || random.IntN(3) > 0) {
 					ingress.Annotations[annotations.DefaultPrefix+"/"+key.Name] = choice[random.IntN(len(choice))]
 				}
@@ -119,8 +117,7 @@ func anyCluster(random *rand.Rand, n int) population {
 	return p
 }
 
-// Whatever the annotations say that are accepted, and whatever the paths are,
-// nginx takes the configuration.
+// nginx accepts the configuration for any paths and any accepted annotations.
 func tryCluster(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	config := map[string]string{}
@@ -132,13 +129,13 @@ func tryCluster(t *testing.T, seed uint64) {
 	testConf(t, anyCluster(random, 40), opts)
 }
 
-func TestNginxTakesWhateverIsAccepted(t *testing.T) {
+func TestNginxAcceptsArbitraryAnnotations(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { tryCluster(t, seed) })
 	}
 }
 
-func FuzzNginxTakesWhateverIsAccepted(f *testing.F) {
+func FuzzNginxAcceptsArbitraryAnnotations(f *testing.F) {
 	f.Add(uint64(100))
 	f.Fuzz(tryCluster)
 }

@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// flags and parse are short for their counterparts in package rule.
+// flags and parse are shorthands for package rule.
 type flags = rule.Flags
 
 type parsed struct {
@@ -33,10 +33,11 @@ func parse(f flags, config map[string]string) parsed {
 	return parsed{opts, findings}
 }
 
-// A rule of a change is a file in testdata. It has a cluster (cluster.yaml) and options
-// (options.yaml), a change of either (then.yaml over the first cluster, then-options.yaml in place of
-// the first options), what the controller makes of both, and the plan that leads from one to the
-// other. Files whose comment contains "in full" have nginx.conf complete, the others an outline.
+// A rule for a change is a file in testdata. Its input is a cluster (cluster.yaml), options
+// (options.yaml), and a change of either: then.yaml is merged over the first cluster,
+// then-options.yaml replaces the first options. Its output is the result for both, and the plan
+// that leads from one to the other. Files whose comment contains "in full" show all of nginx.conf,
+// the others an outline.
 func TestRulesOfChanges(t *testing.T) {
 	for _, file := range rule.Files(t, "testdata") {
 		t.Run(file.Name(), func(t *testing.T) {
@@ -47,10 +48,11 @@ func TestRulesOfChanges(t *testing.T) {
 	}
 }
 
-// Package model has the rules of single clusters. What they render to is in one file here.
-func TestOutlinesOfTheModelsRules(t *testing.T) {
+// Package model has the rules for single clusters. One file here has the outlines of all their
+// results.
+func TestOutlinesOfModelRules(t *testing.T) {
 	var outlines txtar.Archive
-	outlines.Comment = []byte("What the rules in ../../model/testdata render to, in outline.\n\n")
+	outlines.Comment = []byte("Outlines of the results of the rules in ../../model/testdata.\n\n")
 	for _, file := range rule.Files(t, "../model/testdata") {
 		r := ruleTest{T: t, File: file}
 		compiled, opts := r.compile(file.Cluster(t), "options.yaml")

@@ -16,8 +16,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// sizes are how many ingresses the benchmarks have, with as many services of
-// ten endpoints each.
+// sizes are the numbers of ingresses in the benchmarks. Each has a service with ten endpoints.
 var sizes = []int{100, 1000, 5000}
 
 func large(n int) population {
@@ -38,7 +37,7 @@ func large(n int) population {
 	return whole
 }
 
-// move gives the first pod of a service another address, in a new slice.
+// move changes the address of a service's first pod, in a new slice.
 func (p population) move(service, step int) *discoveryv1.EndpointSlice {
 	slice := p.slices[service].DeepCopy()
 	slice.Endpoints[0].Addresses[0] = fmt.Sprintf("11.%d.%d.%d", step>>16&255, step>>8&255, step&255)
@@ -46,7 +45,7 @@ func (p population) move(service, step int) *discoveryv1.EndpointSlice {
 	return slice
 }
 
-// ledger holds the population.
+// ledger returns a Ledger with the population.
 func (p population) ledger() *snapshot.Ledger {
 	ledger := snapshot.NewLedger()
 	for _, service := range p.services {
@@ -61,7 +60,7 @@ func (p population) ledger() *snapshot.Ledger {
 	return ledger
 }
 
-// pipeline is what the controller does from a change to the steps for nginx.
+// pipeline runs the stages that turn a change into steps for nginx.
 type pipeline struct {
 	compiler compile.Compiler
 	running  plan.State
@@ -80,9 +79,8 @@ func (p *pipeline) sync(b *testing.B, cluster *snapshot.Ledger, opts parsed) []p
 	return steps
 }
 
-// BenchmarkEndpointChange is what one change of an endpoint costs, up to the
-// step that posts it and its reason; with --backends-delta that step has the
-// body of what is sent, which now and then is all.
+// BenchmarkEndpointChange measures a change of one endpoint, up to the step that posts it, with its
+// reason. With --backends-delta the step includes the body, which now and then has all backends.
 func BenchmarkEndpointChange(b *testing.B) {
 	for _, n := range sizes {
 		for _, delta := range []bool{false, true} {
@@ -108,7 +106,7 @@ func benchmarkEndpointChange(b *testing.B, n int, delta bool) {
 		if len(steps) != 1 || steps[0].Kind != plan.PostBackends {
 			b.Fatalf("step %d: %s", step, describe(steps))
 		}
-		if steps[0].Delta == nil && delta { // as many changes as make up half of all
+		if steps[0].Delta == nil && delta { // the deltas exceed half of all bytes
 			sent += steps[0].Next.Backends.Size()
 		}
 		sent += len(steps[0].Delta)
@@ -118,8 +116,8 @@ func benchmarkEndpointChange(b *testing.B, n int, delta bool) {
 	}
 }
 
-// BenchmarkPost is what one change of an endpoint costs on top where all
-// backends are sent, for the body of that POST.
+// BenchmarkPost measures the additional cost of a change of one endpoint if all backends are sent:
+// the body of that POST.
 func BenchmarkPost(b *testing.B) {
 	opts := parse(flags{}, nil)
 	for _, n := range sizes {
@@ -137,8 +135,7 @@ func BenchmarkPost(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSync is what everything costs once, and how much memory it
-// keeps for each ingress.
+// BenchmarkFirstSync measures a first sync, and the memory that each ingress needs afterwards.
 func BenchmarkFirstSync(b *testing.B) {
 	opts := parse(flags{}, nil)
 	for _, n := range sizes {
@@ -164,8 +161,8 @@ func BenchmarkFirstSync(b *testing.B) {
 	}
 }
 
-// processor is the processor time that this process has used, which other
-// processes' load changes less than the time that passes.
+// processor returns the CPU time that this process has used. Other processes' load affects it less
+// than wall-clock time.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -187,8 +184,7 @@ func inUse() uint64 {
 	return stats.HeapAlloc
 }
 
-// BenchmarkIngressChange is what one change of an ingress costs, up to the
-// reload.
+// BenchmarkIngressChange measures a change of one ingress, up to the reload.
 func BenchmarkIngressChange(b *testing.B) {
 	opts := parse(flags{}, nil)
 	for _, n := range sizes {
@@ -213,7 +209,7 @@ func BenchmarkIngressChange(b *testing.B) {
 	}
 }
 
-// BenchmarkStages is what each stage of a first sync costs.
+// BenchmarkStages measures each stage of a first sync.
 func BenchmarkStages(b *testing.B) {
 	opts := parse(flags{}, nil)
 	whole := large(5000)

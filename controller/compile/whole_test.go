@@ -20,8 +20,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// population is a cluster of n services with five pods and an ingress each;
-// every tenth ingress claims the path of the one before.
+// population is a cluster of n services, each with five pods and an ingress. Every tenth ingress
+// claims the path of the one before.
 type population struct {
 	services  []*corev1.Service
 	slices    []*discoveryv1.EndpointSlice
@@ -42,7 +42,7 @@ func populate(n int) population {
 		p.services = append(p.services, &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
 			Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}},
 		}})
-		for _, part := range []string{"-a", "-b"} { // the pod .3 is in both
+		for _, part := range []string{"-a", "-b"} { // both slices have the pod .3
 			slice := &discoveryv1.EndpointSlice{
 				ObjectMeta:  metav1.ObjectMeta{Namespace: "demo", Name: name + part, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
 				AddressType: discoveryv1.AddressTypeIPv4,
@@ -80,8 +80,7 @@ func populate(n int) population {
 	return p
 }
 
-// shuffled is the same cluster with everything that has no order of its own in
-// another: the objects, and the endpoints of a slice.
+// shuffled is the same cluster with its objects, and the endpoints in each slice, in another order.
 func (p population) shuffled(seed uint64) population {
 	var endpointSlices []*discoveryv1.EndpointSlice
 	for _, slice := range shuffle(seed+1, p.slices) {
@@ -126,7 +125,7 @@ func TestEqualClustersInAnyOrderMakeEqualBytes(t *testing.T) {
 	}
 }
 
-func TestBuildLeavesTheClusterAsItIs(t *testing.T) {
+func TestBuildDoesNotModifyTheCluster(t *testing.T) {
 	whole, same := populate(20), populate(20)
 	model.Build(snapshot.Take(whole), parse(flags{}, nil).Options)
 	if !reflect.DeepEqual(whole, same) {
@@ -134,7 +133,7 @@ func TestBuildLeavesTheClusterAsItIs(t *testing.T) {
 	}
 }
 
-func TestReasonsAreBounded(t *testing.T) {
+func TestReasonsAreLimited(t *testing.T) {
 	opts := parse(flags{}, nil)
 	few, _ := model.Build(snapshot.Take(populate(1)), opts.Options)
 	many, _ := model.Build(snapshot.Take(populate(100)), opts.Options)
@@ -148,7 +147,7 @@ func TestReasonsAreBounded(t *testing.T) {
 	}
 	for _, step := range plan.Diff(running, next) {
 		if len(step.Why) != 21 {
-			t.Errorf("%s has %d reasons, want 20 and how many more", step.Kind, len(step.Why))
+			t.Errorf("%s has %d reasons, want 20 and the number of others", step.Kind, len(step.Why))
 		}
 	}
 	if bytes.Equal(running.Conf, next.Conf) {
@@ -156,7 +155,7 @@ func TestReasonsAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkSync is what a change costs the controller before it tells nginx.
+// BenchmarkSync measures what a change costs the controller before it configures nginx.
 func BenchmarkSync(b *testing.B) {
 	whole := populate(1000)
 	opts := parse(flags{}, nil)
@@ -170,7 +169,7 @@ func BenchmarkSync(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Millisecond), "ms/sync")
 }
 
-// BenchmarkDiff is what the reasons of a reload cost.
+// BenchmarkDiff measures finding the reasons for a reload.
 func BenchmarkDiff(b *testing.B) {
 	opts := parse(flags{}, nil)
 	var states []plan.State

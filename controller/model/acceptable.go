@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// mostPaths bounds the paths, and the rules, of an ingress. An API object has at
-	// most 1.5 MB (etcd), and each path becomes 3 to 4 KB of nginx.conf.
+	// mostPaths limits the number of paths, and of rules, of an ingress. An API object has at most
+	// 1.5 MB (etcd), and each path becomes 3 to 4 KB of nginx.conf.
 	mostPaths = 5000
-	// mostLines bounds the lines that annotations write once per path of an ingress.
+	// mostLines limits the lines that annotations add to nginx.conf once per path of an ingress.
 	mostLines = 200000
 )
 
 var uidChars = regexp.MustCompile(`^[A-Za-z0-9_.-]*$`)
 
-// Acceptable returns an error if Build would leave an ingress out because of its names
-// or the number of its paths.
+// Acceptable returns an error if Build would leave out the ingress because of its names or its
+// number of paths.
 func Acceptable(ingress *networkingv1.Ingress) error {
 	if reason := unacceptable(ingress); reason != "" {
 		return errors.New(reason)
@@ -30,9 +30,9 @@ func Acceptable(ingress *networkingv1.Ingress) error {
 	return nil
 }
 
-// unacceptable says why an ingress is left out as a whole: its names become names in
-// nginx.conf and are not valid in the Kubernetes API (manifest files have not been
-// validated by it), or it has too many paths. Empty if it is accepted.
+// unacceptable returns the reason why an ingress is left out as a whole, or "". Either it has too
+// many paths, or its names are invalid in the Kubernetes API. Such names come from manifest files,
+// which the API has not validated, and they would appear in nginx.conf.
 func unacceptable(ingress *networkingv1.Ingress) string {
 	switch {
 	case len(validation.IsDNS1123Subdomain(ingress.Name)) > 0:
@@ -78,9 +78,8 @@ func pathCount(ingress *networkingv1.Ingress) int {
 	return count
 }
 
-// tooManyLines says why the lists of an ingress are too long for its number of paths;
-// empty if they are not. Its requests get 503, because dropping an access list could
-// admit clients that it denies.
+// tooManyLines returns the reason why the lists of an ingress are too long for its number of paths,
+// or "". Its requests get 503, because dropping an access list could admit clients that it denies.
 func tooManyLines(ingress *networkingv1.Ingress, set annotations.Set) string {
 	perPath := len(set.Allowlist.CIDR) + len(set.Denylist.CIDR) + len(set.CustomHTTPErrors) + len(set.ExternalAuth.ResponseHeaders) + len(set.CorsConfig.CorsAllowOrigin)
 	if perPath*pathCount(ingress) <= mostLines {

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// one is a cluster of one ingress.
+// one is a source with a single ingress.
 type one struct {
 	snapshot.Source
 	ingress *networkingv1.Ingress
@@ -21,7 +21,8 @@ type one struct {
 
 func (o one) Ingresses() []*networkingv1.Ingress { return []*networkingv1.Ingress{o.ingress} }
 
-// built is the model of an ingress for host a.example, with annotations.
+// built returns the model and the findings of an ingress for host a.example with the given
+// annotations.
 func built(t *testing.T, given map[string]string, change func(*networkingv1.Ingress)) (*model.Model, string) {
 	t.Helper()
 	i := &networkingv1.Ingress{}
@@ -43,8 +44,7 @@ func built(t *testing.T, given map[string]string, change func(*networkingv1.Ingr
 	return m, text.String()
 }
 
-// Names that the Kubernetes API does not store, and more paths than can be of
-// use, keep an ingress from being taken.
+// Ingresses with names that the Kubernetes API would refuse, or with too many paths, are left out.
 func TestUnacceptableIngressesAreLeftOut(t *testing.T) {
 	for what, change := range map[string]func(*networkingv1.Ingress){
 		"metadata.name":      func(i *networkingv1.Ingress) { i.Name = "a:1m; evil on" },
@@ -66,13 +66,13 @@ func TestUnacceptableIngressesAreLeftOut(t *testing.T) {
 		}
 	}
 	if m, findings := built(t, nil, nil); len(m.Servers) != 2 {
-		t.Errorf("a plain one: %d servers, findings %s", len(m.Servers), findings)
+		t.Errorf("a valid ingress: %d servers, findings %s", len(m.Servers), findings)
 	}
 }
 
-// What protects a location and does not fit into nginx.conf denies it.
+// If an annotation that protects a location does not fit into nginx.conf, the location is denied.
 func TestProtectionThatDoesNotFitDenies(t *testing.T) {
-	long := strings.Repeat("$x", 900) // it grows, as nginx has no such variable
+	long := strings.Repeat("$x", 900) // nginx has no such variable, so escaping makes it longer
 	for annotation, value := range map[string]string{"auth-url": "http://a.example/" + long, "rewrite-target": "/public/" + long, "upstream-vhost": long, "mirror-target": "http://a.example/" + long} {
 		m, findings := built(t, map[string]string{annotation: value}, nil)
 		for _, location := range m.Servers[1].Locations {
@@ -87,16 +87,16 @@ func TestProtectionThatDoesNotFitDenies(t *testing.T) {
 	}
 	_, findings := built(t, map[string]string{"allowlist-source-range": strings.Join(list, ",")}, nil)
 	if strings.Contains(findings, "lines of nginx.conf") {
-		t.Errorf("4000 networks for one path: %s", findings)
+		t.Errorf("an allowlist of 4000 networks on one path is refused: %s", findings)
 	}
 }
 
-// Answers of external authentication are not cached by a key that does not tell
-// clients apart.
+// Without one of its variables, a cache key might not distinguish clients. Then the responses of
+// external authentication are not cached.
 func TestACacheKeyWithoutItsVariables(t *testing.T) {
 	for key, want := range map[string]string{"$cookie_id$http_authorization": "$cookie_id$http_authorization", "$remote_usr": "", "$remote_user": "$remote_user"} {
 		m, findings := built(t, map[string]string{"auth-url": "http://a.example/", "auth-cache-key": key}, nil)
-		if got := m.Servers[1].Locations[0].ExternalAuth; got.AuthCacheKey != want || got.URL == "" || (want == "") != strings.Contains(findings, "no answer is cached") {
+		if got := m.Servers[1].Locations[0].ExternalAuth; got.AuthCacheKey != want || got.URL == "" || (want == "") != strings.Contains(findings, "responses are not cached") {
 			t.Errorf("%s became %q, findings %s", key, got.AuthCacheKey, findings)
 		}
 	}

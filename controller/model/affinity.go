@@ -6,10 +6,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// bind keeps clients at a pod if the ingress of a path asks for it. Whether
-// and how is the oldest such ingress's to say; the cookie is as the newest
-// describes it, and set where any of them has a path.
-func (b *builder) bind(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
+// addAffinity turns on session affinity of a backend if the ingress of a path asks for it. The
+// oldest such ingress decides the type and mode. The newest decides the cookie, which is set on the
+// paths of all of them.
+func (b *builder) addAffinity(backend *Backend, ingress *networkingv1.Ingress, path rulePath) {
 	wanted := b.annotations(ingress).Affinity
 	if wanted.Type == "" {
 		return

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// parsed is what annotations.Parse said of an ingress.
+// parsed is a result of annotations.Parse.
 type parsed struct {
 	annotations.Set
 	findings []annotations.Finding
@@ -16,11 +16,10 @@ type parsed struct {
 	closed   bool // see close
 }
 
-// readAnnotations reads those of all ingresses. An ingress whose annotations
-// reject it is closed: if it were left out, another ingress that protects less might
-// answer its requests.
+// readAnnotations parses the annotations of all ingresses. If an annotation is rejected, the whole
+// ingress is closed, not left out: otherwise a less protected ingress might answer its requests.
 func (b *builder) readAnnotations() {
-	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // nothing in it can be wrong
+	b.noAnnotations, _, _ = annotations.Parse(new(networkingv1.Ingress), b.options) // cannot fail
 	var taken []*networkingv1.Ingress
 	for _, ingress := range b.Ingresses {
 		if reason := unacceptable(ingress); reason != "" {
@@ -43,7 +42,7 @@ func (b *builder) readAnnotations() {
 		}
 		if read.err != nil {
 			b.find(ingress, "metadata.annotations", "%v; its requests get 503", read.err)
-			if b.saysCanary(ingress) {
+			if b.hasCanaryAnnotation(ingress) {
 				continue // another ingress answers the requests
 			}
 			b.close(ingress, read, read.err.Error())
@@ -59,18 +58,18 @@ func (b *builder) readAnnotations() {
 	b.Ingresses = taken
 }
 
-// isCanary tells whether an ingress only adds pods to the locations of others.
+// isCanary reports whether an ingress only adds pods to the locations of other ingresses.
 func (b *builder) isCanary(ingress *networkingv1.Ingress) bool {
 	return b.annotations(ingress).Canary.Enabled
 }
 
-// annotationKey is where an annotation stands in an ingress, for findings.
+// annotationKey returns the field of an annotation, for findings.
 func (b *builder) annotationKey(name string) string {
 	return "metadata.annotations[" + cmp.Or(b.options.AnnotationsPrefix, annotations.DefaultPrefix) + "/" + name + "]"
 }
 
-// annotations are those of an ingress; of none, what holds without any. They
-// are shared: nobody writes to them.
+// annotations returns the annotations of an ingress, or the defaults if it is nil. The result is
+// shared and must not be modified.
 func (b *builder) annotations(ingress *networkingv1.Ingress) *annotations.Set {
 	if ingress == nil {
 		return &b.noAnnotations

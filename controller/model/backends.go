@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// addDefaultBackend adds what answers when no ingress does: the first port of
-// the service that the flag names or, when that has no endpoints, nginx's own
-// server that knows only 404.
+// addDefaultBackend adds the backend for requests that match no ingress: the first port of the
+// service in --default-backend-service or, if that has no endpoints, nginx's own server, which
+// always answers 404.
 func (b *builder) addDefaultBackend() {
 	own := []Endpoint{{Address: "127.0.0.1", Port: strconv.Itoa(b.options.Ports.Default)}}
 	backend := &Backend{Name: DefaultBackendName, source: source{otherwise: own}}
@@ -27,14 +27,14 @@ func (b *builder) addDefaultBackend() {
 			backend.source.service, backend.source.port = service, service.Spec.Ports[0]
 		}
 	}
-	backend.Endpoints = b.endpointsOfOthers(backend.source)
+	backend.Endpoints = b.allowedEndpoints(backend.source)
 }
 
-// addBackends adds the services that ingresses name. The oldest ingress that
-// names a port makes its backend; canaries come last, so that a service which
-// is a canary here and a host's own there is both.
+// addBackends adds the services that ingresses refer to. The oldest ingress that refers to a port
+// defines its backend. Canaries come last, because a service can be a canary on one host and a
+// regular backend on another.
 func (b *builder) addBackends() {
-	b.findUselessAlgorithms()
+	b.findIgnoredAlgorithms()
 	for _, canary := range []bool{false, true} {
 		for _, ingress := range b.Ingresses {
 			if b.isCanary(ingress) != canary || b.closed(ingress) {
@@ -52,7 +52,7 @@ func (b *builder) addBackends() {
 
 func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *networkingv1.IngressBackend) {
 	if wanted.Service == nil {
-		b.find(ingress, key, "only services can be backends; it is left out")
+		b.find(ingress, key, "only services can be backends; this backend is left out")
 		return
 	}
 	name := backendName(ingress.Namespace, wanted.Service)
@@ -60,7 +60,7 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	if backend == nil {
 		backend = b.backend(name, ingress, key, wanted.Service)
 		b.backends[name] = backend
-	} else if b.isOfAnother(ingress, wanted.Service) {
+	} else if b.isNameTaken(ingress, wanted.Service) {
 		b.find(ingress, key, "its backend would have the same name as that of service %s; its requests get 503", backend.of)
 		return
 	}
@@ -69,15 +69,15 @@ func (b *builder) addBackend(ingress *networkingv1.Ingress, key string, wanted *
 	}
 }
 
-// isOfAnother reports whether the backend of that name belongs to another service: the
-// backends of service b-c in namespace a and of service c in namespace a-b have the same
-// name. The oldest ingress gets it; requests must not reach the wrong service.
-func (b *builder) isOfAnother(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
+// isNameTaken reports whether the backend with the name of the wanted one belongs to another
+// service: service b-c in namespace a and service c in namespace a-b have the same backend name.
+// The oldest ingress gets it; requests must not reach the wrong service.
+func (b *builder) isNameTaken(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) bool {
 	backend := b.backends[backendName(ingress.Namespace, wanted)]
 	return backend != nil && backend.of != types.NamespacedName{Namespace: ingress.Namespace, Name: wanted.Name}
 }
 
-// backend is a backend as the ingress that makes it wishes.
+// backend returns a new backend with the settings of the ingress that defines it.
 func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string, wanted *networkingv1.IngressServiceBackend) *Backend {
 	set := b.annotations(ingress)
 	backend := &Backend{
@@ -109,17 +109,17 @@ func (b *builder) backend(name string, ingress *networkingv1.Ingress, key string
 	if problem != "" {
 		b.find(ingress, key, "service %s %s; requests get 503", serviceName, problem)
 	}
-	backend.Endpoints = b.endpointsOfOthers(backend.source)
+	backend.Endpoints = b.allowedEndpoints(backend.source)
 	return backend
 }
 
-// useClusterIP leaves the balancing to Kubernetes: the service's own address
-// is the only endpoint.
+// useClusterIP makes the service's cluster IP the only endpoint, which leaves load balancing to
+// Kubernetes.
 func (b *builder) useClusterIP(backend *Backend, ingress *networkingv1.Ingress, key string) {
 	service, port := backend.source.service, backend.source.port
 	if ip := service.Spec.ClusterIP; ip != "" && ip != corev1.ClusterIPNone {
 		backend.source.fixed = []Endpoint{{Address: ip, Port: strconv.Itoa(int(port.Port))}}
 		return
 	}
-	b.find(ingress, key, "service %s/%s has no address of its own, which service-upstream asks for; its endpoints are used", service.Namespace, service.Name)
+	b.find(ingress, key, "service %s/%s has no cluster IP, which service-upstream requires; its endpoints are used", service.Namespace, service.Name)
 }

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// answeredBy is the location that nginx would choose: where one path is a
-// pattern, all are, without regard to case, and the first that matches has it.
+// answeredBy returns the location that nginx would choose. If one path of a server is a pattern,
+// nginx matches all as patterns, ignoring case, and takes the first match.
 func answeredBy(all []*model.Location, patterns bool, request string) *model.Location {
 	var best *model.Location
 	for _, l := range all {
@@ -29,13 +29,13 @@ func answeredBy(all []*model.Location, patterns bool, request string) *model.Loc
 	return best
 }
 
-// The requests of a path that nginx.conf cannot have never fall to a shorter path.
+// Requests for a path that nginx.conf cannot have never reach the location of a shorter path.
 func TestAPathThatDoesNotFitIsDenied(t *testing.T) {
 	long := strings.Repeat("x", 4000)
 	for name, test := range map[string]struct {
 		path      string
 		isPattern bool
-		request   string // "" is the path
+		request   string // "" for the path itself
 		want      string // kept, denied or left out
 		others    string // a request that is still answered by the shorter path
 	}{
@@ -79,7 +79,7 @@ func TestAPathThatDoesNotFitIsDenied(t *testing.T) {
 					t.Errorf("denied %v by %.50s", got.Denied, got.Path)
 				}
 			case "denied":
-				if got.Denied == nil || !told("requests that begin like it get 503") {
+				if got.Denied == nil || !told("requests with the same beginning get 503") {
 					t.Errorf("answered by %.50s, findings %v", got.Path, findings)
 				}
 			default:

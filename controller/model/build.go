@@ -14,10 +14,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Build works out the model, in the order of ingress-nginx: the default
-// backend, all backends, the servers with what each answers by default, the
-// paths, canaries, what answers where a backend has no endpoint, and last TCP
-// and UDP. The findings are in that order, too.
+// Build works out the model in the order of ingress-nginx: the default backend, all backends, the
+// servers with their default locations, the paths, the canaries, the fallbacks of backends without
+// endpoints, then TCP and UDP. The findings are in that order, too.
 func Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
 	return newBuilder(cluster, opts, nil).build()
 }
@@ -48,13 +47,13 @@ func (b *builder) build() (*Model, []Finding) {
 		SSLDHParam:            b.dhParam,
 		Files:                 b.files,
 	}
-	b.denyUnasked(built.Servers)
+	b.denyWithoutGlobalAuth(built.Servers)
 	b.followers = followers(built.Backends)
 	built.origin = b.origin
 	return built, b.findings
 }
 
-// builder is what Build has worked out so far.
+// builder is the state of one Build.
 type builder struct {
 	snapshot.Snapshot
 	options  options.Options
@@ -62,21 +61,21 @@ type builder struct {
 	servers  map[string]*Server
 	findings []Finding
 
-	aliases   map[string]*Server // whom an alias leads to
-	aliased   []wish             // for aliases
-	fromToWWW []wish             // for a redirect from the other name
+	aliases   map[string]*Server // the server of each alias
+	aliased   []serverWish       // servers with aliases
+	fromToWWW []serverWish       // servers to which the name with, or without, www redirects
 
-	named map[*networkingv1.Ingress]*fromConfigMaps // looked up so far
+	named map[*networkingv1.Ingress]*fromConfigMaps // cache of configMapsOf
 
 	*origin
-	parsedBefore  map[*networkingv1.Ingress]*parsed // with the same options
+	parsedBefore  map[*networkingv1.Ingress]*parsed // a cache, valid for the same options
 	noAnnotations annotations.Set
 
 	secrets
 }
 
-// newBuilder starts with nothing but the annotations that were parsed before,
-// with the same options.
+// newBuilder returns an empty builder. parsedBefore has annotations that were parsed earlier with
+// the same options; it may be nil.
 func newBuilder(cluster snapshot.Snapshot, opts options.Options, parsedBefore map[*networkingv1.Ingress]*parsed) *builder {
 	return &builder{
 		Snapshot:     cluster,
@@ -101,7 +100,7 @@ func (b *builder) sortedBackends() Backends {
 
 func (b *builder) sortedServers() []*Server {
 	for _, server := range b.servers {
-		server.places = nil // they move
+		server.places = nil // sorting invalidates the indexes
 		sortLocations(server.Locations)
 		server.Locations = splitPrefixes(server.Locations)
 	}

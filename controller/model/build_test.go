@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// ingress claims paths of one host for one service.
+// ingress returns an ingress with paths of one host and service.
 func ingress(name string, paths ...networkingv1.HTTPIngressPath) *networkingv1.Ingress {
 	for i := range paths {
 		paths[i].Backend.Service = &networkingv1.IngressServiceBackend{Name: name, Port: networkingv1.ServiceBackendPort{Number: 80}}
@@ -39,8 +39,8 @@ func locations(ingresses ...*networkingv1.Ingress) ([]*model.Location, []model.F
 	return m.Servers[i].Locations, findings
 }
 
-// answerer is the backend that nginx would choose among locations: an exact
-// match, else the longest prefix (location in ngx_http_core_module).
+// answerer returns the backend that nginx would choose: that of an exact match, otherwise that of
+// the longest prefix (location in ngx_http_core_module).
 func answerer(locations []*model.Location, request string) string {
 	best := &model.Location{}
 	for _, l := range locations {
@@ -55,7 +55,8 @@ func answerer(locations []*model.Location, request string) string {
 	return best.Backend
 }
 
-// matches is pathType's meaning in the Ingress API for a path without a slash at its end.
+// matches reports whether a path without a trailing slash matches a request, as the Ingress API
+// defines it.
 func matches(claim string, isExact bool, request string) bool {
 	if isExact || claim == "/" {
 		return request == claim || !isExact
@@ -63,9 +64,9 @@ func matches(claim string, isExact bool, request string) bool {
 	return request == claim || strings.HasPrefix(request, claim+"/")
 }
 
-// Whatever two ingresses claim, no two locations of a server are equal (nginx
-// would refuse them), every claim that is kept is answered, the older wins, and
-// what Kubernetes says does not match does not.
+// Whichever paths two ingresses claim: no two locations of a server are equal, because nginx would
+// refuse them; every claim that is kept gets its requests; the older ingress wins; requests that a
+// path does not match in Kubernetes do not reach it.
 func FuzzPaths(f *testing.F) {
 	f.Add("/p", false, "/p", true, "/p")
 	f.Add("/p", false, "/p/", false, "/p/x")
@@ -89,7 +90,7 @@ func FuzzPaths(f *testing.F) {
 		}
 		older, newer = cmp.Or(older, "/"), cmp.Or(newer, "/")
 		leftOut := slices.ContainsFunc(findings, func(f model.Finding) bool {
-			return f.Object == "Ingress demo/older" && (strings.Contains(f.Reason, "the path is left out") || strings.HasSuffix(f.Reason, "requests that begin like it get 503"))
+			return f.Object == "Ingress demo/older" && (strings.Contains(f.Reason, "the path is left out") || strings.HasSuffix(f.Reason, "requests with the same beginning get 503"))
 		})
 		if !leftOut && answerer(all, older) != "demo-older-80" && (olderExact || !newerExact || older != newer) {
 			t.Errorf("%q of the older is answered by %s", older, answerer(all, older))

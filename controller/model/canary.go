@@ -6,21 +6,20 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// addCanaries leads part of the requests of other ingresses' locations to the
-// backends of canaries. A canary without such a location is of no use: its
-// backend is left out.
+// addCanaries makes the backends of canaries alternatives of the backends of other ingresses'
+// locations. If a canary matches no such location, its backend is left out.
 func (b *builder) addCanaries() {
 	used := make(map[string]bool)
 	for _, ingress := range b.Ingresses {
 		if !b.isCanary(ingress) {
 			continue
 		}
-		if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil && !b.isOfAnother(ingress, wanted.Service) {
+		if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil && !b.isNameTaken(ingress, wanted.Service) {
 			everything := b.servers[DefaultServerName].Locations
 			b.addCanary(ingress, "spec.defaultBackend", backendName(ingress.Namespace, wanted.Service), everything, used)
 		}
 		for path := range paths(ingress) {
-			if path.Backend.Service != nil && !b.isOfAnother(ingress, path.Backend.Service) {
+			if path.Backend.Service != nil && !b.isNameTaken(ingress, path.Backend.Service) {
 				b.addCanary(ingress, path.key, backendName(ingress.Namespace, path.Backend.Service), b.locationsOf(path), used)
 			}
 		}
@@ -32,7 +31,7 @@ func (b *builder) addCanaries() {
 	}
 }
 
-// locationsOf are those that a canary's path stands beside.
+// locationsOf returns the locations of other ingresses that a canary's path matches: one or none.
 func (b *builder) locationsOf(path rulePath) []*Location {
 	server := b.servers[path.host]
 	if server == nil {
@@ -59,13 +58,13 @@ func (b *builder) addCanary(ingress *networkingv1.Ingress, key, canary string, l
 		}
 		primary.AlternativeBackends = append(primary.AlternativeBackends, canary)
 		if len(primary.AlternativeBackends) > 1 {
-			b.find(ingress, key, "%s has the canary %s already; this one gets no requests of it", primary.Name, primary.AlternativeBackends[0])
+			b.find(ingress, key, "%s already has the canary %s; this one gets none of its requests", primary.Name, primary.AlternativeBackends[0])
 		}
 		if backend := b.backends[canary]; backend.NoServer && b.annotations(ingress).Affinity.CanaryBehavior != "legacy" {
 			backend.SessionAffinity = primary.SessionAffinity
 		}
 	}
 	if !matched {
-		b.find(ingress, key, "no other ingress leads that host and path, of that path type, to another service; this canary gets no requests")
+		b.find(ingress, key, "no other ingress leads the same host, path and path type to another service; this canary gets no requests")
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// SSLCert is a certificate with its key.
+// SSLCert is a certificate with its private key.
 type SSLCert struct {
-	Namespace, Name string // of its Secret; empty: it is the controller's own
-	UID             string // of that; Lua knows the certificate by it
-	PemFileName     string // empty: it is only sent to Lua
+	Namespace, Name string // of its Secret; empty for the controller's own
+	UID             string // of the Secret; it identifies the certificate in Lua
+	PemFileName     string // empty if the certificate is only sent to Lua
 	PemSHA          string // hex SHA-1 of the certificate
-	PemCertKey      string // certificate chain, and key
+	PemCertKey      string // certificate chain and key
 	CN              []string
 	ExpireTime      time.Time
 	Certificate     *x509.Certificate
@@ -25,21 +25,21 @@ type SSLCert struct {
 	covers func(host string) error
 }
 
-// Covers tells whether the certificate has the host among its names; no
-// certificate has.
+// Covers reports whether the host is one of the certificate's names. It returns false for a nil
+// certificate.
 func (c *SSLCert) Covers(host string) bool {
 	return c != nil && c.covers != nil && c.covers(host) == nil
 }
 
-// The paths and the UID that ingress-nginx gives.
+// These paths and this UID are ingress-nginx's.
 const (
 	sslFolder       = "/etc/ingress-controller/ssl/"
 	fakeCertificate = sslFolder + "default-fake-certificate.pem"
 	fakeUID         = "00000000-0000-0000-0000-000000000000"
 )
 
-// addDefaultCertificate chooses what hosts without a certificate are served
-// with: that of the flag's Secret, or else the one that the controller made.
+// addDefaultCertificate chooses the certificate for hosts without their own: that of the Secret in
+// --default-ssl-certificate, otherwise the one that the controller generated.
 func (b *builder) addDefaultCertificate() {
 	b.defaultCertificate = SSLCert{PemFileName: b.options.Path(fakeCertificate), UID: fakeUID}
 	if pair := b.options.DefaultCertificate; pair != nil {
@@ -48,7 +48,7 @@ func (b *builder) addDefaultCertificate() {
 	if name := b.options.DefaultSSLCertificate; name.Name != "" {
 		secret, err := b.secretWithPair(name, b.options.Config.SSLCiphers)
 		if err != nil {
-			b.findSecret(name, "it is to be the default certificate: %v; the controller's own is served", err)
+			b.findSecret(name, "it cannot be the default certificate: %v; the controller's own is used", err)
 		} else {
 			b.defaultCertificate = secret.certificate()
 			b.defaultCertificate.PemFileName = b.options.Path(sslFolder + fileName("", name))
@@ -58,8 +58,8 @@ func (b *builder) addDefaultCertificate() {
 	b.servers[DefaultServerName].SSLCert = &b.defaultCertificate
 }
 
-// addCertificates gives each host the certificate that its oldest ingress with
-// a tls section asks for. A host whose ingresses have none has no certificate.
+// addCertificates assigns certificates to hosts. The oldest ingress of a host that has a tls
+// section decides. A host without such an ingress gets none.
 func (b *builder) addCertificates() {
 	for _, ingress := range b.Ingresses {
 		if len(ingress.Spec.TLS) == 0 || b.isCanary(ingress) {
@@ -75,21 +75,21 @@ func (b *builder) addCertificates() {
 	}
 }
 
-// certificateOf is the certificate of a host: that of the first entry that
-// lists it, else of the first whose certificate is one of the host, else, and
-// where that cannot be had, the default one.
+// certificateOf returns the certificate of a host: that of the first entry that lists the host,
+// otherwise of the first entry whose certificate covers it. It returns the default certificate if
+// there is no such entry or its certificate cannot be used.
 func (b *builder) certificateOf(ingress *networkingv1.Ingress, host string) *SSLCert {
 	i, listed := entryOf(ingress.Spec.TLS, host)
 	if !listed {
 		i = b.entryCovering(ingress, host)
 	}
 	if i < 0 {
-		b.find(ingress, "spec.tls", "no entry is for %s; it is served with the default certificate", host)
+		b.find(ingress, "spec.tls", "no entry lists %s or has a certificate for it; it is served with the default certificate", host)
 		return &b.defaultCertificate
 	}
 	name := ingress.Spec.TLS[i].SecretName
 	if name == "" {
-		return &b.defaultCertificate // asked for
+		return &b.defaultCertificate // the entry asks for it
 	}
 	secret, err := b.secretWithPair(types.NamespacedName{Namespace: ingress.Namespace, Name: name}, b.options.Config.SSLCiphers)
 	if err == nil {
@@ -103,7 +103,7 @@ func (b *builder) certificateOf(ingress *networkingv1.Ingress, host string) *SSL
 	return &certificate
 }
 
-// entryOf is the first entry that lists a host.
+// entryOf returns the index of the first entry that lists a host.
 func entryOf(entries []networkingv1.IngressTLS, host string) (int, bool) {
 	for i, entry := range entries {
 		for _, listed := range entry.Hosts {
@@ -115,8 +115,7 @@ func entryOf(entries []networkingv1.IngressTLS, host string) (int, bool) {
 	return -1, false
 }
 
-// entryCovering is the first entry whose certificate is one of a host, -1 if
-// there is none.
+// entryCovering returns the index of the first entry whose certificate covers a host, or -1.
 func (b *builder) entryCovering(ingress *networkingv1.Ingress, host string) int {
 	for i, entry := range ingress.Spec.TLS {
 		secret, err := b.secret(types.NamespacedName{Namespace: ingress.Namespace, Name: entry.SecretName})
@@ -132,8 +131,8 @@ func (c *SSLCert) take(pair *tls.Pair) {
 	c.ExpireTime, c.Certificate, c.covers = pair.Expires(), pair.Leaf, pair.Covers
 }
 
-// certified gives hosts that only redirect the certificate of the host that
-// they redirect to, if it is one of theirs, too.
+// certified adds certificates to hosts that only redirect: that of the target host, if it also
+// covers the redirected one.
 func (b *builder) certified(redirects []Redirect) []Redirect {
 	for i, redirect := range redirects {
 		if certificate := b.servers[redirect.To].SSLCert; certificate.Covers(redirect.From) {

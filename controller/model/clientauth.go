@@ -7,9 +7,9 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// addClientAuth has servers ask their clients for certificates. The oldest
-// ingress of a host that wants it decides, be it a canary; when there is nothing to check them
-// by, the host is closed: nobody could be told from anybody else.
+// addClientAuth makes servers verify client certificates. The oldest ingress of a host that asks
+// for it decides, even if it is a canary. If its CA certificates cannot be used, all requests to
+// the host get 403, because nginx could not verify anybody.
 func (b *builder) addClientAuth() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
@@ -41,8 +41,8 @@ func (b *builder) addClientAuth() {
 	}
 }
 
-// asksForCertificates reports whether an ingress has already set the client
-// certificates of the host.
+// asksForCertificates reports whether an ingress has already configured client certificates for the
+// host.
 func (s *Server) asksForCertificates() bool {
 	return s.AuthTLSError != "" || s.CertificateAuth.CAFileName != ""
 }

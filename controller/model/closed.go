@@ -10,12 +10,12 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// close makes all locations of an ingress answer 503. Only the annotations that select
-// its requests are kept, so no other location answers them.
+// close makes all locations of an ingress answer 503. It keeps only the annotations that determine
+// which requests the ingress gets, so no other location answers them.
 func (b *builder) close(ingress *networkingv1.Ingress, read *parsed, reason string) {
 	set := b.noAnnotations
 	set.Denied = &reason
-	set.Rewrite.UseRegex = b.meansPatterns(ingress)
+	set.Rewrite.UseRegex = b.usesRegex(ingress)
 	set.Aliases = b.aliasesOf(ingress)
 	read.Set, read.closed = set, true
 }
@@ -29,18 +29,18 @@ func (b *builder) annotationOf(ingress *networkingv1.Ingress, name string) strin
 	return strings.TrimSpace(ingress.Annotations[prefix+"/"+name])
 }
 
-// saysCanary reports whether an ingress is a canary, even if other annotations are invalid.
-func (b *builder) saysCanary(ingress *networkingv1.Ingress) bool {
+// hasCanaryAnnotation reports whether an ingress is a canary, even if other annotations are
+// invalid.
+func (b *builder) hasCanaryAnnotation(ingress *networkingv1.Ingress) bool {
 	return annotations.Says(b.annotationOf(ingress, "canary"))
 }
 
-// meansPatterns reports whether the paths of an ingress are regular expressions.
-func (b *builder) meansPatterns(ingress *networkingv1.Ingress) bool {
+// usesRegex reports whether the paths of an ingress are regular expressions.
+func (b *builder) usesRegex(ingress *networkingv1.Ingress) bool {
 	return annotations.Says(b.annotationOf(ingress, "use-regex")) || b.annotationOf(ingress, "rewrite-target") != ""
 }
 
-// aliasesOf returns the aliases of an ingress; none if they are invalid or
-// forbidden.
+// aliasesOf returns the aliases of an ingress, or nil if they are invalid or forbidden.
 func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 	const name = "server-alias"
 	value := b.annotationOf(ingress, name)
@@ -56,10 +56,10 @@ func (b *builder) aliasesOf(ingress *networkingv1.Ingress) []string {
 	return set.Aliases
 }
 
-// backendOf returns the backend of a path or of the default backend of an ingress.
-// Closed ingresses have none, because they send no requests to pods.
+// backendOf returns the name of the backend of a path or of an ingress's default backend. Closed
+// ingresses have none, because they send no requests to pods.
 func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.IngressServiceBackend) string {
-	if b.closed(ingress) || b.isOfAnother(ingress, wanted) {
+	if b.closed(ingress) || b.isNameTaken(ingress, wanted) {
 		return DefaultBackendName
 	}
 	return backendName(ingress.Namespace, wanted)
@@ -72,15 +72,15 @@ func (b *builder) closePlace(location *Location, place snapshot.Place) {
 	}
 }
 
-// closeStolen makes a location answer 503 if its backend belongs to another service.
-func (b *builder) closeStolen(location *Location, wanted *networkingv1.IngressServiceBackend) {
-	if b.isOfAnother(location.Ingress, wanted) {
+// closeIfNameTaken makes a location answer 503 if its backend belongs to another service.
+func (b *builder) closeIfNameTaken(location *Location, wanted *networkingv1.IngressServiceBackend) {
+	if b.isNameTaken(location.Ingress, wanted) {
 		location.Denied = new("its backend would have the same name as another service's")
 	}
 }
 
-// closeHosts makes the hosts of closed ingresses answer 503 if the missing
-// protection would have applied to the whole host.
+// closeHosts makes the hosts of closed ingresses answer 503 if the missing protection would have
+// applied to the whole host.
 func (b *builder) closeHosts() {
 	for _, server := range b.servers {
 		if server.closed == nil {

@@ -40,7 +40,7 @@ spec:
       - {path: /y, pathType: Exact, backend: {service: {name: web, port: {number: 80}}}}
 `
 
-// served is a server in a line: its names, and its paths, closed ones in brackets.
+// served summarizes a server in one line: its names, then its paths, with closed ones in brackets.
 func served(s *model.Server) string {
 	parts := []string{s.Hostname}
 	parts = append(parts, s.Aliases...)
@@ -54,7 +54,7 @@ func served(s *model.Server) string {
 	return strings.Join(parts, " ")
 }
 
-// What is closed answers 503 and keeps its names; it chooses nobody's backend.
+// A closed ingress answers 503 and keeps its names. It does not affect the backends of others.
 func TestClosedIngresses(t *testing.T) {
 	place := func(path string) snapshot.Place { return snapshot.Place{Host: "a.example", Path: path, Exact: true} }
 	for name, test := range map[string]struct {
@@ -86,15 +86,15 @@ func TestClosedIngresses(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if backend := built.Backends.Find("demo-web-80"); backend.LoadBalance != "" {
-				t.Errorf("the closed ingress chooses %s for the backend of another", backend.LoadBalance)
+				t.Errorf("the closed ingress sets load-balance %s for the backend of another ingress", backend.LoadBalance)
 			}
 		})
 	}
 }
 
-// An ingress that was meant to be a canary takes no path of the primary's, be it
-// the older one.
-func TestABadCanaryTakesNothing(t *testing.T) {
+// An ingress with canary: "true" and another invalid annotation claims no path of the primary, even
+// if it is older.
+func TestInvalidCanaryClaimsNothing(t *testing.T) {
 	canary, primary := ingress("canary", path("/", false)), ingress("primary", path("/", false))
 	canary.Annotations = map[string]string{"nginx.ingress.kubernetes.io/canary": "yes", "nginx.ingress.kubernetes.io/canary-weight": "10"}
 	all, findings := locations(canary, primary)

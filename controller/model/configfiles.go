@@ -6,10 +6,10 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// ticketKeyFile is where ingress-nginx's template looks for it.
+// ticketKeyFile is the path at which ingress-nginx's template expects the file.
 const ticketKeyFile = "/etc/ingress-controller/tickets.key"
 
-// addDHParam adds the Diffie-Hellman group that the ConfigMap names.
+// addDHParam adds the Diffie-Hellman parameters from the Secret that the ConfigMap names.
 func (b *builder) addDHParam() {
 	if b.options.Config.SSLDHParam == "" {
 		return
@@ -20,13 +20,13 @@ func (b *builder) addDHParam() {
 		err = tls.CheckDHParam(secret.Data[tls.DHParamKey])
 	}
 	if err != nil {
-		b.findSecret(name, "ssl-dh-param names it: %v; there is no DHE", err)
+		b.findSecret(name, "it cannot be used for ssl-dh-param: %v; DHE is off", err)
 		return
 	}
 	b.dhParam = b.file(sslFolder+fileName("dhparam", name), secret.Data[tls.DHParamKey])
 }
 
-// addTicketKey adds the key of session tickets that the ConfigMap has.
+// addTicketKey adds the key for session tickets from the ConfigMap.
 func (b *builder) addTicketKey() {
 	key, err := base64.StdEncoding.DecodeString(b.options.Config.SSLSessionTicketKey)
 	if err == nil && len(key) > 0 {

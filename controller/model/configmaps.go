@@ -17,15 +17,15 @@ var (
 	oneLine    = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`)
 )
 
-// configMap is the ConfigMap of that name, nil if there is none. A change of
-// one that was looked for makes another model.
+// configMap returns the ConfigMap of that name, or nil. A later change of a ConfigMap that was
+// looked up starts a sync.
 func (b *builder) configMap(name types.NamespacedName) *corev1.ConfigMap {
 	b.configMaps[name] = true
 	return b.ConfigMaps[name]
 }
 
-// headersOf are the headers that a ConfigMap which a key of the options names
-// has; none if the key is empty or the ConfigMap is missing.
+// headersOf returns the headers in the ConfigMap called name, to which the given key of the options
+// refers; nil if name is empty or the ConfigMap does not exist.
 func (b *builder) headersOf(key, name string) map[string]string {
 	if name == "" {
 		return nil
@@ -42,7 +42,7 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	}
 	further := b.furtherVariables()
 	for _, header := range slices.Sorted(maps.Keys(headers)) {
-		known, unknown := withKnownVariables(headers[header], further)
+		known, unknown := escapeUnknownVariables(headers[header], further)
 		if len(unknown) > 0 {
 			b.findConfigMap(configMap, "data."+header, "nginx has no variable %s; the dollar sign is taken literally", unknown[0])
 		}
@@ -55,12 +55,12 @@ func (b *builder) headersOf(key, name string) map[string]string {
 	return headers
 }
 
-// mostEntries bounds the headers and parameters of a ConfigMap, because they are
-// written once per location.
+// mostEntries limits the number of headers and parameters in a ConfigMap, because nginx.conf has
+// them once per location.
 const mostEntries = 500
 
-// usable are the entries of a ConfigMap that can stand in nginx.conf as a name
-// and a value. The others are findings.
+// usable returns the entries of a ConfigMap that can be a name and a value in nginx.conf. It
+// reports the others as findings.
 func (b *builder) usable(configMap types.NamespacedName, data map[string]string) map[string]string {
 	kept := make(map[string]string)
 	if len(data) > mostEntries {
@@ -78,7 +78,7 @@ func (b *builder) usable(configMap types.NamespacedName, data map[string]string)
 	return kept
 }
 
-// fromConfigMaps is what the ConfigMaps say that an ingress names.
+// fromConfigMaps is what an ingress gets from the ConfigMaps that its annotations name.
 type fromConfigMaps struct {
 	denied        *string // why its requests get 503
 	answerHeaders map[string]string
@@ -86,7 +86,7 @@ type fromConfigMaps struct {
 	fastCGIParams map[string]string
 }
 
-// configMapsOf looks up the ConfigMaps of an ingress, once.
+// configMapsOf looks up the ConfigMaps of an ingress. It caches the result.
 func (b *builder) configMapsOf(ingress *networkingv1.Ingress) *fromConfigMaps {
 	if known := b.named[ingress]; known != nil {
 		return known
@@ -130,7 +130,7 @@ func (b *builder) allowed(header string) bool {
 	return slices.ContainsFunc(b.options.Config.GlobalAllowedResponseHeaders, func(a string) bool { return strings.EqualFold(a, header) })
 }
 
-// addConfigMaps gives a location what the ConfigMaps of its ingress say.
+// addConfigMaps adds the contents of its ingress's ConfigMaps to a location.
 func (b *builder) addConfigMaps(location *Location) {
 	if location.Ingress == nil {
 		return

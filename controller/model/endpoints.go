@@ -13,43 +13,42 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// source says where the endpoints of a backend come from, so that they can be
-// looked up again when slices change and nothing else does.
+// source describes where the endpoints of a backend come from. With it they can be looked up again
+// if only slices change.
 type source struct {
-	fixed     []Endpoint // these, whatever slices say
+	fixed     []Endpoint // takes precedence over the slices of service
 	service   *corev1.Service
 	port      corev1.ServicePort
-	otherwise []Endpoint // when there is none
+	otherwise []Endpoint // used if there are no endpoints
 }
 
-// endpoints are those of a source. Whoever asks makes more of them than the
-// endpoints of a backend, so that any change of them is a reason to build the
-// whole model again.
+// endpoints returns the endpoints of a source. It is for callers that use them for more than the
+// endpoints of a backend: any change of them makes Memo rebuild the whole model.
 func (b *builder) endpoints(from source) []Endpoint {
 	if from.service != nil {
 		b.frozen[snapshot.NameOf(from.service)] = true
 	}
-	return b.endpointsOfOthers(from)
+	return b.allowedEndpoints(from)
 }
 
-// endpointsOfOthers returns the endpoints of a source without the controller's own
-// ports. Kubernetes refuses loopback addresses in EndpointSlices, but other API
-// servers may allow them.
-func (b *builder) endpointsOfOthers(from source) []Endpoint {
+// allowedEndpoints returns the endpoints of a source without those that are ports of the controller
+// itself. Kubernetes refuses loopback addresses in EndpointSlices, but other API servers may allow
+// them.
+func (b *builder) allowedEndpoints(from source) []Endpoint {
 	found := from.endpoints(b.Snapshot, b.options.Zone)
 	if from.service == nil {
-		return found // our own, or a name, which Lua resolves
+		return found // nginx's own server, or a name that Lua resolves
 	}
 	kept := withoutDoors(found, b.options.Ports)
 	if len(kept) < len(found) {
 		name := snapshot.NameOf(from.service)
-		b.frozen[name] = true // so the finding is kept
+		b.frozen[name] = true // a full build repeats the finding
 		b.findService(name, "an endpoint is one of the controller's own ports; it is left out")
 	}
 	return kept
 }
 
-// withoutDoors returns the endpoints that are none of options.Ports.Doors.
+// withoutDoors returns the endpoints except those in options.Ports.Doors.
 func withoutDoors(endpoints []Endpoint, ports options.Ports) []Endpoint {
 	isDoor := func(e Endpoint) bool {
 		address, err := netip.ParseAddr(e.Address)
@@ -62,11 +61,11 @@ func withoutDoors(endpoints []Endpoint, ports options.Ports) []Endpoint {
 	return slices.DeleteFunc(slices.Clone(endpoints), isDoor)
 }
 
-// follows tells whether endpoints come from the slices of a service.
+// follows reports whether the endpoints come from the slices of a service.
 func (s source) follows() bool { return s.fixed == nil && s.service != nil }
 
-// endpoints are those that there are now, each once, by address and port: equal
-// slices in any order make equal bytes. nil is none.
+// endpoints returns the current endpoints without duplicates, sorted by address and port, so equal
+// slices in any order give equal bytes. It returns nil if there are none.
 func (s source) endpoints(cluster snapshot.Snapshot, zone string) []Endpoint {
 	if s.fixed != nil {
 		return s.fixed
@@ -80,14 +79,14 @@ func (s source) endpoints(cluster snapshot.Snapshot, zone string) []Endpoint {
 	return s.otherwise
 }
 
-// readyEndpoints are the ready endpoints of a service's port. zone is that of
-// the controller's node; without one, hints about zones are not looked at.
+// readyEndpoints returns the ready endpoints of a service port. zone is the zone of the
+// controller's node; if it is empty, topology hints are ignored.
 func readyEndpoints(endpointSlices []*discoveryv1.EndpointSlice, service *corev1.Service, port corev1.ServicePort, zone string) []Endpoint {
 	var all []Endpoint
 	hints := hintsOf(service, zone)
 	for _, slice := range endpointSlices {
 		if slice.AddressType == discoveryv1.AddressTypeFQDN {
-			continue // nginx balances over addresses; Kubernetes deprecated the type
+			continue // nginx needs addresses, and Kubernetes deprecated the type
 		}
 		near := hints.in(slice)
 		for _, number := range slicePorts(slice.Ports, port) {
@@ -111,8 +110,8 @@ func appendAddresses(all []Endpoint, endpoint discoveryv1.Endpoint, port int32) 
 	return all
 }
 
-// isReady is false only when the slice says so: unknown counts as ready
-// (EndpointSlice API), and a terminating pod is not ready.
+// isReady reports whether an endpoint is ready. An unknown state counts as ready (EndpointSlice
+// API). A terminating pod is not ready.
 func isReady(endpoint discoveryv1.Endpoint) bool {
 	return endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready
 }

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Manifests become the servers, locations and backends that they ask for, and
-// findings where they cannot be followed to the letter.
+// Build turns manifests into servers, locations and backends, and reports a finding where it
+// cannot.
 func ExampleBuild() {
 	manifests, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(`
 apiVersion: networking.k8s.io/v1

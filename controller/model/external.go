@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// externalEndpoints is the one endpoint of a service of type ExternalName, a
-// name that Lua looks up, or the problem with it.
+// externalEndpoints returns the single endpoint of a service of type ExternalName, which is a name
+// that Lua resolves. If that is impossible, it returns the reason instead.
 func (b *builder) externalEndpoints(service *corev1.Service, wanted intstr.IntOrString) ([]Endpoint, string) {
 	if b.options.DisableExternalNames {
 		return nil, "is of type ExternalName, which --disable-svc-external-name forbids"
 	}
 	if !b.options.DynamicConfiguration {
-		return nil, "is of type ExternalName, which takes dynamic configuration: nginx itself would not start without an answer from DNS"
+		return nil, "is of type ExternalName, which requires dynamic configuration: without it, nginx would not start if DNS did not answer"
 	}
 	name := service.Spec.ExternalName
 	if problem := invalidExternalName(name); problem != "" {
@@ -31,8 +31,9 @@ func (b *builder) externalEndpoints(service *corev1.Service, wanted intstr.IntOr
 	return []Endpoint{{Address: name, Port: strconv.Itoa(port)}}, ""
 }
 
-// externalPort is the target of the service's port of that name or number, or
-// the number itself: such a service need not name its ports. 0 is none.
+// externalPort returns the target port of the service port with that name or number. Such a service
+// need not declare its ports, so a number without a match is used directly. 0 means that there is
+// none.
 func externalPort(service *corev1.Service, wanted intstr.IntOrString) int {
 	for _, port := range service.Spec.Ports {
 		if port.Name == wanted.StrVal && wanted.Type == intstr.String || port.Port == wanted.IntVal && wanted.Type == intstr.Int {
@@ -42,18 +43,18 @@ func externalPort(service *corev1.Service, wanted intstr.IntOrString) int {
 	return int(wanted.IntVal)
 }
 
-// invalidExternalName keeps an ingress from reaching what listens inside the
-// controller's own pod.
+// invalidExternalName returns the reason why an external name is refused, or "". It prevents
+// ingresses from reaching servers inside the controller's own pod.
 func invalidExternalName(name string) string {
 	bare := strings.TrimSuffix(name, ".")
 	if ip, err := netip.ParseAddr(bare); err == nil {
 		if ip := ip.Unmap(); ip.IsLoopback() || ip.IsUnspecified() {
-			return "a loopback address is the controller's own"
+			return "a loopback address leads into the controller's pod"
 		}
 		return ""
 	}
 	if strings.EqualFold(bare, "localhost") {
-		return "it is the controller's own"
+		return "it leads into the controller's pod"
 	}
 	if len(validation.IsDNS1123Subdomain(bare)) > 0 {
 		return "not a DNS name"

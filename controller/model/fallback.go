@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// fallbackService is the service that an ingress names to answer where its
-// backends cannot (default-backend); nil if there is none.
+// fallbackService returns the service in an ingress's default-backend annotation, which answers if
+// the ingress's backends cannot, or nil.
 func (b *builder) fallbackService(ingress *networkingv1.Ingress) *corev1.Service {
 	name := b.annotations(ingress).Backend.DefaultBackend
 	if name == "" {
@@ -19,9 +19,9 @@ func (b *builder) fallbackService(ingress *networkingv1.Ingress) *corev1.Service
 	return b.Services[types.NamespacedName{Namespace: ingress.Namespace, Name: name}]
 }
 
-// addFallbacks leads locations whose backend has no endpoint to the service
-// that their ingress names for that, and errors to it where some are taken for
-// errors. So a first or last endpoint can change nginx.conf.
+// addFallbacks points locations whose backend has no endpoint to the service in their
+// default-backend annotation. It also sends errors there, for locations with custom-http-errors.
+// Therefore a backend's first or last endpoint can change nginx.conf.
 func (b *builder) addFallbacks() {
 	b.findFallbacks()
 	for _, server := range b.servers {
@@ -52,7 +52,7 @@ func (b *builder) addFallback(location *Location) {
 	}
 }
 
-// fallback is the first port of a service as a backend.
+// fallback returns a backend for the first port of a service.
 func (b *builder) fallback(service *corev1.Service) *Backend {
 	name := "custom-default-backend-" + service.Namespace + "-" + service.Name
 	if have := b.backends[name]; have != nil && have.of == snapshot.NameOf(service) {
@@ -65,12 +65,12 @@ func (b *builder) fallback(service *corev1.Service) *Backend {
 		port := service.Spec.Ports[0]
 		backend.Port = intstr.FromInt32(port.Port)
 		backend.source = source{service: service, port: port}
-		backend.Endpoints = b.endpointsOfOthers(backend.source)
+		backend.Endpoints = b.allowedEndpoints(backend.source)
 	}
 	return backend
 }
 
-// findFallbacks notes the services that are named and do not exist.
+// findFallbacks reports default-backend services that do not exist.
 func (b *builder) findFallbacks() {
 	for _, ingress := range b.Ingresses {
 		if name := b.annotations(ingress).Backend.DefaultBackend; name != "" && b.fallbackService(ingress) == nil {

@@ -9,11 +9,11 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Finding is an object of the user that could not be followed to the letter.
+// Finding reports that part of an object of the user is wrong or was not applied as written.
 type Finding struct {
-	Object string // kind namespace/name
-	Key    string // where in the object
-	Reason string // what is wrong and what was done instead
+	Object string // "Kind namespace/name"
+	Key    string // the field of the object; empty for the whole object
+	Reason string // what is wrong, and what happens instead
 }
 
 func (f Finding) String() string {
@@ -23,7 +23,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", f.Object, f.Key, f.Reason)
 }
 
-// find notes a finding about an ingress.
+// find adds a finding about an ingress.
 func (b *builder) find(ingress *networkingv1.Ingress, key, reason string, args ...any) {
 	b.findings = append(b.findings, Finding{
 		Object: "Ingress " + snapshot.NameOf(ingress).String(),
@@ -32,12 +32,12 @@ func (b *builder) find(ingress *networkingv1.Ingress, key, reason string, args .
 	})
 }
 
-// findService notes a finding about a service.
+// findService adds a finding about a service.
 func (b *builder) findService(name types.NamespacedName, reason string) {
 	b.findings = append(b.findings, Finding{Object: "Service " + name.String(), Reason: reason})
 }
 
-// findSecret notes a finding about a Secret.
+// findSecret adds a finding about a Secret.
 func (b *builder) findSecret(name types.NamespacedName, reason string, args ...any) {
 	b.findings = append(b.findings, Finding{Object: "Secret " + name.String(), Reason: fmt.Sprintf(reason, args...)})
 }

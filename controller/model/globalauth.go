@@ -6,9 +6,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// denyUnasked has locations answer 503 where the ConfigMap's global-auth-url
-// decides who may come in, and cannot be asked. Package options has the finding.
-func (b *builder) denyUnasked(servers []*Server) {
+// denyWithoutGlobalAuth makes locations answer 503 if the ConfigMap's global-auth-url applies to
+// them but its service cannot be asked. Package options reports the finding.
+func (b *builder) denyWithoutGlobalAuth(servers []*Server) {
 	if b.options.Config.GlobalAuthURL != options.Unanswered {
 		return
 	}

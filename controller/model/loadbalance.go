@@ -8,17 +8,17 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// choosing names the annotation that selects an algorithm in Lua. load-balance alone
-// must not select it, because its key or cookie would be missing.
-var choosing = map[string]string{
+// requiredAnnotations maps algorithms to the annotation that selects them in Lua. load-balance
+// alone must not select them, because their key or cookie would be missing.
+var requiredAnnotations = map[string]string{
 	"chash":             "upstream-hash-by",
 	"chashsubset":       "upstream-hash-by",
 	"sticky_balanced":   "affinity: cookie",
 	"sticky_persistent": "affinity: cookie",
 }
 
-// loadBalance returns the algorithm of an ingress if it can work, else that of the
-// ConfigMap.
+// loadBalance returns the load balancing algorithm of an ingress if its parameters are complete,
+// otherwise that of the ConfigMap.
 func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	set := b.annotations(ingress)
 	if lacks(set) != "" {
@@ -27,17 +27,16 @@ func (b *builder) loadBalance(ingress *networkingv1.Ingress) string {
 	return cmp.Or(set.Backend.LoadBalance, b.options.Config.LoadBalance)
 }
 
-// lacks returns the annotation that load-balance needs and that is absent; empty if
-// none is.
+// lacks returns the annotation that load-balance requires and that is missing, or "".
 func lacks(set *annotations.Set) string {
 	if set.Affinity.Type != "" || set.Backend.UpstreamHashBy.By != "" {
 		return "" // it overrides load-balance
 	}
-	return choosing[set.Backend.LoadBalance]
+	return requiredAnnotations[set.Backend.LoadBalance]
 }
 
-// findUselessAlgorithms reports the ingresses whose load-balance is ignored.
-func (b *builder) findUselessAlgorithms() {
+// findIgnoredAlgorithms reports ingresses whose load-balance is ignored.
+func (b *builder) findIgnoredAlgorithms() {
 	for _, ingress := range b.Ingresses {
 		set := b.annotations(ingress)
 		if wanted := lacks(set); wanted != "" {

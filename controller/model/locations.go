@@ -8,25 +8,25 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// sortLocations puts the longest path first, those of one length in descending
-// order: where nginx tries locations one by one, the most specific comes first.
+// sortLocations sorts locations by descending length of path, then by descending path. Where nginx
+// tries locations one by one, the most specific must come first.
 func sortLocations(locations []*Location) {
 	slices.SortStableFunc(locations, func(a, b *Location) int {
 		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(b.Path, a.Path))
 	})
 }
 
-// isPattern tells whether a path is matched as a regular expression: it is
-// rewritten, or its ingress says so. nginx then matches all of its server's
-// paths that way.
+// isPattern reports whether nginx matches the path as a regular expression: either the path is
+// rewritten, or its ingress uses regular expressions. nginx then matches all paths of the server
+// that way.
 func (l *Location) isPattern() bool {
 	return l.Rewrite.Target != "" && l.Rewrite.Target != l.Path || l.Rewrite.UseRegex
 }
 
-// splitPrefixes makes two locations of each Prefix path but "/": nginx matches
-// "/p" as a prefix of "/pq", too, and Kubernetes matches whole path elements.
-// So "/p" becomes "/p/" and, exactly, "/p"; the latter only if no ingress
-// claims it as Exact. A path that is rewritten or a pattern stays as it is.
+// splitPrefixes turns each Prefix path except "/" into two locations. nginx matches the prefix "/p"
+// against "/pq", too, whereas Kubernetes matches whole path elements. So "/p" becomes the prefix
+// "/p/" and the exact path "/p"; the latter only if no ingress claims it as Exact. A path that is
+// rewritten or is a regular expression stays one location.
 func splitPrefixes(locations []*Location) []*Location {
 	taken := make(map[string]bool, len(locations))
 	for _, l := range locations {
@@ -51,7 +51,7 @@ func splitPrefixes(locations []*Location) []*Location {
 			continue
 		}
 		folder := strings.TrimSuffix(l.Path, "/") + "/"
-		if !folders[folder] { // "/p" and "/p/" of one host are one folder
+		if !folders[folder] { // "/p" and "/p/" of one host share a folder
 			folders[folder] = true
 			inside := *l
 			inside.Path = folder

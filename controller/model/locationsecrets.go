@@ -20,15 +20,16 @@ import (
 
 const authFolder = "/etc/ingress-controller/auth/"
 
-// locationSecrets is what the locations of an ingress have in Secrets.
+// locationSecrets is what the locations of an ingress get from Secrets.
 type locationSecrets struct {
 	proxySSL ProxySSL
 	auth     annotations.BasicDigestAuth
 	denied   *string
 }
 
-// addLocationSecrets adds passwords of clients and certificates for pods. What
-// cannot be had denies the ingress's locations: neither is to be left out.
+// addLocationSecrets adds the passwords of clients and the certificates for pods to locations. If a
+// Secret cannot be used, the locations of its ingress are denied, because ignoring either would
+// reduce protection.
 func (b *builder) addLocationSecrets() {
 	of := make(map[types.NamespacedName]locationSecrets)
 	for _, ingress := range b.Ingresses {
@@ -75,8 +76,8 @@ func (b *builder) locationSecrets(ingress *networkingv1.Ingress) locationSecrets
 	return all
 }
 
-// proxySSL has the authority by which pods are verified, and the certificate
-// that they are shown, as far as the Secret has them.
+// proxySSL returns the CA certificates that verify pods and the certificate for pods, as far as the
+// Secret has them.
 func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
 	name := parseName(asked.Secret)
 	secret, err := b.secret(name)
@@ -105,7 +106,7 @@ func (b *builder) proxySSL(asked annotations.ProxySSL) (ProxySSL, error) {
 	return proxy, nil
 }
 
-// passwords adds the file of names and hashed passwords.
+// passwords adds the file of user names and hashed passwords.
 func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.BasicDigestAuth) error {
 	name := parseName(auth.Secret)
 	secret, err := b.secret(name)
@@ -120,7 +121,7 @@ func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.Bas
 	}
 	sum := sha1.Sum(content)
 	file := fmt.Sprintf("%s-%s-%s", ingress.Namespace, ingress.UID, secret.UID)
-	if ingress.UID == "" || secret.UID == "" || !uidChars.MatchString(string(secret.UID)) { // they are from files
+	if ingress.UID == "" || secret.UID == "" || !uidChars.MatchString(string(secret.UID)) { // objects from manifest files
 		file = fmt.Sprintf("%s_%s_%s", ingress.Namespace, ingress.Name, secret.Secret.Name)
 	}
 	auth.File = b.file(authFolder+short(file)+".passwd", content)
@@ -129,7 +130,7 @@ func (b *builder) passwords(ingress *networkingv1.Ingress, auth *annotations.Bas
 	return nil
 }
 
-// passwordFile is the form that nginx reads, of a Secret with a key a user.
+// passwordFile returns the file that nginx reads, made from a Secret with one key per user.
 func passwordFile(users map[string][]byte) []byte {
 	var file bytes.Buffer
 	for _, user := range slices.Sorted(maps.Keys(users)) {

@@ -15,12 +15,11 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// Memo builds one model after another and does again only what a change of the
-// cluster can have touched: where nothing but endpoints changed, only the
-// backends that they belong to. What it builds is what Build would. It goes by
-// the identity of objects, which nobody writes to.
+// Memo builds a sequence of models and repeats only the work that a change of the cluster can
+// affect. If only endpoints changed, it rebuilds only the backends of these endpoints. The results
+// are the same as those of Build. It compares objects by identity, because nobody modifies them.
 //
-// A zero Memo has built nothing.
+// The zero Memo is ready to use.
 type Memo struct {
 	cluster  snapshot.Snapshot
 	options  options.Options
@@ -28,24 +27,25 @@ type Memo struct {
 	findings []Finding
 }
 
-// origin is what a Memo must know of the building of a model.
+// origin is what a Memo remembers about how a model was built.
 type origin struct {
 	sets map[*networkingv1.Ingress]*parsed
-	// decisive are the backends whose first or last endpoint changes more than
-	// themselves; frozen, the services any change of whose endpoints does.
+	// decisive are the backends whose first or last endpoint affects more than the backend itself.
+	// frozen are the services for which any change of endpoints does.
 	decisive map[string]bool
 	frozen   map[types.NamespacedName]bool
-	// read is what Secrets hold, as far as anybody asked for it.
+	// read caches the parsed contents of the Secrets that were looked up.
 	read map[*corev1.Secret]tls.Contents
-	// followers are the backends, by their place, whose endpoints come from a service's slices.
+	// followers maps a service to the indexes of the backends that get their endpoints from its
+	// slices.
 	followers map[types.NamespacedName][]int
-	// configMaps are those that were looked for.
+	// configMaps are the ConfigMaps that were looked up, including missing ones.
 	configMaps map[types.NamespacedName]bool
-	// secrets are the Secrets that were looked up.
+	// secrets are the Secrets that were looked up, including missing ones.
 	secrets map[types.NamespacedName]bool
 }
 
-// Build is the model of the cluster and the options.
+// Build returns the model of the cluster and the options.
 func (m *Memo) Build(cluster snapshot.Snapshot, opts options.Options) (*Model, []Finding) {
 	sameOptions := m.model != nil && reflect.DeepEqual(m.options, opts)
 	var next *Model
@@ -77,14 +77,14 @@ func (m *Memo) sameButSlices(now snapshot.Snapshot) bool {
 	return slices.Equal(before.Ingresses, now.Ingresses) && sameObjects(before.Services, now.Services) && sameObjects(before.Secrets, now.Secrets)
 }
 
-// sameObjects is quick where the maps are one, as snapshots of a Ledger share
-// them.
+// sameObjects compares two maps. It is fast if both are the same map, which the snapshots of a
+// Ledger share if nothing of that kind changed.
 func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
-// withEndpointsOf is the last model with the endpoints of another moment, nil
-// if those change more than their backends.
+// withEndpointsOf returns the last model with the endpoints of the given cluster, or nil if the
+// change of endpoints affects more than their backends.
 func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
 	last, next := m.model.origin, *m.model
 	next.Backends = slices.Clone(next.Backends)
@@ -96,7 +96,7 @@ func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
 			backend := next.Backends[i]
 			endpoints := backend.source.endpoints(cluster, m.options.Zone)
 			if len(withoutDoors(endpoints, m.options.Ports)) < len(endpoints) {
-				return nil // there is a finding to make
+				return nil // a full build reports a finding
 			}
 			if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {
 				return nil
@@ -111,7 +111,7 @@ func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
 	return &next
 }
 
-// followers are the places of the backends that follow each service.
+// followers maps each service to the indexes of the backends that get their endpoints from it.
 func followers(backends Backends) map[types.NamespacedName][]int {
 	places := make(map[types.NamespacedName][]int)
 	for i, backend := range backends {
@@ -123,18 +123,18 @@ func followers(backends Backends) map[types.NamespacedName][]int {
 	return places
 }
 
-// SameButEndpoints tells whether two models of one Memo can differ in nothing
-// but the endpoints of their backends.
+// SameButEndpoints reports whether two models of one Memo are equal except for the endpoints of
+// their backends.
 func (m *Model) SameButEndpoints(other *Model) bool {
 	return other != nil && m.origin != nil && m.origin == other.origin
 }
 
-// ConfigMaps are those that were looked for, besides the controller's own, in
-// any order.
+// ConfigMaps returns the ConfigMaps that were looked up, besides the controller's own, in any
+// order.
 func (m *Model) ConfigMaps() iter.Seq[types.NamespacedName] { return maps.Keys(m.origin.configMaps) }
 
-// ReadsSecret reports whether that Secret was looked up.
+// ReadsSecret reports whether the Secret was looked up.
 func (m *Model) ReadsSecret(secret types.NamespacedName) bool { return m.origin.secrets[secret] }
 
-// Reads tells whether that ConfigMap was looked for.
+// Reads reports whether the ConfigMap was looked up.
 func (m *Model) Reads(configMap types.NamespacedName) bool { return m.origin.configMaps[configMap] }

@@ -1,10 +1,10 @@
-// Package model is what nginx ought to do, worked out from the cluster and the
-// options. It stands between snapshot and options, which say what is wished,
-// and render and wire, which write it down for nginx and for Lua. Its one rule:
-// it is pure and deterministic; equal inputs in any order give an equal model.
+// Package model works out what nginx must do from the cluster and the options. It stands between
+// snapshot and options, which provide its input, and render and wire, which encode its result for
+// nginx and for Lua. Its one rule: Build is pure and deterministic; equal inputs in any order give
+// an equal model.
 //
-// Type and field names are those that ingress-nginx's template reads, so that
-// a template written for ingress-nginx finds what it looks for.
+// Types and fields have the names that ingress-nginx's template reads, so a template written for
+// ingress-nginx works.
 package model
 
 import (
@@ -18,41 +18,41 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// Model is the whole configuration. Servers are its static half, which is
-// rendered; Backends its dynamic half, which Lua is told.
+// Model is the whole configuration. Servers are the static part, which is rendered to nginx.conf;
+// Backends are the dynamic part, which is sent to Lua.
 type Model struct {
 	Backends              Backends
-	Servers               []*Server // by hostname
+	Servers               []*Server // sorted by hostname
 	RedirectServers       []Redirect
-	TCPBackends           []L4Service // by port
-	UDPBackends           []L4Service // by port
+	TCPBackends           []L4Service // sorted by port
+	UDPBackends           []L4Service // sorted by port
 	PassthroughBackends   []PassthroughBackend
 	StreamSnippets        []string
 	DefaultSSLCertificate SSLCert
-	ProxySetHeaders       map[string]string // of requests to all pods
-	AddHeaders            map[string]string // of answers to all clients
+	ProxySetHeaders       map[string]string // added to all requests to pods
+	AddHeaders            map[string]string // added to all responses to clients
 
-	// SSLDHParam is the path of a Diffie-Hellman group; empty is none.
+	// SSLDHParam is the path of a file with Diffie-Hellman parameters; empty if there is none.
 	SSLDHParam string
-	// Files are those that nginx reads besides its configuration, by path:
-	// certificates, keys, passwords. What is in them is nobody else's business.
+	// Files maps paths to the contents of the files that nginx reads besides its configuration:
+	// certificates, keys, passwords. The contents are secret.
 	Files map[string][]byte
 
-	origin *origin // of all but the endpoints of Backends
+	origin *origin // how everything except the endpoints of Backends was built
 }
 
 // Backend is a port of a service, with the endpoints that serve it.
 type Backend struct {
 	Name        string
-	Service     *corev1.Service // nil when there is none of that name
+	Service     *corev1.Service // nil if it does not exist
 	Port        intstr.IntOrString
-	LoadBalance string // empty: round_robin
+	LoadBalance string // empty means round_robin
 	Endpoints   []Endpoint
 
 	SSLPassthrough       bool
 	SessionAffinity      SessionAffinity
 	UpstreamHashBy       annotations.UpstreamHashBy
-	NoServer             bool // a canary: no location leads to it
+	NoServer             bool // true for a canary, to which no location leads
 	TrafficShapingPolicy annotations.Canary
 	AlternativeBackends  []string // names of its canaries
 
@@ -60,19 +60,19 @@ type Backend struct {
 	source source
 }
 
-// SessionAffinity is how clients are kept at a pod.
+// SessionAffinity describes how clients are kept on one pod.
 type SessionAffinity struct {
 	annotations.Affinity
-	Locations map[string][]string // host to paths, in the order in which they were found
+	Locations map[string][]string // maps hosts to paths, in the order of the ingresses
 }
 
-// Endpoint is an address and port that connections go to.
+// Endpoint is an address and port to which nginx connects.
 type Endpoint struct {
 	Address string
 	Port    string
 }
 
-// HostPort is the endpoint as nginx writes it: IPv6 in brackets.
+// HostPort returns the endpoint as nginx writes it, with IPv6 addresses in brackets.
 func (e Endpoint) HostPort() string {
 	if strings.Contains(e.Address, ":") {
 		return "[" + e.Address + "]:" + e.Port
@@ -82,44 +82,43 @@ func (e Endpoint) HostPort() string {
 
 // Server is a host name and its locations.
 type Server struct {
-	Hostname  string // "_" is the server for all other names
+	Hostname  string // "_" for the server of all other names
 	Aliases   []string
 	Locations []*Location
 
-	SSLCert                *SSLCert // nil: none of its own
+	SSLCert                *SSLCert // nil if the server has none of its own
 	SSLCiphers             string
 	SSLPreferServerCiphers string
 	SSLPassthrough         bool
 	CertificateAuth        CertificateAuth
 	ProxySSL               ProxySSL
-	AuthTLSError           string // why clients cannot be authenticated: all get 403
+	AuthTLSError           string // why clients cannot be authenticated; all requests get 403
 	RedirectFromToWWW      bool
 	ServerSnippet          string
 
-	closed *string       // why all of its requests get 503
-	places map[claim]int // where in Locations; see find
+	closed *string       // why all its requests get 503
+	places map[claim]int // indexes into Locations; see find
 }
 
-// Location is a path of a server and what is done with its requests.
+// Location is a path of a server and how its requests are handled.
 type Location struct {
-	Path     string // as nginx matches it
+	Path     string // in the form that nginx matches
 	PathType *networkingv1.PathType
-	// IngressPath is the path as the ingress wrote it, when that is not Path's
-	// own form; empty for "/".
+	// IngressPath is the path as written in the ingress if Path has another form; empty for "/".
 	IngressPath string
-	// IsDefBackend marks the location that a server has when no ingress claims "/".
+	// IsDefBackend marks the location "/" of a server on which no ingress claims that path.
 	IsDefBackend bool
 	Backend      string
-	Ingress      *networkingv1.Ingress // nil where no ingress is behind it
+	Ingress      *networkingv1.Ingress // nil if the location belongs to no ingress
 
-	// Beginning marks a Path that is only the beginning of the ingress's, which does
-	// not fit into nginx.conf. Whatever begins with it is denied.
+	// Beginning marks a location whose Path is only the beginning of the ingress's path, because
+	// the whole path does not fit into nginx.conf. All requests that begin with it are denied.
 	Beginning bool
-	// Service and Port are what Backend is of; Service is nil where there is none.
+	// Service and Port are those of Backend; Service is nil if it does not exist.
 	Service *corev1.Service
 	Port    intstr.IntOrString
-	// DefaultBackend is the service that answers when Backend has no endpoint,
-	// and errors; DefaultBackendUpstreamName is its backend.
+	// DefaultBackend is the service that answers when Backend has no endpoint, and that answers
+	// errors; DefaultBackendUpstreamName is the name of its backend.
 	DefaultBackend             *corev1.Service
 	DefaultBackendUpstreamName string
 
@@ -128,12 +127,12 @@ type Location struct {
 	ProxySSL      ProxySSL
 }
 
-// CustomHeaders are headers added to answers.
+// CustomHeaders are headers added to responses.
 type CustomHeaders struct {
 	Headers map[string]string
 }
 
-// ProxySSL is how pods are spoken to over TLS, and the files that takes.
+// ProxySSL describes how nginx connects to pods over TLS, and names the files for it.
 type ProxySSL struct {
 	CAFileName  string
 	CASHA       string
@@ -141,7 +140,7 @@ type ProxySSL struct {
 	annotations.ProxySSL
 }
 
-// CertificateAuth is how clients show certificates, and the files that takes.
+// CertificateAuth describes how clients present certificates, and names the files for it.
 type CertificateAuth struct {
 	CAFileName         string
 	CASHA              string
@@ -154,7 +153,7 @@ type CertificateAuth struct {
 	PassCertToUpstream bool
 }
 
-// L4Service is a TCP or UDP port of nginx's and the service behind it.
+// L4Service is a TCP or UDP port of nginx and the service behind it.
 type L4Service struct {
 	Port      int
 	Backend   L4Backend
@@ -171,14 +170,14 @@ type L4Backend struct {
 	ProxyProtocol ProxyProtocol
 }
 
-// ProxyProtocol says where the PROXY protocol is spoken: by clients (Decode)
-// and to pods (Encode).
+// ProxyProtocol selects where nginx uses the PROXY protocol: it expects it from clients (Decode),
+// or sends it to pods (Encode).
 type ProxyProtocol struct {
 	Decode, Encode bool
 }
 
-// Redirect is a host that only redirects to another.
+// Redirect is a host that only redirects to another host.
 type Redirect struct {
 	From, To string
-	SSLCert  *SSLCert // nil: the default certificate
+	SSLCert  *SSLCert // nil for the default certificate
 }

@@ -10,16 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Names that ingress-nginx gives.
+// These names are ingress-nginx's.
 const (
 	DefaultBackendName = "upstream-default-backend"
 	DefaultServerName  = "_"
 )
 
-// Backends are sorted by name.
+// Backends is a list of backends, sorted by name.
 type Backends []*Backend
 
-// Find is the backend of that name, nil when there is none.
+// Find returns the backend of that name, or nil.
 func (b Backends) Find(name string) *Backend {
 	i, found := slices.BinarySearchFunc(b, name, func(b *Backend, name string) int { return cmp.Compare(b.Name, name) })
 	if !found {
@@ -28,7 +28,7 @@ func (b Backends) Find(name string) *Backend {
 	return b[i]
 }
 
-// backendName is ingress-nginx's name of a service's port.
+// backendName returns ingress-nginx's name for the backend of a service port.
 func backendName(namespace string, service *networkingv1.IngressServiceBackend) string {
 	port := ServicePort(service)
 	if port.String() == "0" {
@@ -37,8 +37,8 @@ func backendName(namespace string, service *networkingv1.IngressServiceBackend) 
 	return namespace + "-" + service.Name + "-" + port.String()
 }
 
-// ServicePort is the port of a service as an ingress names it: by name if it
-// has one, else by number; 0 when it has neither.
+// ServicePort returns the port of a service as the ingress gives it: its name if there is one,
+// otherwise its number, or 0 if there is neither.
 func ServicePort(service *networkingv1.IngressServiceBackend) intstr.IntOrString {
 	if service.Port.Name != "" {
 		return intstr.FromString(service.Port.Name)
@@ -46,7 +46,7 @@ func ServicePort(service *networkingv1.IngressServiceBackend) intstr.IntOrString
 	return intstr.FromInt32(service.Port.Number)
 }
 
-// parseName reads namespace/name, as annotations and the ConfigMap have it.
+// parseName parses "namespace/name", the form in annotations and in the ConfigMap.
 func parseName(text string) types.NamespacedName {
 	namespace, name, _ := strings.Cut(text, "/")
 	return types.NamespacedName{Namespace: namespace, Name: name}

@@ -11,24 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// PassthroughBackend is a host whose TLS connections go to a service as they are.
+// PassthroughBackend is a host whose TLS connections are forwarded to a service without being
+// decrypted.
 type PassthroughBackend struct {
 	Backend  string
 	Hostname string
 	Service  *corev1.Service
 	Port     intstr.IntOrString
-	Address  string // host:port of the service
+	Address  string // "host:port" of the service
 }
 
-// addPassthrough passes the TLS connections of hosts that any ingress asks it
-// for. There is no path in what nobody has decrypted, so only "/" counts.
+// addPassthrough configures TLS passthrough for the hosts of ingresses that ask for it. An
+// encrypted connection has no visible path, so only "/" counts.
 func (b *builder) addPassthrough() {
 	for _, ingress := range b.Ingresses {
 		if !b.annotations(ingress).Backend.SSLPassthrough || b.isCanary(ingress) {
 			continue
 		}
 		if !b.options.EnableSSLPassthrough {
-			b.find(ingress, b.annotationKey("ssl-passthrough"), "the controller runs without --enable-ssl-passthrough; nginx decrypts")
+			b.find(ingress, b.annotationKey("ssl-passthrough"), "the controller runs without --enable-ssl-passthrough; nginx terminates TLS")
 		}
 		for _, host := range hosts(ingress) {
 			if server := b.servers[host]; server != nil && host != DefaultServerName {
@@ -37,7 +38,7 @@ func (b *builder) addPassthrough() {
 		}
 		for path := range paths(ingress) {
 			if path.Path != "/" && path.host != DefaultServerName {
-				b.find(ingress, path.key, "with ssl-passthrough only / is passed; %s is only answered over HTTP", shown(path.Path))
+				b.find(ingress, path.key, "ssl-passthrough applies only to /; %s is only served over HTTP", shown(path.Path))
 			}
 		}
 	}
@@ -57,13 +58,13 @@ func (b *builder) passHost(server *Server) {
 	if location.Service == nil || location.Backend == DefaultBackendName || server.closed != nil {
 		return
 	}
-	b.backends[location.Backend].SSLPassthrough = true // pods speak TLS to nginx, too
+	b.backends[location.Backend].SSLPassthrough = true // pods expect TLS from nginx, too
 	address, reason := clusterAddress(location.Service, location.Port)
 	if strings.HasPrefix(server.Hostname, "*.") {
-		reason = "ssl-passthrough knows whole names only"
+		reason = "ssl-passthrough does not support wildcards"
 	}
 	if reason != "" {
-		b.findService(types.NamespacedName{Namespace: location.Service.Namespace, Name: location.Service.Name}, fmt.Sprintf("%s; the TLS connections of %s go to nginx", reason, server.Hostname))
+		b.findService(types.NamespacedName{Namespace: location.Service.Namespace, Name: location.Service.Name}, fmt.Sprintf("%s; nginx terminates the TLS connections of %s", reason, server.Hostname))
 		return
 	}
 	b.passthrough = append(b.passthrough, PassthroughBackend{
@@ -75,12 +76,12 @@ func (b *builder) passHost(server *Server) {
 	})
 }
 
-// clusterAddress is the service's own address and port; pods are kube-proxy's
-// to choose.
+// clusterAddress returns the cluster IP and port of a service; kube-proxy then chooses the pod. If
+// there are none, it returns the reason.
 func clusterAddress(service *corev1.Service, wanted intstr.IntOrString) (address, reason string) {
 	ip := service.Spec.ClusterIP
 	if ip == "" || ip == corev1.ClusterIPNone {
-		return "", "ssl-passthrough needs a service with an address of its own (clusterIP)"
+		return "", "ssl-passthrough requires a service with a cluster IP"
 	}
 	port, ok := findPort(service, wanted)
 	if !ok {

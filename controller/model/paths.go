@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// addPaths adds a location for each path of each rule. The oldest ingress that
-// claims a path has it.
+// addPaths adds a location for each path of each rule. If several ingresses claim a path, the
+// oldest wins.
 func (b *builder) addPaths() {
 	for _, ingress := range b.Ingresses {
 		if b.isCanary(ingress) {
@@ -27,7 +27,7 @@ func (b *builder) addPaths() {
 func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 	server := b.servers[path.host]
 	if server == nil || path.Backend.Service == nil {
-		return // noted where the server or the backend would have been added
+		return // addServer or addBackend has reported a finding
 	}
 	if reason := invalidPath(path.Path); reason != "" {
 		b.denyBeginning(ingress, path, server, reason)
@@ -35,7 +35,7 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 	}
 	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
 	b.closePlace(location, path.place)
-	b.closeStolen(location, path.Backend.Service)
+	b.closeIfNameTaken(location, path.Backend.Service)
 	i := server.find(path.Path, *path.PathType)
 	switch {
 	case i < 0:
@@ -47,19 +47,19 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 		b.find(ingress, path.key, "%s %s of %s is already taken by %s; this one is ignored", *path.PathType, path.Path, path.host, holder)
 		return
 	}
-	b.bind(b.backends[location.Backend], ingress, path)
+	b.addAffinity(b.backends[location.Backend], ingress, path)
 }
 
-// rulePath is a path of a rule with what Kubernetes' defaults make of it.
+// rulePath is a path of a rule with Kubernetes' defaults applied.
 type rulePath struct {
 	networkingv1.HTTPIngressPath
 	host  string // "_" for a rule without one
-	key   string // where in the ingress
+	key   string // the field of the ingress, for findings
 	place snapshot.Place
 }
 
-// paths are the paths of all rules of an ingress. An empty path is "/", and
-// whatever is not Exact is Prefix, as ingress-nginx has it.
+// paths returns the paths of all rules of an ingress. As in ingress-nginx, an empty path is "/",
+// and every type except Exact is Prefix.
 func paths(ingress *networkingv1.Ingress) iter.Seq[rulePath] {
 	return func(yield func(rulePath) bool) {
 		for i, rule := range ingress.Spec.Rules {
@@ -80,7 +80,7 @@ func paths(ingress *networkingv1.Ingress) iter.Seq[rulePath] {
 	}
 }
 
-// shown is a path for people to read.
+// shown quotes a text of the user for a message, and shortens it if necessary.
 func shown(path string) string {
 	if len(path) > 100 {
 		return strconv.Quote(path[:100]) + "…"
@@ -104,21 +104,21 @@ func prefix() *networkingv1.PathType { return new(networkingv1.PathTypePrefix) }
 
 func exact() *networkingv1.PathType { return new(networkingv1.PathTypeExact) }
 
-// longestPath is how long a path may be as it is written in nginx.conf: nginx
-// reads one parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER).
+// longestPath is the maximum length of a path in nginx.conf, in bytes. nginx reads a parameter into
+// a buffer of 4096 bytes (NGX_CONF_BUFFER).
 const longestPath = 4000
 
-// invalidPath says what keeps a path out of nginx.conf; everything else is
-// quoted there.
+// invalidPath returns the reason why a path cannot appear in nginx.conf, or "". All other special
+// characters are quoted there.
 func invalidPath(path string) string {
 	if !strings.HasPrefix(path, "/") {
-		return "a path begins with /"
+		return "a path must begin with /"
 	}
 	if strings.ContainsFunc(path, isControl) {
-		return "a path has no control characters"
+		return "a path must not contain control characters"
 	}
 	if len(strconv.Quote(path))+len("{literal_dollar}")*strings.Count(path, "$") > longestPath {
-		return "a path this long does not fit into nginx.conf"
+		return "the path is too long for nginx.conf"
 	}
 	return ""
 }

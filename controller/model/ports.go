@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// findPort is the TCP port of a service whose number, target or name is
-// wanted; ingress-nginx takes all three.
+// findPort returns the TCP port of a service that has the wanted number, target port or name.
+// ingress-nginx accepts all three.
 func findPort(service *corev1.Service, wanted intstr.IntOrString) (corev1.ServicePort, bool) {
 	text := wanted.String()
 	for _, port := range service.Spec.Ports {
@@ -24,7 +24,8 @@ func findPort(service *corev1.Service, wanted intstr.IntOrString) (corev1.Servic
 	return corev1.ServicePort{}, false
 }
 
-// targetPort is the port itself unless something else is said (Service API).
+// targetPort returns the target port of a service port, which defaults to the port itself (Service
+// API).
 func targetPort(port corev1.ServicePort) *intstr.IntOrString {
 	if port.TargetPort == (intstr.IntOrString{}) {
 		return new(intstr.FromInt32(port.Port))
@@ -32,7 +33,7 @@ func targetPort(port corev1.ServicePort) *intstr.IntOrString {
 	return &port.TargetPort
 }
 
-// protocolOf is TCP unless something else is said (Service API).
+// protocolOf returns the protocol, which defaults to TCP (Service API).
 func protocolOf(protocol corev1.Protocol) corev1.Protocol {
 	if protocol == "" {
 		return corev1.ProtocolTCP
@@ -40,10 +41,9 @@ func protocolOf(protocol corev1.Protocol) corev1.Protocol {
 	return protocol
 }
 
-// slicePorts are the ports of a slice that belong to a port of the service.
-// An unnamed service port is the slice's only one; a named one is that of the
-// same name; and where names say nothing a numeric target port is taken, as
-// ingress-nginx does.
+// slicePorts returns the port numbers in a slice that belong to a service port. If the service port
+// has no name, the slice's ports belong to it; otherwise those of the same name do. If no name
+// matches, a numeric target port is used, as in ingress-nginx.
 func slicePorts(all []discoveryv1.EndpointPort, port corev1.ServicePort) []int32 {
 	target := targetPort(port)
 	numeric := target.Type == intstr.Int && target.IntVal > 0

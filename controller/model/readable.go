@@ -10,10 +10,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// keepReadable changes what annotations ask for where nginx would refuse it,
-// and with it the configuration of all others: variables that it does not
-// have, patterns that are none, ciphers that nobody knows. Each change
-// is a finding.
+// keepReadable replaces annotation values that nginx would refuse together with the whole
+// configuration: unknown variables, invalid regular expressions, unknown ciphers. It reports each
+// replacement as a finding.
 func (b *builder) keepReadable() {
 	further := b.furtherVariables()
 	for _, host := range slices.Sorted(maps.Keys(b.servers)) {
@@ -32,18 +31,18 @@ func (b *builder) keepReadable() {
 	}
 }
 
-// readable makes a location one that nginx can read.
+// readable checks and corrects one location.
 type readable struct {
 	*builder
 	location *Location
 	further  map[string]bool
 }
 
-// find notes what an annotation said that could not be followed. The
-// locations of one ingress would all say the same.
+// find adds a finding about an annotation. It drops duplicates, because all locations of an ingress
+// have the same annotations.
 func (r readable) find(annotation, reason string, args ...any) {
 	if r.location.Ingress == nil {
-		return // the ConfigMap said it, and package options has seen to it
+		return // the value is from the ConfigMap, which package options checks
 	}
 	before := len(r.findings)
 	r.builder.find(r.location.Ingress, r.annotationKey(annotation), reason, args...)
@@ -52,10 +51,10 @@ func (r readable) find(annotation, reason string, args ...any) {
 	}
 }
 
-// texts are those in which nginx looks for variables.
+// texts checks the values in which nginx expands variables.
 func (r readable) texts() {
 	if r.options.ForeignTemplate {
-		return // it may have variables of its own
+		return // it may define its own variables
 	}
 	l := r.location
 	for _, text := range []struct {
@@ -100,7 +99,7 @@ func (r readable) texts() {
 }
 
 func (r readable) text(annotation, text string) string {
-	known, unknown := withKnownVariables(text, r.further)
+	known, unknown := escapeUnknownVariables(text, r.further)
 	if len(strconv.Quote(known)) > longestText {
 		r.find(annotation, "a text of more than %d bytes does not fit into nginx.conf; requests get 503", longestText)
 		r.deny(annotation)
@@ -112,31 +111,31 @@ func (r readable) text(annotation, text string) string {
 	return known
 }
 
-// cacheKey is the key under which answers of external authentication are cached.
-// Without one of its variables, one client would get the answer for another.
+// cacheKey checks the key under which the responses of external authentication are cached. If a
+// variable in it were missing, one client could get the response for another.
 func (r readable) cacheKey() {
 	key := &r.location.ExternalAuth.AuthCacheKey
-	if _, unknown := withKnownVariables(*key, r.further); len(unknown) > 0 {
-		r.find("auth-cache-key", "nginx has no variable %s; no answer is cached", unknown[0])
+	if _, unknown := escapeUnknownVariables(*key, r.further); len(unknown) > 0 {
+		r.find("auth-cache-key", "nginx has no variable %s; responses are not cached", unknown[0])
 		*key = ""
 		return
 	}
 	*key = r.text("auth-cache-key", *key)
 }
 
-// deny makes the location answer 503: without what the annotation says, it might
-// admit more clients than it should.
+// deny makes the location answer 503. Without the annotation, it might admit more clients than it
+// should.
 func (r readable) deny(annotation string) {
 	if r.location.Denied == nil {
 		r.location.Denied = new(r.annotationKey(annotation) + ": it does not fit into nginx.conf")
 	}
 }
 
-// longestText is the maximum length of a text as written in nginx.conf. Some texts
-// share one parameter; see longestPath.
+// longestText is the maximum length of a text in nginx.conf, in bytes. Some texts share one
+// parameter; see longestPath.
 const longestText = 2500
 
-// pair is off, or what is replaced and by what.
+// pair checks a value that is "off" or a pattern and its replacement.
 func (r readable) pair(annotation, text string) string {
 	fields := strings.Fields(text)
 	if len(fields) != 2 {
@@ -154,7 +153,7 @@ func (r readable) pair(annotation, text string) string {
 	return strings.Join(fields, " ")
 }
 
-// values are those of a ConfigMap. It may belong to a snapshot, so it is not written to.
+// values checks the values from a ConfigMap. It copies the map, which may belong to a snapshot.
 func (r readable) values(annotation string, given map[string]string) map[string]string {
 	values := maps.Clone(given)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -163,28 +162,28 @@ func (r readable) values(annotation string, given map[string]string) map[string]
 	return values
 }
 
-// path is a pattern here. One that nginx would not take as such is matched
-// letter by letter, and denied from its beginning if it then does not fit.
+// path checks a path that nginx matches as a regular expression. An invalid expression is matched
+// literally. If that does not fit into nginx.conf, requests with the same beginning are denied.
 func (r readable) path() {
 	if r.location.Beginning {
 		r.location.Path = regexp.QuoteMeta(r.location.Path)
 		return
 	}
 	if err := options.BadPattern(r.location.Path); err != nil {
-		r.find("use-regex", "path %s is no regular expression (%v); it is matched as it is written", shown(r.location.Path), err)
+		r.find("use-regex", "path %s is not a valid regular expression (%v); it is matched literally", shown(r.location.Path), err)
 		r.location.IngressPath = r.location.Path
 		r.location.Path = regexp.QuoteMeta(r.location.Path)
 		if len(strconv.Quote(r.location.Path)) > longestPath {
-			const reason = "it is matched letter by letter, and as such does not fit into nginx.conf"
-			r.find("use-regex", "path %s: %s; requests that begin like it get 503", shown(r.location.IngressPath), reason)
+			const reason = "matched literally, it does not fit into nginx.conf"
+			r.find("use-regex", "path %s: %s; requests with the same beginning get 503", shown(r.location.IngressPath), reason)
 			r.location.Path = regexp.QuoteMeta(beginningOf(r.location.IngressPath))
 			r.location.Beginning, r.location.Denied = true, new(reason)
 		}
 	}
 }
 
-// certificateNames checks the name in pods' certificates, and the pattern for the name
-// in clients' certificates. An invalid pattern must not admit any client.
+// certificateNames checks the name expected in pods' certificates and the pattern for names in
+// client certificates. With an invalid pattern, no client is admitted.
 func (r readable) certificateNames(server *Server) {
 	if !r.options.ForeignTemplate {
 		server.ProxySSL.ProxySSLName = r.text("proxy-ssl-name", server.ProxySSL.ProxySSLName)
@@ -199,12 +198,12 @@ func (r readable) certificateNames(server *Server) {
 	}
 }
 
-// LongestHeader is the maximum length of a header name, in bytes, for pods that speak
-// gRPC or FastCGI: nginx's hash tables there have buckets of 64 bytes, which no
-// directive changes (ngx_http_grpc_module, ngx_http_fastcgi_module).
+// LongestHeader is the maximum length of a header name, in bytes, for requests to gRPC and FastCGI
+// pods. nginx's hash tables for them have buckets of 64 bytes, which no directive changes
+// (ngx_http_grpc_module, ngx_http_fastcgi_module).
 const LongestHeader = 46
 
-// headers reports the headers whose names do not fit, which rendering leaves out.
+// headers reports headers whose names are too long. Package render leaves them out.
 func (r readable) headers() {
 	protocol := strings.ToUpper(r.location.BackendProtocol)
 	if protocol != "GRPC" && protocol != "GRPCS" && protocol != "FCGI" {
@@ -223,8 +222,7 @@ func (r readable) headers() {
 	}
 }
 
-// ciphers are those of the pods of a location and, said by one of its
-// ingresses, of its server.
+// ciphers checks the cipher lists of the location and of its server.
 func (r readable) ciphers(server *Server) {
 	for _, list := range []struct {
 		annotation, otherwise string
@@ -235,7 +233,7 @@ func (r readable) ciphers(server *Server) {
 		{"proxy-ssl-ciphers", "DEFAULT", &r.location.ProxySSL.Ciphers},
 	} {
 		if *list.value != "" && !options.KnowsCiphers(*list.value) {
-			r.find(list.annotation, "%s: OpenSSL knows no cipher of these; it is ignored", shown(*list.value))
+			r.find(list.annotation, "%s: OpenSSL knows none of these ciphers; the list is ignored", shown(*list.value))
 			*list.value = list.otherwise
 		}
 	}

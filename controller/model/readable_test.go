@@ -2,7 +2,7 @@ package model
 
 import "testing"
 
-func TestVariablesThatNginxDoesNotHaveAreText(t *testing.T) {
+func TestUnknownVariablesAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"no variable":           "no variable",
 		"$host/${request_uri}x": "$host/${request_uri}x",
@@ -19,7 +19,7 @@ func TestVariablesThatNginxDoesNotHaveAreText(t *testing.T) {
 		"$mine":                 "$mine",
 		"$hosts":                "${literal_dollar}hosts",
 	} {
-		if got, _ := withKnownVariables(text, map[string]bool{"mine": true}); got != want {
+		if got, _ := escapeUnknownVariables(text, map[string]bool{"mine": true}); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}

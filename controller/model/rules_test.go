@@ -12,9 +12,9 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// A rule of the controller is a file in testdata: a cluster (cluster.yaml), perhaps options
-// (options.yaml), and the findings and the model that follow from them. Package compile tests what
-// the same files render to, and has the rules of changes.
+// TestRules checks each rule in testdata. A rule is a file with a cluster (cluster.yaml), optional
+// options (options.yaml), and the expected findings and model. Package compile tests what the same
+// files render to, and has the rules for changes.
 func TestRules(t *testing.T) {
 	for _, file := range rule.Files(t, "testdata") {
 		t.Run(file.Name(), func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// secrets is what of the model comes from Secrets, as far as it is worked out.
+// secrets is the part of the model that comes from Secrets.
 type secrets struct {
 	readBefore         map[*corev1.Secret]tls.Contents
 	files              map[string][]byte
@@ -24,14 +24,14 @@ type secrets struct {
 	passthrough        []PassthroughBackend
 }
 
-// secret is one with what it holds for TLS.
+// secret is a Secret with its parsed TLS contents.
 type secret struct {
 	*corev1.Secret
 	tls.Contents
 }
 
-// addSecrets adds what servers and locations have in Secrets. A Secret that is
-// bad costs those who name it, and nobody else.
+// addSecrets adds what servers and locations get from Secrets. A bad Secret affects only the hosts
+// and locations that use it.
 func (b *builder) addSecrets() {
 	b.read, b.files = make(map[*corev1.Secret]tls.Contents), make(map[string][]byte)
 	b.addDefaultCertificate()
@@ -44,8 +44,8 @@ func (b *builder) addSecrets() {
 	b.addTicketKey()
 }
 
-// secret returns the Secret of that name, or an error if there is none. A later change
-// of a Secret that was looked up starts a sync.
+// secret returns the Secret of that name, or an error if it does not exist. A later change of a
+// Secret that was looked up starts a sync.
 func (b *builder) secret(name types.NamespacedName) (secret, error) {
 	b.origin.secrets[name] = true
 	object := b.Secrets[name]
@@ -62,8 +62,8 @@ func (b *builder) secret(name types.NamespacedName) (secret, error) {
 	return secret{object, contents}, nil
 }
 
-// secretWithPair is a Secret with a certificate that OpenSSL takes, given the
-// ciphers, which may say how much is asked of it.
+// secretWithPair returns a Secret with a certificate that OpenSSL accepts. The ciphers may lower
+// the security level that OpenSSL enforces.
 func (b *builder) secretWithPair(name types.NamespacedName, ciphers string) (secret, error) {
 	s, err := b.secret(name)
 	if err != nil {
@@ -78,8 +78,8 @@ func (b *builder) secretWithPair(name types.NamespacedName, ciphers string) (sec
 	return s, s.Pair.Weak()
 }
 
-// lacks says why a part that the keys make is not there: what is wrong with
-// them or, when they are missing, just that.
+// lacks returns the error for a missing part of a Secret: the problem with one of its keys or, if
+// there is none, that the keys are missing.
 func (s secret) lacks(keys ...string) error {
 	for _, problem := range s.Problems {
 		for _, key := range keys {
@@ -93,8 +93,8 @@ func (s secret) lacks(keys ...string) error {
 
 func (s secret) name() types.NamespacedName { return snapshot.NameOf(s.Secret) }
 
-// uid tells the Secret from all others, also where it is from a file and has
-// not been given one.
+// uid returns the UID of the Secret. A Secret from a manifest file may have none; then its name
+// identifies it.
 func (s secret) uid() string { return cmp.Or(string(s.UID), s.name().String()) }
 
 func (s secret) certificate() SSLCert {
@@ -103,8 +103,8 @@ func (s secret) certificate() SSLCert {
 	return certificate
 }
 
-// fileName is that of a Secret's part. No name in Kubernetes has an underscore,
-// so two Secrets never have one file.
+// fileName returns the file name for a part of a Secret. Kubernetes names have no underscores, so
+// two Secrets never share a file name.
 func fileName(part string, name types.NamespacedName) string {
 	if part != "" {
 		part += "_"
@@ -112,8 +112,8 @@ func fileName(part string, name types.NamespacedName) string {
 	return short(part+name.Namespace+"_"+name.Name) + ".pem"
 }
 
-// short returns a file name, without extension, that fits into a file system (NAME_MAX
-// is 255 bytes): it replaces the end of a longer name by a hash of the whole name.
+// short returns a file name, without extension, that fits into a file system (NAME_MAX is 255
+// bytes). It replaces the end of a longer name with a hash of the whole name.
 func short(name string) string {
 	const longest = 200
 	if len(name) <= longest {

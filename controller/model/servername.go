@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// badServerName returns an error if nginx would not accept a name in server_name.
+// badServerName returns an error if nginx would refuse the name in server_name.
 func badServerName(name string) error {
 	if pattern, ok := strings.CutPrefix(name, "~"); ok {
 		if pattern == "" {
@@ -24,5 +24,5 @@ func badServerName(name string) error {
 	return nil
 }
 
-// longestServerName is the limit of DNS plus a wildcard.
+// longestServerName is the limit of DNS plus a wildcard, in bytes.
 const longestServerName = 255

@@ -10,18 +10,18 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// addServers adds the server for all names and one for each host, each with a
-// location "/" until an ingress claims that path.
+// addServers adds the server for all names and one server per host. Each gets a location "/" until
+// an ingress claims that path.
 func (b *builder) addServers() {
 	catchAll := b.location("/", prefix(), nil, DefaultBackendName)
 	catchAll.IsDefBackend = true
 	catchAll.Logs.Access = b.options.Config.EnableAccessLogForDefaultBackend
-	catchAll.Rewrite, catchAll.Redirect = annotations.Rewrite{}, annotations.Redirect{} // names that nobody claims are not redirected to HTTPS
+	catchAll.Rewrite, catchAll.Redirect = annotations.Rewrite{}, annotations.Redirect{} // unclaimed names are not redirected to HTTPS
 	b.servers[DefaultServerName] = &Server{Hostname: DefaultServerName, Locations: []*Location{catchAll}}
 
 	for _, ingress := range b.Ingresses {
 		if b.isCanary(ingress) {
-			continue // it goes to pods of its own on the locations of others
+			continue // it adds pods to the locations of other ingresses
 		}
 		b.claimCatchAll(ingress)
 		for i := range ingress.Spec.Rules {
@@ -30,8 +30,8 @@ func (b *builder) addServers() {
 	}
 }
 
-// claimCatchAll gives "/" of the server for all names to an ingress that has a
-// default backend and no rules. The oldest such ingress wins.
+// claimCatchAll assigns "/" of the server for all names to an ingress with a default backend and no
+// rules. The oldest such ingress wins.
 func (b *builder) claimCatchAll(ingress *networkingv1.Ingress) {
 	if ingress.Spec.DefaultBackend == nil || ingress.Spec.DefaultBackend.Service == nil || len(ingress.Spec.Rules) > 0 {
 		return
@@ -61,7 +61,8 @@ func (b *builder) addServer(ingress *networkingv1.Ingress, rule int) {
 	b.servers[host] = &Server{Hostname: host, Locations: []*Location{root}}
 }
 
-// defaultBackendOf is the name of what answers on an ingress's hosts where no path does.
+// defaultBackendOf returns the name of the backend for requests to the ingress's hosts that match
+// no path.
 func (b *builder) defaultBackendOf(ingress *networkingv1.Ingress) string {
 	if wanted := ingress.Spec.DefaultBackend; wanted != nil && wanted.Service != nil {
 		return b.backendOf(ingress, wanted.Service)
@@ -69,8 +70,8 @@ func (b *builder) defaultBackendOf(ingress *networkingv1.Ingress) string {
 	return DefaultBackendName
 }
 
-// invalidHost says what keeps a host out of nginx.conf, as the Kubernetes API
-// does; files of a cluster's manifests have not been through it.
+// invalidHost returns the reason why a host cannot appear in nginx.conf, or "". It repeats the
+// Kubernetes API's validation, because manifests from files have not been validated.
 func invalidHost(host string) string {
 	check := validation.IsDNS1123Subdomain
 	if strings.HasPrefix(host, "*.") {
@@ -82,7 +83,8 @@ func invalidHost(host string) string {
 	return ""
 }
 
-// location returns a location with what the annotations of its ingress and the options ask for.
+// location returns a location with the settings from its ingress's annotations and from the
+// options.
 func (b *builder) location(path string, pathType *networkingv1.PathType, ingress *networkingv1.Ingress, backend string) *Location {
 	location := &Location{
 		Path:     path,
@@ -101,18 +103,18 @@ func (b *builder) location(path string, pathType *networkingv1.PathType, ingress
 	return location
 }
 
-// owner names the ingress behind a location.
+// owner returns the name of the location's ingress.
 func (l *Location) owner() types.NamespacedName {
 	return types.NamespacedName{Namespace: l.Ingress.Namespace, Name: l.Ingress.Name}
 }
 
-// find is the location of exactly this path and type, -1 if there is none.
-// ingress-nginx looks at the path alone, and so can end up with two equal locations.
+// find returns the index of the location with exactly this path and type, or -1. ingress-nginx
+// compares the path alone, and so can produce two equal locations.
 func (s *Server) find(path string, pathType networkingv1.PathType) int {
 	if s.places == nil {
 		s.places = make(map[claim]int)
 	}
-	for i := len(s.places); i < len(s.Locations); i++ { // no two are equal
+	for i := len(s.places); i < len(s.Locations); i++ { // all are different, so places has one entry per location
 		l := s.Locations[i]
 		s.places[claim{l.Path, *l.PathType}] = i
 	}
@@ -122,7 +124,7 @@ func (s *Server) find(path string, pathType networkingv1.PathType) int {
 	return -1
 }
 
-// claim is what ingresses claim of a server.
+// claim identifies a location of a server.
 type claim struct {
 	path     string
 	pathType networkingv1.PathType

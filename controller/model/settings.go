@@ -8,8 +8,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// addServerSettings sets what annotations say of a whole host. Each is the
-// oldest ingress's to say.
+// addServerSettings applies the annotations that concern a whole host. For each setting, the oldest
+// ingress wins.
 func (b *builder) addServerSettings() {
 	for _, ingress := range b.Ingresses {
 		if b.isCanary(ingress) {
@@ -41,23 +41,23 @@ func (b *builder) addSettings(server *Server, ingress *networkingv1.Ingress) {
 		if *setting.server == "" {
 			*setting.server = setting.value
 		} else if setting.value != "" && setting.value != *setting.server {
-			b.find(ingress, b.annotationKey(setting.name), "an older ingress of %s says otherwise; this is ignored", server.Hostname)
+			b.find(ingress, b.annotationKey(setting.name), "an older ingress of %s sets another value; this one is ignored", server.Hostname)
 		}
 	}
 	b.addAliases(server, ingress, set.Aliases)
 	if set.Redirect.FromToWWW && !server.RedirectFromToWWW {
 		server.RedirectFromToWWW = true
-		b.fromToWWW = append(b.fromToWWW, wish{server, ingress})
+		b.fromToWWW = append(b.fromToWWW, serverWish{server, ingress})
 	}
 }
 
-// wish is what an ingress wants of a server.
-type wish struct {
+// serverWish is a setting of a server and the ingress that asks for it.
+type serverWish struct {
 	server  *Server
 	ingress *networkingv1.Ingress
 }
 
-// hosts are those of the rules of an ingress, each once.
+// hosts returns the hosts in the rules of an ingress without duplicates.
 func hosts(ingress *networkingv1.Ingress) []string {
 	var all []string
 	for _, rule := range ingress.Spec.Rules {
@@ -73,16 +73,16 @@ func (b *builder) addAliases(server *Server, ingress *networkingv1.Ingress, alia
 	case len(aliases) == 0:
 	case len(server.Aliases) > 0:
 		if !slices.Equal(server.Aliases, aliases) {
-			b.find(ingress, b.annotationKey("server-alias"), "an older ingress of %s says otherwise; this is ignored", server.Hostname)
+			b.find(ingress, b.annotationKey("server-alias"), "an older ingress of %s sets another value; this one is ignored", server.Hostname)
 		}
 	default:
 		server.Aliases = aliases
-		b.aliased = append(b.aliased, wish{server, ingress})
+		b.aliased = append(b.aliased, serverWish{server, ingress})
 	}
 }
 
-// settleAliases leaves each name to one server: to the one that has it as its
-// own, else to the oldest ingress's. They are sorted, each once.
+// settleAliases assigns each alias to one server. A server whose own name it is wins, then the
+// oldest ingress. It sorts the aliases and removes duplicates.
 func (b *builder) settleAliases() {
 	b.aliases = make(map[string]*Server)
 	for _, w := range b.aliased {
@@ -102,7 +102,7 @@ func (b *builder) settleAliases() {
 	}
 }
 
-// holderOf is the server that a name leads to, nil if there is none.
+// holderOf returns the server that has the name as its own or as an alias, or nil.
 func (b *builder) holderOf(name string) *Server {
 	if server := b.servers[name]; server != nil {
 		return server
@@ -110,7 +110,7 @@ func (b *builder) holderOf(name string) *Server {
 	return b.aliases[name]
 }
 
-// redirects are the hosts that only redirect to the one with, or without, www.
+// redirects returns the hosts that only redirect to their counterpart with, or without, www.
 func (b *builder) redirects() []Redirect {
 	var all []Redirect
 	for _, w := range b.fromToWWW {
@@ -121,7 +121,7 @@ func (b *builder) redirects() []Redirect {
 		}
 		key := b.annotationKey("from-to-www-redirect")
 		if to == DefaultServerName || strings.HasPrefix(to, "*.") {
-			b.find(w.ingress, key, "%s is no single name; nothing is redirected to it", to)
+			b.find(w.ingress, key, "%s is not a single name; nothing is redirected to it", to)
 		} else if holder := b.holderOf(from); holder != nil {
 			b.find(w.ingress, key, "%s already leads to %s; it is not redirected to %s", from, holder.Hostname, to)
 		} else {

@@ -17,13 +17,13 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Name is ingress-nginx's name of the service's backend. Two ports that lead
-// to one service have the same.
+// Name returns ingress-nginx's name for the service's backend. Two ports of nginx that lead to the
+// same service port have the same name.
 func (s L4Service) Name() string {
 	return strings.ToLower(string(s.Backend.Protocol)) + "-" + s.Backend.Namespace + "-" + s.Backend.Name + "-" + s.Backend.Port.String()
 }
 
-// streamSnippets are those of the ingresses, then that of the ConfigMap.
+// streamSnippets returns the snippets of the ingresses, then that of the ConfigMap.
 func (b *builder) streamSnippets() []string {
 	var all []string
 	for _, ingress := range b.Ingresses {
@@ -33,8 +33,8 @@ func (b *builder) streamSnippets() []string {
 	return slices.DeleteFunc(all, func(snippet string) bool { return snippet == "" })
 }
 
-// streamServices are the services that a ConfigMap gives ports to, as far as
-// they have endpoints: nginx does not listen for the others.
+// streamServices returns the services to which a ConfigMap assigns ports, except those without
+// endpoints: nginx does not listen on their ports.
 func (b *builder) streamServices(configMap types.NamespacedName, protocol corev1.Protocol) []L4Service {
 	if configMap.Name == "" {
 		return nil
@@ -48,7 +48,7 @@ func (b *builder) streamServices(configMap types.NamespacedName, protocol corev1
 		b.findConfigMap(configMap, "", "nginx has no stream module (in Debian: libnginx-mod-stream); no %s port is served", protocol)
 		return nil
 	case len(config.Data) > 0 && b.options.DynamicConfiguration && b.options.Stream == options.PlainStream:
-		b.findConfigMap(configMap, "", "nginx has no stream-lua; each change of endpoints of a %s service is a reload", protocol)
+		b.findConfigMap(configMap, "", "nginx has no stream-lua; each change of a %s service's endpoints causes a reload", protocol)
 	}
 	var services []L4Service
 	for _, key := range slices.Sorted(maps.Keys(config.Data)) {
@@ -66,14 +66,14 @@ func (b *builder) streamServices(configMap types.NamespacedName, protocol corev1
 	return services
 }
 
-// streamService is the service of one line of the ConfigMap.
+// streamService returns the service of one entry of the ConfigMap.
 func (b *builder) streamService(configMap types.NamespacedName, key, value string, protocol corev1.Protocol) (L4Service, error) {
 	number, err := strconv.ParseUint(key, 10, 16)
 	if err != nil || number == 0 {
 		return L4Service{}, errors.New("want a port from 1 to 65535")
 	}
 	if use := b.options.Ports.Use(int(number)); use != "" {
-		return L4Service{}, fmt.Errorf("the controller's own %s is at that port", use)
+		return L4Service{}, fmt.Errorf("the controller uses that port for %s", use)
 	}
 	backend, proxy, err := parseL4Backend(value, protocol)
 	if err != nil {
@@ -97,12 +97,12 @@ func (b *builder) streamService(configMap types.NamespacedName, key, value strin
 	return L4Service{Port: int(number), Backend: backend, Endpoints: endpoints, Service: service}, nil
 }
 
-// l4Endpoints are those of a service's port, or why it has none by its nature.
+// l4Endpoints returns the endpoints of a service port, or an error if it cannot have any.
 func (b *builder) l4Endpoints(service *corev1.Service, wanted L4Backend) ([]Endpoint, error) {
 	name := snapshot.NameOf(service)
 	if service.Spec.Type == corev1.ServiceTypeExternalName {
 		if !b.options.DynamicStream() {
-			return nil, fmt.Errorf("service %s is of type ExternalName, which takes stream-lua: nginx itself would not start without an answer from DNS", name)
+			return nil, fmt.Errorf("service %s is of type ExternalName, which requires stream-lua: without it, nginx would not start if DNS did not answer", name)
 		}
 		endpoints, problem := b.externalEndpoints(service, wanted.Port)
 		if problem != "" {
@@ -114,12 +114,12 @@ func (b *builder) l4Endpoints(service *corev1.Service, wanted L4Backend) ([]Endp
 	if !ok {
 		return nil, fmt.Errorf("service %s has no %s port %s", name, wanted.Protocol, wanted.Port.String())
 	}
-	b.frozen[name] = true // nginx listens or not by them
+	b.frozen[name] = true // they decide whether nginx listens
 	return b.endpoints(source{service: service, port: port}), nil
 }
 
-// parseL4Backend reads <namespace>/<service>:<port>[:PROXY[:PROXY]]. What
-// follows the port is returned as it is.
+// parseL4Backend parses <namespace>/<service>:<port>[:PROXY[:PROXY]]. It returns the fields after
+// the port unparsed.
 func parseL4Backend(text string, protocol corev1.Protocol) (backend L4Backend, proxy []string, err error) {
 	fields := strings.Split(text, ":")
 	namespace, name, ok := strings.Cut(fields[0], "/")
@@ -129,8 +129,8 @@ func parseL4Backend(text string, protocol corev1.Protocol) (backend L4Backend, p
 	return L4Backend{Namespace: namespace, Name: name, Port: intstr.Parse(fields[1]), Protocol: protocol}, fields[2:], nil
 }
 
-// parseProxyProtocol reads [PROXY[:PROXY]]: by the first nginx reads the PROXY
-// protocol, by the second it writes it. The error says what was ignored.
+// parseProxyProtocol parses [PROXY[:PROXY]]. With the first field nginx expects the PROXY protocol
+// from clients, with the second it sends it to pods. The error describes what is ignored.
 func parseProxyProtocol(fields []string, protocol corev1.Protocol) (ProxyProtocol, error) {
 	switch {
 	case len(fields) == 0:
@@ -156,8 +156,8 @@ func parseProxyProtocol(fields []string, protocol corev1.Protocol) (ProxyProtoco
 	return proxy, err
 }
 
-// findL4Port is the port of a service whose number or name is wanted. Unlike
-// for an ingress the target port does not count.
+// findL4Port returns the port of a service with the wanted number or name. Unlike findPort, it
+// ignores the target port.
 func findL4Port(service *corev1.Service, wanted L4Backend) (corev1.ServicePort, bool) {
 	for _, port := range service.Spec.Ports {
 		if protocolOf(port.Protocol) != wanted.Protocol {
@@ -170,14 +170,14 @@ func findL4Port(service *corev1.Service, wanted L4Backend) (corev1.ServicePort, 
 	return corev1.ServicePort{}, false
 }
 
-// clashes says what keeps a service from being served besides the others.
+// clashes returns an error if the service conflicts with one of the others.
 func clashes(service L4Service, others []L4Service) error {
 	for _, other := range others {
 		switch {
 		case other.Port == service.Port:
-			return fmt.Errorf("port %d is there already", service.Port)
+			return fmt.Errorf("port %d is already in use", service.Port)
 		case other.Name() == service.Name() && snapshot.NameOf(other.Service) != snapshot.NameOf(service.Service):
-			return fmt.Errorf("the backend would be named %s, as that of service %s", service.Name(), snapshot.NameOf(other.Service))
+			return fmt.Errorf("the backend would have the same name, %s, as that of service %s", service.Name(), snapshot.NameOf(other.Service))
 		}
 	}
 	return nil

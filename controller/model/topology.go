@@ -8,15 +8,15 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 )
 
-// hints say whether traffic to a service keeps to its zone, and to which.
+// hints describes whether traffic to a service stays in its zone.
 type hints struct {
-	zone string // empty: it does not
-	// fallback takes all endpoints of a slice that has none for the zone.
+	zone string // empty if traffic may leave the zone
+	// fallback means that all endpoints of a slice are used if none is for the zone.
 	fallback bool
 }
 
-// hintsOf reads a service's wish: its trafficDistribution or, of older clusters,
-// an annotation (Service API).
+// hintsOf reads the setting of a service: trafficDistribution or, in older clusters, an annotation
+// (Service API).
 func hintsOf(service *corev1.Service, zone string) hints {
 	switch wish := service.Spec.TrafficDistribution; {
 	case zone == "":
@@ -28,8 +28,8 @@ func hintsOf(service *corev1.Service, zone string) hints {
 	return hints{}
 }
 
-// in tells which endpoints of a slice are near. Hints count only when all of a
-// slice have one: otherwise they are not complete (EndpointSlice API).
+// in returns a filter for the endpoints of a slice that are for the zone. Hints count only if all
+// endpoints of the slice have one; otherwise they are incomplete (EndpointSlice API).
 func (h hints) in(slice *discoveryv1.EndpointSlice) func(discoveryv1.Endpoint) bool {
 	everywhere := func(discoveryv1.Endpoint) bool { return true }
 	if h.zone == "" {

@@ -11,13 +11,13 @@ func isVariable(name string, further map[string]bool) bool {
 	return further[name] || options.IsVariable(name)
 }
 
-// reference is a dollar and what nginx takes for its variable: a capture's
-// number, a name, or a name in braces.
+// reference matches a dollar sign and what nginx reads as the variable after it: the number of a
+// capture, a name, or a name in braces.
 var reference = regexp.MustCompile(`\$(?:[1-9]|\{(\w+)\}|(\w+)|)`)
 
-// withKnownVariables has a dollar for each dollar that nginx would take for a
-// variable it does not have, and would refuse: those, as they were written.
-func withKnownVariables(text string, further map[string]bool) (known string, unknown []string) {
+// escapeUnknownVariables replaces the dollar sign of each variable that nginx does not know, and
+// would refuse, by a literal one. It also returns those variables as written.
+func escapeUnknownVariables(text string, further map[string]bool) (known string, unknown []string) {
 	if !strings.Contains(text, "$") {
 		return text, nil
 	}
@@ -37,8 +37,8 @@ var (
 	captured  = regexp.MustCompile(`\(\?P?[<'](\w+)[>']`)
 )
 
-// furtherVariables are those that snippets mention, which may define them, and
-// the captures that patterns name.
+// furtherVariables returns the variables that snippets mention, and may define, and the named
+// captures of patterns.
 func (b *builder) furtherVariables() map[string]bool {
 	config := b.options.Config
 	further := make(map[string]bool)

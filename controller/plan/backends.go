@@ -10,15 +10,15 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// The shared dictionaries that hold what Lua was told.
+// These shared dictionaries hold the backends that were sent to Lua.
 const (
 	backendsDict = "configuration_data"
 	streamDict   = "tcp_udp_configuration_data"
 )
 
-// loseDict tells whether a reload takes away what a dictionary holds: nginx
-// keeps it only while its size stays the same.
-func loseDict(name string, running, next State) bool {
+// losesDict reports whether a reload empties a shared dictionary. nginx keeps its content only if
+// its size stays the same.
+func losesDict(name string, running, next State) bool {
 	if bytes.Equal(running.Conf, next.Conf) {
 		return false
 	}
@@ -35,8 +35,8 @@ func dictLine(name string, conf []byte) []byte {
 	return nil
 }
 
-// whyPost says which backends and endpoints came and went, or that the
-// dictionary that holds them does.
+// whyPost lists the backends and endpoints that were added, removed or changed. If there are none,
+// the reason is that a reload empties the dictionary.
 func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 	if told == nil {
 		return []Why{{New: "first backends"}}
@@ -61,12 +61,11 @@ func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 	return bounded(whys)
 }
 
-// describe writes a backend as lines: one for each endpoint, and one for each
-// other thing that is said of it.
+// describe formats a backend as lines: one per endpoint, and one per other field.
 func describe(name string, encoded []byte) []string {
 	var backend map[string]json.RawMessage
 	if err := json.Unmarshal(encoded, &backend); err != nil {
-		return []string{name + " is no JSON object: " + err.Error()}
+		return []string{name + " is not a JSON object: " + err.Error()}
 	}
 	var described []string
 	for _, key := range slices.Sorted(maps.Keys(backend)) {
@@ -82,7 +81,7 @@ func describe(name string, encoded []byte) []string {
 
 type endpoint struct{ Address, Port string }
 
-// endpoints are none when there is no such key.
+// endpoints decodes a list of endpoints; nil gives an empty list.
 func endpoints(raw json.RawMessage) []endpoint {
 	var all []endpoint
 	if err := json.Unmarshal(raw, &all); err != nil && raw != nil {

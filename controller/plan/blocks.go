@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// place is where a line of nginx.conf stands: a server and location, and the
-// innermost block if that is another one (upstream x, map $a $b, if …).
+// place identifies a block of nginx.conf: a server, a location, and the innermost block if that is
+// neither (upstream x, map $a $b, if …).
 type place struct {
 	server, location, block string
 }
 
-// outer is the place around this one.
+// outer returns the place that contains this one.
 func (p place) outer() place {
 	switch {
 	case p.block != "":
@@ -22,22 +22,21 @@ func (p place) outer() place {
 	return place{}
 }
 
-// lines are the lines of nginx.conf by place, places in the order of the file.
+// lines groups the lines of nginx.conf by place. order has the places in the order of the file.
 type lines struct {
 	at    map[place][]string
 	order []place
 }
 
-// split sorts the lines of nginx.conf by place. It reads the file as render
-// writes it and as ingress-nginx does: a block opens and closes at the end of
-// a line, and a server says its name before its locations. A TCP or UDP server,
-// which has none, goes by its port.
+// split groups the lines of nginx.conf by place. It relies on the layout that both render and
+// ingress-nginx use: blocks open and close at the end of a line, and server_name precedes the
+// locations. TCP and UDP servers have no name and are identified by their port.
 func split(conf []byte) lines {
 	l := lines{at: make(map[place][]string)}
-	var around []string // the blocks that are open
+	var around []string // the open blocks, outermost first
 	server := ""
 	l.add(place{}, "")
-	for line := range strings.Lines(string(conf)) { // parts of one string
+	for line := range strings.Lines(string(conf)) { // substrings, not copies
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
@@ -61,11 +60,11 @@ func split(conf []byte) lines {
 	return l
 }
 
-// serverName is the name that a line gives to its server, if it gives one.
+// serverName returns the server name that a line sets, or "".
 func serverName(subsystem, line string) string {
 	line = strings.TrimSuffix(line, ";")
 	if name, ok := strings.CutPrefix(line, "server_name "); ok {
-		first, _, _ := strings.Cut(name, " ") // its aliases follow
+		first, _, _ := strings.Cut(name, " ") // the aliases follow
 		return strings.Trim(first, `"`)
 	}
 	if listen, ok := strings.CutPrefix(line, "listen "); ok && subsystem == "stream" {
@@ -92,7 +91,7 @@ func within(server string, around []string) place {
 	return at
 }
 
-// add notes a line, and a place even when it has no line.
+// add adds a line to a place. An empty line only adds the place.
 func (l *lines) add(at place, line string) {
 	have, known := l.at[at]
 	if !known {

@@ -1,19 +1,19 @@
 package plan
 
-// deltaShare is what part of all backends' bytes the changes that were sent
-// since may make up. A new worker takes over all of them, and shared memory
-// keeps them beside the whole.
+// deltaShare limits the bytes of all deltas since the last full POST, as a share of the bytes of
+// all backends. New workers must apply all deltas, and shared memory stores them in addition to the
+// full list.
 const deltaShare = 0.5
 
-// delta is what is to be sent instead of all backends, nil if that would save
-// nothing or Lua does not take it.
+// delta returns the changes to send instead of all backends, or nil if all must be sent: Lua does
+// not accept deltas, it lacks the running backends, or the deltas are too large.
 func delta(running, next State) []byte {
-	if !next.TakesDeltas || running.Backends == nil || loseDict(backendsDict, running, next) {
+	if !next.TakesDeltas || running.Backends == nil || losesDict(backendsDict, running, next) {
 		return nil
 	}
 	changes, err := next.Backends.Delta(running.Backends)
 	if err != nil {
-		return nil // they are no JSON: whoever reads all of them will say so
+		return nil // a backend is not valid JSON; a full POST reports the error
 	}
 	if float64(running.DeltaBytes+len(changes)) > deltaShare*float64(next.Backends.Size()) {
 		return nil

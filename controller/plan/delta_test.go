@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// many are backends of which one has that port.
+// many returns backends, one of which has the given port.
 func many(port int) wire.List {
 	var list wire.List
 	add := func(name string, port int) {
@@ -25,7 +25,7 @@ func deltas(port int) plan.State {
 	return plan.State{Conf: []byte("conf"), Backends: many(port), TakesDeltas: true}
 }
 
-// post is the one step from one state to another.
+// post returns the only step from one state to the next.
 func post(t *testing.T, running, next plan.State) plan.Step {
 	t.Helper()
 	steps := plan.Diff(running, next)
@@ -42,12 +42,12 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 	other := deltas(2)
 	other.Backends = wire.List{{Name: "other", JSON: []byte(`{"name":"other"}`)}}
 	if step := post(t, deltas(1), other); step.Delta != nil {
-		t.Errorf("a delta of %d bytes in the place of %d", len(step.Delta), other.Backends.Size())
+		t.Errorf("a delta of %d bytes instead of %d bytes", len(step.Delta), other.Backends.Size())
 	}
 	unasked := deltas(2)
 	unasked.TakesDeltas = false
 	if step := post(t, deltas(1), unasked); step.Delta != nil {
-		t.Error("a delta for Lua that does not take it")
+		t.Error("a delta for Lua that does not accept deltas")
 	}
 	resized := deltas(2)
 	resized.Conf = []byte("lua_shared_dict configuration_data 30M;")
@@ -60,7 +60,8 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 	}
 }
 
-// What new workers must take over, and shared memory keep, is bounded.
+// The size of all deltas is limited, because new workers must apply them and shared memory must
+// store them.
 func TestAllBackendsArePlannedAgainAfterManyDeltas(t *testing.T) {
 	running, whole, sinceWhole := deltas(0), 0, 0
 	for i := range 100 {

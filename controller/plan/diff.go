@@ -5,16 +5,15 @@ import (
 	"maps"
 )
 
-// Diff is what must be done so that nginx, which reads running, comes to read
-// next: nothing when the bytes are equal. A zero running state is an nginx
-// that has not been started.
+// Diff returns the steps that bring nginx from the running state to the next. There are none if the
+// bytes are equal. The zero State is an nginx that has not been started.
 func Diff(running, next State) []Step {
 	var steps []Step
 	now := running
 	now.TakesDeltas = next.TakesDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
-	if !startsAlike(running, next) {
-		now = now.startedAs(next)
+	if !sameAtStart(running, next) {
+		now = now.withStartOf(next)
 		now.forget(running)
 		step(Reload, whyReload(running, next))
 	}
@@ -42,21 +41,21 @@ func Diff(running, next State) []Step {
 	return steps
 }
 
-// forget drops what Lua knew before and a reload takes away.
+// forget clears what Lua received before and loses in a reload.
 func (s *State) forget(before State) {
-	if loseDict(backendsDict, before, *s) {
+	if losesDict(backendsDict, before, *s) {
 		s.Backends = nil
 	}
-	if loseDict(streamDict, before, *s) {
+	if losesDict(streamDict, before, *s) {
 		s.Stream = nil
 	}
-	if loseServers(before, *s) {
+	if losesServers(before, *s) {
 		s.Servers = nil
 	}
 }
 
-// needsStream tells whether the line to the stream port must be sent. To an
-// nginx that has been told of no service, nothing need be said of none.
+// needsStream reports whether the stream backends must be sent. An empty list need not be sent to
+// an nginx that has none.
 func needsStream(now, next State) bool {
 	if next.Stream == nil || len(now.Stream) == 0 && len(next.Stream) == 0 {
 		return false
@@ -68,6 +67,6 @@ func sameFiles(running, next State) bool {
 	return maps.EqualFunc(running.Files, next.Files, bytes.Equal)
 }
 
-func loseServers(running, next State) bool {
-	return loseDict("certificate_data", running, next) || loseDict("certificate_servers", running, next)
+func losesServers(running, next State) bool {
+	return losesDict("certificate_data", running, next) || losesDict("certificate_servers", running, next)
 }

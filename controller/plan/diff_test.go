@@ -41,8 +41,7 @@ func TestStepsLeadToTheWantedState(t *testing.T) {
 	}
 }
 
-// Whatever two nginx.conf say, a step is there when their bytes differ, and it
-// has a reason.
+// For any two nginx.conf files, there is a step if their bytes differ, and it has a reason.
 func FuzzDiff(f *testing.F) {
 	f.Add("server {\nserver_name a;\nlocation / {\nset $x 1;\n}\n}\n", "server {\nserver_name a;\nlocation / {\nset $x 2;\n}\n}\n", "{}", `{"name":"x","endpoints":[{"address":"a","port":"1"}]}`)
 	f.Add("}\n{\nserver_name", "  a;\n# b", `{"name":1,"endpoints":{}}`, "null")

@@ -36,8 +36,7 @@ spec:
       paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]
 `
 
-// stateOf goes through the controller's stages: manifests, snapshot, model, and
-// the bytes that nginx would read.
+// stateOf runs the controller's stages on manifests and returns the bytes that nginx would read.
 func stateOf(manifests string) plan.State {
 	source, err := snapshot.FromYAML(snapshot.File{Name: "shop.yaml", Data: []byte(manifests)})
 	if err != nil {
@@ -52,7 +51,7 @@ func stateOf(manifests string) plan.State {
 	return state
 }
 
-// Another pod is told to Lua; another path needs a new nginx.conf.
+// A new pod address is posted to Lua; a new path needs a new nginx.conf.
 func ExampleDiff() {
 	running := stateOf(shop)
 	for _, next := range []string{

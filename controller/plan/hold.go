@@ -8,31 +8,31 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// startsAlike tells whether nginx reads the same in both states when it starts
+// sameAtStart reports whether both states are equal in everything that nginx reads when it starts
 // or reloads.
-func startsAlike(a, b State) bool {
+func sameAtStart(a, b State) bool {
 	return bytes.Equal(a.Conf, b.Conf) && bytes.Equal(a.LuaConfig, b.LuaConfig) && sameTracing(a, b) && sameFiles(a, b) && maps.Equal(a.Foreign, b.Foreign)
 }
 
-// startedAs is a state with what nginx reads when it starts from another.
-func (s State) startedAs(other State) State {
+// withStartOf returns a copy of the state in which everything that nginx reads when it starts comes
+// from other.
+func (s State) withStartOf(other State) State {
 	s.Conf, s.LuaConfig, s.Tracing, s.Files, s.Foreign = other.Conf, other.LuaConfig, other.Tracing, other.Files, other.Foreign
 	return s
 }
 
-// Hold returns the wanted state without the changes that need a reload: these parts
-// stay as they run, with the backends and certificates that they use. It is for times
-// when nginx must not reload. An error comes from the JSON of certificates.
+// Hold returns the next state without the changes that need a reload. These parts stay as they run,
+// and so do the backends and certificates that they use. It is for times when nginx must not
+// reload. It returns an error if the certificates are not valid JSON.
 func Hold(running, next State) (State, error) {
-	held := next.startedAs(running)
+	held := next.withStartOf(running)
 	held.Backends = next.Backends.Keeping(running.Backends)
 	var err error
 	held.Servers, err = wire.ServersKeeping(running.Servers, next.Servers)
 	return held, err
 }
 
-// With is the state of an nginx that also reads those of the files that its
-// nginx.conf names; see Foreign.
+// With returns the state with those of the files in Foreign that its nginx.conf names.
 func (s State) With(files map[string]string) State {
 	s.Foreign = nil
 	for path, stamp := range files {
@@ -46,7 +46,7 @@ func (s State) With(files map[string]string) State {
 	return s
 }
 
-// whyForeign says which of those files came, went or changed.
+// whyForeign lists the foreign files that were added, removed or changed.
 func whyForeign(running, next State) []Why {
 	var whys []Why
 	for _, path := range slices.Sorted(maps.Keys(next.Foreign)) {

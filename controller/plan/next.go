@@ -9,23 +9,22 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// Next is the state that nginx should be in. An error is one of the template,
-// with its file and line.
+// Next returns the state that nginx should have. Errors come from the template and have its file
+// and line.
 func Next(m *model.Model, in render.Input) (State, error) {
 	return new(Memo).Next(m, in)
 }
 
-// Memo works out one state after another, and of a model that differs from the
-// one before in endpoints alone only what endpoints change. What it returns is
-// what Next would.
+// Memo computes a sequence of states. If two models differ only in endpoints, it recomputes only
+// what depends on endpoints. The results are the same as those of Next.
 type Memo struct {
-	model    *model.Model // nil: nothing yet
+	model    *model.Model // nil before the first state
 	input    render.Input
 	state    State
 	backends wire.Memo
 }
 
-// Next is as the function of that name.
+// Next returns the same as the function of that name.
 func (memo *Memo) Next(m *model.Model, in render.Input) (State, error) {
 	state := memo.state
 	if !memo.holds(m, in) {
@@ -44,12 +43,12 @@ func (memo *Memo) Next(m *model.Model, in render.Input) (State, error) {
 	return state, nil
 }
 
-// holds tells whether nothing but Backends differs from the last state.
+// holds reports whether the new state can differ from the last one only in Backends.
 func (memo *Memo) holds(m *model.Model, in render.Input) bool {
 	return memo.model != nil && m.SameButEndpoints(memo.model) && !render.ReadsEndpoints(in) && reflect.DeepEqual(in, memo.input)
 }
 
-// static is all that does not depend on the endpoints of backends.
+// static returns everything in the state that does not depend on the endpoints of backends.
 func static(m *model.Model, in render.Input) (State, error) {
 	conf, err := render.Render(m, in)
 	if err != nil {

@@ -1,62 +1,61 @@
-// Package plan decides what nginx needs to be told. It stands between the
-// model of the wanted configuration and apply, which performs the steps. Its
-// one rule: decide by the bytes that nginx would read, never by fields.
+// Package plan decides which steps bring nginx to the wanted configuration. It stands between the
+// model and apply, which performs the steps. Its one rule: compare the bytes that nginx would read,
+// never fields.
 package plan
 
 import "windtunnel.dev/controller/wire"
 
-// State is what nginx reads, as bytes: the running one and the wanted one are
-// compared as they are. Checksums and times do not belong in it. Files and
-// Servers have private keys in them: they are not for logs.
+// State is what nginx reads, as bytes. The running and the wanted state are compared byte by byte,
+// so checksums and times do not belong in it. Files and Servers contain private keys and must not
+// be logged.
 type State struct {
 	Conf      []byte            // nginx.conf
-	LuaConfig []byte            // lua/cfg.json, read by Lua at start: a change needs a reload
-	Files     map[string][]byte // by path: what else nginx reads at start
-	Backends  wire.List         // what POST /configuration/backends says
-	Stream    wire.List         // what the line to the stream port says; nil where Lua does not balance TCP and UDP
+	LuaConfig []byte            // lua/cfg.json, which Lua reads at start: a change needs a reload
+	Files     map[string][]byte // other files that nginx reads at start, by path
+	Backends  wire.List         // for POST /configuration/backends
+	Stream    wire.List         // for the stream port; nil if Lua does not balance TCP and UDP
 	Servers   []byte            // body of POST /configuration/servers
-	// Passthrough is what the controller's own TLS listener is told
-	// (wire.Passthrough); nil where there is none.
+	// Passthrough is the configuration of the controller's own TLS listener (a wire.Passthrough as
+	// JSON); nil if there is none.
 	Passthrough []byte
 
-	// Foreign are files that others write and nginx reads when it starts, by
-	// path, each with what changes when it does.
+	// Foreign are files that nginx reads when it starts but the controller does not write. It maps
+	// each path to a text that changes when the file does.
 	Foreign map[string]string
 
-	Tracing map[string][]byte // files of tracers, by path, read when nginx starts
+	Tracing map[string][]byte // the tracers' files, by path, which nginx reads when it starts
 
-	TakesDeltas bool // Lua takes changes of backends instead of all of them
-	DeltaBytes  int  // planned as changes since all backends were
+	TakesDeltas bool // whether Lua accepts deltas of backends
+	DeltaBytes  int  // bytes of the deltas since all backends were sent
 }
 
-// StepKind says what a step does.
+// StepKind is the kind of a step.
 type StepKind string
 
-// The kinds of step, in the order they are performed: the reload first, as
-// ingress-nginx does it, so that a backend is known when its location is.
+// Steps are performed in this order. As in ingress-nginx, the reload comes first: nginx.conf has a
+// new location before Lua has its backend.
 const (
 	Reload       StepKind = "reload"        // write the files, nginx -t, signal
-	Pass         StepKind = "pass"          // tell our own TLS listener
+	Pass         StepKind = "pass"          // configure the controller's own TLS listener
 	PostBackends StepKind = "post-backends" // POST /configuration/backends
-	SendStream   StepKind = "send-stream"   // the line to the stream port
+	SendStream   StepKind = "send-stream"   // send a line to the stream port
 	PostServers  StepKind = "post-servers"  // POST /configuration/servers
 )
 
-// Step is one thing to do, with what it needs and why it is needed.
+// Step is one action, with the data it needs and the reasons for it.
 type Step struct {
 	Kind StepKind
-	Next State // what holds after the step
-	Why  []Why // at least one, and at most 21: the last then says how many more
+	Next State // the state after the step
+	Why  []Why // 1 to 20 reasons; if there are more, the 21st gives their number
 
-	// Delta is enough to send in the place of all backends, if Lua has those of
-	// the state before. It is nil where all must be sent.
+	// Delta is the body to send instead of all backends, if Lua has those of the previous state. It
+	// is nil if all must be sent.
 	Delta []byte
 }
 
-// Why is one reason for a step, in the words of nginx.conf: the server, the
-// location and the line that changed; of cfg.json and of backends, which have
-// neither server nor location, the setting or endpoint that changed. Fields
-// that say nothing are empty: without Old something came, without New it went.
+// Why is one reason for a step. For nginx.conf it has the server, the location and the line that
+// changed. cfg.json and backends have neither server nor location, only the setting or endpoint
+// that changed. Old is empty for an addition, New for a removal.
 type Why struct {
 	Server   string
 	Location string

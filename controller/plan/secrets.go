@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// whyFiles says which files came, went or changed; never what is in them.
+// whyFiles lists the files that were added, removed or changed, without their contents.
 func whyFiles(running, next State) []Why {
 	var whys []Why
 	for _, path := range slices.Sorted(maps.Keys(next.Files)) {
 		if content, known := running.Files[path]; !known {
 			whys = append(whys, Why{New: "file " + path})
 		} else if !bytes.Equal(content, next.Files[path]) {
-			whys = append(whys, Why{New: "file " + path + " with other content"})
+			whys = append(whys, Why{New: "file " + path + " with new content"})
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(running.Files)) {
@@ -26,14 +26,14 @@ func whyFiles(running, next State) []Why {
 	return whys
 }
 
-// whyServers says which hosts have another certificate, and which certificates
-// are renewed; certificates are called by their UID.
+// whyServers lists the hosts whose certificate changed, and the renewed certificates. Certificates
+// are identified by their UID.
 func whyServers(running, next State) []Why {
 	if len(running.Servers) == 0 {
 		return []Why{{New: "first certificates"}}
 	}
 	if bytes.Equal(running.Servers, next.Servers) {
-		return []Why{{New: "another size of the dictionaries of certificates"}}
+		return []Why{{New: "the dictionaries for certificates have a new size"}}
 	}
 	type told struct{ Certificates, Servers map[string]string }
 	var old, new told
@@ -53,18 +53,17 @@ func whyServers(running, next State) []Why {
 	return orLayout(whys, "the same certificates in another order")
 }
 
-// whyPass says which hosts are passed to which address, or what else the
-// listener is told.
+// whyPass lists the changes of hosts and addresses, and of the listener's other settings.
 func whyPass(running, next State) []Why {
 	if len(running.Passthrough) == 0 {
-		return []Why{{New: "first list of TLS passthrough"}}
+		return []Why{{New: "first configuration of TLS passthrough"}}
 	}
 	old, new := flat(running.Passthrough), flat(next.Passthrough)
 	whys := compareMaps(old, new, func(key, value string) string { return "TLS passthrough of " + key + " to " + value })
-	return orLayout(whys, "the same list of TLS passthrough in another order")
+	return orLayout(whys, "the same configuration of TLS passthrough in another order")
 }
 
-// flat is every value of a JSON object by its key, those of hosts by the host.
+// flat returns the top-level values of a JSON object by key, with the hosts' addresses by host.
 func flat(text []byte) map[string]string {
 	var parsed struct{ Hosts map[string]string }
 	var rest map[string]json.RawMessage

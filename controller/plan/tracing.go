@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// sameTracing tells whether two states have the same files of tracers.
+// sameTracing reports whether two states have the same tracers' files.
 func sameTracing(running, next State) bool {
 	return maps.EqualFunc(running.Tracing, next.Tracing, bytes.Equal)
 }
 
-// whyTracing says what differs in the files of tracers.
+// whyTracing lists the differences between the tracers' files.
 func whyTracing(running, next State) []Why {
 	var whys []Why
 	for _, file := range slices.Sorted(maps.Keys(next.Tracing)) {

@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// A tracer's module reads its file when nginx starts: a change is a reload.
-func TestAChangeOfATracersFileIsAReload(t *testing.T) {
+// A tracer's module reads its file when nginx starts, so a change needs a reload.
+func TestTracerFileChangeNeedsReload(t *testing.T) {
 	state := func(text string) plan.State {
 		s := plan.State{Conf: []byte("events {}\n"), LuaConfig: []byte("{}")}
 		if text != "" {

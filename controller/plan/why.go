@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// maxWhys bounds the reasons of one step: they are for people to read.
+// maxWhys limits the number of reasons of a step, because people read them.
 const maxWhys = 20
 
 func (w Why) String() string {
@@ -34,7 +34,7 @@ func (w Why) String() string {
 	return strings.Join(where, " ") + ": " + what
 }
 
-// whyReload says what differs in the files that nginx reads when it starts.
+// whyReload lists the differences in the files that nginx reads when it starts.
 func whyReload(running, next State) []Why {
 	if len(running.Conf) == 0 {
 		return []Why{{New: "first configuration"}}
@@ -53,8 +53,8 @@ func whyReload(running, next State) []Why {
 	return bounded(whys)
 }
 
-// compare is what came and went, in the order of the files. A server, a
-// location or another block that is new or gone is one reason, whatever is in it.
+// compare lists additions and removals in the order of the files. A server, location or other block
+// that is added or removed as a whole is one reason, whatever its content.
 func compare(old, new lines) []Why {
 	var whys []Why
 	for _, at := range new.order {
@@ -76,7 +76,7 @@ func (p place) why(old, new string) Why {
 	return Why{Server: p.server, Location: p.location, Old: old, New: new}
 }
 
-// name is what a place is called when it comes or goes as a whole.
+// name returns the name of a place in a reason about the whole place.
 func (p place) name() string {
 	switch {
 	case p.block != "":
@@ -87,8 +87,8 @@ func (p place) name() string {
 	return "server"
 }
 
-// compareAt is what came and went at one place. A line that went and one that
-// came on the same subject are one change.
+// compareAt lists additions and removals in one place. A removed line and an added line with the
+// same subject become one change.
 func compareAt(at place, old, new []string) []Why {
 	if slices.Equal(old, new) {
 		return nil
@@ -109,7 +109,7 @@ func compareAt(at place, old, new []string) []Why {
 	return whys
 }
 
-// line is a line with the block it is in, if that is neither server nor location.
+// line prefixes a line with its block, if that is neither server nor location.
 func (p place) line(text string) string {
 	if p.block == "" {
 		return text
@@ -117,7 +117,8 @@ func (p place) line(text string) string {
 	return p.block + ": " + text
 }
 
-// without is all of lines less those of others, each as often as it is there.
+// without returns the lines that are not in others. Both may contain duplicates, each of which
+// counts.
 func without(lines, others []string) []string {
 	count := make(map[string]int, len(others))
 	for _, line := range others {
@@ -134,8 +135,8 @@ func without(lines, others []string) []string {
 	return left
 }
 
-// subject is what a line is about: its directive and, for those that set one
-// of many things, which.
+// subject returns what a line sets: its directive and, if the directive can set many things, which
+// one.
 func subject(line string) string {
 	name, rest, _ := strings.Cut(line, " ")
 	switch {
@@ -146,7 +147,7 @@ func subject(line string) string {
 	return name
 }
 
-// settings are the lines of cfg.json, one for each setting.
+// settings returns the lines of cfg.json, one per setting.
 func settings(luaConfig []byte) []string {
 	var all []string
 	for line := range bytes.SplitSeq(luaConfig, []byte("\n")) {
@@ -157,8 +158,8 @@ func settings(luaConfig []byte) []string {
 	return all
 }
 
-// firstDifference is where two files differ that have the same lines at the
-// same places: their order, a comment or their layout.
+// firstDifference returns the first difference between two files that have the same lines in the
+// same places. They differ in order, comments or layout.
 func firstDifference(old, new []byte) Why {
 	a, b := strings.Split(string(old), "\n"), strings.Split(string(new), "\n")
 	for i := range min(len(a), len(b)) {

@@ -8,47 +8,46 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// closedWithout are the annotations of the table of protections whose bad value
-// counts as none, and why that lets nobody in.
+// closedWithout lists the protecting annotations whose invalid values are ignored, with the reason
+// why that admits nobody.
 var closedWithout = map[string]string{
 	"auth-signin":                    "clients that are not authenticated get 401",
-	"auth-signin-redirect-param":     "as above; the name is that of a parameter",
-	"auth-cache-key":                 "each request is asked about",
-	"auth-keepalive-share-vars":      "the answer decides all the same",
-	"auth-tls-verify-client":         "on: a certificate must be shown",
-	"auth-tls-verify-depth":          "1: no authority in between",
-	"satisfy":                        "all must let a client in",
-	"ssl-passthrough":                "nginx decrypts, and whatever else is asked for holds",
+	"auth-signin-redirect-param":     "as above; it is only the name of a parameter",
+	"auth-cache-key":                 "the service is asked about each request",
+	"auth-keepalive-share-vars":      "the response decides anyway",
+	"auth-tls-verify-client":         "on: a certificate is required",
+	"auth-tls-verify-depth":          "1: no intermediate CA",
+	"satisfy":                        "all must admit the client",
+	"ssl-passthrough":                "nginx terminates TLS, and the other protections apply",
 	"enable-global-auth":             "true",
 	"enable-cors":                    "false",
-	"cors-allow-origin":              "bad origins are left out",
+	"cors-allow-origin":              "invalid origins are left out",
 	"cors-allow-methods":             "none is allowed",
 	"cors-allow-headers":             "none is allowed",
 	"cors-allow-credentials":         "they are not allowed",
-	"cors-expose-headers":            "none are shown",
+	"cors-expose-headers":            "none are exposed",
 	"disable-proxy-intercept-errors": "false: errors of pods are hidden",
-	"mirror-target":                  "no copy is sent",
-	"mirror-host":                    "the copy names its own host",
-	"canary-by-header":               "no request of it",
+	"mirror-target":                  "no request is mirrored",
+	"mirror-host":                    "the mirrored request has the target's host",
+	"canary-by-header":               "the canary gets no requests",
 	"canary-by-header-value":         "as above",
 	"canary-by-header-pattern":       "as above",
 	"canary-by-cookie":               "as above",
 	"ssl-prefer-server-ciphers":      "the ciphers are the same",
 	"proxy-ssl-name":                 "the pods' certificates must have another name, that of the backend",
-	"proxy-ssl-verify-depth":         "1: no authority in between",
-	"proxy-ssl-server-name":          "a name is not told",
+	"proxy-ssl-verify-depth":         "1: no intermediate CA",
+	"proxy-ssl-server-name":          "no name is sent",
 	"proxy-ssl-protocols":            "TLS 1.2",
 }
 
-// Without what it protects by, a location must not be open: a bad value of each
-// annotation of the table denies, keeps the earlier version, or counts as none
-// where that is the stricter.
-func TestABadValueNeverOpens(t *testing.T) {
+// A location must not be open without its protection. An invalid value of a protecting annotation
+// denies all requests, keeps the earlier version, or is ignored if that is stricter.
+func TestInvalidValuesNeverWidenAccess(t *testing.T) {
 	for _, unchecked := range []bool{false, true} {
 		for _, p := range protections {
 			for _, key := range p.keys {
 				if p.inSnippet || key == "auth-snippet" || key == "modsecurity-snippet" {
-					continue // no text of these is bad by itself
+					continue // any text is valid for these annotations
 				}
 				for _, bad := range []string{"nö;\n}", "%", "{;}"} {
 					given := "auth-url: http://auth.example/|auth-type: basic|auth-secret: passwords|auth-tls-secret: demo/ca|" +

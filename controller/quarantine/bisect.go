@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Tester is what Bisect needs of its caller.
+// Tester is the interface between Bisect and its caller.
 type Tester struct {
 	Clock func() time.Time
 	// Test runs nginx -t on the configuration of a cluster. words is nginx's message if it refuses
@@ -31,10 +31,10 @@ func (h *Hopeless) Error() string {
 	return fmt.Sprintf("nginx refuses the configuration no matter which ingress or key is left out: %s", h.words)
 }
 
-// Bisect runs trials of the objects that wait in quarantine, one after another. It stops when no
-// object waits, when the budget is spent, when ctx is done, or when Yield reports a sync. A later
-// call continues the search. changed reports that Serve now returns another cluster than before. The
-// error is nil or a *Hopeless.
+// Bisect tests the objects that wait in quarantine, one trial after another. It stops when no
+// object waits, the budget is spent, ctx is done, or Yield reports that a sync is due. The next
+// call continues the search. changed reports whether Serve now returns another cluster than before.
+// The error is nil or a *Hopeless.
 func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Tester) (changed bool, err error) {
 	for ctx.Err() == nil && !t.Clock().Before(q.retry) {
 		next, any := q.next(cluster, t.Clock())
@@ -51,7 +51,7 @@ func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Te
 			q.budget.spend(t.Clock(), t.Clock().Sub(began))
 			if err != nil {
 				q.retry = t.Clock().Add(testRetry)
-				return changed, nil
+				return changed, nil //nolint:nilerr // the trial is repeated after testRetry
 			}
 		}
 		if !refused {
@@ -76,7 +76,7 @@ func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Te
 	return changed, nil
 }
 
-// Wait returns the time until Bisect can run the next trial; false: there will be none unless
+// Wait returns the time until Bisect can run the next trial, or false if there is none unless
 // something changes.
 func (q *Quarantine) Wait(now time.Time) (time.Duration, bool) {
 	wait, any := q.waitForTrial(now)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// budget bounds the cost of trials: 60 per minute, and half of the time. Each can save up a minute's
-// worth. The zero value is a full budget.
+// budget limits the cost of trials to 60 per minute and to half of the time. Each limit allows
+// bursts of one minute's worth. The zero value is a full budget.
 type budget struct {
 	trials, milliseconds *rate.Limiter
 }
@@ -18,7 +18,7 @@ func (b *budget) fill() {
 	}
 }
 
-// spend charges a trial and its duration, even if the budget does not suffice.
+// spend charges a trial and its duration, even if the budget is too small.
 func (b *budget) spend(now time.Time, took time.Duration) {
 	b.fill()
 	b.trials.ReserveN(now, 1)

@@ -8,8 +8,7 @@ import (
 	"windtunnel.dev/controller/quarantine"
 )
 
-// An earlier version stands in for one that nginx refuses only if it protects no
-// less.
+// If nginx refuses a version, the earlier one replaces it only if it protects no less.
 func ExampleInsteadOf() {
 	version := func(annotations ...string) *networkingv1.Ingress {
 		ingress := new(networkingv1.Ingress)
@@ -24,5 +23,5 @@ func ExampleInsteadOf() {
 	fmt.Println(quarantine.InsteadOf(version("auth-url", "http://auth.example/"), good, "").Says)
 	// Output:
 	// its earlier version is served
-	// its requests get 503, as its earlier version protects less: external authentication
+	// its requests get 503, because its earlier version protects less: external authentication
 }

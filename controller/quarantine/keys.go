@@ -13,18 +13,18 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// refusedKey is a key of the controller's ConfigMap in quarantine. A nil value
-// stands for a ConfigMap without the key.
+// refusedKey is a key of the controller's ConfigMap in quarantine. A nil value means that the
+// ConfigMap lacks the key.
 type refusedKey struct {
-	sentence
+	refusals
 	value *string
-	// closed says that the key has no safe replacement: the previous value may
-	// admit clients that this value denies, or there is no previous value.
+	// closed means that the key has no safe replacement: the previous value may admit clients that
+	// this value denies, or there is no previous value.
 	closed bool
 }
 
-// gates are the keys that decide which ingresses and annotations are accepted. When
-// nginx refuses something that they admit, the ingress is at fault, not the key.
+// gates are the keys that decide which ingresses and annotations are accepted. If nginx refuses
+// something that they admit, the ingress is at fault, not the key.
 var gates = []string{
 	"allow-cross-namespace-resources", "allow-snippet-annotations", "annotation-value-word-blocklist",
 	"annotations-risk-level", "global-allowed-response-headers", "strict-validate-path-type",
@@ -33,10 +33,9 @@ var gates = []string{
 // snippetKeys are the keys whose values are snippets.
 var snippetKeys = []string{"main-snippet", "http-snippet", "server-snippet", "location-snippet", "stream-snippet"}
 
-// protectingKeys are the keys that restrict access, determine the client's
-// identity, or decide what passes between client, nginx and pods. A new key of
-// ingress-nginx must be added here or to harmlessKeys; until then it counts as
-// protecting.
+// protectingKeys are the keys that restrict access, determine the client's identity, or decide what
+// passes between client, nginx and pods. Every new key of ingress-nginx must be added here or to
+// harmlessKeys; a key in neither counts as protecting.
 var protectingKeys = words(`
 	ssl-protocols ssl-ciphers ssl-ecdh-curve ssl-early-data ssl-reject-handshake ssl-session-tickets ssl-session-ticket-key ssl-dh-param enable-ocsp
 	proxy-ssl-location-only ssl-redirect force-ssl-redirect no-tls-redirect-locations hsts hsts-include-subdomains hsts-max-age hsts-preload
@@ -76,8 +75,7 @@ var harmlessKeys = words(`
 	disable-stream-access-log stream-access-log-path log-format-stream lua-shared-dicts
 	upstream-hash-by upstream-hash-by-subset upstream-hash-by-subset-size app-root`)
 
-// keyLacks reports whether an earlier value of a key may protect less than the
-// wanted one.
+// keyLacks reports whether an earlier value of a key may protect less than the wanted one.
 func keyLacks(key string, earlier, wanted *string) bool {
 	switch {
 	case harmlessKeys[key] || equal(earlier, wanted):
@@ -103,8 +101,8 @@ func (q *Quarantine) insteadOfKey(key string) *string {
 	return before
 }
 
-// keysOf returns the keys that may need a replacement: those of the ConfigMap and
-// those in quarantine.
+// keysOf returns the keys that may need a replacement: those of the ConfigMap and those in
+// quarantine.
 func (q *Quarantine) keysOf(cluster snapshot.Snapshot) map[string]bool {
 	all := make(map[string]bool)
 	for key := range dataOf(cluster, q.ConfigMap) {
@@ -123,18 +121,18 @@ func (one *refusedKey) finding(configMap types.NamespacedName, key string) model
 func (one *refusedKey) reasonToPeople() string {
 	switch {
 	case !one.refused && one.closed:
-		return "it waits to be tested, because nginx refused it or a change made with it; until then nginx keeps its configuration"
+		return "it waits to be tested, because nginx refused it or a change made at the same time; until then nginx keeps its configuration"
 	case !one.refused:
-		return "it waits to be tested, because nginx refused it or a change made with it; until then its earlier value holds"
+		return "it waits to be tested, because nginx refused it or a change made at the same time; until then its earlier value is used"
 	case one.closed:
 		return fmt.Sprintf("nginx refuses it (%s); its earlier value or default might admit clients that it denies, so nginx keeps its configuration until the key is corrected", one.reason)
 	case one.value == nil:
-		return fmt.Sprintf("nginx refuses the configuration without it (%s); its earlier value holds until it is set again", one.reason)
+		return fmt.Sprintf("nginx refuses the configuration without it (%s); its earlier value is used until it is set again", one.reason)
 	}
-	return fmt.Sprintf("nginx refuses it (%s); its earlier value, or its default, holds until it changes", one.reason)
+	return fmt.Sprintf("nginx refuses it (%s); its earlier value, or its default, is used until it changes", one.reason)
 }
 
-// changedKeys returns the keys whose present values nginx has not accepted, sorted.
+// changedKeys returns the keys with current values that nginx has not accepted, sorted.
 func (q *Quarantine) changedKeys(data map[string]string) []string {
 	all := maps.Clone(q.taken)
 	if all == nil {
@@ -150,7 +148,7 @@ func (q *Quarantine) changedKeys(data map[string]string) []string {
 	return keys
 }
 
-// withKeys returns the cluster with other values in a ConfigMap; nil removes a key.
+// withKeys returns a copy of the cluster with changed values in a ConfigMap; nil removes a key.
 func withKeys(cluster snapshot.Snapshot, name types.NamespacedName, values map[string]*string) snapshot.Snapshot {
 	changed := &corev1.ConfigMap{Data: make(map[string]string)}
 	if config := cluster.ConfigMaps[name]; config != nil {
@@ -173,7 +171,7 @@ func withKeys(cluster snapshot.Snapshot, name types.NamespacedName, values map[s
 	return cluster
 }
 
-// dataOf returns the data of a ConfigMap; empty if it does not exist.
+// dataOf returns the data of a ConfigMap, or nil if it does not exist.
 func dataOf(cluster snapshot.Snapshot, name types.NamespacedName) map[string]string {
 	if config := cluster.ConfigMaps[name]; config != nil {
 		return config.Data

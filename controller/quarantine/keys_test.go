@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Each key of the ConfigMap is in exactly one table, so that nobody adds a key
-// without a decision about whether it protects.
+// Each key of the ConfigMap must be in exactly one table, so nobody adds a key without deciding
+// whether it protects.
 func TestEachKeyIsInOneTable(t *testing.T) {
 	for _, key := range options.Keys() {
 		tables := 0

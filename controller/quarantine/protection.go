@@ -12,26 +12,25 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// protection is a row of the table: one way to restrict access to a location, or to
-// control the traffic through it. The earlier of two versions of an ingress protects
-// no less in this respect if all annotations of the row are the same in both, or if
-// the wanted version does not ask for the protection.
+// protection is one way to restrict access to a location, or to control the traffic through it. In
+// this respect, an earlier version of an ingress protects no less than the wanted one if both have
+// the same values for all of its annotations, or if the wanted version does not turn the protection
+// on.
 type protection struct {
 	name string
 	keys []string // annotations, without the prefix
-	// asks are the keys that turn the protection on. If empty, a version without
-	// any of the keys may protect more or less than one with them.
+	// asks are the keys that turn the protection on. If empty, a version without any of the keys
+	// may protect more or less than one with them.
 	asks []string
-	// opens says that the annotations widen access: then the earlier version
-	// must not ask for them.
+	// opens means that the annotations widen access. Then the earlier version must not turn them
+	// on.
 	opens bool
-	// inSnippet says that the values are snippets, where only some directives
-	// protect.
+	// inSnippet means that the values are snippets, in which only some directives protect.
 	inSnippet bool
 }
 
-// protections are all protections that annotations can ask for. Their grouping
-// follows the annotation families of ingress-nginx.
+// protections are all protections that annotations can turn on. The grouping follows the annotation
+// families of ingress-nginx.
 var protections = []protection{
 	{name: "external authentication", asks: []string{"auth-url"}, keys: []string{"auth-url", "auth-method", "auth-signin", "auth-signin-redirect-param", "auth-response-headers",
 		"auth-proxy-set-headers", "auth-request-redirect", "auth-snippet", "auth-cache-key", "auth-cache-duration", "auth-always-set-cookie", "auth-keepalive-share-vars"}},
@@ -61,8 +60,8 @@ var protections = []protection{
 	{name: "snippet of the stream block", keys: []string{"stream-snippet"}, inSnippet: true},
 }
 
-// harmless are the annotations that restrict no access. An annotation in neither
-// table counts as protecting.
+// harmless are the annotations that do not restrict access. An annotation in neither table counts
+// as protecting.
 var harmless = words(`
 	affinity affinity-mode affinity-canary-behavior session-cookie-name session-cookie-expires session-cookie-max-age session-cookie-path
 	session-cookie-domain session-cookie-samesite session-cookie-secure session-cookie-conditional-samesite-none session-cookie-change-on-failure
@@ -100,8 +99,8 @@ func (r reader) asks(ingress *networkingv1.Ingress, keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return r.value(ingress, key) != "" })
 }
 
-// weaker names the protections in which an earlier version of an ingress is, or may
-// be, weaker than the wanted one; empty if it protects no less.
+// weaker returns the names of the protections in which an earlier version of an ingress is, or may
+// be, weaker than the wanted one. It returns nil if the earlier version protects no less.
 func (r reader) weaker(earlier, wanted *networkingv1.Ingress) []string {
 	var ways []string
 	for _, p := range protections {
@@ -145,7 +144,7 @@ var known = func() map[string]bool {
 	return all
 }()
 
-// unknown returns the annotations with the controller's prefix that are in no table, sorted.
+// unknown returns the annotations with the controller's prefix that are in neither table, sorted.
 func (r reader) unknown(versions ...*networkingv1.Ingress) []string {
 	var keys []string
 	for _, version := range versions {
@@ -159,8 +158,8 @@ func (r reader) unknown(versions ...*networkingv1.Ingress) []string {
 	return slices.Compact(keys)
 }
 
-// hostsOfTLS returns the hosts in spec.tls of an ingress: with a certificate they
-// are redirected to HTTPS. An entry without hosts applies to all hosts.
+// hostsOfTLS returns the hosts in spec.tls of an ingress. With a certificate, they redirect to
+// HTTPS. An entry without hosts applies to all hosts.
 func hostsOfTLS(ingress *networkingv1.Ingress) map[string]bool {
 	hosts := make(map[string]bool)
 	for _, entry := range ingress.Spec.TLS {

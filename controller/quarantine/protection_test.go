@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// asking is an ingress of the host a.example with annotations: "key: value",
-// semicolons in between.
+// asking returns an ingress of host a.example. The text has its annotations as "key: value",
+// separated by semicolons.
 func asking(name, text string, paths ...string) *networkingv1.Ingress {
 	ingress := new(networkingv1.Ingress)
 	ingress.Namespace, ingress.Name, ingress.UID = "demo", name, types.UID(name)
@@ -47,7 +47,7 @@ func TestEachAnnotationIsInOneTable(t *testing.T) {
 		}
 		for _, key := range p.asks {
 			if !slices.Contains(p.keys, key) {
-				t.Errorf("%s: %s asks and is no key", p.name, key)
+				t.Errorf("%s: %s is in asks but not in keys", p.name, key)
 			}
 		}
 	}
@@ -68,36 +68,36 @@ func TestEachAnnotationIsInOneTable(t *testing.T) {
 
 func TestWeaker(t *testing.T) {
 	for name, test := range map[string]struct{ earlier, wanted, want string }{
-		"nothing":                     {"", "", ""},
-		"authentication comes":        {"", "auth-url: http://a", "external authentication"},
-		"authentication goes":         {"auth-url: http://a", "", ""},
-		"authentication elsewhere":    {"auth-url: http://a", "auth-url: http://b", "external authentication"},
-		"authentication stays":        {"auth-url: http://a", "auth-url: http://a| proxy-body-size: 1m", ""},
-		"of its connections":          {"auth-url: http://a", "auth-url: http://a| auth-keepalive: 5", ""},
-		"passwords":                   {"", "auth-type: basic| auth-secret: x", "passwords"},
-		"a secret without a type":     {"", "auth-secret: x", ""},
-		"an allow list":               {"", "whitelist-source-range: 10.0.0.0/8", "allow list"},
-		"a wider one is refused":      {"whitelist-source-range: 10.1.0.0/16", "whitelist-source-range: 10.0.0.0/8", "allow list"},
-		"a deny list":                 {"", "denylist-source-range: 10.0.0.0/8", "deny list"},
-		"certificates":                {"", "auth-tls-secret: a/b", "client certificates"},
-		"satisfy":                     {"satisfy: any", "", "satisfy"},
-		"opting out of global":        {"enable-global-auth: false", "", "global authentication"},
-		"the firewall":                {"", "enable-modsecurity: true", "ModSecurity"},
-		"redirect":                    {"", "force-ssl-redirect: true", "redirect to HTTPS"},
-		"limits":                      {"", "limit-rps: 5", "rate limits"},
-		"an exception from no limits": {"", "limit-allowlist: 10.0.0.0/8", ""},
-		"an exception from limits":    {"limit-rps: 5| limit-allowlist: 10.0.0.0/8", "limit-rps: 5", "rate limits"},
-		"errors":                      {"custom-http-errors: 401", "", "intercepted errors"},
-		"CORS goes":                   {"enable-cors: true", "", "CORS"},
-		"CORS comes":                  {"", "enable-cors: true", ""},
-		"a mirror goes":               {"mirror-target: http://m", "", "mirror"},
-		"access rules in a snippet":   {"", "configuration-snippet: deny all;", "snippet of the location"},
-		"the same rules":              {"configuration-snippet: deny all;", "configuration-snippet: add_header A b; deny  all;", ""},
-		"no rules in a snippet":       {"", "configuration-snippet: more_set_headers -a \"X: y\";", ""},
-		"a header of requests":        {"", "configuration-snippet: proxy_set_header X-User \"\";", "snippet of the location"},
-		"a directive nobody knows":    {"", "server-snippet: no_such_directive on;", "snippet of the server"},
-		"an annotation nobody knows":  {"", "new-protection: on", "annotation new-protection"},
-		"several":                     {"", "new-protection: on| auth-url: http://a| limit-rps: 1", "external authentication, rate limits, annotation new-protection"},
+		"nothing":                        {"", "", ""},
+		"authentication added":           {"", "auth-url: http://a", "external authentication"},
+		"authentication removed":         {"auth-url: http://a", "", ""},
+		"another authentication service": {"auth-url: http://a", "auth-url: http://b", "external authentication"},
+		"same authentication":            {"auth-url: http://a", "auth-url: http://a| proxy-body-size: 1m", ""},
+		"keepalive of authentication":    {"auth-url: http://a", "auth-url: http://a| auth-keepalive: 5", ""},
+		"passwords":                      {"", "auth-type: basic| auth-secret: x", "passwords"},
+		"a secret without a type":        {"", "auth-secret: x", ""},
+		"an allow list":                  {"", "whitelist-source-range: 10.0.0.0/8", "allow list"},
+		"a wider allow list":             {"whitelist-source-range: 10.1.0.0/16", "whitelist-source-range: 10.0.0.0/8", "allow list"},
+		"a deny list":                    {"", "denylist-source-range: 10.0.0.0/8", "deny list"},
+		"certificates":                   {"", "auth-tls-secret: a/b", "client certificates"},
+		"satisfy":                        {"satisfy: any", "", "satisfy"},
+		"opting out of global":           {"enable-global-auth: false", "", "global authentication"},
+		"the firewall":                   {"", "enable-modsecurity: true", "ModSecurity"},
+		"redirect":                       {"", "force-ssl-redirect: true", "redirect to HTTPS"},
+		"limits":                         {"", "limit-rps: 5", "rate limits"},
+		"an exception from no limits":    {"", "limit-allowlist: 10.0.0.0/8", ""},
+		"an exception from limits":       {"limit-rps: 5| limit-allowlist: 10.0.0.0/8", "limit-rps: 5", "rate limits"},
+		"errors":                         {"custom-http-errors: 401", "", "intercepted errors"},
+		"CORS removed":                   {"enable-cors: true", "", "CORS"},
+		"CORS added":                     {"", "enable-cors: true", ""},
+		"a mirror removed":               {"mirror-target: http://m", "", "mirror"},
+		"access rules in a snippet":      {"", "configuration-snippet: deny all;", "snippet of the location"},
+		"the same rules":                 {"configuration-snippet: deny all;", "configuration-snippet: add_header A b; deny  all;", ""},
+		"no rules in a snippet":          {"", "configuration-snippet: more_set_headers -a \"X: y\";", ""},
+		"a header of requests":           {"", "configuration-snippet: proxy_set_header X-User \"\";", "snippet of the location"},
+		"an unknown directive":           {"", "server-snippet: no_such_directive on;", "snippet of the server"},
+		"an unknown annotation":          {"", "new-protection: on", "annotation new-protection"},
+		"several":                        {"", "new-protection: on| auth-url: http://a| limit-rps: 1", "external authentication, rate limits, annotation new-protection"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(newReader("").weaker(asking("x", test.earlier), asking("x", test.wanted)), ", "); got != test.want {
@@ -111,10 +111,10 @@ func TestWeaker(t *testing.T) {
 	plain, secured := asking("x", ""), asking("x", "")
 	secured.Spec.TLS = []networkingv1.IngressTLS{{Hosts: []string{"a.example"}, SecretName: "a"}}
 	if got := newReader("").weaker(plain, secured); !slices.Equal(got, []string{"spec.tls"}) {
-		t.Errorf("TLS comes: %q", got)
+		t.Errorf("TLS added: %q", got)
 	}
 	if got := newReader("").weaker(secured, plain); len(got) > 0 {
-		t.Errorf("TLS goes: %q", got)
+		t.Errorf("TLS removed: %q", got)
 	}
 }
 
@@ -148,7 +148,7 @@ func FuzzDirectives(f *testing.F) {
 		if strings.Contains(wanted, "deny") && !strings.ContainsAny(wanted, "#\"'\\") && snippetLacks("", wanted) == false {
 			for word := range strings.FieldsSeq(wanted) {
 				if word == "deny" {
-					t.Errorf("%q protects nothing", wanted)
+					t.Errorf("%q has no protecting directive", wanted)
 				}
 			}
 		}

@@ -1,9 +1,8 @@
-// Package quarantine prevents one object that nginx refuses from blocking all
-// others. It stands between the cluster and the model. It replaces a refused
-// ingress by its last known good version or by 503, and a refused key of the
-// ConfigMap by its previous value. It finds the object at fault by bisection, one
-// trial at a time; the caller runs nginx -t for each trial. Its one rule: it never
-// serves a version that protects less than the wanted one.
+// Package quarantine prevents a single object that nginx refuses from blocking all others. It
+// stands between the cluster and the model. It replaces a refused ingress with its last known good
+// version or with 503, and a refused key of the ConfigMap with its previous value. It finds the
+// object at fault by bisection, one trial at a time; the caller runs nginx -t for each trial. Its
+// one rule: it never serves a version that protects less than the wanted one.
 package quarantine
 
 import (
@@ -21,45 +20,44 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Quarantine holds the ingresses and keys that nginx refuses. It is not safe for
-// concurrent use.
+// Quarantine tracks the ingresses and keys that nginx refuses. It is not safe for concurrent use.
 type Quarantine struct {
-	Prefix    string               // of annotations; empty means ingress-nginx's
+	Prefix    string               // prefix of annotations; empty means ingress-nginx's
 	ConfigMap types.NamespacedName // the controller's own
 
-	cases map[types.NamespacedName]*inmate
+	cases map[types.NamespacedName]*refusedIngress
 	keys  map[string]*refusedKey
 
 	good     map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
-	tookLast []*networkingv1.Ingress                        // what Took got
+	tookLast []*networkingv1.Ingress                        // the ingresses in the last call of Took
 
 	ever  bool              // whether nginx has accepted any configuration yet
-	taken map[string]string // the ConfigMap's data in the last one
+	taken map[string]string // the ConfigMap's data in the last accepted one
 
-	unaccepted map[*networkingv1.Ingress]unaccepted // stand-ins of a snapshot's Refused
-	stands     map[*networkingv1.Ingress]bool       // those stand-ins
+	unaccepted map[*networkingv1.Ingress]unaccepted // the stand-ins for a snapshot's Refused
+	stands     map[*networkingv1.Ingress]bool       // the set of these stand-ins
 
-	seen     snapshot.Snapshot // in the last call of Follow
+	seen     snapshot.Snapshot // the cluster in the last call of Follow
 	settings string
-	around   neighbours // of what is seen
+	around   neighbours // the neighbours in seen
 
 	search
 	budget budget
-	retry  time.Time // no trial before this time, because one could not be run
+	retry  time.Time // time of the next trial after one that could not be run
 }
 
-// inmate is an ingress in quarantine.
-type inmate struct {
-	sentence
+// refusedIngress is an ingress in quarantine.
+type refusedIngress struct {
+	refusals
 	wanted *networkingv1.Ingress
 	stand  StandIn
-	around string // see surroundings; when it was refused
-	bare   bool   // nginx may refuse the stand-in as well; it is not tested yet
+	around string // its surroundings at the refusal
+	bare   bool   // its stand-in is untested, and nginx may refuse that as well
 }
 
-// demote falls back to the next stand-in: from the earlier version to 503, and
-// from 503 to leaving the ingress out.
-func (one *inmate) demote(prefix string) {
+// demote chooses the next stand-in: after the earlier version a 503, after that none, which leaves
+// the ingress out.
+func (one *refusedIngress) demote(prefix string) {
 	switch closed := InsteadOf(one.wanted, nil, prefix); {
 	case one.stand.Closure != nil && one.stand.Closure.Places == nil, closed.Ingress == nil:
 		one.stand = StandIn{Says: "it is left out, because nginx refuses even a 503 at its paths"}
@@ -73,10 +71,9 @@ type unaccepted struct {
 	stand StandIn
 }
 
-// Follow compares the cluster with that of the last call. An object that has
-// changed, or whose surroundings differ from those at its refusal, waits for
-// another trial. settings stands for all other input of nginx.conf, such as the
-// template.
+// Follow compares the cluster with that of the last call. An object that has changed, or whose
+// surroundings have changed since its refusal, waits for another trial. settings represents all
+// other input of nginx.conf, such as the template.
 func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
 	q.known = nil
 	changed := settings != q.settings || !sameStatic(q.seen, cluster)
@@ -86,7 +83,7 @@ func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time
 		q.followIngresses(cluster)
 		q.followKeys(cluster)
 	}
-	for _, s := range q.sentences() {
+	for _, s := range q.allRefusals() {
 		if s.refused && s.due(now) {
 			s.refused = false
 		}
@@ -131,32 +128,32 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 	}
 }
 
-// sameStatic reports whether two snapshots have the same objects, apart from
-// endpoints.
+// sameStatic reports whether two snapshots have the same objects except EndpointSlices.
 func sameStatic(a, b snapshot.Snapshot) bool {
 	return slices.Equal(a.Ingresses, b.Ingresses) && sameObjects(a.ConfigMaps, b.ConfigMaps) &&
 		sameObjects(a.Secrets, b.Secrets) && sameObjects(a.Services, b.Services)
 }
 
-// sameObjects is fast if both are the same map: snapshots of a Ledger share maps.
+// sameObjects compares two maps. It is fast if both are the same map, which the snapshots of a
+// Ledger share if nothing of that kind changed.
 func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
 }
 
-// isGood reports whether nginx has accepted that version of an ingress.
+// isGood reports whether nginx has accepted this version of an ingress.
 func (q *Quarantine) isGood(ingress *networkingv1.Ingress) bool {
 	good := q.goodVersion(ingress)
 	return good != nil && SameWishes(good, ingress, q.Prefix) && q.sinceGood(ingress)
 }
 
-// sinceGood reports whether the version in quarantine differs from the one that
-// nginx accepted. If not, a change of the surroundings caused the refusal.
+// sinceGood reports whether the version in quarantine differs from the accepted one. If it does
+// not, a change of the surroundings caused the refusal.
 func (q *Quarantine) sinceGood(ingress *networkingv1.Ingress) bool {
 	one := q.cases[snapshot.NameOf(ingress)]
 	return one == nil || !SameWishes(one.wanted, ingress, q.Prefix)
 }
 
-// goodVersion is the last known good version of an ingress, nil if there is none.
+// goodVersion returns the last known good version of an ingress, or nil.
 func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	good := q.good[snapshot.NameOf(ingress)]
 	if good == nil || good.UID != ingress.UID {
@@ -165,8 +162,8 @@ func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.In
 	return good
 }
 
-// Serve returns the cluster with a stand-in for each object that is in quarantine
-// or not accepted, and a finding for each of them.
+// Serve returns the cluster with a stand-in for each object that is in quarantine or not accepted,
+// and one finding for each of them.
 func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	var findings []model.Finding
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
@@ -185,7 +182,7 @@ func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []mode
 	return q.without(cluster, q.isHeld), findings
 }
 
-// isHeld reports whether any object is not served as wanted.
+// isHeld reports whether an object is in quarantine.
 func (q *Quarantine) isHeld(s suspect) bool {
 	if s.key != "" {
 		return q.keys[s.key] != nil
@@ -193,19 +190,18 @@ func (q *Quarantine) isHeld(s suspect) bool {
 	return q.cases[s.ingress] != nil
 }
 
-func (one *inmate) finding() model.Finding {
+func (one *refusedIngress) finding() model.Finding {
 	return model.Finding{Object: "Ingress " + snapshot.NameOf(one.wanted).String(), Reason: one.reasonToPeople()}
 }
 
-func (one *inmate) reasonToPeople() string {
+func (one *refusedIngress) reasonToPeople() string {
 	if !one.refused {
-		return fmt.Sprintf("it waits to be tested, because nginx refused it or a change made with it; until then %s", one.stand.Says)
+		return fmt.Sprintf("it waits to be tested, because nginx refused it or a change made at the same time; until then %s", one.stand.Says)
 	}
 	return fmt.Sprintf("nginx refuses it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.stand.Says)
 }
 
-// accepted returns the cluster with a stand-in for each version that is not
-// accepted.
+// accepted returns the cluster with a stand-in for each version that is not accepted.
 func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	if len(cluster.Refused) == 0 {
 		q.unaccepted, q.stands = nil, nil
@@ -255,8 +251,8 @@ func (s StandIn) addTo(ingresses []*networkingv1.Ingress, closed map[*networking
 	return append(ingresses, s.Ingress), closed
 }
 
-// without returns the cluster with a stand-in for each object in out. The order
-// stays the same: a stand-in has the name and age of the object that it replaces.
+// without returns the cluster with a stand-in for each object for which out returns true. The order
+// of ingresses stays the same, because a stand-in has the name and age of the object it replaces.
 func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) snapshot.Snapshot {
 	var ingresses []*networkingv1.Ingress
 	closed := maps.Clone(cluster.Closed)
@@ -310,8 +306,8 @@ func (q *Quarantine) Took(served snapshot.Snapshot) {
 	q.good = good
 }
 
-// Frozen returns an error while no reload may be done: nginx refuses a key that
-// has no safe replacement, or everything is a suspect.
+// Frozen returns an error as long as no reload may be done: nginx refuses a key that has no safe
+// replacement, or everything is a suspect.
 func (q *Quarantine) Frozen() error {
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		if q.keys[key].closed {
@@ -320,43 +316,43 @@ func (q *Quarantine) Frozen() error {
 	}
 	for _, one := range q.cases {
 		if one.bare {
-			return fmt.Errorf("the replacement of %s is still to be tested", snapshot.NameOf(one.wanted))
+			return fmt.Errorf("the replacement of %s has not been tested yet", snapshot.NameOf(one.wanted))
 		}
 	}
 	if len(q.wide) > 0 {
-		return fmt.Errorf("nginx refuses a configuration that it accepted before; %d ingresses and keys are still to be tested", len(q.wide))
+		return fmt.Errorf("nginx refuses a configuration that it accepted before; %d ingresses and keys have not been tested yet", len(q.wide))
 	}
 	return nil
 }
 
-// sentences returns the sentences of all ingresses and keys, in no order.
-func (q *Quarantine) sentences() []*sentence {
-	var all []*sentence
+// allRefusals returns the refusals of all ingresses and keys, in any order.
+func (q *Quarantine) allRefusals() []*refusals {
+	var all []*refusals
 	for _, one := range q.cases {
-		all = append(all, &one.sentence)
+		all = append(all, &one.refusals)
 	}
 	for _, one := range q.keys {
-		all = append(all, &one.sentence)
+		all = append(all, &one.refusals)
 	}
 	return all
 }
 
-// waitForTrial returns the time until the next trial is due; false: there will be none unless
+// waitForTrial returns the time until the next trial is due, or false if there is none unless
 // something changes.
 func (q *Quarantine) waitForTrial(now time.Time) (time.Duration, bool) {
 	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
 		return 0, true
 	}
-	all := q.sentences()
+	all := q.allRefusals()
 	if len(all) == 0 {
 		return 0, false
 	}
-	soonest := slices.MinFunc(all, func(a, b *sentence) int { return a.when().Compare(b.when()) })
+	soonest := slices.MinFunc(all, func(a, b *refusals) int { return a.when().Compare(b.when()) })
 	return max(0, soonest.when().Sub(now)), true
 }
 
-// byAge compares suspects: keys come first, because snippets of ingresses depend
-// on them; then those with fewer refusals; then the order of the cluster.
+// byAge compares suspects. Keys come first, because snippets of ingresses can depend on them. Then
+// come suspects with fewer refusals, then those that are earlier in the cluster.
 func byAge(order map[suspect]int, times func(suspect) int) func(a, b suspect) int {
 	return func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(times(a), times(b)), cmp.Compare(order[a], order[b]))

@@ -18,11 +18,10 @@ import (
 
 var configMap = types.NamespacedName{Namespace: "demo", Name: "config"}
 
-// fakeNginx refuses clusters by what is in them: an ingress that says poison, and
-// two ingresses that say the same clash.
+// fakeNginx refuses an ingress that says poison, and two ingresses that say the same clash.
 type fakeNginx struct {
 	trials int
-	broken func(snapshot.Snapshot) string // more that it refuses; nil is nothing
+	broken func(snapshot.Snapshot) string // returns further refusals; may be nil
 }
 
 const prefix = "nginx.ingress.kubernetes.io/"
@@ -51,7 +50,7 @@ func (n *fakeNginx) refuses(cluster snapshot.Snapshot) string {
 	return ""
 }
 
-// run is a controller with no nginx but a fake one.
+// run is a controller with a fake nginx.
 type run struct {
 	*testing.T
 	Quarantine
@@ -79,7 +78,7 @@ func (r *run) bring(cluster snapshot.Snapshot) (refused string) {
 	return ""
 }
 
-// sync is one of the controller's, whose search makes up to trials trials.
+// sync performs one sync of the controller, followed by a search with a limited number of trials.
 func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 	r.Helper()
 	r.Follow(cluster, "", r.now)
@@ -109,7 +108,7 @@ func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 	return false
 }
 
-// names are the ingresses that are served as they are wanted.
+// names returns the names of the ingresses that are served as wanted.
 func (r *run) names() string {
 	var names []string
 	for _, ingress := range r.served.Ingresses {
@@ -125,13 +124,13 @@ func clusterOf(ingresses ...*networkingv1.Ingress) snapshot.Snapshot {
 	return snapshot.Snapshot{Ingresses: snapshot.OldestFirst(ingresses), ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{configMap: {}}}
 }
 
-func TestTheGuiltyAreFound(t *testing.T) {
+func TestRefusedObjectsAreFound(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		r := newRun(t)
 		var all []*networkingv1.Ingress
 		poisoned, n := make(map[string]bool), 1+random.IntN(40)
-		taken := random.IntN(n + 1) // nginx took the first ones
+		taken := random.IntN(n + 1) // nginx has accepted the first ones
 		for i := range n {
 			name, text := fmt.Sprintf("i%02d", i), ""
 			if i >= taken && random.IntN(4) == 0 {
@@ -141,7 +140,7 @@ func TestTheGuiltyAreFound(t *testing.T) {
 		}
 		r.sync(clusterOf(all[:taken]...), 0)
 		before := r.nginx.trials
-		for range 200 { // a search is not lost with its sync
+		for range 200 { // the search continues across syncs
 			r.now = r.now.Add(time.Second)
 			r.sync(clusterOf(all...), 1+random.IntN(5))
 			if r.Frozen() == nil && len(r.waiting(clusterOf(all...), r.now.Add(time.Hour))) == 0 {
@@ -158,13 +157,14 @@ func TestTheGuiltyAreFound(t *testing.T) {
 			t.Fatalf("seed %d: served %q, want %q", seed, got, want)
 		}
 		if most := 4 + 12*(1+len(poisoned)); r.nginx.trials-before > most {
-			t.Errorf("seed %d: %d trials for %d guilty of %d, want at most %d", seed, r.nginx.trials-before, len(poisoned), n, most)
+			t.Errorf("seed %d: %d trials for %d refused objects of %d, want at most %d", seed, r.nginx.trials-before, len(poisoned), n, most)
 		}
 	}
 }
 
-// Of two that clash the later one is closed, and tried again when the other goes.
-func TestAClashEndsWithTheOther(t *testing.T) {
+// If two ingresses clash, the later one is closed. It is tested again when the other one is
+// deleted.
+func TestClashEndsWithTheOtherIngress(t *testing.T) {
 	r := newRun(t)
 	older, later := asking("z", "clash: x"), asking("a", "clash: x| auth-url: http://a")
 	r.sync(clusterOf(older), 9)
@@ -173,11 +173,11 @@ func TestAClashEndsWithTheOther(t *testing.T) {
 		t.Errorf("served %q, want z", got)
 	}
 	trials := r.nginx.trials
-	for range 10 { // nothing happens
+	for range 10 { // nothing changes
 		r.sync(clusterOf(older, later), 9)
 	}
 	if r.nginx.trials != trials {
-		t.Errorf("%d trials of what had not changed", r.nginx.trials-trials)
+		t.Errorf("%d trials without a change", r.nginx.trials-trials)
 	}
 	r.now = r.now.Add(2 * time.Second)
 	r.sync(clusterOf(later), 9)
@@ -186,8 +186,8 @@ func TestAClashEndsWithTheOther(t *testing.T) {
 	}
 }
 
-// A known bad ingress costs nothing as long as it asks for the same.
-func TestTouchesCostNothing(t *testing.T) {
+// As long as a refused ingress does not change, it causes no trials.
+func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	r := newRun(t)
 	good := asking("good", "")
 	r.sync(clusterOf(good), 9)
@@ -212,7 +212,7 @@ func TestTouchesCostNothing(t *testing.T) {
 		t.Errorf("%d trials for touches", r.nginx.trials-trials)
 	}
 
-	// New versions that are as bad are tried, less and less often.
+	// New versions that are also invalid are tested, less and less often.
 	for touch := range 120 { // two minutes
 		r.now = r.now.Add(time.Second)
 		for i := range bad {
@@ -224,7 +224,7 @@ func TestTouchesCostNothing(t *testing.T) {
 	if got := r.nginx.trials - trials; got > 30*12 {
 		t.Errorf("%d trials for 120 new versions of 30 bad ingresses", got)
 	}
-	// One that is mended is served in the end, whatever the others do.
+	// A corrected version is served in the end, whatever the others do.
 	r.now = r.now.Add(10 * time.Minute)
 	bad[7] = asking("bad7", "")
 	r.sync(clusterOf(append(bad, good)...), 1000)
@@ -233,9 +233,9 @@ func TestTouchesCostNothing(t *testing.T) {
 	}
 }
 
-// Where nginx refuses what it took before, nothing that takes a reload is done
-// until those are found that it refuses now; they are closed.
-func TestWhatIsNamedBecomesBad(t *testing.T) {
+// If nginx refuses what it accepted before, no reload is done until the objects at fault are found;
+// they are closed.
+func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	r := newRun(t)
 	var all []*networkingv1.Ingress
 	for i := range 20 {
@@ -252,7 +252,7 @@ func TestWhatIsNamedBecomesBad(t *testing.T) {
 	}
 	r.sync(clusterOf(all...), 3)
 	if r.Frozen() == nil {
-		t.Error("nothing is frozen while all are suspected")
+		t.Error("not frozen while all are suspects")
 	}
 	for range 20 {
 		r.sync(clusterOf(all...), 3)
@@ -263,7 +263,7 @@ func TestWhatIsNamedBecomesBad(t *testing.T) {
 	if len(r.served.Closed) != 1 {
 		t.Errorf("closed: %v", r.served.Closed)
 	}
-	r.nginx.broken = nil // mended; there is no sign of it but time
+	r.nginx.broken = nil // fixed, but nothing in the cluster changes
 	r.now = r.now.Add(2 * time.Minute)
 	r.sync(clusterOf(all...), 9)
 	if got := r.names(); !strings.Contains(got, "i07") {
@@ -272,12 +272,11 @@ func TestWhatIsNamedBecomesBad(t *testing.T) {
 	r.nginx.broken = func(snapshot.Snapshot) string { return "nothing works" }
 	all[0] = asking("i00", "proxy-body-size: 1m")
 	if !r.sync(clusterOf(all...), 99) || r.Frozen() != nil {
-		t.Error("nobody is guilty, and that is not said")
+		t.Error("no object is at fault, but there is no *Hopeless")
 	}
 }
 
-// Where nginx refuses even 503 at the paths of an ingress, it is left out, and
-// nobody else is.
+// If nginx refuses even the 503 at an ingress's paths, that ingress is left out, but no other.
 func TestAPathThatCannotBeClosed(t *testing.T) {
 	r := newRun(t)
 	owner, squatter := asking("owner", ""), asking("squatter", "auth-url: http://a", "/taken")
@@ -290,7 +289,7 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 	r.sync(clusterOf(owner), 9)
 	r.sync(clusterOf(owner, squatter), 1)
 	if r.Frozen() == nil {
-		t.Error("what is to be served is not known, and nothing is frozen")
+		t.Error("not frozen although the stand-in is untested")
 	}
 	r.sync(clusterOf(owner, squatter), 9)
 	settled := func() {
@@ -300,13 +299,13 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 		}
 	}
 	settled()
-	for i := range 20 { // it changes too soon to be tried again
+	for i := range 20 { // it changes too soon for another trial
 		trials := r.nginx.trials
 		squatter = asking("squatter", fmt.Sprint("auth-url: http://", i), "/taken")
 		r.sync(clusterOf(owner, squatter), 9)
 		settled()
 		if r.nginx.trials-trials > 4 {
-			t.Errorf("%d trials for another version", r.nginx.trials-trials)
+			t.Errorf("%d trials for a new version", r.nginx.trials-trials)
 		}
 	}
 }
@@ -317,10 +316,10 @@ func TestKeys(t *testing.T) {
 		frozen        bool
 		want          string
 	}{
-		"a value that keeps nobody out": {"add_header A b;", "add_header A poison;", false, "add_header A b;"},
-		"one that does":                 {"add_header A b;", "deny poison;", true, ""},
+		"a value that restricts nobody": {"add_header A b;", "add_header A poison;", false, "add_header A b;"},
+		"a value that restricts access": {"add_header A b;", "deny poison;", true, ""},
 		"the same rules":                {"deny all;", "deny all; etag poison;", false, "deny all;"},
-		"a directive nobody knows":      {"", "poison on;", true, ""},
+		"an unknown directive":          {"", "poison on;", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRun(t)
@@ -342,7 +341,7 @@ func TestKeys(t *testing.T) {
 			r.now = r.now.Add(time.Minute)
 			r.sync(with("etag off;", asking("a", ""), asking("b", "")), 9)
 			if got := dataOf(r.served, configMap)["http-snippet"]; r.Frozen() != nil || got != "etag off;" || r.names() != "a b" {
-				t.Errorf("mended: %q with %q, frozen: %v", got, r.names(), r.Frozen())
+				t.Errorf("corrected: %q with %q, frozen: %v", got, r.names(), r.Frozen())
 			}
 		})
 	}
@@ -361,7 +360,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("wait %v after a minute's worth of trials, want about a second", wait)
 	}
 	b = new(budget)
-	b.spend(now, 90*time.Second) // one of a very large configuration
+	b.spend(now, 90*time.Second) // a trial of a very large configuration
 	if wait := b.wait(now); wait < 100*time.Second || wait > 140*time.Second {
 		t.Errorf("wait %v after a trial of 90 s, want two minutes", wait)
 	}

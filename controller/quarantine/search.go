@@ -19,20 +19,20 @@ type suspect struct {
 	key     string
 }
 
-// search is the state of the search for the objects at fault. It can be
-// interrupted between any two trials without losing a verdict.
+// search is the state of the search for the objects at fault. It can be interrupted between any two
+// trials without losing a verdict.
 type search struct {
 	base  bool // nginx accepts the cluster without the suspects
-	batch int  // suspects per trial; 0: all
+	batch int  // suspects per trial; 0 means all
 
-	// known are the suspects that nginx refused together; words is its message.
-	// Both are valid until something changes.
+	// known are the suspects that nginx refused together; words is its message. Both are valid
+	// until something changes.
 	known map[suspect]bool
 	words string
 
-	// wide is set when nginx refuses even what it accepted before. Then every
-	// object that is not in quarantine is a suspect. They are tested in the
-	// cluster of that time, and served unchanged until the search ends.
+	// wide is set if nginx refuses even what it accepted before. Then every object that is not in
+	// quarantine is a suspect. They are tested in pinned, the cluster of that time, and it is
+	// served unchanged until the search ends.
 	wide   map[suspect]bool
 	pinned snapshot.Snapshot
 }
@@ -40,21 +40,20 @@ type search struct {
 // trial is one test with nginx -t: does nginx accept this cluster?
 type trial struct {
 	cluster snapshot.Snapshot
-	part    []suspect // suspects under test; none: the test is of the rest of the cluster
-	stand   bool      // the test is of the stand-in of part
+	part    []suspect // the suspects under test; if empty, the test is of the rest of the cluster
+	stand   bool      // the test is of the stand-in for part
 }
 
-// Verdict says that nginx refuses an ingress or a key.
+// Verdict reports that nginx refuses an ingress or a key.
 type Verdict struct {
-	Ingress *networkingv1.Ingress // nil: the verdict is about a key
-	Reason  string                // human-readable: what is wrong and what is served instead
+	Ingress *networkingv1.Ingress // nil if the verdict is about a key
+	Reason  string                // for people: what is wrong and what is served instead
 	news    bool                  // the reason differs from that of the previous verdict
 }
 
-// Suspect starts the search after nginx has refused the cluster that Serve
-// returned. All objects that nginx has not accepted before are suspects. If there
-// are none, something that the objects refer to has changed, and every object is a
-// suspect. words is nginx's message.
+// Suspect starts the search after nginx has refused the cluster that Serve returned. The suspects
+// are all objects that nginx has not accepted before. If there are none, something that the objects
+// refer to has changed, and every object is a suspect. words is nginx's message.
 func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	q.base, q.batch, q.words = false, 0, words
 	q.known = make(map[suspect]bool)
@@ -73,20 +72,20 @@ func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 		if good != nil && SameWishes(good, ingress, q.Prefix) {
 			continue
 		}
-		q.put(suspect{ingress: name}, &inmate{wanted: ingress, stand: InsteadOf(ingress, good, q.Prefix)})
+		q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, stand: InsteadOf(ingress, good, q.Prefix)})
 	}
 	if len(q.known) == 0 && !q.strip() {
 		q.suspectAll()
 	}
 }
 
-// put puts an object into quarantine to wait for its first trial.
+// put adds an object to the quarantine, where it waits for its first trial.
 func (q *Quarantine) put(s suspect, one any) {
 	q.known[s] = true
 	switch one := one.(type) {
-	case *inmate:
+	case *refusedIngress:
 		if q.cases == nil {
-			q.cases = make(map[types.NamespacedName]*inmate)
+			q.cases = make(map[types.NamespacedName]*refusedIngress)
 		}
 		q.cases[s.ingress] = one
 	case *refusedKey:
@@ -97,7 +96,7 @@ func (q *Quarantine) put(s suspect, one any) {
 	}
 }
 
-// suspectAll makes the objects that nginx accepted before suspects as well.
+// suspectAll also makes suspects of the objects that nginx accepted before.
 func (q *Quarantine) suspectAll() {
 	q.base, q.batch, q.known = false, 0, nil
 	q.wide = make(map[suspect]bool)
@@ -118,7 +117,7 @@ func (q *Quarantine) suspectAll() {
 	}
 }
 
-// next returns the next trial; false: there is none now.
+// next returns the next trial, or false if there is none now.
 func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool) {
 	if len(q.wide) > 0 {
 		cluster = q.pinned
@@ -154,8 +153,8 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 	}, true
 }
 
-// strip removes untested stand-ins of waiting objects from a trial, because each
-// gets a trial of its own. It reports whether there were any.
+// strip removes the untested stand-ins of waiting objects from the cluster, because each needs its
+// own trial. It reports whether there were any.
 func (q *Quarantine) strip() bool {
 	any := false
 	for _, one := range q.cases {
@@ -166,22 +165,22 @@ func (q *Quarantine) strip() bool {
 	return any
 }
 
-// unproven returns, by name, the objects in quarantine that are not due for a
-// trial but whose stand-in is untested.
-func (q *Quarantine) unproven(now time.Time) []*inmate {
-	var all []*inmate
+// unproven returns the objects in quarantine that are not due for a trial but have an untested
+// stand-in, sorted by name.
+func (q *Quarantine) unproven(now time.Time) []*refusedIngress {
+	var all []*refusedIngress
 	for _, one := range q.cases {
 		if one.bare && (one.refused || !one.due(now)) {
 			all = append(all, one)
 		}
 	}
-	slices.SortFunc(all, func(a, b *inmate) int {
+	slices.SortFunc(all, func(a, b *refusedIngress) int {
 		return strings.Compare(snapshot.NameOf(a.wanted).String(), snapshot.NameOf(b.wanted).String())
 	})
 	return all
 }
 
-// waiting returns the suspects that may be tried now, in order.
+// waiting returns the suspects that can be tested now, in order.
 func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect {
 	order := make(map[suspect]int)
 	for _, key := range suspicious(keySeq(q.keysOf(cluster))) {
@@ -192,12 +191,12 @@ func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect
 	}
 	var all []suspect
 	for s := range order {
-		if one := q.sentenceOf(s); one != nil && !one.refused && one.due(now) || one == nil && q.wide[s] {
+		if one := q.refusalsOf(s); one != nil && !one.refused && one.due(now) || one == nil && q.wide[s] {
 			all = append(all, s)
 		}
 	}
 	slices.SortFunc(all, byAge(order, func(s suspect) int {
-		if one := q.sentenceOf(s); one != nil {
+		if one := q.refusalsOf(s); one != nil {
 			return one.times
 		}
 		return 0
@@ -205,19 +204,19 @@ func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect
 	return all
 }
 
-func (q *Quarantine) sentenceOf(s suspect) *sentence {
+func (q *Quarantine) refusalsOf(s suspect) *refusals {
 	if s.key != "" {
 		if one := q.keys[s.key]; one != nil {
-			return &one.sentence
+			return &one.refusals
 		}
 	} else if one := q.cases[s.ingress]; one != nil {
-		return &one.sentence
+		return &one.refusals
 	}
 	return nil
 }
 
-// isKnown reports whether the result of a trial is known because nginx refused the
-// same suspects before; it returns nginx's message of that time.
+// isKnown reports whether the result of a trial is already known because nginx refused the same
+// suspects before. It returns nginx's message from then.
 func (q *Quarantine) isKnown(trial trial) (words string, known bool) {
 	if trial.stand || len(trial.part) == 0 || len(trial.part) != len(q.known) {
 		return "", false
@@ -251,10 +250,9 @@ func (q *Quarantine) accept(trial trial) {
 	q.batch = 2 * len(trial.part)
 }
 
-// refuse records that nginx refuses the cluster of a trial, and why. hopeless
-// says that no object of the cluster is at fault: nginx refuses it no matter which
-// objects are left out.
-func (q *Quarantine) refuse(trial trial, words string, now time.Time) (guilty *Verdict, hopeless bool) {
+// refuse records that nginx refuses the cluster of a trial, and why. hopeless means that no object
+// is at fault: nginx refuses the cluster no matter which objects are left out.
+func (q *Quarantine) refuse(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
 	switch {
 	case trial.stand:
 		one := q.cases[trial.part[0].ingress]
@@ -277,12 +275,11 @@ func (q *Quarantine) refuse(trial trial, words string, now time.Time) (guilty *V
 		return nil, false
 	}
 	q.batch = 1
-	return q.convict(trial.part[0], words, now), false
+	return q.hold(trial.part[0], words, now), false
 }
 
-// convict keeps a suspect in quarantine until it, or an object that it may
-// conflict with, changes.
-func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
+// hold keeps a suspect in quarantine until it, or an object that it may conflict with, changes.
+func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 	if s.key != "" {
 		one := q.keys[s.key]
 		if one == nil { // nginx accepted it before
@@ -299,7 +296,7 @@ func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 	if one == nil {
 		i := slices.IndexFunc(q.pinned.Ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == s.ingress })
 		ingress := q.pinned.Ingresses[i]
-		one = &inmate{wanted: ingress, stand: InsteadOf(ingress, nil, q.Prefix), bare: true}
+		one = &refusedIngress{wanted: ingress, stand: InsteadOf(ingress, nil, q.Prefix), bare: true}
 		delete(q.good, s.ingress) // no longer good
 		q.known = map[suspect]bool{}
 		q.put(s, one)
@@ -312,13 +309,13 @@ func (q *Quarantine) convict(s suspect, words string, now time.Time) *Verdict {
 }
 
 // isNews reports whether a verdict differs from the previous one.
-func (s *sentence) isNews(reason string) bool {
+func (s *refusals) isNews(reason string) bool {
 	news := s.told != reason
 	s.told = reason
 	return news
 }
 
-func (s *sentence) pass(words string, now time.Time) {
+func (s *refusals) pass(words string, now time.Time) {
 	s.refused, s.reason, s.last = true, words, now
 	s.times++
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cosmetic are the directives of snippets that neither widen nor restrict access:
-// response headers, timeouts, sizes, compression, logs.
+// cosmetic are the directives in snippets that neither widen nor restrict access: response headers,
+// timeouts, sizes, compression, logs.
 var cosmetic = words(`
 	add_header add_trailer more_set_headers more_clear_headers expires etag charset default_type server_tokens
 	gzip gzip_comp_level gzip_min_length gzip_types gzip_vary gzip_proxied gzip_buffers gzip_disable
@@ -20,21 +20,20 @@ var cosmetic = words(`
 	proxy_next_upstream_timeout proxy_next_upstream_tries worker_rlimit_core worker_priority timer_resolution pcre_jit
 	server_names_hash_bucket_size server_names_hash_max_size map_hash_bucket_size map_hash_max_size variables_hash_bucket_size variables_hash_max_size`)
 
-// snippetLacks reports whether an earlier snippet may protect less than the wanted
-// one: the wanted one has protecting directives, and the earlier one does not have
-// the same ones in the same order. An unknown directive counts as protecting.
+// snippetLacks reports whether an earlier snippet may protect less than the wanted one: the wanted
+// one has protecting directives, and those of the earlier one differ in content or order. An
+// unknown directive counts as protecting.
 func snippetLacks(earlier, wanted string) bool {
 	asked := protecting(wanted)
 	return len(asked) > 0 && !slices.Equal(protecting(earlier), asked)
 }
 
-// forgotten are the names of access control directives. One of them among the
-// parameters of another directive means that a semicolon is missing, which is
-// possible because nginx has refused the text.
+// forgotten are the names of access control directives. If one of them is a parameter of another
+// directive, a semicolon may be missing. That is possible because nginx has refused the text.
 var forgotten = words("allow deny satisfy return if auth_basic auth_request auth_jwt limit_req limit_conn modsecurity ssl_verify_client internal")
 
-// protecting returns the directives of a snippet that may protect, in order. A
-// block counts as one directive; so does a text that cannot be parsed.
+// protecting returns the directives of a snippet that may protect, in order. A block counts as one
+// directive, and so does a text that cannot be parsed.
 func protecting(snippet string) []string {
 	all, ok := directives(snippet)
 	if !ok {
@@ -50,9 +49,9 @@ func isCosmetic(directive string) bool {
 	return cosmetic[name] && !missing && !strings.Contains(text, "\n")
 }
 
-// directives splits a snippet into directives. A block with its content is one
-// directive. Comments are removed; white space becomes a single space, or a line
-// break if it contains one. ok is false if the text ends within a directive.
+// directives splits a snippet into directives. A block with its content is one directive. Comments
+// are removed. White space becomes a single space, or a line break if it contains one. ok is false
+// if the text ends within a directive.
 func directives(snippet string) (all []string, ok bool) {
 	var one strings.Builder
 	depth, space := 0, ""
@@ -120,8 +119,8 @@ func directives(snippet string) (all []string, ok bool) {
 	return all, one.Len() == 0 && depth == 0
 }
 
-// quoted returns the length of the quoted text at the start of a text; negative if
-// the quotes are not closed.
+// quoted returns the length of the quoted text at the start of text, or a negative number if the
+// quotes are not closed.
 func quoted(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

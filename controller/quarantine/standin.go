@@ -10,18 +10,17 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// StandIn is served in place of a version of an ingress that cannot be served.
+// StandIn is served instead of a version of an ingress that cannot be served.
 type StandIn struct {
-	Ingress *networkingv1.Ingress // nil: nothing
-	Closure *snapshot.Closure     // of Ingress; nil: it is not closed
+	Ingress *networkingv1.Ingress // nil if nothing is served
+	Closure *snapshot.Closure     // closes Ingress; nil if it is not closed
 	Says    string                // what is served, for findings
 }
 
-// InsteadOf returns the stand-in for the wanted version of an ingress. good is the
-// last known good version, or nil. If good protects no less, it is served, and the
-// paths that only the wanted version has answer 503. Otherwise all paths of the
-// wanted version answer 503. A canary has no paths of its own: if its good version
-// cannot be served, it is left out.
+// InsteadOf returns the stand-in for the wanted version of an ingress. good is the last known good
+// version, or nil. If good protects no less, it is served, and the paths that only the wanted
+// version has get 503. Otherwise all paths of the wanted version get 503. A canary has no paths of
+// its own; if its good version cannot be served, it is left out.
 func InsteadOf(wanted, good *networkingv1.Ingress, prefix string) StandIn {
 	r := newReader(prefix)
 	if good != nil && SameWishes(good, wanted, prefix) {
@@ -47,17 +46,17 @@ func (r reader) closed(wanted *networkingv1.Ingress, ways []string) StandIn {
 	reason, says := "this version of the ingress cannot be served", "its requests get 503"
 	if len(ways) > 0 {
 		reason += "; its earlier version protects less: " + strings.Join(ways, ", ")
-		says += ", as its earlier version protects less: " + strings.Join(ways, ", ")
+		says += ", because its earlier version protects less: " + strings.Join(ways, ", ")
 	}
-	stand := *wanted // a copy, so that it can be told from the wanted version
+	stand := *wanted // a copy, so its pointer differs from that of the wanted version
 	closure := r.closureOf(wanted, reason)
 	if closure.ClientCertificates || closure.ServerSnippet {
-		says += "; so do all requests for hosts that it was to protect"
+		says += "; so do all requests to hosts that it would protect"
 	}
 	return StandIn{&stand, &closure, says}
 }
 
-// merged returns the good version, with 503 on the paths that only the wanted one has.
+// merged returns the good version, plus 503 on the paths that only the wanted one has.
 func merged(wanted, good *networkingv1.Ingress) StandIn {
 	have := make(map[snapshot.Place]bool)
 	for place := range snapshot.Places(good) {
@@ -80,8 +79,8 @@ func merged(wanted, good *networkingv1.Ingress) StandIn {
 	return StandIn{&stand, &closure, "its earlier version is served, and paths that only this version has get 503"}
 }
 
-// SameWishes reports whether two versions of an ingress ask for the same. Status,
-// labels and foreign annotations do not count.
+// SameWishes reports whether two versions of an ingress ask for the same configuration. It ignores
+// status, labels and annotations with another prefix.
 func SameWishes(a, b *networkingv1.Ingress, prefix string) bool {
 	if a == b {
 		return true
@@ -90,7 +89,7 @@ func SameWishes(a, b *networkingv1.Ingress, prefix string) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) && r.same(a, b)
 }
 
-// same reports whether two versions have equal annotations with our prefix.
+// same reports whether two versions have equal annotations with the controller's prefix.
 func (r reader) same(a, b *networkingv1.Ingress) bool {
 	one, other := r.ours(a), r.ours(b)
 	return equality.Semantic.DeepEqual(one, other)

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// shown is a stand-in in a line: its paths, those that are closed in brackets.
+// shown summarizes a stand-in in one line: its paths, with closed ones in brackets.
 func shown(s StandIn) string {
 	if s.Ingress == nil {
 		return "nothing"
@@ -37,21 +37,21 @@ func TestInsteadOf(t *testing.T) {
 		wanted, good *networkingv1.Ingress
 		want         string
 	}{
-		"new":                         {asking("a", "", "/", "/b"), nil, "[/] [/b]"},
-		"good protects as much":       {asking("a", auth, "/"), asking("a", auth+"| limit-rps: 5", "/"), "/"},
-		"good protects less":          {asking("a", auth, "/"), asking("a", "", "/"), "[/]"},
-		"more paths":                  {asking("a", auth, "/", "/b"), asking("a", auth, "/"), "/ [/b]"},
-		"fewer paths":                 {asking("a", "proxy-body-size: 1m", "/b"), asking("a", "", "/", "/b"), "/ /b"},
-		"was good, and is not":        {asking("a", auth, "/"), asking("a", auth, "/"), "[/]"},
-		"paths become patterns":       {asking("a", "use-regex: true", "/b.*"), asking("a", "", "/b"), "[/b.*]"},
-		"a canary":                    {asking("a", "canary: true| canary-weight: 5", "/"), asking("a", "canary: true", "/"), "/"},
-		"a new canary":                {asking("a", "canary: true", "/"), nil, "nothing"},
-		"becomes a canary":            {asking("a", "canary: true", "/"), asking("a", "", "/"), "nothing"},
-		"was a canary":                {asking("a", "", "/"), asking("a", "canary: true", "/"), "[/]"},
-		"certificates":                {asking("a", "auth-tls-secret: a/b", "/"), asking("a", "", "/"), "[/] host by certificates"},
-		"a server's rules":            {asking("a", "server-snippet: deny all;", "/"), nil, "[/] host by snippet"},
-		"a server's headers":          {asking("a", "server-snippet: add_header A b;", "/"), nil, "[/]"},
-		"another ingress of the name": {asking("a", "", "/", "/b"), nil, "[/] [/b]"},
+		"new":                          {asking("a", "", "/", "/b"), nil, "[/] [/b]"},
+		"good protects as much":        {asking("a", auth, "/"), asking("a", auth+"| limit-rps: 5", "/"), "/"},
+		"good protects less":           {asking("a", auth, "/"), asking("a", "", "/"), "[/]"},
+		"more paths":                   {asking("a", auth, "/", "/b"), asking("a", auth, "/"), "/ [/b]"},
+		"fewer paths":                  {asking("a", "proxy-body-size: 1m", "/b"), asking("a", "", "/", "/b"), "/ /b"},
+		"no longer good":               {asking("a", auth, "/"), asking("a", auth, "/"), "[/]"},
+		"paths become patterns":        {asking("a", "use-regex: true", "/b.*"), asking("a", "", "/b"), "[/b.*]"},
+		"a canary":                     {asking("a", "canary: true| canary-weight: 5", "/"), asking("a", "canary: true", "/"), "/"},
+		"a new canary":                 {asking("a", "canary: true", "/"), nil, "nothing"},
+		"becomes a canary":             {asking("a", "canary: true", "/"), asking("a", "", "/"), "nothing"},
+		"was a canary":                 {asking("a", "", "/"), asking("a", "canary: true", "/"), "[/]"},
+		"certificates":                 {asking("a", "auth-tls-secret: a/b", "/"), asking("a", "", "/"), "[/] host by certificates"},
+		"a server's rules":             {asking("a", "server-snippet: deny all;", "/"), nil, "[/] host by snippet"},
+		"a server's headers":           {asking("a", "server-snippet: add_header A b;", "/"), nil, "[/]"},
+		"another ingress of that name": {asking("a", "", "/", "/b"), nil, "[/] [/b]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := test.wanted.DeepCopy()
@@ -63,7 +63,7 @@ func TestInsteadOf(t *testing.T) {
 				t.Error("an object of the cluster is closed, not a copy")
 			}
 			if !SameWishes(before, test.wanted, "") || stand.Says == "" {
-				t.Errorf("the wanted version was written to, or nothing is said: %q", stand.Says)
+				t.Errorf("the wanted version was modified, or Says is empty: %q", stand.Says)
 			}
 		})
 	}

@@ -13,16 +13,15 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// surroundings returns a digest of everything that an ingress may conflict with in
-// nginx: the other ingresses of its hosts, the objects that it names, the
-// controller's ConfigMap and the settings.
+// surroundings returns a digest of everything that an ingress can conflict with in nginx: the other
+// ingresses of its hosts, the objects that it names, the controller's ConfigMap, and the settings.
 func (q *Quarantine) surroundings(ingress *networkingv1.Ingress) string {
 	r, cluster := newReader(q.Prefix), q.seen
 	sum := sha256.New()
 	write := json.NewEncoder(sum)
 	note := func(parts ...any) {
 		for _, part := range parts {
-			_ = write.Encode(part) // to a hash, of plain data
+			_ = write.Encode(part) // cannot fail: plain data is written to a hash
 		}
 	}
 	note(q.settings, dataOf(cluster, q.ConfigMap))
@@ -50,7 +49,7 @@ func (q *Quarantine) surroundings(ingress *networkingv1.Ingress) string {
 // neighbours are the ingresses of each host, computed on demand.
 type neighbours struct {
 	byHost          map[string][]*networkingv1.Ingress
-	digests, before map[*networkingv1.Ingress]string // of what they ask for
+	digests, before map[*networkingv1.Ingress]string // digests of the ingresses' specs and annotations
 }
 
 func (n *neighbours) of(host string, all []*networkingv1.Ingress, r reader) []*networkingv1.Ingress {
@@ -74,7 +73,7 @@ func (n *neighbours) digest(ingress *networkingv1.Ingress, r reader) string {
 		if digest, known = n.before[ingress]; !known {
 			text, err := json.Marshal([]any{ingress.UID, ingress.Spec, r.ours(ingress)})
 			if err != nil {
-				text = []byte(err.Error()) // of plain data there is none
+				text = []byte(err.Error()) // impossible for plain data
 			}
 			sum := sha256.Sum256(text)
 			digest = hex.EncodeToString(sum[:])
@@ -84,7 +83,7 @@ func (n *neighbours) digest(ingress *networkingv1.Ingress, r reader) string {
 	return digest
 }
 
-// hostsOf are the hosts of an ingress and their aliases, sorted.
+// hostsOf returns the hosts of an ingress and their aliases, sorted.
 func hostsOf(ingress *networkingv1.Ingress, r reader) []string {
 	var hosts []string
 	for _, rule := range ingress.Spec.Rules {
@@ -102,8 +101,8 @@ func hostsOf(ingress *networkingv1.Ingress, r reader) []string {
 	return slices.Compact(hosts)
 }
 
-// namesIn returns the names in an ingress that may be names of objects: in its
-// spec, and in each of its annotations. Extra names do no harm.
+// namesIn returns the names in the spec and in the annotations of an ingress that may refer to
+// objects. Names that do not refer to any do no harm.
 func namesIn(ingress *networkingv1.Ingress, r reader) []types.NamespacedName {
 	var names []types.NamespacedName
 	add := func(text string) {

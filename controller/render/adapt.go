@@ -9,10 +9,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// adapt makes what a user's template wrote for ingress-nginx's image fit this
-// machine: paths of the image are below the root, modules that the image's
-// nginx has linked in are loaded, and an nginx before 1.25.1 gets no directive
-// that it does not know.
+// adapt changes the output of a user's template, which is written for ingress-nginx's image, so
+// that it works on this machine. It moves the image's paths below the root, loads the modules that
+// the image's nginx has linked in, and removes a directive that nginx before 1.25.1 does not know.
 func adapt(conf []byte, in Input) []byte {
 	var out bytes.Buffer
 	loaded := make(map[string]bool)
@@ -20,7 +19,7 @@ func adapt(conf []byte, in Input) []byte {
 		text := string(line)
 		switch word, value := directive(text); {
 		case word == "http2" && !in.HTTP2Directive:
-			continue // a parameter of listen says it: see buildHTTPSListener
+			continue // it is a parameter of listen; see buildHTTPSListener
 		case word == "load_module":
 			file := strings.Trim(value, `"'`)
 			if rest, ok := strings.CutPrefix(file, imageModules); ok && in.ModulesPath != "" {
@@ -35,10 +34,10 @@ func adapt(conf []byte, in Input) []byte {
 	return append(loadLines(in.Modules, loaded), out.Bytes()...)
 }
 
-// imageModules is where ingress-nginx's image has its modules.
+// imageModules is the folder of modules in ingress-nginx's image.
 const imageModules = "/etc/nginx/modules/"
 
-// loadLines load the modules that the template itself does not.
+// loadLines returns load_module lines for the files that the template does not load.
 func loadLines(files []string, loaded map[string]bool) []byte {
 	var lines []byte
 	for _, file := range files {
@@ -49,20 +48,20 @@ func loadLines(files []string, loaded map[string]bool) []byte {
 	return lines
 }
 
-// directive is the first word of a line, and what it is given.
+// directive splits a line into its first word and the rest.
 func directive(line string) (word, value string) {
 	line = strings.TrimRight(strings.TrimSpace(line), "; {")
 	word, value, _ = strings.Cut(line, " ")
 	return word, strings.TrimSpace(value)
 }
 
-// aboutRequests are the directives whose paths are those of requests.
+// aboutRequests are the directives that contain paths of requests, not of files.
 var aboutRequests = map[string]bool{"location": true, "set": true, "if": true, "rewrite": true, "return": true, "server_name": true}
 
-// absolutePath finds paths that are not a part of a longer one.
+// absolutePath matches absolute paths.
 var absolutePath = regexp.MustCompile(`(?:^|[^\w./-])/[\w./?*-]*`)
 
-// rebase puts the image's paths in a line below the root.
+// rebase moves the paths of the image in a line below the root.
 func rebase(line string, opts options.Options) string {
 	if opts.Root == "" {
 		return line
@@ -71,7 +70,7 @@ func rebase(line string, opts options.Options) string {
 		start := strings.IndexByte(found, '/')
 		file := found[start:]
 		if file == opts.Root || strings.HasPrefix(file, opts.Root+"/") {
-			return found // a value that the template was given, and is there already
+			return found // already below the root: a value from the template's data
 		}
 		moved := opts.Path(file)
 		if moved != file && strings.HasSuffix(file, "/") {

@@ -2,38 +2,37 @@ package render
 
 import "slices"
 
-// nginx reads the client's address from one source: the PROXY protocol or a header. If
-// both are trusted, the client is that of the header if the peer from the PROXY
-// protocol is a trusted proxy (proxy-real-ip-cidr), else that peer, as in
-// ingress-nginx. To do so, Lua combines both into one header, with the peer last,
-// and nginx reads that header from its end.
+// nginx reads the client's address from one source: the PROXY protocol or a header. If both are
+// trusted, the client is that of the header if the peer from the PROXY protocol is a trusted proxy
+// (proxy-real-ip-cidr), otherwise that peer, as in ingress-nginx. For this, Lua combines both into
+// one header, with the peer last, and nginx reads that header from its end.
 
-// relayed reports whether connections can start with a PROXY protocol header. With
-// TLS passthrough the controller listens on the HTTPS port and sends that header.
+// relayed reports whether connections can start with a PROXY protocol header. With TLS passthrough
+// the controller listens on the HTTPS port and sends that header.
 func (r *root) relayed() bool { return r.Cfg.UseProxyProtocol || r.IsSSLPassthroughEnabled }
 
-// believesHeader reports whether the client's address is read from a header.
-func (r *root) believesHeader() bool {
+// trustsHeader reports whether nginx reads the client's address from a header.
+func (r *root) trustsHeader() bool {
 	return r.Cfg.UseForwardedHeaders || r.Cfg.EnableRealIP && !r.Cfg.UseProxyProtocol
 }
 
-// RealIPHeader is the header with the client's address; empty if it is the address
-// of the peer.
+// RealIPHeader returns the header with the client's address, or "" if that is the address of the
+// peer.
 func (r *root) RealIPHeader() string {
 	switch {
 	case r.relayed():
 		return "proxy_protocol"
-	case r.believesHeader():
+	case r.trustsHeader():
 		return r.Cfg.ForwardedForHeader
 	}
 	return ""
 }
 
-// RealIPFrom are the trusted networks: those of the ConfigMap, if others than the
+// RealIPFrom returns the trusted networks: those of the ConfigMap, if proxies other than the
 // controller are trusted, and the controller's own address.
 func (r *root) RealIPFrom() []string {
 	var trusted []string
-	if r.Cfg.UseProxyProtocol || r.believesHeader() {
+	if r.Cfg.UseProxyProtocol || r.trustsHeader() {
 		trusted = slices.Clone(r.Cfg.ProxyRealIPCIDR)
 	}
 	if r.IsSSLPassthroughEnabled {
@@ -42,11 +41,11 @@ func (r *root) RealIPFrom() []string {
 	return trusted
 }
 
-// AddressChain is the header that Lua makes; empty if it is not needed. It differs from
-// forwarded-for-proxy-protocol-header, because another controller in front of this one
-// may send that.
+// AddressChain returns the name of the header that Lua builds, or "" if it is not needed. It
+// differs from forwarded-for-proxy-protocol-header, which another controller in front of this one
+// may send.
 func (r *root) AddressChain() string {
-	if !r.relayed() || !r.believesHeader() {
+	if !r.relayed() || !r.trustsHeader() {
 		return ""
 	}
 	return r.Cfg.ForwardedForProxyProtocolHeader + "-Chain"

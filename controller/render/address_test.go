@@ -13,11 +13,11 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// Which address and port pods are told, and allow lists see, by what the PROXY
-// protocol and the client's headers say.
+// Tests the address and port that pods get and that allow lists check, for combinations of the
+// PROXY protocol and client headers.
 func TestWhoTheClientIs(t *testing.T) {
 	const (
-		trusted   = "PROXY TCP4 10.0.0.7 192.0.2.1 5 443\r\n" // a proxy of ours, in proxy-real-ip-cidr
+		trusted   = "PROXY TCP4 10.0.0.7 192.0.2.1 5 443\r\n" // a trusted proxy, in proxy-real-ip-cidr
 		untrusted = "PROXY TCP4 203.0.113.9 192.0.2.1 5 8443\r\n"
 		unknown   = "PROXY UNKNOWN\r\n"
 	)
@@ -62,16 +62,16 @@ func TestWhoTheClientIs(t *testing.T) {
 			if !strings.HasPrefix(name, "both") {
 				return
 			}
-			// Limits count the same clients.
+			// Rate limits count by the same address.
 			s.preface = trusted
 			var statuses []int
 			for _, client := range []string{"198.51.100.4", "198.51.100.5", "198.51.100.4"} {
 				statuses = append(statuses, s.ask("limited.example", "/", with("X-Forwarded-For", client)).status)
 			}
 			if fmt.Sprint(statuses) != "[200 200 503]" {
-				t.Errorf("of two clients, each with one request a minute: %v", statuses)
+				t.Errorf("two clients with a limit of one request per minute: %v", statuses)
 			}
-			// The header between Lua and nginx is not the client's to send.
+			// Clients must not be able to send the header that Lua sends to nginx.
 			s.preface = untrusted
 			if got := s.ask("inside.example", "/", with("X-Forwarded-For-Proxy-Protocol-Chain", "198.51.100.4")); got.status != http.StatusBadRequest {
 				t.Errorf("with the internal header: %d %q", got.status, got.body)
@@ -80,12 +80,12 @@ func TestWhoTheClientIs(t *testing.T) {
 	}
 }
 
-// ask is a request over a connection that begins with a preface, and what pods
-// are told of it: address, X-Forwarded-For and port.
+// ask describes a request over a connection that begins with a preface, and what pods receive:
+// address, X-Forwarded-For and port.
 type ask struct {
 	preface, forwardedFor, forwardedPort string
 	address, full, port                  string
-	allowed                              bool // by an allow list with 198.51.100.4
+	allowed                              bool // whether an allow list with 198.51.100.4 admits it
 }
 
 func (a ask) check(t *testing.T, s *site) {
@@ -100,22 +100,22 @@ func (a ask) check(t *testing.T, s *site) {
 	}
 	port := strings.ReplaceAll(a.port, "{http}", fmt.Sprint(s.HTTP))
 	if got, want := s.ask("known.example", "/", headers).body, fmt.Sprintf("%s|%s|%s|", a.address, a.full, port); got != want {
-		t.Errorf("%+v: pods are told %q, want %q", a, got, want)
+		t.Errorf("%+v: pods get %q, want %q", a, got, want)
 	}
 	if got := s.ask("inside.example", "/", headers).status; (got == 200) != a.allowed {
 		t.Errorf("%+v: the allow list says %d", a, got)
 	}
 }
 
-// tellsAddress answers with who a pod thinks the client is.
+// tellsAddress is a handler that responds with the client's address as a pod sees it.
 func tellsAddress(w http.ResponseWriter, r *http.Request) {
 	chain := r.Header.Values("X-Forwarded-For-Proxy-Protocol-Chain")
 	fmt.Fprintf(w, "%s|%s|%s|%s", r.Header.Get("X-Real-Ip"), r.Header.Get("X-Forwarded-For"), r.Header.Get("X-Forwarded-Port"), strings.Join(chain, ","))
 }
 
-// With TLS passthrough the controller tells nginx who the client is, whatever
-// else is believed; its port is not the clients'.
-func TestWhoTheClientIsWithPassthrough(t *testing.T) {
+// With TLS passthrough the controller sends the client's address to nginx, whatever else is
+// trusted. nginx's own port differs from the one that clients use.
+func TestClientAddressWithPassthrough(t *testing.T) {
 	for name, mode := range map[string]struct {
 		config  map[string]string
 		preface string
@@ -157,7 +157,7 @@ func TestWhoTheClientIsWithPassthrough(t *testing.T) {
 			}
 			body, err := io.ReadAll(get("known.example", "/").Body)
 			if err != nil || string(body) != mode.want {
-				t.Errorf("pods are told %q (%v), want %q", body, err, mode.want)
+				t.Errorf("pods get %q (%v), want %q", body, err, mode.want)
 			}
 			if status := get("else.example", "/nginx_status").StatusCode; status != http.StatusForbidden {
 				t.Errorf("the catch-all host's status page: %d", status)

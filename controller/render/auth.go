@@ -12,20 +12,19 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// shouldApplyGlobalAuth tells whether a location asks the service of
-// global-auth-url: it names none of its own and has not opted out.
+// shouldApplyGlobalAuth reports whether a location uses global-auth-url: it has no authentication
+// service of its own and has not opted out.
 func shouldApplyGlobalAuth(location *model.Location, globalURL string) bool {
 	return location.ExternalAuth.URL == "" && globalURL != "" && location.EnableGlobalAuth
 }
 
-// longestEncoded bounds what becomes part of a location's name, which nginx
-// reads into a buffer of 4096 bytes.
+// longestEncoded limits what becomes part of a location's name, in bytes. nginx reads a name into a
+// buffer of 4096 bytes.
 const longestEncoded = 1000
 
-// buildAuthLocation is the internal location that asks whether a request may
-// pass; empty when nobody is asked. Its name has no slash in front, other than
-// in ingress-nginx: paths of ingresses and of requests begin with one, so none
-// of them can be its name.
+// buildAuthLocation returns the name of the internal location for external authentication, or "" if
+// there is none. Unlike in ingress-nginx, the name has no leading slash. Paths of ingresses and of
+// requests always have one, so none can equal the name.
 func buildAuthLocation(location *model.Location, globalURL string) string {
 	if location.ExternalAuth.URL == "" && !shouldApplyGlobalAuth(location, globalURL) {
 		return ""
@@ -42,21 +41,21 @@ func buildAuthLocation(location *model.Location, globalURL string) string {
 	return fmt.Sprintf("_external-auth-%s-%s", path, kind)
 }
 
-// shouldApplyAuthUpstream tells whether connections to the service that is
-// asked are kept open. nginx's Lua cannot ask within HTTP/2, and a host with
-// variables is known too late.
+// shouldApplyAuthUpstream reports whether connections to the authentication service are kept alive.
+// That is impossible with HTTP/2, in which nginx's Lua cannot send subrequests, and for a host with
+// variables, which is unknown when nginx starts.
 func shouldApplyAuthUpstream(location *model.Location, config *cfg) bool {
 	auth := location.ExternalAuth
 	return auth.URL != "" && auth.KeepaliveConnections > 0 && !config.UseHTTP2 && !strings.Contains(extractHostPort(auth.URL), "$")
 }
 
-// buildAuthUpstreamName is the upstream block of that service.
+// buildAuthUpstreamName returns the name of that service's upstream block.
 func buildAuthUpstreamName(location *model.Location, host string) string {
 	return host + "-" + strings.TrimPrefix(buildAuthLocation(location, ""), "_")
 }
 
-// buildAuthResponseHeaders hands headers of the answer on to the pods:
-// auth_request's variables, or with lua those that Lua sets.
+// buildAuthResponseHeaders copies headers of the authentication response to the request to the
+// pods. They come from variables of auth_request or, if lua is true, from variables that Lua sets.
 func buildAuthResponseHeaders(setHeader string, headers []string, lua bool) []string {
 	var lines []string
 	for i, header := range headers {
@@ -77,7 +76,7 @@ func buildAuthResponseHeaders(setHeader string, headers []string, lua bool) []st
 
 func buildAuthUpstreamLuaHeaders(headers []string) string { return strings.Join(headers, ",") }
 
-// buildAuthProxySetHeaders sets headers of the question.
+// buildAuthProxySetHeaders sets headers of the request to the authentication service.
 func buildAuthProxySetHeaders(headers map[string]string) []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(headers)) {

@@ -12,21 +12,21 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// The answer of the authentication service decides who may pass. Error pages,
-// whose backend may answer 200, must not take its place, nor that of the answer
-// that nginx makes when the service is not there.
+// The response of the authentication service decides whether a request is allowed. Error pages,
+// whose backend can answer 200, must not replace it, nor nginx's own response if the service cannot
+// be reached.
 func TestErrorPagesDoNotReplaceTheAnswerOfExternalAuth(t *testing.T) {
 	for name, mode := range map[string]struct {
 		config  map[string]string
 		dynamic bool
-		snippet string // of the server
+		snippet string // server-snippet
 	}{
 		"of the ConfigMap":                 {map[string]string{"custom-http-errors": "401,403,404,500,502,503"}, true, ""},
 		"of the ConfigMap, in reload mode": {map[string]string{"custom-http-errors": "401,403,404,500,502,503"}, false, ""},
 		"of a snippet":                     {nil, true, "error_page 401 403 404 500 502 503 =200 /page;\nproxy_intercept_errors on;"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := map[string]string{"use-http2": "false"} // which auth-keepalive does not go with
+			config := map[string]string{"use-http2": "false"} // auth-keepalive does not work with HTTP/2
 			for key, value := range mode.config {
 				config[key] = value
 			}
@@ -37,7 +37,7 @@ func TestErrorPagesDoNotReplaceTheAnswerOfExternalAuth(t *testing.T) {
 	}
 }
 
-// refuses asks hosts whose authentication service lets nobody in.
+// refuses checks hosts whose authentication service admits nobody.
 func refuses(t *testing.T, in render.Input, program *nginx.Nginx, snippet string) {
 	service := pod(t, func(w http.ResponseWriter, r *http.Request) {
 		var status int
@@ -58,7 +58,7 @@ func refuses(t *testing.T, in render.Input, program *nginx.Nginx, snippet string
 		kept.KeepaliveConnections, kept.KeepaliveRequests, kept.KeepaliveTimeout = 2, 100, 10
 		wishes["asked-"+name] = func(l *model.Location) { l.ExternalAuth = auth }
 		wishes["kept-"+name] = func(l *model.Location) { l.ExternalAuth = kept }
-		// What is neither 2xx nor 401 nor 403 is an error of the service.
+		// Any status other than 2xx, 401 and 403 is an error of the service.
 		want := "page of 500"
 		if name == "401" || name == "403" {
 			want = "page of " + name

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A URL of an annotation may have nginx's variables anywhere, so these cut it
-// by hand where net/url would refuse it.
+// URLs in annotations can contain nginx's variables anywhere. net/url would refuse them, so these
+// functions split URLs by hand.
 
-// extractHostPort is the host of a URL, with the port if it has one.
+// extractHostPort returns the host of a URL, and the port if there is one.
 func extractHostPort(url string) string {
 	_, host, _ := hostOf(url)
 	return host
 }
 
-// changeHostPort is the URL with another host and port, such as an upstream block's.
+// changeHostPort returns the URL with another host and port, for example an upstream block's name.
 func changeHostPort(url, host string) string {
 	scheme, old, rest := hostOf(url)
 	if old == "" {
@@ -36,8 +36,8 @@ func hostOf(url string) (scheme, host, rest string) {
 	return name + "://", after[:end], after[end:]
 }
 
-// buildAuthSignURL is where a client logs in: told, in the parameter of that
-// name, what it asked for, unless the URL has such a parameter already.
+// buildAuthSignURL returns the URL at which a client signs in. It adds the requested URL as the
+// named parameter, unless the URL already has that parameter.
 func buildAuthSignURL(url, parameter string) string {
 	if parameter == "" {
 		parameter = "rd"
@@ -56,8 +56,8 @@ func buildAuthSignURL(url, parameter string) string {
 	return url + separator + parameter + "=$pass_access_scheme://$http_host$escaped_request_uri"
 }
 
-// buildAuthSignURLLocation is the name of the location that sends clients there.
+// buildAuthSignURLLocation returns the name of the location that redirects clients to sign in.
 func buildAuthSignURLLocation(path, url string) string {
-	sum := sha1.Sum([]byte(path + url)) //nolint:gosec // see above
+	sum := sha1.Sum([]byte(path + url)) //nolint:gosec // only a name, not a secret
 	return "@" + hex.EncodeToString(sum[:])
 }

@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// The service of external authentication, and everybody else who gets a
-// request, is told of the client certificate that nginx has seen.
-func TestClientCertificatesAreToldByNginx(t *testing.T) {
+// The authentication service, and every other service that receives a request, gets the client
+// certificate that nginx has verified.
+func TestClientCertificateHeadersComeFromNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	authority := pki.New("clients")
 	put(t, in, "/etc/ingress-controller/ssl/ca.pem", authority.PEM)
@@ -57,7 +57,7 @@ func TestClientCertificatesAreToldByNginx(t *testing.T) {
 		{"passed.example", true, "SUCCESS", "CN=alice", "CN=clients", true},
 		{"mirrored.example", true, "SUCCESS", "CN=alice", "CN=clients", false},
 		{"mirrored.example", false, "NONE", "", "", false},
-		{"unasked.example", false, "lie", "lie", "lie", false}, // nginx knows nothing: a proxy before it may
+		{"unasked.example", false, "lie", "lie", "lie", false}, // nginx verifies nothing, but a proxy in front of it may
 	} {
 		t.Run(fmt.Sprint(test.host, " ", test.shows), func(t *testing.T) {
 			config := &tls.Config{ServerName: test.host, InsecureSkipVerify: true} //nolint:gosec // the fake certificate
@@ -80,11 +80,11 @@ func TestClientCertificatesAreToldByNginx(t *testing.T) {
 			response.Body.Close()
 			got := next(t, heard)
 			if got.Get("Ssl-Client-Verify") != test.verify || got.Get("Ssl-Client-Subject-Dn") != test.subject || got.Get("Ssl-Client-Issuer-Dn") != test.issuer {
-				t.Errorf("told %v", got)
+				t.Errorf("got %v", got)
 			}
 			shown, _ := url.QueryUnescape(got.Get("Ssl-Client-Cert"))
 			if test.certificate != strings.HasPrefix(shown, "-----BEGIN CERTIFICATE-----") || test.host != "unasked.example" && shown == "lie" {
-				t.Errorf("the certificate is told as %q", got.Get("Ssl-Client-Cert"))
+				t.Errorf("the certificate arrives as %q", got.Get("Ssl-Client-Cert"))
 			}
 		})
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// buildCorsOriginRegex sets $cors when a request's origin is one of origins,
-// each a scheme, a host that may begin with *. and perhaps a port. With * all
-// are, and the answer says so instead of naming the origin.
+// buildCorsOriginRegex sets $cors if a request's origin is allowed. An origin has a scheme, a host
+// that can begin with "*.", and an optional port. "*" allows all origins, and the response then has
+// "*" instead of the origin.
 func buildCorsOriginRegex(origins []string) string {
 	var patterns []string
 	for _, origin := range origins {
@@ -24,19 +24,19 @@ func buildCorsOriginRegex(origins []string) string {
 		return ""
 	}
 	var lines []string
-	for _, alternatives := range inPieces(patterns, longestAlternatives) {
+	for _, alternatives := range inGroups(patterns, longestAlternatives) {
 		lines = append(lines, fmt.Sprintf("if ($http_origin ~* ^(%s)$ ) { set $cors 'true'; }", strings.Join(alternatives, "|")))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// longestAlternatives is the maximum length of a pattern of several origins: nginx
+// longestAlternatives is the maximum length of a pattern with several origins, in bytes. nginx
 // reads a parameter into a buffer of 4096 bytes (NGX_CONF_BUFFER).
 const longestAlternatives = 3500
 
-// inPieces splits the texts into groups. Joined, no group of several texts is longer
-// than the limit.
-func inPieces(texts []string, longest int) [][]string {
+// inGroups splits texts into groups. A group, joined with one character in between, is not longer
+// than the limit unless it has a single text.
+func inGroups(texts []string, longest int) [][]string {
 	var pieces [][]string
 	length := longest
 	for _, text := range texts {
@@ -55,7 +55,7 @@ func originPattern(origin string) string {
 	return regexp.QuoteMeta(origin)
 }
 
-// CorsHeaders are the headers of pods that CORS takes the place of.
+// CorsHeaders returns the pods' response headers that CORS replaces.
 func (located) CorsHeaders() []string {
 	var names []string
 	for _, what := range []string{"Origin", "Credentials", "Methods", "Headers"} {

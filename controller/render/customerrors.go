@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// customErrors is the dot of the template CUSTOM_ERRORS: the locations in
-// which an upstream answers errors.
+// customErrors is the dot of the template CUSTOM_ERRORS, which writes the locations in which an
+// upstream answers errors.
 type customErrors struct {
 	UpstreamName       string
 	ErrorCodes         []int
@@ -21,19 +21,19 @@ func buildCustomErrorDeps(upstream string, codes []int, metrics, modSecurity boo
 	return customErrors{upstream, codes, metrics, modSecurity}
 }
 
-// errorUpstream is an upstream and the statuses it answers.
+// errorUpstream is an upstream and the statuses that it answers.
 type errorUpstream struct {
 	UpstreamName string
 	Codes        []int
 }
 
-// buildCustomErrorLocationsPerServer is who answers errors of a server's
-// locations with custom-http-errors, by name.
+// buildCustomErrorLocationsPerServer returns the upstreams that answer the errors of locations with
+// custom-http-errors, sorted by name.
 func buildCustomErrorLocationsPerServer(server *model.Server) []errorUpstream {
 	return errorUpstreams(server, nil)
 }
 
-// errorUpstreams are those with the statuses of all, which the default backend answers.
+// errorUpstreams also includes the statuses of all locations, which the default backend answers.
 func errorUpstreams(server *model.Server, ofAll []int) []errorUpstream {
 	codes := make(map[string]map[int]bool)
 	add := func(upstream string, code int) {
@@ -57,7 +57,7 @@ func errorUpstreams(server *model.Server, ofAll []int) []errorUpstream {
 	return upstreams
 }
 
-// errorUpstreamOf is who answers a location's errors.
+// errorUpstreamOf returns the upstream that answers a location's errors.
 func errorUpstreamOf(location *model.Location) string {
 	return cmp.Or(location.DefaultBackendUpstreamName, model.DefaultBackendName)
 }

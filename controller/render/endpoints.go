@@ -2,14 +2,13 @@ package render
 
 import "strings"
 
-// ReadsEndpoints tells whether nginx.conf can depend on the endpoints of HTTP
-// backends: it does where Lua is not told of them, and where a user's template
-// asks for them.
+// ReadsEndpoints reports whether nginx.conf can depend on the endpoints of HTTP backends: either
+// Lua does not get them, or a user's template reads them.
 func ReadsEndpoints(in Input) bool {
 	return !in.Options.DynamicConfiguration || in.Template != nil && in.Template.mentions("Endpoints")
 }
 
-// mentions looks for a field or function of that name, or one with it in its name.
+// mentions reports whether the template uses a field or function whose name contains name.
 func (t *Template) mentions(name string) bool {
 	for _, template := range t.parsed.Templates() {
 		if template.Tree != nil && strings.Contains(template.Root.String(), name) {

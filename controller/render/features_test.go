@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// The calls and answers are ingress-nginx's.
+// The arguments and results are those of ingress-nginx.
 func TestFunctionsOfFeatures(t *testing.T) {
 	v1 := &model.Location{Path: "/api/v1", PathType: new(networkingv1.PathTypePrefix), Backend: "demo-web-80"}
 	v1.ExternalAuth = annotations.ExternalAuth{URL: "http://auth.example.com:8080/check?x=1", KeepaliveConnections: 8}
@@ -128,7 +128,7 @@ func TestProxyPass(t *testing.T) {
 	}
 }
 
-func TestWatchingOfLocations(t *testing.T) {
+func TestTracingAndFirewallOfLocations(t *testing.T) {
 	on := annotations.Opentelemetry{Set: true, Enabled: true, OperationName: "op", TrustSet: true}
 	off := annotations.Opentelemetry{Set: true}
 	for _, test := range []struct {
@@ -184,7 +184,7 @@ func TestWatchingOfLocations(t *testing.T) {
 		{ofAll, unset, own + "\n" + owasp},
 		{ofAll | owaspOnly, strict, ""},
 		{ofAll | owaspOnly, both, own},
-		{owaspOnly, strict, enabled + defaults + "\n" + owasp}, // for all only where the firewall is on for all
+		{owaspOnly, strict, enabled + defaults + "\n" + owasp}, // applies to all locations only if enable-modsecurity is on
 		{owaspOnly, both, enabled + own + "\n" + owasp},
 	} {
 		config := &cfg{}
@@ -195,7 +195,7 @@ func TestWatchingOfLocations(t *testing.T) {
 	}
 }
 
-func TestAllFunctionsOfIngressNginxAreThere(t *testing.T) {
+func TestAllFunctionsOfIngressNginxExist(t *testing.T) {
 	names := strings.Fields(`empty escapeLiteralDollar quote buildLuaSharedDictionaries luaConfigurationRequestBodySize
 		buildLocation sanitizeQuotedRegex enforceRegexModifier buildAuthLocation shouldApplyGlobalAuth shouldApplyAuthUpstream
 		buildAuthUpstreamName buildAuthResponseHeaders buildAuthUpstreamLuaHeaders buildAuthProxySetHeaders extractHostPort

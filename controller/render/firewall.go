@@ -10,33 +10,33 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Where ingress-nginx's image has the rules of ModSecurity.
+// ingress-nginx's image has the rules of ModSecurity at these paths.
 const (
 	modSecurityRules = "/etc/nginx/modsecurity/modsecurity.conf"
 	modSecurityCRS   = "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
 )
 
-// FirewallFiles are those files, which Input.Missing may name.
+// FirewallFiles returns the files that Input.Missing can contain.
 func FirewallFiles() []string { return []string{modSecurityRules, modSecurityCRS} }
 
-// lacks tells whether a file of ingress-nginx's image is not here.
+// lacks reports whether a file of ingress-nginx's image does not exist here.
 func (in Input) lacks(file string) bool { return slices.Contains(in.Missing, file) }
 
 func (in Input) missing(file string) string { return "there is no file " + in.Options.Path(file) }
 
-// firewallOfAll turns off what the ConfigMap asks of ModSecurity and cannot
-// have: nginx would refuse everything. It says why; empty if all can be had.
-func (in Input) firewallOfAll(c *options.Config) string {
+// globalFirewall turns off the ConfigMap's ModSecurity settings that are impossible here, because
+// nginx would refuse the whole configuration. It returns the reason, or "" if all are possible.
+func (in Input) globalFirewall(c *options.Config) string {
 	wantsOWASP := c.EnableModsecurity && c.EnableOWASPCoreRules
 	switch {
 	case !c.EnableModsecurity:
 		return ""
 	case !in.has(modSecurity):
 		c.EnableModsecurity = false
-		return "" // a finding as for any module
+		return "" // Findings reports missing modules
 	case c.ModsecuritySnippet == "" && in.lacks(modSecurityRules):
 		c.EnableModsecurity = false
-		return in.missing(modSecurityRules) + "; requests are not looked into"
+		return in.missing(modSecurityRules) + "; requests are not inspected"
 	case wantsOWASP && in.lacks(modSecurityCRS):
 		c.EnableOWASPCoreRules = false
 		return in.missing(modSecurityCRS) + "; OWASP's rules are left out"
@@ -44,15 +44,15 @@ func (in Input) firewallOfAll(c *options.Config) string {
 	return ""
 }
 
-// asksForFirewall tells whether annotations of a location ask for more of
-// ModSecurity than the ConfigMap does.
+// asksForFirewall reports whether a location's annotations ask for more ModSecurity than the
+// ConfigMap does.
 func asksForFirewall(c options.Config, location *model.Location) bool {
 	own := location.ModSecurity
 	return own.Enable || !own.EnableSet && c.EnableModsecurity && (own.OWASPRules || own.Snippet != "")
 }
 
-// firewallLacks says what a location lacks that its annotations ask of
-// ModSecurity; empty if nothing. It is not served without.
+// firewallLacks returns what is missing for the ModSecurity settings in a location's annotations,
+// or "". Without it, the location is not served.
 func (r *root) firewallLacks(location *model.Location) string {
 	own := location.ModSecurity
 	switch {
@@ -68,11 +68,11 @@ func (r *root) firewallLacks(location *model.Location) string {
 	return ""
 }
 
-// firewallFindings are what ModSecurity lacks.
+// firewallFindings reports what is missing for ModSecurity.
 func firewallFindings(m *model.Model, in Input) []model.Finding {
 	var findings []model.Finding
 	config := in.Options.Config
-	if reason := in.firewallOfAll(&config); reason != "" {
+	if reason := in.globalFirewall(&config); reason != "" {
 		findings = append(findings, model.Finding{Object: "ConfigMap of the controller", Key: "enable-modsecurity", Reason: reason})
 	}
 	r := &root{Cfg: &cfg{Config: config}, in: in}
@@ -84,10 +84,9 @@ func firewallFindings(m *model.Model, in Input) []model.Finding {
 	return findings
 }
 
-// buildModSecurityForLocation is what a location says of its firewall, over
-// what holds for all. Rules of its own replace the recommended ones, but not
-// OWASP's, which the ConfigMap's enable-owasp-modsecurity-crs loads for all only
-// where enable-modsecurity is on.
+// buildModSecurityForLocation returns a location's ModSecurity directives, on top of those of the
+// http block. Own rules replace the recommended ones, but not OWASP's. enable-owasp-modsecurity-crs
+// in the ConfigMap loads OWASP's rules for all locations only if enable-modsecurity is on.
 func buildModSecurityForLocation(config *cfg, location *model.Location) string {
 	return modSecurityOf(config, location, func(file string) string { return file })
 }
@@ -124,7 +123,7 @@ func modSecurityOf(config *cfg, location *model.Location, path func(string) stri
 
 var unescaped = regexp.MustCompile(`\\(?s:.)|'`)
 
-// inSingleQuotes keeps text from ending them.
+// inSingleQuotes escapes text for single quotes.
 func inSingleQuotes(text string) string {
 	return unescaped.ReplaceAllStringFunc(text, func(found string) string {
 		if found == "'" {

@@ -16,10 +16,10 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// Where the firewall lacks nginx's module or the files of its rules, what asks
-// for it by annotation gets 503, and what the ConfigMap asks for all is a finding:
-// nginx would refuse the configuration.
-func TestAFirewallThatCannotBeHad(t *testing.T) {
+// If nginx lacks the firewall's module or the files of its rules, locations with firewall
+// annotations get 503, and the ConfigMap's setting is a finding, because nginx would refuse the
+// configuration.
+func TestUnavailableFirewall(t *testing.T) {
 	const rules, owasp = "/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"
 	wishes := map[string]annotations.ModSecurity{
 		"plain.example": {},
@@ -33,9 +33,9 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 		config    map[string]string
 		noModule  bool
 		missing   []string
-		denied    string // the hosts that get 503
+		denied    string // hosts that get 503
 		ofAll     string // part of the finding about the ConfigMap
-		protected bool   // the firewall of all is on
+		protected bool   // whether the ConfigMap turns the firewall on
 	}{
 		"all is there":                      {nil, false, nil, "", "", false},
 		"no module":                         {nil, true, nil, "on own owasp", "", false},
@@ -43,8 +43,8 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 		"no OWASP rules":                    {nil, false, []string{owasp}, "owasp", "", false},
 		"no files":                          {nil, false, []string{rules, owasp}, "on owasp", "", false},
 		"for all":                           {map[string]string{"enable-modsecurity": "true"}, false, nil, "", "", true},
-		"for all, no module":                {map[string]string{"enable-modsecurity": "true"}, true, nil, "on own owasp more", "no module http_modsecurity; requests are not looked into", false},
-		"for all, no rules":                 {map[string]string{"enable-modsecurity": "true"}, false, []string{rules}, "on owasp more", rules + "; requests are not looked into", false},
+		"for all, no module":                {map[string]string{"enable-modsecurity": "true"}, true, nil, "on own owasp more", "no module http_modsecurity; requests are not inspected", false},
+		"for all, no rules":                 {map[string]string{"enable-modsecurity": "true"}, false, []string{rules}, "on owasp more", rules + "; requests are not inspected", false},
 		"for all, with rules of its own":    {map[string]string{"enable-modsecurity": "true", "modsecurity-snippet": "SecRuleEngine On"}, false, []string{rules}, "", "", true},
 		"for all, no OWASP rules":           {map[string]string{"enable-modsecurity": "true", "enable-owasp-modsecurity-crs": "true"}, false, []string{owasp}, "owasp more", owasp + "; OWASP's rules are left out", true},
 		"for all, OWASP alone is not asked": {map[string]string{"enable-owasp-modsecurity-crs": "true"}, false, []string{owasp}, "owasp", "", false},
@@ -57,7 +57,7 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 			switch {
 			case test.noModule:
 				delete(in.Optional, "http_modsecurity")
-				real = true // without it, any nginx will do
+				real = true // without the module, any nginx works
 			case !real:
 				in.Optional["http_modsecurity"] = nil
 			}
@@ -89,7 +89,7 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 			}
 			http, _, _ := strings.Cut(string(conf), "server {")
 			if got := strings.Contains(http, "modsecurity on;"); got != test.protected {
-				t.Errorf("the firewall of all is on: %t", got)
+				t.Errorf("the firewall is on for all: %t", got)
 			}
 			for host := range wishes {
 				_, server, _ := strings.Cut(string(conf), fmt.Sprintf("server_name %q", host))
@@ -106,8 +106,8 @@ func TestAFirewallThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// Each ingress whose locations are denied is told so.
-func TestWhoAsksForAFirewallIsTold(t *testing.T) {
+// Each ingress with denied locations has a finding.
+func TestUnavailableFirewallIsAFinding(t *testing.T) {
 	in := render.Input{Missing: render.FirewallFiles(), Optional: map[string][]string{"http_modsecurity": nil}}
 	location := &model.Location{Ingress: &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}, Location: annotations.Location{ModSecurity: annotations.ModSecurity{EnableSet: true, Enable: true}}}
 	m := &model.Model{Servers: []*model.Server{{Locations: []*model.Location{location}}}}

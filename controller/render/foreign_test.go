@@ -15,8 +15,7 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// dataModel are the names that a template of ingress-nginx may use, by what
-// has them.
+// dataModel lists the names that a template of ingress-nginx may use, by the type that has them.
 var dataModel = map[string]string{
 	"root": `Cfg Servers Backends TCPBackends UDPBackends ProxySetHeaders AddHeaders RedirectServers ListenPorts BacklogSize StatusPort
 		StreamPort HealthzURI PID StatusPath IsIPV6Enabled EnableMetrics NginxStatusIpv4Whitelist NginxStatusIpv6Whitelist
@@ -97,8 +96,8 @@ func TestTheForeignTemplateUsesTheWholeDataModel(t *testing.T) {
 	}
 }
 
-// A template written for ingress-nginx's image is taken by nginx here, with
-// everything that locations and servers can ask for.
+// nginx accepts the output of a template written for ingress-nginx's image, for a model with all
+// features.
 func TestAForeignTemplate(t *testing.T) {
 	in, program := here(t, map[string]string{"use-gzip": "true", "use-forwarded-headers": "true", "use-http2": "false"})
 	in.Template = foreign(t)
@@ -113,12 +112,12 @@ func TestAForeignTemplate(t *testing.T) {
 	m := everything(in)
 	taken(t, m, in, program)
 
-	// The same with HTTP/2: an older nginx has it as a parameter of listen.
+	// The same with HTTP/2, which is a parameter of listen in older versions of nginx.
 	in.Options.Config.UseHTTP2 = true
 	taken(t, m, in, program)
 }
 
-// borrow copies files of nginx's own distribution.
+// borrow copies files of nginx's distribution.
 func borrow(t *testing.T, in render.Input, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -130,8 +129,8 @@ func borrow(t *testing.T, in render.Input, names ...string) {
 	}
 }
 
-// everything is a model with all that needs no module or certificate which a
-// machine may lack.
+// everything returns a model with all features except those that need a module or certificate which
+// a machine may lack.
 func everything(in render.Input) *model.Model {
 	m := hosts(in, model.Endpoint{Address: "127.0.0.1", Port: "1"}, map[string]func(*model.Location){
 		"auth.example": func(l *model.Location) {
@@ -258,8 +257,8 @@ server {
 	}
 }
 
-// Our template, written out and read again as a user's, is the same, with
-// everything that locations and servers can ask for.
+// Our template, written out and parsed as a user's, gives the same result for a model with all
+// features.
 func TestOurTemplateAsAUsers(t *testing.T) {
 	for name, change := range map[string]func(*render.Input){
 		"dynamic":           func(*render.Input) {},
@@ -289,7 +288,7 @@ func TestOurTemplateAsAUsers(t *testing.T) {
 	}
 }
 
-func TestPlaceFindsTheLineThatIsMostAlike(t *testing.T) {
+func TestPlaceFindsTheMostSimilarLine(t *testing.T) {
 	template, err := render.ParseFolder("my", map[string]string{
 		"nginx.tmpl": "events {}\nhttp {\n  {{ template \"a.tmpl\" . }}\n  keepalive_timeout 5s;\n}\n",
 		"a.tmpl":     "listen {{ .A }};\nlisten 127.0.0.1:{{ .B }};\nlisten 127.0.0.1:80;\n{{ print `x;` }}\n",

@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// functions are what templates can call. All but the last group are
-// ingress-nginx's, by name and meaning; they are in files by what they write.
+// functions are the functions that templates can call. Except for the last group, they have
+// ingress-nginx's names and meanings. The files are named after what the functions write.
 var functions = template.FuncMap{
 	// text.go
 	"buildDenyVariable":   buildDenyVariable,
@@ -84,7 +84,7 @@ var functions = template.FuncMap{
 	"shouldLoadModSecurityModule":   shouldLoadModSecurityModule,
 	"shouldLoadOpentelemetryModule": shouldLoadOpentelemetryModule,
 
-	// Ours alone.
+	// These are only in our template.
 	"believedByAuth":      believedByAuth,
 	"buildStreamListener": buildStreamListener,
 	"comment":             comment,

@@ -79,8 +79,8 @@ func TestIndent(t *testing.T) {
 	}
 }
 
-// Indenting changes nothing but white space at the ends of lines and between
-// them, and does nothing to what is indented.
+// Indenting changes only white space at the ends of lines and between lines, and does not change
+// text that is already indented.
 func FuzzIndent(f *testing.F) {
 	f.Add("a {\n}}{\n# }\n\r{")
 	f.Fuzz(func(t *testing.T, text string) {

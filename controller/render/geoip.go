@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// geoDatabase is a file of addresses and the variables that it gives.
+// geoDatabase is a GeoIP database file and the variables that it provides.
 type geoDatabase struct {
 	File      string
 	Variables []geoVariable
@@ -12,8 +12,8 @@ type geoVariable struct {
 	Name, Default, Lookup string
 }
 
-// geoVariables are by what a database's name begins with after its publisher,
-// GeoIP2- or GeoLite2-.
+// geoVariables maps the kind of a database, which follows GeoIP2- or GeoLite2- in its name, to the
+// variables.
 var geoVariables = map[string][]geoVariable{
 	"Country": {
 		{"$geoip2_country_code", "", "country iso_code"},
@@ -52,8 +52,8 @@ var geoVariables = map[string][]geoVariable{
 	},
 }
 
-// GeoIP are the databases that are there and known. Two of one kind would give
-// the same variables, so the first is taken.
+// GeoIP returns the available databases of known kinds. Two of one kind would define the same
+// variables, so only the first is used.
 func (r *root) GeoIP() []geoDatabase {
 	var found []geoDatabase
 	taken := make(map[string]bool)

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// buildForwardedFor is the variable of a request's header.
+// buildForwardedFor returns the variable that contains a request header.
 func buildForwardedFor(header string) string {
 	return "$http_" + strings.ToLower(strings.ReplaceAll(header, "-", "_"))
 }
@@ -44,8 +44,8 @@ func dictSize(kb int) string {
 	return fmt.Sprintf("%dK", kb)
 }
 
-// luaConfigurationRequestBodySize is the largest body that Lua can take: what
-// its dictionaries hold and a little more.
+// luaConfigurationRequestBodySize returns the maximum size of a body that Lua accepts: the size of
+// its dictionaries plus 1 MB.
 func luaConfigurationRequestBodySize(config *cfg) string {
 	dicts := config.LuaSharedDicts
 	return dictSize(max(dicts["configuration_data"], dicts["certificate_data"]) + 1024)

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// indent gives every line one tab for each block it is in, and makes runs of
-// blank lines one: a template can then be laid out for its own readers. A
-// comment, from # to the end of its line, opens and closes nothing.
+// indent indents each line with one tab per block and merges consecutive blank lines, so templates
+// can have their own layout. Braces in a comment, from # to the end of the line, do not count.
 func indent(text []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(text) + len(text)/4)
-	depth, blank := 0, true // no blank line at the start
+	depth, blank := 0, true // true at the start, so no blank line comes first
 	for line := range bytes.SplitSeq(withoutReturns(text), []byte("\n")) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
@@ -32,7 +31,7 @@ func indent(text []byte) []byte {
 	return append(bytes.TrimRight(out.Bytes(), "\n"), '\n')
 }
 
-// withoutReturns drops carriage returns; one that ends no line is a space.
+// withoutReturns removes carriage returns at the ends of lines and replaces others with spaces.
 func withoutReturns(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') < 0 {
 		return text

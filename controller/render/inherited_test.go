@@ -11,10 +11,10 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// A directive holds in a location unless the location says otherwise. This is
-// the table of all kinds of locations that we write and of what must hold in
-// each of them, whatever the http and server blocks and their snippets say. A
-// location of no kind fails the test: who adds one adds a row.
+// A location inherits a directive unless it sets its own. This table has all kinds of locations
+// that the template writes, and what must apply in each, whatever the http and server blocks and
+// their snippets contain. A location of an unknown kind fails the test, so a new kind needs a new
+// row.
 var kinds = []kind{
 	{name: "path of an ingress", is: `^(= )?"/|^~\* "\^/`, server: `host|_`, internal: false,
 		passes: true, told: slices.Concat(whoTheClientIs, whatItAsksFor), answers: true},
@@ -43,17 +43,17 @@ var kinds = []kind{
 
 type kind struct {
 	name     string
-	is       string // pattern of what follows "location"
-	server   string // which servers have it: a host, _, redirect, status, default
-	internal bool   // only nginx itself comes here
+	is       string // pattern of the text after "location"
+	server   string // the servers that have it: a host, _, redirect, status, default
+	internal bool   // only internal redirects and subrequests reach it
 
-	ownErrors bool     // its answers are not replaced by error pages
+	ownErrors bool     // error pages do not replace its responses
 	unwatched bool     // neither firewall nor tracing
 	unlogged  bool     // no line in the access log
-	bodiless  bool     // the client's body is not passed on
-	passes    bool     // it passes requests on …
-	told      []string // … with these headers in place of the client's
-	answers   bool     // clients see its answers: they have the ConfigMap's add-headers
+	bodiless  bool     // it does not forward the client's body
+	passes    bool     // it forwards requests …
+	told      []string // … with these headers instead of the client's
+	answers   bool     // clients see its responses, which have the ConfigMap's add-headers
 }
 
 var (
@@ -66,8 +66,8 @@ var (
 		`X-Forwarded-Scheme $pass_access_scheme`, `X-Scheme $pass_access_scheme`,
 		`X-Original-Forwarded-For $http_x_forwarded_for`, `X-Original-Forwarded-Host $http_x_forwarded_host`,
 	}
-	// Who may come is decided once, for the request of the client. nginx runs
-	// these for internal redirects as well, which would ask again.
+	// Access is decided once, for the client's request. nginx would check access again in these
+	// locations, because it also runs them for internal redirects.
 	admission = []string{"auth_request", "auth_basic", "auth_digest", "access_by_lua_file", "satisfy", "allow", "limit_req", "limit_conn", "mirror"}
 )
 
@@ -79,7 +79,7 @@ func TestWhatLocationsInherit(t *testing.T) {
 			return regexp.MustCompile(k.is).MatchString(l.name) && slices.Contains(strings.Split(k.server, "|"), l.server)
 		})
 		if i < 0 {
-			t.Errorf("server %s, location %s: of no kind in the table", l.server, l.name)
+			t.Errorf("server %s, location %s: its kind is not in the table", l.server, l.name)
 			continue
 		}
 		met[kinds[i].name] = true
@@ -87,7 +87,7 @@ func TestWhatLocationsInherit(t *testing.T) {
 	}
 	for _, k := range kinds {
 		if !met[k.name] {
-			t.Errorf("%s: nothing of that kind is rendered", k.name)
+			t.Errorf("%s: no location of this kind is rendered", k.name)
 		}
 	}
 }
@@ -131,15 +131,15 @@ func (k kind) check(t *testing.T, l location) {
 	}
 }
 
-// Without their modules, nginx would refuse the directives.
-func TestWithoutModulesNothingIsSaidOfThem(t *testing.T) {
+// If nginx lacks a module, it would refuse the module's directives.
+func TestNoDirectivesOfMissingModules(t *testing.T) {
 	text := inheriting(t, func(in *render.Input) { in.Optional = nil })
 	for _, word := range []string{"modsecurity", "opentelemetry"} {
 		if strings.Contains(text, word) {
 			t.Errorf("%s is rendered", word)
 		}
 	}
-	// Likewise with modules that nobody asks for, and which are not loaded.
+	// The same holds for modules that are available but not needed, and so are not loaded.
 	in := input()
 	in.Optional = map[string][]string{"http_modsecurity": {"/m.so"}, "otel_ngx": {"/o.so"}}
 	got, err := render.Render(empty(in), in)
@@ -148,13 +148,13 @@ func TestWithoutModulesNothingIsSaidOfThem(t *testing.T) {
 	}
 	for _, word := range []string{"modsecurity", "opentelemetry", "/m.so", "/o.so"} {
 		if strings.Contains(string(got), word) {
-			t.Errorf("%s is rendered although nobody asks for it", word)
+			t.Errorf("%s is rendered although nothing needs it", word)
 		}
 	}
 }
 
-// inheriting renders all kinds of locations below http and server blocks that
-// say the opposite of what must hold.
+// inheriting renders all kinds of locations inside http and server blocks whose directives
+// contradict what must apply.
 func inheriting(t *testing.T, change func(*render.Input)) string {
 	t.Helper()
 	in := input()
@@ -198,17 +198,18 @@ func inheriting(t *testing.T, change func(*render.Input)) string {
 	return string(text)
 }
 
-// location is a location block with the blocks around it.
+// location is a location block and the blocks around it.
 type location struct {
 	name, server string
 	own          directives
-	around       []directives // from the server to the outermost
+	around       []directives // from the innermost to the outermost
 }
 
-// directives are what stands in a block: arguments by directive.
+// directives maps the directives in a block to their arguments.
 type directives map[string][]string
 
-// effective is what a directive says here: here, or else around.
+// effective returns the arguments of a directive that apply in the location: its own, or else
+// inherited ones.
 func (l location) effective(name string) []string {
 	for _, block := range append([]directives{l.own}, l.around...) {
 		if said := block[name]; len(said) > 0 {
@@ -218,14 +219,14 @@ func (l location) effective(name string) []string {
 	return nil
 }
 
-// locations are those of a configuration in the layout that we write, a
-// directive a line.
+// locations returns the locations of a configuration in our layout, which has one directive per
+// line.
 func locations(t *testing.T, text string) []location {
 	t.Helper()
 	var found []location
 	type open struct {
 		says  directives
-		index int // in found; -1: no location
+		index int // index in found; -1 if the block is not a location
 	}
 	stack := []open{{directives{}, -1}}
 	for line := range strings.Lines(text) {

@@ -16,9 +16,9 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// Paths of an ingress and of requests begin with a slash, names of internal
-// locations do not: nobody can take such a name away, nor reach it.
-func TestInternalLocationsCannotBeNamed(t *testing.T) {
+// Paths of ingresses and requests begin with a slash, but names of internal locations do not. So no
+// ingress can claim such a name, and no request can reach it.
+func TestInternalLocationsCannotBeClaimed(t *testing.T) {
 	in, program := here(t, map[string]string{"use-http2": "false"})
 	t.Run("own template", func(t *testing.T) {
 		namesAreSafe(t, in, func(m *model.Model) *site { return serve(t, m, in, program) })
@@ -48,12 +48,12 @@ func namesAreSafe(t *testing.T, in render.Input, start func(*model.Model) *site)
 	})
 	copies := pod(t, func(_ http.ResponseWriter, r *http.Request) { copied <- r.RequestURI })
 
-	// URLs without a path: the name of the location must not become one.
+	// The URLs have no path, and the name of the location must not become one.
 	bare := annotations.ExternalAuth{URL: "http://" + service.HostPort() + "/", Host: "auth.example"}
 	kept := bare
 	kept.KeepaliveConnections, kept.KeepaliveRequests, kept.KeepaliveTimeout = 2, 100, 10
 	mirror := annotations.Mirror{Source: "_mirror-uid", RequestBody: "on", Target: "http://" + copies.HostPort() + "/", Host: "copy.example"}
-	if in.Template == nil { // only nginx knows whether a path follows the variable
+	if in.Template == nil { // only nginx can tell whether a path follows the variable
 		bare.URL, kept.URL = "http://127.0.0.1:$http_port", "http://"+service.HostPort()
 		mirror.Target = "http://" + copies.HostPort() + "$arg_none"
 	}
@@ -99,19 +99,19 @@ func namesAreSafe(t *testing.T, in render.Input, start func(*model.Model) *site)
 	}
 }
 
-// next is what comes next, which must come.
+// next returns the next value, which must exist.
 func next[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
 	case what := <-from:
 		return what
 	case <-time.After(patience):
-		t.Fatal("nobody asks")
+		t.Fatal("no value arrived")
 		panic("not reached")
 	}
 }
 
-// raw is the first line that nginx answers to bytes.
+// raw returns the first line of nginx's response to the given bytes.
 func (s *site) raw(request string) string {
 	s.Helper()
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.HTTP))

@@ -7,18 +7,18 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// buildHTTPListener is the listen lines of a host for plain HTTP.
+// buildHTTPListener returns the listen directives of a host for HTTP.
 func buildHTTPListener(r *root, host string) string {
 	return listeners(r, host, r.ListenPorts.HTTP, r.Cfg.UseProxyProtocol, "")
 }
 
-// buildHTTPSListener is the listen lines of a host for TLS.
+// buildHTTPSListener returns the listen directives of a host for TLS.
 func buildHTTPSListener(r *root, host string) string {
 	tls := " ssl"
 	if r.Cfg.UseHTTP2 && !r.HTTP2Directive {
 		tls += " http2"
 	}
-	if r.IsSSLPassthroughEnabled { // the controller has the port, and says who the client is
+	if r.IsSSLPassthroughEnabled { // the controller listens on the port, and sends the client's address
 		return listeners(r, host, r.ListenPorts.SSLProxy, true, tls)
 	}
 	return listeners(r, host, r.ListenPorts.HTTPS, r.Cfg.UseProxyProtocol, tls)
@@ -32,7 +32,7 @@ func listeners(r *root, host string, port int, proxyProtocol bool, protocol stri
 			line += " proxy_protocol"
 		}
 		if host == model.DefaultServerName {
-			line += socketOptions(r) // of the socket: once for each address and port
+			line += socketOptions(r) // once for each address and port
 		}
 		lines = append(lines, line+protocol+";")
 	}
@@ -47,8 +47,8 @@ func socketOptions(r *root) string {
 	return fmt.Sprintf("%s backlog=%d", options, r.BacklogSize)
 }
 
-// listenAddresses are what comes before the port: all addresses of the machine
-// unless some are given for either family.
+// listenAddresses returns the addresses as prefixes of the port: all addresses of the machine
+// unless the configuration has some, of either family.
 func listenAddresses(r *root) []string {
 	v4, v6 := r.Cfg.BindAddressIpv4, r.Cfg.BindAddressIpv6
 	if len(v4)+len(v6) == 0 {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// located is the dot of a location's template: what is worked out from the
-// location and the whole.
+// located is the dot of a location's template. Its methods derive values from the location and the
+// root.
 type located struct {
 	All      *root
 	Server   *model.Server
@@ -25,18 +25,18 @@ func locationConfig(r *root, s *model.Server, l *model.Location, regex bool) loc
 	return located{r, s, l, regex}
 }
 
-// Denied says why requests get 503; empty if they do not.
+// Denied returns the reason why requests get 503, or "".
 func (l located) Denied() string {
 	switch {
 	case l.Location.Denied != nil:
-		return cmp.Or(*l.Location.Denied, "for no reason given")
+		return cmp.Or(*l.Location.Denied, "no reason given")
 	case asksForDigest(l.Location) && !l.All.Has(authDigest):
 		return "auth-type digest: nginx has no module " + authDigest
 	}
 	return l.All.firewallLacks(l.Location)
 }
 
-// Protocol is what the location's pods speak, in upper case.
+// Protocol returns the protocol of the location's pods in upper case.
 func (l located) Protocol() string {
 	if l.Location.Backend == model.DefaultBackendName {
 		return "HTTP"
@@ -44,7 +44,7 @@ func (l located) Protocol() string {
 	return cmp.Or(strings.ToUpper(l.Location.BackendProtocol), "HTTP")
 }
 
-// Module is the prefix of the directives about requests to pods.
+// Module returns the prefix of the directives for requests to pods.
 func (l located) Module() string {
 	switch l.Protocol() {
 	case "GRPC", "GRPCS":
@@ -55,7 +55,7 @@ func (l located) Module() string {
 	return "proxy"
 }
 
-// SetHeader is the directive that sets a header of requests to the pods.
+// SetHeader returns the directive that sets a header of requests to pods.
 func (l located) SetHeader() string {
 	switch l.Module() {
 	case "grpc":
@@ -66,19 +66,19 @@ func (l located) SetHeader() string {
 	return "proxy_set_header"
 }
 
-// Set begins the directive that sets a header of requests to the pods.
+// Set returns the beginning of the directive that sets a header of requests to pods.
 func (l located) Set(name string) string { return l.SetHeader() + " " + l.HeaderName(name) }
 
-// HeaderName is what that directive calls a header.
+// HeaderName returns a header's name as that directive expects it.
 func (l located) HeaderName(name string) string { return headerName(l.SetHeader(), name) }
 
-// ModSecurity is what the location says of its firewall.
+// ModSecurity returns the location's ModSecurity directives.
 func (l located) ModSecurity() string {
 	return modSecurityOf(l.All.Cfg, l.Location, l.All.Path)
 }
 
-// NextUpstream is when the next pod is asked: FastCGI does not know of statuses
-// of gateways.
+// NextUpstream returns the conditions under which nginx tries the next pod. FastCGI does not
+// support http_502 and http_504.
 func (l located) NextUpstream() string {
 	conditions := strings.Fields(buildNextUpstream(l.Location.Proxy.NextUpstream, l.All.Cfg.RetryNonIdempotent))
 	if l.Module() == "fastcgi" {
@@ -87,8 +87,8 @@ func (l located) NextUpstream() string {
 	return strings.Join(conditions, " ")
 }
 
-// Pass hands requests to the pods; without dynamic configuration nginx knows
-// them by the name of their backend, or not at all.
+// Pass returns the directive that passes requests to the pods. Without dynamic configuration, their
+// upstream has the name of the backend, or does not exist if there are no endpoints.
 func (l located) Pass() string {
 	if l.All.DynamicConfiguration {
 		return passTo(balancer, l.All.Backends, l.Location)
@@ -99,10 +99,10 @@ func (l located) Pass() string {
 	return passTo(l.Location.Backend, l.All.Backends, l.Location)
 }
 
-// open tells whether nobody has to log in here, by no-auth-locations.
+// open reports whether no-auth-locations exempts the location from authentication.
 func (l located) open() bool { return isLocationInLocationList(l.Location, l.All.Cfg.NoAuthLocations) }
 
-// Login is the name and password that clients must show; nil for none.
+// Login returns the basic or digest authentication of the location, or nil.
 func (l located) Login() *annotations.BasicDigestAuth {
 	if !l.Location.BasicDigestAuth.Secured || l.open() {
 		return nil
@@ -110,7 +110,7 @@ func (l located) Login() *annotations.BasicDigestAuth {
 	return &l.Location.BasicDigestAuth
 }
 
-// ExternalAuth is the service that is asked about requests; nil for none.
+// ExternalAuth returns the external authentication of the location, or nil.
 func (l located) ExternalAuth() *annotations.ExternalAuth {
 	global := &l.All.Cfg.GlobalExternalAuth
 	switch {
@@ -124,13 +124,13 @@ func (l located) ExternalAuth() *annotations.ExternalAuth {
 	return nil
 }
 
-// AuthPath is the internal location that asks it.
+// AuthPath returns the name of the internal location for external authentication.
 func (l located) AuthPath() string {
 	return buildAuthLocation(l.Location, l.All.Cfg.GlobalExternalAuth.URL)
 }
 
-// AuthUpstream is the upstream block that keeps connections to it; empty where
-// none are kept.
+// AuthUpstream returns the name of the upstream block with keepalive connections to the
+// authentication service, or "" if it uses none.
 func (l located) AuthUpstream() string {
 	scheme, _, _ := hostOf(l.Location.ExternalAuth.URL)
 	if !shouldApplyAuthUpstream(l.Location, l.All.Cfg) || scheme != "http://" && scheme != "https://" {
@@ -139,7 +139,8 @@ func (l located) AuthUpstream() string {
 	return buildAuthUpstreamName(l.Location, l.Server.Hostname)
 }
 
-// AuthName is the host of that service if it is a name, which must be looked up.
+// AuthName returns the host of the authentication service if it is a name that must be resolved,
+// otherwise "".
 func (l located) AuthName() string {
 	host, _ := l.authPeer()
 	if _, err := netip.ParseAddr(host); err == nil {
@@ -148,7 +149,7 @@ func (l located) AuthName() string {
 	return host
 }
 
-// AuthPort is its port: that of the scheme unless the URL has another.
+// AuthPort returns the service's port, which defaults to that of the URL's scheme.
 func (l located) AuthPort() string {
 	_, port := l.authPeer()
 	if port == "" && strings.HasPrefix(l.ExternalAuth().URL, "https://") {
@@ -165,7 +166,7 @@ func (l located) authPeer() (host, port string) {
 	return strings.Trim(address, "[]"), ""
 }
 
-// SigninURL is where clients log in; empty where they are not sent.
+// SigninURL returns the URL at which clients sign in, or "".
 func (l located) SigninURL() string {
 	if auth := l.ExternalAuth(); auth != nil {
 		return auth.SigninURL
@@ -173,16 +174,15 @@ func (l located) SigninURL() string {
 	return ""
 }
 
-// SigninLocation is the location that sends clients to log in.
+// SigninLocation returns the name of the location that redirects clients to SigninURL.
 func (l located) SigninLocation() string {
 	return buildAuthSignURLLocation(l.Location.Path, l.SigninURL())
 }
 
-// ErrorUpstream is who answers the location's custom-http-errors.
+// ErrorUpstream returns the upstream that answers the location's custom-http-errors.
 func (l located) ErrorUpstream() string { return errorUpstreamOf(l.Location) }
 
-// InterceptErrors is on or off where the location differs from the whole,
-// else empty.
+// InterceptErrors returns "on" or "off" if the location differs from the http block, otherwise "".
 func (l located) InterceptErrors() string {
 	ofAll := len(l.All.Cfg.CustomHTTPErrors) > 0 && !l.All.Cfg.DisableProxyInterceptErrors
 	here := len(l.Location.CustomHTTPErrors) > 0 || ofAll
@@ -193,8 +193,8 @@ func (l located) InterceptErrors() string {
 	return onOff(here)
 }
 
-// AnswerHeaders are the headers that answers get, in place of the pods' own:
-// add-headers of the ConfigMap, and over them the location's custom-headers.
+// AnswerHeaders returns the headers that replace those of the pods in responses: the ConfigMap's
+// add-headers, overridden by the location's custom-headers.
 func (l located) AnswerHeaders() map[string]string {
 	headers := maps.Clone(l.All.AddHeaders)
 	if headers == nil {
@@ -205,29 +205,29 @@ func (l located) AnswerHeaders() map[string]string {
 	return headers
 }
 
-// HideHeaders are the response headers of pods that are hidden from clients.
+// HideHeaders returns the pods' response headers that clients do not get.
 func (l located) HideHeaders() []string {
 	return slices.DeleteFunc(slices.Clone(l.All.Cfg.HideHeaders), func(name string) bool { return !fits(l.Module(), name) })
 }
 
-// HeadersToPods are the headers of the ConfigMap.
+// HeadersToPods returns the request headers from the ConfigMap's proxy-set-headers.
 func (l located) HeadersToPods() map[string]string {
 	headers := maps.Clone(l.All.ProxySetHeaders)
 	maps.DeleteFunc(headers, func(name, _ string) bool { return !fits(l.SetHeader(), name) })
 	return headers
 }
 
-// fits reports whether a header's name fits into the hash tables of the module. Those
-// of the proxy module are made large enough, see sized.
+// fits reports whether a header's name fits into the module's hash tables. Those of the proxy
+// module are always large enough; see sized.
 func fits(directive, header string) bool {
 	return strings.HasPrefix(directive, "proxy") || len(header) <= model.LongestHeader
 }
 
-// Signins are the locations of a server that send clients to log in, each once.
-func (s served) Signins() []located { return s.once(located.signinName) }
+// Signins returns the locations of a server that redirect clients to sign in, one per name.
+func (s served) Signins() []located { return s.uniqueBy(located.signinName) }
 
-// Auths are the locations that ask a service of their own, each once.
-func (s served) Auths() []located { return s.once(located.authName) }
+// Auths returns the locations of a server with external authentication, one per internal location.
+func (s served) Auths() []located { return s.uniqueBy(located.authName) }
 
 func (l located) authName() string {
 	if l.ExternalAuth() == nil {
@@ -250,8 +250,8 @@ func (l located) signinName() string {
 	return l.SigninLocation()
 }
 
-// once are the locations for which name is not empty, one for each name.
-func (s served) once(name func(located) string) []located {
+// uniqueBy returns the first location for each value of name other than "".
+func (s served) uniqueBy(name func(located) string) []located {
 	var found []located
 	seen := make(map[string]bool)
 	for _, location := range s.Second.Locations {
@@ -264,15 +264,15 @@ func (s served) once(name func(located) string) []located {
 	return found
 }
 
-// Mirrors are the internal locations that copies of requests go to.
+// Mirrors returns the targets of mirrored requests, one per internal location.
 func (s served) Mirrors() []annotations.Mirror { return mirrors(s.Second.Locations) }
 
-// Errors are who answers errors, and which.
+// Errors returns the upstreams that answer errors, with the statuses that each answers.
 func (s served) Errors() []errorUpstream {
 	return errorUpstreams(s.Second, s.First.Cfg.CustomHTTPErrors)
 }
 
-// AppRoot is where "/" is redirected to; empty: it is not.
+// AppRoot returns the URL to which "/" is redirected, or "".
 func (s served) AppRoot() string {
 	i := slices.IndexFunc(s.Second.Locations, func(l *model.Location) bool { return l.Rewrite.AppRoot != "" })
 	if i < 0 {
@@ -281,7 +281,7 @@ func (s served) AppRoot() string {
 	return s.Second.Locations[i].Rewrite.AppRoot
 }
 
-// ErrorPass hands an error's request to an upstream.
+// ErrorPass returns the directive that passes a request with an error to an upstream.
 func (s served) ErrorPass(upstream string) string {
 	if s.First.DynamicConfiguration {
 		return "proxy_pass http://" + balancer + ";"

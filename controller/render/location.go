@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// information says which ingress a location is of, for logs and Lua.
+// information identifies the ingress of a location, for logs and Lua.
 type information struct {
 	Namespace   string
 	Rule        string // name of the ingress
@@ -21,8 +21,8 @@ type information struct {
 	Annotations map[string]string
 }
 
-// getIngressInformation looks up the service that an ingress names for a host
-// and path: that of the path, else its default backend.
+// getIngressInformation returns the service that an ingress has for a host and path, or else its
+// default backend.
 func getIngressInformation(ingress *networkingv1.Ingress, host, path string) information {
 	if path == "" {
 		path = "/"
@@ -59,7 +59,7 @@ func serviceOf(ingress *networkingv1.Ingress, host, path string) *networkingv1.I
 	return nil
 }
 
-// locationConfigForLua sets the variables by which Lua decides on redirects.
+// locationConfigForLua sets the variables with which Lua decides about redirects.
 func locationConfigForLua(location *model.Location, all *root) string {
 	var lines strings.Builder
 	for _, flag := range []struct {
@@ -77,7 +77,7 @@ func locationConfigForLua(location *model.Location, all *root) string {
 	return lines.String()
 }
 
-// buildLocation is the matcher of a location.
+// buildLocation returns the modifier and path of a location block.
 func buildLocation(location *model.Location, enforceRegex bool) string {
 	path := sanitizeQuotedRegex(location.Path)
 	switch {
@@ -89,22 +89,22 @@ func buildLocation(location *model.Location, enforceRegex bool) string {
 	return fmt.Sprintf(`"%s"`, path)
 }
 
-// enforceRegexModifier tells whether the locations of a server are regular
-// expressions: all are as soon as one is, because nginx would prefer it to the others.
+// enforceRegexModifier reports whether the locations of a server are regular expressions. If one
+// is, all must be, because nginx prefers regular expressions to other locations.
 func enforceRegexModifier(locations []*model.Location) bool {
 	return slices.ContainsFunc(locations, func(l *model.Location) bool { return l.Rewrite.UseRegex || rewrites(l) })
 }
 
-// rewrites tells whether a location's pods are asked for another path than the
-// ingress's: for "/p/" and "/p", made of one path, the answer is the same.
+// rewrites reports whether the pods get another path than that of the ingress. The result is the
+// same for "/p/" and "/p" if both come from one path.
 func rewrites(location *model.Location) bool {
 	return location.Rewrite.Target != "" && location.Rewrite.Target != cmp.Or(location.IngressPath, location.Path)
 }
 
 func isLocationAllowed(location *model.Location) bool { return location.Denied == nil }
 
-// isLocationInLocationList tells whether a location's path begins with one of
-// prefixes, a list with commas.
+// isLocationInLocationList reports whether a location's path begins with one of the prefixes, which
+// are separated by commas.
 func isLocationInLocationList(location *model.Location, prefixes string) bool {
 	for prefix := range strings.SplitSeq(prefixes, ",") {
 		if prefix = strings.TrimSpace(prefix); prefix != "" && strings.HasPrefix(location.Path, prefix) {

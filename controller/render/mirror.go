@@ -8,9 +8,9 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// buildMirrorLocations are the internal locations that copies of requests go to.
-// ingress-nginx sends X-Sent-From in authentication subrequests only. Here it tells
-// Lua on the status port that the request was proxied and must be refused.
+// buildMirrorLocations returns the internal locations that proxy mirrored requests. ingress-nginx
+// sends X-Sent-From only in authentication subrequests. Here it tells Lua on the status port that
+// the request was proxied and must be refused.
 func buildMirrorLocations(locations []*model.Location) string {
 	var blocks strings.Builder
 	for _, mirror := range mirrors(locations) {
@@ -20,7 +20,7 @@ func buildMirrorLocations(locations []*model.Location) string {
 	return blocks.String()
 }
 
-// mirrors are those of the locations, each source once.
+// mirrors returns the mirrors of the locations, one per source.
 func mirrors(locations []*model.Location) []annotations.Mirror {
 	var found []annotations.Mirror
 	seen := make(map[string]bool)

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// The firewall of all looks at a request once, where its location has it; the
-// requests that nginx makes for it, and the controller's own servers, are left alone.
+// With enable-modsecurity, the firewall checks each request once, in its location. It does not
+// check the subrequests that nginx sends for it, nor the controller's own servers.
 func TestModSecurityOnNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"enable-modsecurity": "true", "custom-http-errors": "404"})
 	if in.Optional["http_modsecurity"] == nil {
@@ -63,11 +63,11 @@ func TestModSecurityOnNginx(t *testing.T) {
 		{"off.example", "/missing", "common", 200, "error"},
 	} {
 		if got := s.ask(test.host, test.path, with("X-Attack", test.attack)); got.status != test.status {
-			t.Errorf("%s%s, an attack that %s rules know: %d, want %d: %s", test.host, test.path, test.attack, got.status, test.status, got.body)
+			t.Errorf("%s%s, an attack that %s rules detect: %d, want %d: %s", test.host, test.path, test.attack, got.status, test.status, got.body)
 		}
 		if test.hears != "" {
 			if got := next(t, heard); got != test.hears {
-				t.Errorf("%s is told to %s, want %s", test.host, got, test.hears)
+				t.Errorf("%s reaches %s, want %s", test.host, got, test.hears)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// anyLocation tells whether some location is as is wanted.
+// anyLocation reports whether wanted returns true for any location.
 func anyLocation(servers []*model.Server, wanted func(*model.Location) bool) bool {
 	return slices.ContainsFunc(servers, func(s *model.Server) bool { return slices.ContainsFunc(s.Locations, wanted) })
 }
@@ -25,7 +25,7 @@ func shouldLoadOpentelemetryModule(config *cfg, servers []*model.Server) bool {
 	return config.EnableOpentelemetry || anyLocation(servers, func(l *model.Location) bool { return l.Opentelemetry.Enabled })
 }
 
-// buildOpentelemetry is what holds for all locations that are traced.
+// buildOpentelemetry returns the tracing directives for all locations.
 func buildOpentelemetry(config *cfg, servers []*model.Server) string {
 	if config.OpentelemetryOperationName == "" || !shouldLoadOpentelemetryModule(config, servers) {
 		return ""
@@ -33,8 +33,8 @@ func buildOpentelemetry(config *cfg, servers []*model.Server) string {
 	return fmt.Sprintf("opentelemetry_operation_name %s;", quote(config.OpentelemetryOperationName))
 }
 
-// buildOpentelemetryForLocation is what a location says of its tracing, over
-// what holds for all.
+// buildOpentelemetryForLocation returns a location's tracing directives, on top of those of the
+// http block.
 func buildOpentelemetryForLocation(on, trust bool, location *model.Location) string {
 	own := location.Opentelemetry
 	switch {

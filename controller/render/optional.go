@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// The modules of nginx that only some configurations need, by the names of
-// package nginx.
+// These modules of nginx are needed by some configurations only. Their names are those of package
+// nginx.
 const (
 	authDigest    = "http_auth_digest"
 	brotliFilter  = "http_brotli_filter"
@@ -17,10 +17,10 @@ const (
 	geoIP2        = "http_geoip2"
 	modSecurity   = "http_modsecurity"
 	opentelemetry = "otel_ngx"
-	threads       = "threads" // not a module, but nginx is built with them or not
+	threads       = "threads" // not a module but a build option
 )
 
-// OptionalModules are those that Input.Optional may name.
+// OptionalModules returns the modules that Input.Optional can contain.
 func OptionalModules() []string {
 	return []string{authDigest, brotliFilter, brotliStatic, geoIP2, modSecurity, opentelemetry, threads}
 }
@@ -30,23 +30,23 @@ func (in Input) has(module string) bool {
 	return ok
 }
 
-// use is what asks for a module, and what becomes of it without.
+// use describes which settings need a module, and the effect if it is missing.
 type use struct {
 	modules []string
-	key     string // of the ConfigMap; empty: only annotations ask for it
-	wanted  bool   // by the ConfigMap
+	key     string // key of the ConfigMap; empty if only annotations need the module
+	wanted  bool   // whether the ConfigMap needs it
 	by      func(*model.Location) bool
 	without string
-	told    bool // of what annotations ask for, elsewhere
+	told    bool // other code reports the annotations that need it
 }
 
 func uses(c options.Config) []use {
 	return []use{
 		{[]string{geoIP2}, "use-geoip2", c.UseGeoIP2, nil, "there are no $geoip2 variables", false},
-		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "answers are not compressed with it", false},
-		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not looked into", true},
+		{[]string{brotliFilter, brotliStatic}, "enable-brotli", c.EnableBrotli, nil, "responses are not compressed with it", false},
+		{[]string{modSecurity}, "enable-modsecurity", c.EnableModsecurity, func(l *model.Location) bool { return l.ModSecurity.Enable }, "requests are not inspected", true},
 		{[]string{opentelemetry}, "enable-opentelemetry", c.EnableOpentelemetry, func(l *model.Location) bool { return l.Opentelemetry.Enabled }, "requests are not traced", false},
-		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, for nobody could log in", false},
+		{[]string{authDigest}, "", false, asksForDigest, "its locations answer 503, because nobody could log in", false},
 	}
 }
 
@@ -58,7 +58,7 @@ func (u use) of(servers []*model.Server) bool {
 	return u.wanted || u.by != nil && anyLocation(servers, u.by)
 }
 
-// modules are the files of load_module lines.
+// modules returns the files for load_module lines.
 func modules(servers []*model.Server, c *cfg, in Input) []string {
 	files := slices.Clone(in.Modules)
 	for _, u := range uses(c.Config) {
@@ -76,8 +76,8 @@ func modules(servers []*model.Server, c *cfg, in Input) []string {
 	return files
 }
 
-// Findings are what m and the options ask for and this nginx cannot do, for
-// lack of a module or a file. It is left out of the configuration.
+// Findings reports the settings of m and the options that are left out because nginx lacks a module
+// or a file.
 func Findings(m *model.Model, in Input) []model.Finding {
 	var findings []model.Finding
 	for _, u := range uses(in.Options.Config) {
@@ -99,7 +99,7 @@ func Findings(m *model.Model, in Input) []model.Finding {
 	return append(findings, firewallFindings(m, in)...)
 }
 
-// askers are the ingresses with a location that is as by says.
+// askers returns the ingresses with a location for which by returns true.
 func askers(servers []*model.Server, by func(*model.Location) bool) []string {
 	if by == nil {
 		return nil

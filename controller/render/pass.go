@@ -8,11 +8,11 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// balancer is the upstream block whose peers Lua chooses.
+// balancer is the name of the upstream block whose peers Lua chooses.
 const balancer = "upstream_balancer"
 
-// buildProxyPass hands a location's requests to Lua's balancer, with the path
-// that is wanted there.
+// buildProxyPass returns the directives that pass a location's requests to Lua's balancer, with the
+// rewritten path.
 func buildProxyPass(_ string, backends model.Backends, location *model.Location) string {
 	return passTo(balancer, backends, location)
 }
@@ -39,7 +39,7 @@ func passDirective(upstream string, backends model.Backends, location *model.Loc
 	backend := backends.Find(location.Backend)
 	switch {
 	case location.Backend == model.DefaultBackendName:
-		protocol = "HTTP" // whatever the ingress says of its own service
+		protocol = "HTTP" // the ingress's protocol is for its own service
 	case backend != nil && backend.SSLPassthrough && strings.HasPrefix(protocol, "GRPC"):
 		protocol = "GRPCS"
 	case backend != nil && backend.SSLPassthrough:
@@ -60,8 +60,7 @@ func passDirective(upstream string, backends model.Backends, location *model.Loc
 	return fmt.Sprintf("proxy_pass http://%s;", upstream)
 }
 
-// proxySetHeader is the directive that sets a header of requests to the
-// location's pods.
+// proxySetHeader returns the directive that sets a header of requests to the location's pods.
 func proxySetHeader(location *model.Location) string {
 	if location.BackendProtocol == "GRPC" || location.BackendProtocol == "GRPCS" {
 		return "grpc_set_header"
@@ -71,9 +70,8 @@ func proxySetHeader(location *model.Location) string {
 
 const fastCGIParameter = "fastcgi_param"
 
-// headerName is what a directive that sets a header calls it. FastCGI programs see
-// headers as parameters; one that is set takes the place of the client's
-// (ngx_http_fastcgi_module).
+// headerName returns a header's name as a directive expects it. FastCGI programs get headers as
+// parameters; a parameter that is set replaces the client's header (ngx_http_fastcgi_module).
 func headerName(directive, name string) string {
 	if directive == fastCGIParameter {
 		return "HTTP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
@@ -81,7 +79,8 @@ func headerName(directive, name string) string {
 	return name
 }
 
-// buildNextUpstream adds or moves non_idempotent to the end.
+// buildNextUpstream returns the conditions of proxy_next_upstream, with non_idempotent at the end
+// if it is wanted.
 func buildNextUpstream(conditions string, retryNonIdempotent bool) string {
 	fields := strings.Fields(conditions)
 	wanted := slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return f == "non_idempotent" })

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// limitMatch bounds backtracking within one match: a million steps take about 20 ms,
-// PCRE's default of ten million 200 ms. nginx answers 500 when PCRE gives up, as with
-// PCRE's default limit. (pcre2pattern, "Setting match limits")
+// limitMatch limits backtracking within one match: a million steps take about 20 ms, PCRE's default
+// of ten million about 200 ms. If PCRE gives up, nginx answers 500, as it does at PCRE's default
+// limit. (pcre2pattern, "Setting match limits")
 const limitMatch = "(*LIMIT_MATCH=1000000)"
 
-// limited returns a pattern of an annotation or a path, with that limit if the pattern
-// may backtrack, because a client must not keep a worker busy.
+// limited adds the limit to a pattern from an annotation or a path if the pattern can backtrack,
+// because a client must not keep a worker busy.
 func limited(pattern string) string {
-	if goesBack(pattern) {
+	if backtracks(pattern) {
 		return limitMatch + pattern
 	}
 	return pattern
 }
 
-// limitedName does the same for a name in server_name that is a pattern.
+// limitedName does the same for a regular expression in server_name.
 func limitedName(name string) string {
 	if pattern, is := strings.CutPrefix(name, "~"); is {
 		return "~" + limited(pattern)
@@ -32,10 +32,9 @@ var (
 	atEnd   = regexp.MustCompile(`^\)*$`)
 )
 
-// goesBack reports whether more must match after a repetition: only then does PCRE
-// try shorter repetitions. An optional group at the end, as in /api(/|$)(.*), does not
-// count.
-func goesBack(pattern string) bool {
+// backtracks reports whether something must match after a repetition. Only then does PCRE try
+// shorter repetitions. An optional group at the end, as in /api(/|$)(.*), does not count.
+func backtracks(pattern string) bool {
 	class := false
 	for rest := pattern; rest != ""; rest = rest[1:] {
 		switch {

@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// proxyBuffers are the lines on what is held of answers, for a module that
-// buffers (proxy, fastcgi). Sizes that nginx does not read are left to it.
+// proxyBuffers returns the directives for response buffers of a module that buffers (proxy,
+// fastcgi). It omits invalid sizes, for which nginx's defaults apply.
 func proxyBuffers(module string, p annotations.Proxy) []string {
 	var lines []string
 	line := func(directive, value string) {

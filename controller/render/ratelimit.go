@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// filterRateLimits are the limits of all locations, each once: those of one
-// ingress share their counters.
+// filterRateLimits returns the limits of all locations, one per ingress, whose locations share
+// counters.
 func filterRateLimits(servers []*model.Server) []annotations.RateLimit {
 	var limits []annotations.RateLimit
 	seen := make(map[string]bool)
@@ -26,8 +26,8 @@ func filterRateLimits(servers []*model.Server) []annotations.RateLimit {
 	return limits
 }
 
-// buildRateLimitZones is the shared memory in which requests are counted.
-// $limit_ID is empty for clients that are not.
+// buildRateLimitZones returns the shared memory zones in which requests are counted. $limit_ID is
+// empty for clients that are exempt.
 func buildRateLimitZones(servers []*model.Server) []string {
 	zones := make(map[string]bool)
 	for _, limit := range filterRateLimits(servers) {
@@ -45,7 +45,7 @@ func buildRateLimitZones(servers []*model.Server) []string {
 	return slices.Sorted(maps.Keys(zones))
 }
 
-// buildRateLimit bounds a location by those counters.
+// buildRateLimit returns the directives that apply the limits to a location.
 func buildRateLimit(location *model.Location) []string {
 	limit := location.RateLimit
 	var lines []string
@@ -66,7 +66,8 @@ func buildRateLimit(location *model.Location) []string {
 	return lines
 }
 
-// burst is how many requests may come at once; nginx wants none to be unsaid.
+// burst returns the parameter for the number of excess requests at once. nginx does not accept 0,
+// so it is omitted then.
 func burst(zone annotations.Zone) string {
 	if zone.Burst <= 0 {
 		return ""

@@ -1,6 +1,6 @@
-// Package render writes nginx.conf. It stands between the model and the text
-// that nginx reads. Its one rule: equal models give equal bytes; checksums,
-// times and random names have no place in them.
+// Package render writes nginx.conf. It stands between the model and the text that nginx reads. Its
+// one rule: equal models give equal bytes, so nginx.conf contains no checksums, times or random
+// names.
 package render
 
 import (
@@ -8,47 +8,45 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Input is what the configuration depends on besides the model.
+// Input is everything besides the model that nginx.conf depends on.
 type Input struct {
 	Options options.Options
-	// Template is the user's own; nil is ours.
+	// Template is the user's own template; nil means ours.
 	Template *Template
-	// ModulesPath is nginx's folder of modules, for the load_module lines of a
-	// user's template.
+	// ModulesPath is nginx's folder of modules, for the load_module lines of a user's template.
 	ModulesPath string
-	// Modules are files for load_module, in their order.
+	// Modules are the files for load_module, in order.
 	Modules []string
-	// User is the value of the directive user, "name group". Empty omits the directive;
-	// nginx's default user is then not root.
+	// User is the value of the directive user, "name group". Empty omits the directive; nginx's
+	// default user is then not root.
 	User string
-	// Optional are further modules that nginx could have, each with the files
-	// for load_module that it needs: none where it is linked in. They are
-	// loaded when something asks for them. Names are those of package nginx.
+	// Optional maps the further modules that nginx can have to the files that load_module needs for
+	// them. The list is empty for a module that is linked in. A module is loaded if the
+	// configuration needs it. The names are those of package nginx.
 	Optional map[string][]string
-	// GeoIPFiles are the databases of addresses that are there.
+	// GeoIPFiles are the available GeoIP databases.
 	GeoIPFiles []string
-	// Missing are the files of FirewallFiles that are not there.
+	// Missing are the files in FirewallFiles that do not exist.
 	Missing []string
-	// HTTP2Directive says that nginx knows `http2 on;` (1.25.1 and later);
-	// older ones take it as a parameter of listen.
+	// HTTP2Directive reports whether nginx knows `http2 on;` (1.25.1 and later). In older versions
+	// it is a parameter of listen.
 	HTTP2Directive bool
-	// StreamRealIP says that nginx's stream block can take a client's address
-	// from the PROXY protocol.
+	// StreamRealIP reports whether nginx's stream block can read the client's address from the
+	// PROXY protocol.
 	StreamRealIP bool
-	// IPv6 says that the machine has IPv6, so that nginx can listen on it.
+	// IPv6 reports whether the machine has IPv6, so nginx can listen on it.
 	IPv6 bool
-	// Resolvers are the IP addresses of name servers; without any, nginx
-	// cannot look up names while it runs.
+	// Resolvers are the IP addresses of DNS servers. Without any, nginx cannot resolve names at run
+	// time.
 	Resolvers []string
-	// Backlog is the length of the queue of connections not accepted yet.
+	// Backlog is the length of the queue of connections that are not accepted yet.
 	Backlog int
-	// FileLimit is the hard limit of open files (RLIMIT_NOFILE), from which
-	// max-worker-open-files 0 is worked out.
+	// FileLimit is the hard limit of open files (RLIMIT_NOFILE). It determines the value of
+	// max-worker-open-files: 0.
 	FileLimit int
 }
 
-// Render writes nginx.conf for m. An error is one of the template:
-// "file:line: what".
+// Render returns nginx.conf for m. Errors come from the template: "file:line: what".
 func Render(m *model.Model, in Input) ([]byte, error) {
 	template := in.Template
 	if template == nil {

@@ -12,8 +12,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// root is the dot of the template. Its field names are ingress-nginx's, but
-// for the last group.
+// root is the dot of the template. Except for the last group, its field names are ingress-nginx's.
 type root struct {
 	Cfg             *cfg
 	Backends        model.Backends
@@ -22,8 +21,8 @@ type root struct {
 	TCPBackends     []model.L4Service
 	UDPBackends     []model.L4Service
 	StreamSnippets  []string
-	ProxySetHeaders map[string]string // of requests to pods
-	AddHeaders      map[string]string // of answers to clients
+	ProxySetHeaders map[string]string // added to requests to pods
+	AddHeaders      map[string]string // added to responses to clients
 
 	ListenPorts *listenPorts
 	BacklogSize int
@@ -40,7 +39,7 @@ type root struct {
 	NginxStatusIpv6Whitelist []string
 	MaxmindEditionFiles      *[]string
 
-	DynamicStream bool // Lua is told the endpoints of TCP and UDP services
+	DynamicStream bool // Lua has the endpoints of TCP and UDP services
 	StreamRealIP  bool
 
 	Modules              []string
@@ -51,31 +50,31 @@ type root struct {
 	in      Input
 }
 
-// cfg is the ConfigMap with what is worked out from it.
+// cfg is the ConfigMap and values derived from it.
 type cfg struct {
 	options.Config
 	DefaultSSLCertificate *model.SSLCert
 	Resolver              []string
 	GlobalExternalAuth    annotations.ExternalAuth
-	// Checksum is empty: equal configurations must have equal bytes.
+	// Checksum is empty, because equal configurations must have equal bytes.
 	Checksum string
 
-	// Lists that templates want in another form than the table has them.
+	// These lists have the form that templates expect.
 	BindAddressIpv4        []string
 	BindAddressIpv6        []string // in brackets
-	NoAuthLocations        string   // with commas
-	NoTLSRedirectLocations string   // with commas
+	NoAuthLocations        string   // separated by commas
+	NoTLSRedirectLocations string   // separated by commas
 }
 
 type listenPorts struct {
 	HTTP, HTTPS, Health, Default, SSLProxy int
 }
 
-// Path is where a file of ingress-nginx's image is here.
+// Path returns the local path of a file in ingress-nginx's image.
 func (r *root) Path(file string) string { return r.options.Path(file) }
 
-// User is the value of our directive user; empty if main-snippet has its own, because nginx
-// accepts only one.
+// User returns the value of our user directive. It is empty if main-snippet has its own, because
+// nginx accepts only one.
 func (r *root) User() string {
 	if ownUser.MatchString(r.Cfg.MainSnippet) {
 		return ""
@@ -85,28 +84,28 @@ func (r *root) User() string {
 
 var ownUser = regexp.MustCompile(`(?m)(^|;)\s*user\s`)
 
-// Syslog is the server that logs go to.
+// Syslog returns the address of the syslog server.
 func (r *root) Syslog() string {
 	return net.JoinHostPort(strings.Trim(r.Cfg.SyslogHost, "[]"), strconv.Itoa(r.Cfg.SyslogPort))
 }
 
-// CachesAuth tells whether answers of external authentication are kept.
+// CachesAuth reports whether responses of external authentication are cached.
 func (r *root) CachesAuth() bool {
 	return r.Cfg.GlobalExternalAuth.AuthCacheKey != "" ||
 		anyLocation(r.Servers, func(l *model.Location) bool { return l.ExternalAuth.AuthCacheKey != "" })
 }
 
-// AuthUpstreams are the locations whose external authentication keeps
-// connections open, each once.
+// AuthUpstreams returns the locations whose external authentication uses keepalive connections, one
+// per upstream.
 func (r *root) AuthUpstreams() []located {
 	var found []located
 	for _, server := range r.Servers {
-		found = append(found, served{r, server}.once(located.authUpstreamName)...)
+		found = append(found, served{r, server}.uniqueBy(located.authUpstreamName)...)
 	}
 	return found
 }
 
-// Has tells whether nginx has a module.
+// Has reports whether nginx has a module.
 func (r *root) Has(module string) bool { return r.in.has(module) }
 
 // Loads reports whether a module is available and needed, so its directives can be used.
@@ -163,7 +162,7 @@ func newRoot(m *model.Model, in Input) *root {
 func newCfg(m *model.Model, in Input) *cfg {
 	config := sized(in.Options.Config, m, in)
 	config.SSLDHParam = m.SSLDHParam // templates read the file's path
-	in.firewallOfAll(&config)
+	in.globalFirewall(&config)
 	c := &cfg{
 		Config:                 config,
 		DefaultSSLCertificate:  &m.DefaultSSLCertificate,
@@ -177,13 +176,12 @@ func newCfg(m *model.Model, in Input) *cfg {
 	return c
 }
 
-// globalAuth is the service that is asked about requests of every location
-// which names none of its own.
+// globalAuth returns the authentication service for locations without their own.
 func globalAuth(config options.Config) annotations.ExternalAuth {
 	if config.GlobalAuthURL == options.Unanswered {
-		return annotations.ExternalAuth{} // the model denies
+		return annotations.ExternalAuth{} // the model denies these requests
 	}
-	host, _ := options.AuthHost(config.GlobalAuthURL) // package options has refused a URL without one
+	host, _ := options.AuthHost(config.GlobalAuthURL) // package options has validated the URL
 	return annotations.ExternalAuth{
 		URL:                    options.WithPath(config.GlobalAuthURL),
 		Host:                   host,

@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// told is a pod that answers with what it was told: a line for each header
-// that a test asks for, the method, the path and the protocol.
+// told is a pod whose response describes the request that it got: the headers that a test asks for,
+// one per line, the method, the path and the protocol.
 func told(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Pod", "own")
 	w.Header().Set("X-Hidden", "secret")
@@ -125,8 +125,8 @@ func TestFeaturesOfLocations(t *testing.T) {
 		host, path string
 		change     func(*http.Request)
 		status     int
-		header     map[string]string // "-" is none
-		body       []string          // "!x" is without x
+		header     map[string]string // "-" means that it is absent
+		body       []string          // "!x" means that x is absent
 	}{
 		"plain": {"known.example", "/x?y", with("Proxy", "evil"), 200,
 			map[string]string{"X-Pod": "own", "X-All": "of known.example", "X-Hidden": "-"},
@@ -195,7 +195,7 @@ func TestFeaturesOfLocations(t *testing.T) {
 		})
 	}
 
-	// The first and two more at once are served, then a minute must pass for each.
+	// One request and a burst of two are served. After that, one request per minute is.
 	var statuses []int
 	for range 4 {
 		statuses = append(statuses, s.ask("limited.example", "/", nil).status)
@@ -210,7 +210,7 @@ func TestFeaturesOfLocations(t *testing.T) {
 	}
 }
 
-// An external service is asked about each request; what it answers decides.
+// nginx sends each request to the external authentication service, whose response decides.
 func TestExternalAuth(t *testing.T) {
 	var mu sync.Mutex
 	asked := make(map[string]int)
@@ -222,7 +222,7 @@ func TestExternalAuth(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
-		if strings.Contains(r.Header.Get("X-Original-Url"), "login") { // nginx caches no answer that sets a cookie
+		if strings.Contains(r.Header.Get("X-Original-Url"), "login") { // nginx does not cache responses that set a cookie
 			w.Header().Set("Set-Cookie", "seen=1")
 		}
 		if r.Header.Get("Cookie") != "user=ali" {
@@ -266,7 +266,7 @@ func TestExternalAuth(t *testing.T) {
 			})
 			for i, server := range m.Servers {
 				if server.Hostname == "known.example" {
-					m.Servers[i].Locations[0].EnableGlobalAuth = false // the fixture asks it for readiness
+					m.Servers[i].Locations[0].EnableGlobalAuth = false // the fixture checks readiness there
 				}
 			}
 			m.Servers = append(m.Servers, &model.Server{Hostname: "all.example", Locations: []*model.Location{
@@ -293,11 +293,11 @@ func TestExternalAuth(t *testing.T) {
 				t.Errorf("login: %d %v", got.status, got.header)
 			}
 			if got := s.ask("elsewhere.example", "/", cookie); got.status != 500 {
-				t.Errorf("a service that is not there: %d", got.status)
+				t.Errorf("a service that does not exist: %d", got.status)
 			}
 			for _, path := range []string{"/.well-known/acme-challenge/x"} {
 				if got := s.ask("all.example", path, nil); got.status != 200 {
-					t.Errorf("%s is for everybody: %d", path, got.status)
+					t.Errorf("%s needs no login: %d", path, got.status)
 				}
 			}
 			if got := s.ask("optout.example", "/", nil); got.status != 200 {
@@ -309,7 +309,7 @@ func TestExternalAuth(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if n := asked["http://cached.example/often"]; n > 0 {
-				t.Errorf("asked %d times for what was cached for this user", n)
+				t.Errorf("%d requests for a response cached for this user", n)
 			}
 		})
 	}
@@ -356,9 +356,9 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 	}
 }
 
-// FastCGI programs are told who the client is by nginx, as pods that speak HTTP
-// are; what a client says of itself does not reach them.
-func TestFastCGIProgramsAreToldByNginx(t *testing.T) {
+// nginx passes the client's address to FastCGI programs, as it does to pods with HTTP. What a
+// client claims about itself does not reach them.
+func TestFastCGIParametersComeFromNginx(t *testing.T) {
 	in, program := here(t, map[string]string{"proxy-add-original-uri-header": "true"})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -471,7 +471,7 @@ func TestWebSocketsPass(t *testing.T) {
 	}
 }
 
-// What needs a module is there when nginx has it.
+// Features that need a module work if nginx has it.
 func TestModules(t *testing.T) {
 	in, program := here(t, map[string]string{"enable-brotli": "true", "brotli-min-length": "1", "brotli-types": "text/plain", "use-geoip2": "true"})
 	if in.Optional["http_brotli_filter"] == nil || in.Optional["http_brotli_static"] == nil {

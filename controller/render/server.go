@@ -12,14 +12,14 @@ type served struct {
 	Second *model.Server
 }
 
-// redirected is the dot of the template of a host that only redirects.
+// redirected is the dot of the template for a host that only redirects.
 type redirected struct {
 	All      *root
 	Redirect model.Redirect
 }
 
-// buildServerName is a host for server_name. A wildcard stands for one label,
-// as the Ingress API has it; nginx's own would stand for many.
+// buildServerName returns a host for server_name. As in the Ingress API, a wildcard matches one
+// label; nginx's own wildcard would match several.
 func buildServerName(host string) string {
 	domain, wild := strings.CutPrefix(host, "*.")
 	if !wild {

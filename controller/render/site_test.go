@@ -27,15 +27,15 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// patience bounds waits, which only a failure makes long.
+// patience limits waits. Only failures take that long.
 const patience = 20 * time.Second
 
 var fakeCertificate = sync.OnceValues(func() (*tls.Pair, error) { return tls.Fake(time.Now()) })
 
 const certificateFile = "/etc/ingress-controller/ssl/default-fake-certificate.pem"
 
-// here is what rendering needs to know of this machine's nginx, with free
-// ports and a root of its own that has all the files nginx reads.
+// here returns the Input for this machine's nginx, with free ports and its own root, which has all
+// the files that nginx reads.
 func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 	t.Helper()
 	if testing.Short() {
@@ -73,7 +73,7 @@ func here(t *testing.T, config map[string]string) (render.Input, *nginx.Nginx) {
 	return in, program
 }
 
-// furnish makes the folders and files of a root.
+// furnish creates the folders and files of a root.
 func furnish(t *testing.T, in render.Input) {
 	t.Helper()
 	if err := os.Chmod(filepath.Dir(in.Options.Root), 0o755); err != nil { // for nginx's workers
@@ -106,7 +106,7 @@ func put(t *testing.T, in render.Input, file string, text []byte) {
 	}
 }
 
-// write renders m, and returns where nginx.conf is.
+// write renders m to a file and returns its path.
 func write(t *testing.T, m *model.Model, in render.Input) string {
 	t.Helper()
 	m.DefaultSSLCertificate = model.SSLCert{PemFileName: in.Options.Path(certificateFile)}
@@ -118,7 +118,7 @@ func write(t *testing.T, m *model.Model, in render.Input) string {
 	return in.Options.Path("/etc/nginx/nginx.conf")
 }
 
-// taken has nginx read what m becomes.
+// taken checks that nginx accepts the configuration of m.
 func taken(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) {
 	t.Helper()
 	file := write(t, m, in)
@@ -141,10 +141,10 @@ type site struct {
 	*testing.T
 	options.Ports
 	root    string
-	preface string // what connections begin with: a header of the PROXY protocol, or nothing
+	preface string // sent at the start of each connection: a PROXY protocol header, or nothing
 }
 
-// serve starts nginx with m and tells Lua its backends.
+// serve starts nginx with m and posts the backends to Lua.
 func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) *site {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -158,7 +158,7 @@ func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) 
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = process.Quit(ctx) // by force: the test has seen what it wanted
+		_ = process.Quit(ctx) // kill it: the test is over
 		if t.Failed() {
 			text, _ := os.ReadFile(in.Options.Path("/var/log/nginx/error.log"))
 			t.Logf("error.log:\n%s", text)
@@ -184,14 +184,14 @@ func serve(t *testing.T, m *model.Model, in render.Input, program *nginx.Nginx) 
 	return s
 }
 
-// answer is what a client got.
+// answer is a response that a client got.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request; change, if not nil, completes it.
+// ask sends a request. If change is not nil, it modifies the request first.
 func (s *site) ask(host, path string, change func(*http.Request)) answer {
 	s.Helper()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -234,7 +234,7 @@ func (s *site) dial(ctx context.Context, network, address string) (net.Conn, err
 	return conn, nil
 }
 
-// awaitBackends returns when the one worker's Lua has taken the backends over.
+// awaitBackends returns when Lua in the only worker has the backends.
 func (s *site) awaitBackends() {
 	s.Helper()
 	deadline := time.Now().Add(patience)
@@ -248,7 +248,7 @@ func (s *site) awaitBackends() {
 	}
 }
 
-// pod is a server on an address of its own.
+// pod is a server with its own address.
 func pod(t *testing.T, handler http.HandlerFunc) model.Endpoint {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -269,8 +269,8 @@ func endpointOf(listener net.Listener) model.Endpoint {
 	return model.Endpoint{Address: host, Port: port}
 }
 
-// hosts is a model of one pod whose location "/" each host has as it wishes;
-// known.example has it plain.
+// hosts returns a model with one pod. The location "/" of each host is as given; that of
+// known.example is plain.
 func hosts(in render.Input, endpoint model.Endpoint, wishes map[string]func(*model.Location)) *model.Model {
 	m := &model.Model{Backends: model.Backends{
 		{Name: "demo-web-80", Endpoints: []model.Endpoint{endpoint}},
@@ -291,7 +291,7 @@ func hosts(in render.Input, endpoint model.Endpoint, wishes map[string]func(*mod
 	return m
 }
 
-// plain is a location without wishes.
+// plain returns a location without any settings.
 func plain(in render.Input, path, backend string) *model.Location {
 	ingress := new(networkingv1.Ingress)
 	ingress.Namespace, ingress.Name = "demo", "web"

@@ -10,12 +10,13 @@ import (
 const (
 	// leastBacklog is nginx's own default on Linux.
 	leastBacklog = 511
-	// reservedFiles are left to nginx's own logs and libraries, as ingress-nginx does.
+	// reservedFiles is the number of files reserved for nginx's logs and libraries, as in
+	// ingress-nginx.
 	reservedFiles = 1024
 )
 
-// sized is the configuration with the sizes that depend on the machine and on
-// the hosts, and with paths where they are.
+// sized returns the configuration with the sizes that depend on the machine and on the model, and
+// with local paths.
 func sized(config options.Config, m *model.Model, in Input) options.Config {
 	if config.MaxWorkerOpenFiles == 0 {
 		config.MaxWorkerOpenFiles = max(in.FileLimit-reservedFiles, reservedFiles)
@@ -38,7 +39,7 @@ func sized(config options.Config, m *model.Model, in Input) options.Config {
 	return config
 }
 
-// names are the keys of one of nginx's hash tables.
+// names summarizes the keys of one of nginx's hash tables.
 type names struct{ number, longest, all int }
 
 func (n *names) add(name string) {
@@ -61,7 +62,7 @@ func hostNames(m *model.Model) names {
 	return found
 }
 
-// headerNames are those that annotations and the ConfigMap make.
+// headerNames returns the header names from annotations and the ConfigMap.
 func headerNames(m *model.Model, config options.Config) names {
 	var found names
 	for _, list := range [][]string{config.HideHeaders, config.GlobalAuthResponseHeaders, {config.ForwardedForProxyProtocolHeader}} {
@@ -86,7 +87,7 @@ func headerNames(m *model.Model, config options.Config) names {
 	return found
 }
 
-// variableNames are those that limits.tmpl makes.
+// variableNames returns the variables that limits.tmpl defines.
 func variableNames(servers []*model.Server) names {
 	var found names
 	for _, limit := range filterRateLimits(servers) {
@@ -96,7 +97,7 @@ func variableNames(servers []*model.Server) names {
 	return found
 }
 
-// mapKeys are those that blocks.tmpl and log.tmpl make of the ConfigMap.
+// mapKeys returns the keys that blocks.tmpl and log.tmpl take from the ConfigMap.
 func mapKeys(config options.Config) names {
 	var found names
 	for _, list := range [][]string{config.BlockUserAgents, config.BlockReferers, config.SkipAccessLogURLs} {
@@ -107,7 +108,7 @@ func mapKeys(config options.Config) names {
 	return found
 }
 
-// bucketSize returns the bucket size that the longest of names needs: the element (two
+// bucketSize returns the bucket size that the longest name needs: the size of the element (two
 // pointers and the aligned name), rounded up to a power of two (ngx_hash_init).
 func bucketSize(n names) int {
 	const pointers, alignment = 16, 8

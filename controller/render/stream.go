@@ -10,14 +10,14 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// streamed is the dot of the template of a TCP or UDP port.
+// streamed is the dot of the template for a TCP or UDP port.
 type streamed struct {
 	All     *root
 	Service model.L4Service
 }
 
-// streamUpstreams are the services of both lists, each once: two ports may
-// lead to one service.
+// streamUpstreams returns the services of both lists, one per name, because two ports can share a
+// service.
 func streamUpstreams(tcp, udp []model.L4Service) []model.L4Service {
 	var all []model.L4Service
 	for _, service := range slices.Concat(tcp, udp) {
@@ -28,12 +28,12 @@ func streamUpstreams(tcp, udp []model.L4Service) []model.L4Service {
 	return all
 }
 
-// buildStreamListener is the listen lines of a TCP or UDP port.
+// buildStreamListener returns the listen directives of a TCP or UDP port.
 func buildStreamListener(r *root, service model.L4Service) string {
 	options := fmt.Sprintf(" backlog=%d", r.BacklogSize)
 	switch {
 	case service.Backend.Protocol == corev1.ProtocolUDP && r.Cfg.ReusePort:
-		options = " udp reuseport" // the datagrams of a client come to one worker
+		options = " udp reuseport" // all datagrams of a client reach the same worker
 	case service.Backend.Protocol == corev1.ProtocolUDP:
 		options = " udp"
 	case service.Backend.ProxyProtocol.Decode:

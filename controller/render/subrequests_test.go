@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// Whoever is asked about a request, gets a copy of it or answers its error is
-// told by nginx who the client is, whatever the client says of itself.
-func TestClientsCannotSpeakForNginx(t *testing.T) {
+// Services that authenticate a request, get a mirrored copy of it, or answer its error get the
+// client's address from nginx, whatever the client claims about itself.
+func TestClientsCannotForgeHeaders(t *testing.T) {
 	for name, config := range map[string]map[string]string{
 		"with HTTP/2": {"custom-http-errors": "404"}, "without HTTP/2": {"custom-http-errors": "404", "use-http2": "false"},
 	} {
@@ -66,20 +66,21 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 			for _, test := range []struct {
 				host, path, who string
 				has             []string
-				lies            int // headers that nobody sets, which stay the client's
+				lies            int // headers that nginx does not set, so the client's remain
 			}{
 				{"asked.example", "/page?a=b", "auth: auth.example", ofAuth, 1},
 				{"kept.example", "/page?a=b", "auth: auth.example", ofAuth, 1},
 				{"posted.example", "/page?a=b", "auth: auth.example", ofAuth, 1},
 				{"own.example", "/page?a=b", "auth: auth.example", append([]string{"X-Original-Uri: own"}, ofAuth[3:]...), 1},
-				// Pods get these as the client sent them; so do copies and errors.
+				// These headers reach pods as the client sent them, and so do mirrored requests and
+				// errors.
 				{"mirrored.example", "/page", "mirror: copy.example", ofPods, 12},
 				{"known.example", "/missing", "error: known.example", append([]string{"X-Code: 404", "X-Original-Uri: /missing"}, ofPods...), 12},
 			} {
 				s.ask(test.host, test.path, lies)
 				got := next(t, told)
 				if !strings.HasPrefix(got, test.who+"\r\n") {
-					t.Errorf("%s is told of by %q", test.host, got)
+					t.Errorf("%s: got %q", test.host, got)
 				}
 				for _, header := range test.has {
 					header = strings.ReplaceAll(header, "{host}", test.host)
@@ -88,7 +89,7 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 					}
 				}
 				if n := strings.Count(got, ": lie"); n != test.lies {
-					t.Errorf("%s: %d headers are the client's own words, want %d:\n%s", test.host, n, test.lies, got)
+					t.Errorf("%s: %d headers have the client's values, want %d:\n%s", test.host, n, test.lies, got)
 				}
 				if strings.Count(got, "X-Original-Uri:") > 1 {
 					t.Errorf("%s: X-Original-URI twice:\n%s", test.host, got)
@@ -98,8 +99,8 @@ func TestClientsCannotSpeakForNginx(t *testing.T) {
 	}
 }
 
-// The controller's own servers say what they mean, whatever the error pages.
-func TestErrorPagesStayOutOfTheControllersServers(t *testing.T) {
+// Error pages do not replace the responses of the controller's own servers.
+func TestErrorPagesDoNotAffectTheControllersServers(t *testing.T) {
 	in, program := here(t, map[string]string{"custom-http-errors": "403,404,405,500"})
 	m := hosts(in, pod(t, told), nil)
 	page := pod(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "page") })
@@ -125,8 +126,8 @@ func TestErrorPagesStayOutOfTheControllersServers(t *testing.T) {
 	}
 }
 
-// A copy that fails is nobody's error, and what is logged is the request of the client alone.
-func TestMirrorsThatFailChangeNothing(t *testing.T) {
+// A mirrored request that fails causes no error, and only the client's request is logged.
+func TestFailingMirrorsHaveNoEffect(t *testing.T) {
 	in, program := here(t, map[string]string{"custom-http-errors": "502", "log-format-upstream": "$host $uri $status <$proxy_upstream_name>"})
 	pages := make(chan string, 10)
 	page := pod(t, func(_ http.ResponseWriter, r *http.Request) { pages <- r.Header.Get("X-Code") })
@@ -143,13 +144,13 @@ func TestMirrorsThatFailChangeNothing(t *testing.T) {
 	}
 	select {
 	case code := <-pages:
-		t.Errorf("the default backend is asked for the page of %s", code)
+		t.Errorf("the default backend gets a request for the page of %s", code)
 	default:
 	}
 }
 
-// Questions to the authentication service are logged where that is asked for.
-func TestQuestionsAreLoggedIfAsked(t *testing.T) {
+// Requests to the authentication service are logged only if that is configured.
+func TestAuthRequestsAreLoggedIfEnabled(t *testing.T) {
 	for value, want := range map[string]string{
 		"true":  "asked.example _external-auth-Lw-Prefix 401\nasked.example /page 401\n",
 		"false": "asked.example /page 401\n",
@@ -168,8 +169,8 @@ func TestQuestionsAreLoggedIfAsked(t *testing.T) {
 	}
 }
 
-// logged are the lines of the access log that begin with prefix, once the last
-// request, for /page, is in it: nginx logs after it has answered.
+// logged returns the lines of the access log that begin with prefix. It waits for the last request,
+// for /page, because nginx logs after it has responded.
 func (s *site) logged(prefix string) string {
 	s.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {

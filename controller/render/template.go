@@ -16,10 +16,10 @@ import (
 //go:embed templates/*.tmpl
 var files embed.FS
 
-// mainFile is the template that is executed; it includes the others.
+// mainFile is the template that is executed. It includes the others.
 const mainFile = "nginx.tmpl"
 
-// ours is composed of one file for each block of nginx.conf.
+// ours consists of one file per block of nginx.conf.
 var ours = func() *Template {
 	parsed, err := ParseFolder("", Files())
 	if err != nil {
@@ -28,7 +28,7 @@ var ours = func() *Template {
 	return parsed
 }()
 
-// Files returns our template files by name.
+// Files returns the files of our template by name.
 func Files() map[string]string {
 	texts := make(map[string]string)
 	names, err := fs.Glob(files, "templates/*.tmpl")
@@ -39,7 +39,7 @@ func Files() map[string]string {
 		}
 	}
 	if err != nil {
-		panic(err) // they are embedded
+		panic(err) // cannot happen: the files are embedded
 	}
 	return texts
 }
@@ -47,15 +47,14 @@ func Files() map[string]string {
 // Template is a template of nginx.conf.
 type Template struct {
 	parsed *template.Template
-	folder string // of the files, for errors; "" for a single file
+	folder string // folder of the files, for errors; "" for a single file
 	files  []file
 }
 
-// file is one of a template, by its name as errors have it.
+// file is a file of a template. Errors contain its name.
 type file struct{ name, text string }
 
-// Parse reads a user's template from its text. The file is its name in errors,
-// which read "file:line: what".
+// Parse parses a user's template. Errors have the form "file:line: what", where file is name.
 func Parse(name string, text []byte) (*Template, error) {
 	parsed, err := template.New(name).Funcs(functions).Parse(string(text))
 	if err != nil {
@@ -64,8 +63,8 @@ func Parse(name string, text []byte) (*Template, error) {
 	return &Template{parsed: parsed, files: []file{{name, string(text)}}}, nil
 }
 
-// ParseFolder parses a template of several files, given by their names in a folder.
-// nginx.tmpl is executed and includes the others by name.
+// ParseFolder parses a template that consists of several files in a folder. texts maps file names
+// to contents. nginx.tmpl is executed and includes the others by name.
 func ParseFolder(folder string, texts map[string]string) (*Template, error) {
 	t := &Template{parsed: template.New(mainFile).Funcs(functions), folder: folder}
 	if _, ok := texts[mainFile]; !ok {
@@ -81,7 +80,7 @@ func ParseFolder(folder string, texts map[string]string) (*Template, error) {
 	return t, nil
 }
 
-// Text is what the template was read from.
+// Text returns the source of the template: each file's name and content.
 func (t *Template) Text() string {
 	var text strings.Builder
 	for _, f := range t.files {
@@ -90,9 +89,9 @@ func (t *Template) Text() string {
 	return text.String()
 }
 
-// Place returns the line of the template, as "file:line", that writes a line of
-// nginx.conf: the equal line, or the most similar one with the same directive. If
-// there is none, as for a line of a snippet, it returns only the file or folder.
+// Place returns the line of the template, as "file:line", that writes the given line of nginx.conf:
+// an equal line, or the most similar one with the same directive. If there is none, as for a line
+// of a snippet, it returns only the file or folder.
 func (t *Template) Place(line string) string {
 	line = strings.TrimSpace(line)
 	word, _ := directive(line)
@@ -101,7 +100,7 @@ func (t *Template) Place(line string) string {
 		number := 0
 		for written := range strings.Lines(f.text) {
 			number++
-			if likeness := alike(strings.TrimSpace(written), line, word); likeness > best {
+			if likeness := similarity(strings.TrimSpace(written), line, word); likeness > best {
 				place, best = fmt.Sprintf("%s:%d", f.name, number), likeness
 			}
 		}
@@ -115,9 +114,9 @@ func (t *Template) Place(line string) string {
 	return t.files[0].name
 }
 
-// alike returns how many bytes of a line a template line writes literally, before its
-// first action; -1 if it does not write the line's directive.
-func alike(written, line, word string) int {
+// similarity returns the length of the literal text, before its first action, that a template line
+// shares with a line. It returns -1 if the directives differ.
+func similarity(written, line, word string) int {
 	first, _ := directive(written)
 	fixed, _, hasAction := strings.Cut(written, "{{")
 	switch {
@@ -139,7 +138,7 @@ func (t *Template) execute(data *root) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// readable is readable with the folder of the file.
+// readable returns a readable error that includes the folder of the file.
 func (t *Template) readable(err error) error {
 	err = readable(err)
 	if t.folder != "" {
@@ -148,7 +147,7 @@ func (t *Template) readable(err error) error {
 	return err
 }
 
-// readable leaves file, line and what is wrong of an error of text/template.
+// readable returns an error of text/template as "file:line: what".
 func readable(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "template: "))
 }

@@ -33,7 +33,7 @@ func conf(t *testing.T, change func(*render.Input)) string {
 	return string(text)
 }
 
-func TestATemplateThatIsWrongSaysWhere(t *testing.T) {
+func TestTemplateErrorsHaveFileAndLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"does not parse":  {"a;\n{{ if }}\n", "/etc/my/nginx.tmpl:2: missing value for if"},
 		"no such name":    {"a;\n\n{{ buildNothing . }}\n", `/etc/my/nginx.tmpl:3: function "buildNothing" not defined`},
@@ -54,7 +54,7 @@ func TestATemplateThatIsWrongSaysWhere(t *testing.T) {
 	}
 }
 
-func TestAUsersTemplateIsRenderedInsteadOfOurs(t *testing.T) {
+func TestUserTemplateReplacesOurs(t *testing.T) {
 	got := conf(t, func(in *render.Input) {
 		var err error
 		in.Template, err = render.Parse("nginx.tmpl", []byte(`http {
@@ -157,7 +157,7 @@ func TestConfigKeysReachNginx(t *testing.T) {
 	}
 }
 
-func TestManyAndLongHostsRaiseTheHashes(t *testing.T) {
+func TestHashSizesGrowWithHosts(t *testing.T) {
 	in := input()
 	m := empty(in)
 	for range 20 {
@@ -174,7 +174,7 @@ func TestManyAndLongHostsRaiseTheHashes(t *testing.T) {
 	}
 }
 
-// The user of nginx's workers is said once: in main-snippet, if it does.
+// The configuration has exactly one user directive; that in main-snippet wins.
 func TestUser(t *testing.T) {
 	for snippet, want := range map[string]int{"": 1, "env A;": 1, "# user\nuser root;": 0, "env A; user root;": 0, "  user\tdaemon;": 0, "env user;": 1} {
 		text := conf(t, func(in *render.Input) {

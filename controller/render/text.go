@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// empty is true for everything but a string that has a character.
+// empty reports whether value is anything but a string with at least one character.
 func empty(value any) bool {
 	text, ok := value.(string)
 	return !ok || text == ""
 }
 
-// quote makes one parameter of anything.
+// quote returns value as one quoted parameter.
 func quote(value any) string {
 	if text, ok := value.(*string); ok && text != nil {
 		return strconv.Quote(*text)
@@ -24,8 +24,8 @@ func quote(value any) string {
 	return strconv.Quote(fmt.Sprint(value))
 }
 
-// escapeLiteralDollar keeps nginx from seeing a variable: it has no escape for
-// a dollar, so the template sets a variable that holds one.
+// escapeLiteralDollar replaces dollar signs, because nginx has no escape for them. The template
+// sets a variable that contains one.
 func escapeLiteralDollar(value any) string {
 	text, _ := value.(string)
 	return strings.ReplaceAll(text, "$", "${literal_dollar}")
@@ -35,11 +35,10 @@ var inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 func sanitizeQuotedRegex(text string) string { return inQuotes.Replace(text) }
 
-// plain is what nginx reads as one parameter without quotes, and in it nothing
-// but text and variables.
+// plain matches text that nginx reads as one parameter without quotes.
 var plain = regexp.MustCompile(`^[^\s;{}"'\\#]+$`)
 
-// parameter makes one parameter of text, quoted only where it must be.
+// parameter returns text as one parameter, quoted only if necessary.
 func parameter(text string) string {
 	if plain.MatchString(text) {
 		return text
@@ -52,8 +51,8 @@ var (
 	byteOffset = regexp.MustCompile(`^\d+[kKmMgG]?$`)
 )
 
-// isValidByteSize tells whether nginx reads value as a size or, with offset, as
-// an offset, which may be in gigabytes.
+// isValidByteSize reports whether nginx accepts value as a size or, if offset is true, as an
+// offset, which can be in gigabytes.
 func isValidByteSize(value any, offset bool) bool {
 	text, _ := value.(string)
 	if offset {
@@ -62,8 +61,7 @@ func isValidByteSize(value any, offset bool) bool {
 	return byteSize.MatchString(strings.TrimSpace(text))
 }
 
-// mapKey escapes a key of a map that nginx would read as a keyword
-// (ngx_http_map_module).
+// mapKey escapes a key of a map that nginx would read as a keyword (ngx_http_map_module).
 func mapKey(key string) string {
 	switch key {
 	case "default", "hostnames", "include", "volatile":
@@ -80,8 +78,8 @@ func formatIP(text string) string {
 	return text
 }
 
-// buildDenyVariable is a variable's name for text, of letters only. It is
-// random in ingress-nginx; here equal texts give equal bytes.
+// buildDenyVariable returns a variable name for text that consists of letters. In ingress-nginx it
+// is random; here equal texts give equal bytes.
 func buildDenyVariable(text string) string {
 	name := []byte("$deny_")
 	for _, b := range sha256.Sum256([]byte(text)) {
@@ -90,11 +88,10 @@ func buildDenyVariable(text string) string {
 	return string(name)
 }
 
-// getenv reads the controller's own environment, which does not change while
-// it runs.
+// getenv returns an environment variable of the controller, which does not change while it runs.
 func getenv(name string) string { return os.Getenv(name) }
 
-// comment makes text fit behind a #: one line, and not without end.
+// comment returns text that can follow a #: one line of limited length.
 func comment(text string) string {
 	const longest = 300
 	text = strings.Join(strings.Fields(text), " ")

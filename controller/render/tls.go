@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// proxySSL is the lines that say how pods are met over TLS, for the module
-// whose directives begin with its name; that of FastCGI knows no TLS.
+// proxySSL returns the directives for TLS connections to pods. Their names begin with that of the
+// module; the FastCGI module does not support TLS.
 func proxySSL(module string, p model.ProxySSL) []string {
 	if module == "fastcgi" || p.CAFileName == "" && p.PemFileName == "" {
 		return nil

@@ -11,24 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shards is how many parts the slices of a cluster are in. Those in which
-// nothing changed are shared by the snapshots of a Ledger.
+// shards is the number of parts in which a cluster's slices are stored. The snapshots of a Ledger
+// share the parts in which nothing changed.
 const shards = 256
 
-// EndpointSlices are kept by the service they belong to (label
-// kubernetes.io/service-name), each list by name. The zero value holds none.
+// EndpointSlices stores slices by the service they belong to (label kubernetes.io/service-name).
+// The slices of a service are sorted by name. The zero value is empty.
 type EndpointSlices struct {
 	shards *[shards]map[types.NamespacedName][]*discoveryv1.EndpointSlice
 }
 
-// seed only decides which shard a service is in, which nobody sees.
+// seed affects only the choice of shards, which is invisible to callers.
 var seed = maphash.MakeSeed()
 
 func shardOf(service types.NamespacedName) int {
 	return int(maphash.Comparable(seed, service) % shards)
 }
 
-// Of are the slices of a service.
+// Of returns the slices of a service.
 func (s EndpointSlices) Of(service types.NamespacedName) []*discoveryv1.EndpointSlice {
 	if s.shards == nil {
 		return nil
@@ -36,7 +36,7 @@ func (s EndpointSlices) Of(service types.NamespacedName) []*discoveryv1.Endpoint
 	return s.shards[shardOf(service)][service]
 }
 
-// All are the services that have slices, in any order, with those.
+// All yields the services that have slices, and their slices, in any order.
 func (s EndpointSlices) All() iter.Seq2[types.NamespacedName, []*discoveryv1.EndpointSlice] {
 	return func(yield func(types.NamespacedName, []*discoveryv1.EndpointSlice) bool) {
 		if s.shards == nil {
@@ -52,14 +52,14 @@ func (s EndpointSlices) All() iter.Seq2[types.NamespacedName, []*discoveryv1.End
 	}
 }
 
-// with is s with others in the place of some services' slices; none takes a
-// service out. s stays as it is.
+// with returns a copy of s with the slices of the given services replaced. An empty list removes
+// the service. s is not modified.
 func (s EndpointSlices) with(changed map[types.NamespacedName][]*discoveryv1.EndpointSlice) EndpointSlices {
 	next := new([shards]map[types.NamespacedName][]*discoveryv1.EndpointSlice)
 	if s.shards != nil {
 		*next = *s.shards
 	}
-	var own [shards]bool // cloned already
+	var own [shards]bool // shards that are already cloned
 	for service, group := range changed {
 		i := shardOf(service)
 		if !own[i] {
@@ -77,8 +77,8 @@ func (s EndpointSlices) with(changed map[types.NamespacedName][]*discoveryv1.End
 	return EndpointSlices{next}
 }
 
-// byService groups slices. Those without the label that names their service
-// belong to none and are left out, as the Kubernetes API has it.
+// byService groups slices by service. As in the Kubernetes API, slices without the label belong to
+// no service, and are left out.
 func byService(all []*discoveryv1.EndpointSlice) EndpointSlices {
 	grouped := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice, len(all))
 	for _, slice := range all {
@@ -89,8 +89,7 @@ func byService(all []*discoveryv1.EndpointSlice) EndpointSlices {
 	return EndpointSlices{}.with(grouped)
 }
 
-// serviceOf is the service that a slice belongs to; its name is empty if it
-// belongs to none.
+// serviceOf returns the service that a slice belongs to. Its name is empty if there is none.
 func serviceOf(slice *discoveryv1.EndpointSlice) types.NamespacedName {
 	return types.NamespacedName{Namespace: slice.Namespace, Name: slice.Labels[discoveryv1.LabelServiceName]}
 }

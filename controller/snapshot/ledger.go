@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Ledger follows a cluster object by object, so that a snapshot costs what
-// changed since the one before; they share the rest. What it holds is what
-// Take would make of a Source with the same objects.
+// Ledger tracks a cluster object by object. The cost of a snapshot depends on what changed since
+// the last one, and snapshots share everything else. A snapshot is the same as Take would return
+// for a Source with the same objects.
 type Ledger struct {
 	last       Snapshot
 	ingresses  shelf[*networkingv1.Ingress]
@@ -22,25 +22,25 @@ type Ledger struct {
 	configMaps shelf[*corev1.ConfigMap]
 
 	slices  map[types.NamespacedName]*discoveryv1.EndpointSlice
-	groups  map[types.NamespacedName]map[types.NamespacedName]*discoveryv1.EndpointSlice // by service, then by their own name
-	touched map[types.NamespacedName]bool                                                // services whose group changed
+	groups  map[types.NamespacedName]map[types.NamespacedName]*discoveryv1.EndpointSlice // by service, then by name
+	touched map[types.NamespacedName]bool                                                // services whose group changed since the last snapshot
 }
 
-// moment says which snapshot of a Ledger one is, and which services' slices
-// are others than in the one before.
+// moment identifies a snapshot of a Ledger, and lists the services whose slices differ from those
+// in the previous snapshot.
 type moment struct {
-	ledger  *Ledger // nil: of none
+	ledger  *Ledger // nil if the snapshot is not from a Ledger
 	number  int
 	touched map[types.NamespacedName]bool
 }
 
-// shelf is the objects of one kind.
+// shelf holds the objects of one kind.
 type shelf[T metav1.Object] struct {
 	objects map[types.NamespacedName]T
 	changed bool // since the last snapshot
 }
 
-// NewLedger is empty.
+// NewLedger returns an empty Ledger.
 func NewLedger() *Ledger {
 	return &Ledger{
 		slices:  make(map[types.NamespacedName]*discoveryv1.EndpointSlice),
@@ -49,11 +49,11 @@ func NewLedger() *Ledger {
 	}
 }
 
-// Put notes a new object, or another version of one. Kinds that a snapshot does
-// not have are ignored.
+// Put adds an object or replaces its earlier version. Objects of kinds that a snapshot does not
+// contain are ignored.
 func (l *Ledger) Put(object any) { l.note(object, false) }
 
-// Drop notes that an object is gone.
+// Drop removes an object.
 func (l *Ledger) Drop(object any) { l.note(object, true) }
 
 func (l *Ledger) note(object any, gone bool) {
@@ -83,7 +83,8 @@ func (s *shelf[T]) note(object T, gone bool) {
 	}
 }
 
-// noteSlice also takes a slice from the service that it belonged to before.
+// noteSlice adds, replaces or removes a slice. It also removes it from the service that it belonged
+// to before.
 func (l *Ledger) noteSlice(slice *discoveryv1.EndpointSlice, gone bool) {
 	name := NameOf(slice)
 	if old := l.slices[name]; old != nil {
@@ -104,7 +105,7 @@ func (l *Ledger) noteSlice(slice *discoveryv1.EndpointSlice, gone bool) {
 	l.touched[service] = true
 }
 
-// Snapshot is what the cluster holds now.
+// Snapshot returns the current state of the cluster.
 func (l *Ledger) Snapshot() Snapshot {
 	if l.ingresses.changed || l.last.Ingresses == nil {
 		l.last.Ingresses = OldestFirst(slices.Collect(maps.Values(l.ingresses.objects)))
@@ -121,9 +122,8 @@ func (l *Ledger) Snapshot() Snapshot {
 	return l.last
 }
 
-// ChangedServices are those of which a snapshot has other slices than one
-// before it, by the identity of the slices. It is quick for one snapshot of a
-// Ledger and the next.
+// ChangedServices returns the services whose slices differ from those in an earlier snapshot. It
+// compares slices by identity. It is fast for two consecutive snapshots of one Ledger.
 func (s Snapshot) ChangedServices(before Snapshot) map[types.NamespacedName]bool {
 	if s.ledger != nil && s.ledger == before.ledger && s.number == before.number+1 {
 		return s.touched
@@ -142,8 +142,8 @@ func (s Snapshot) ChangedServices(before Snapshot) map[types.NamespacedName]bool
 	return changed
 }
 
-// taken is the last snapshot's map, or another one if objects changed: what was
-// given away is not written to.
+// taken returns the map for the next snapshot: the last one, or a new one if objects changed. Maps
+// in snapshots are never modified.
 func (s *shelf[T]) taken(last map[types.NamespacedName]T) map[types.NamespacedName]T {
 	if s.changed || last == nil {
 		last = maps.Clone(s.objects)
@@ -152,8 +152,7 @@ func (s *shelf[T]) taken(last map[types.NamespacedName]T) map[types.NamespacedNa
 	return last
 }
 
-// grouped are the last snapshot's slices with those of the services that were
-// touched.
+// grouped returns the last snapshot's slices, updated for the services that were touched.
 func (l *Ledger) grouped() EndpointSlices {
 	changed := make(map[types.NamespacedName][]*discoveryv1.EndpointSlice, len(l.touched))
 	for service := range l.touched {

@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// stock is a Source that a test writes to.
+// stock is a Source that a test can modify.
 type stock map[string]any
 
 func of[T any](s stock) []T {
@@ -59,8 +59,8 @@ func object(random *rand.Rand) any {
 	}
 }
 
-// A ledger's snapshots are those that Take takes, and stay as they were.
-func TestLedgerIsTakeStepByStep(t *testing.T) {
+// A ledger's snapshots equal those of Take, and later changes do not modify them.
+func TestLedgerMatchesTake(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		ledger, cluster := snapshot.NewLedger(), stock{}
@@ -83,7 +83,7 @@ func TestLedgerIsTakeStepByStep(t *testing.T) {
 			}
 			if len(given) > 0 {
 				before := given[len(given)-1]
-				for service := range want.ChangedServices(before) { // looks at all
+				for service := range want.ChangedServices(before) { // compares all slices
 					if !got.ChangedServices(before)[service] {
 						t.Fatalf("seed %d: %s changed unnoticed", seed, service)
 					}
@@ -93,7 +93,7 @@ func TestLedgerIsTakeStepByStep(t *testing.T) {
 		}
 		for i := range given {
 			if !same(given[i], kept[i]) {
-				t.Fatalf("seed %d: snapshot %d was written to", seed, i)
+				t.Fatalf("seed %d: snapshot %d was modified", seed, i)
 			}
 		}
 	}
@@ -104,8 +104,8 @@ func same(a, b snapshot.Snapshot) bool {
 		maps.Equal(a.ConfigMaps, b.ConfigMaps) && maps.EqualFunc(maps.Collect(a.EndpointSlices.All()), maps.Collect(b.EndpointSlices.All()), slices.Equal[[]*discoveryv1.EndpointSlice])
 }
 
-// What did not change is shared.
-func TestLedgerSharesWhatIsTheSame(t *testing.T) {
+// Consecutive snapshots share what did not change.
+func TestSnapshotsShareUnchangedObjects(t *testing.T) {
 	ledger := snapshot.NewLedger()
 	ledger.Put(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	before := ledger.Snapshot()

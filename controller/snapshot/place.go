@@ -6,15 +6,15 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// Place is what a path of an ingress claims.
+// Place identifies the requests that a path of an ingress matches.
 type Place struct {
-	Host  string // empty: all hosts without an ingress
+	Host  string // empty for all hosts without an ingress
 	Path  string
 	Exact bool
 }
 
-// PlaceOf returns the place of a path of a rule. As in ingress-nginx, an empty path is
-// "/", and every type other than Exact is Prefix.
+// PlaceOf returns the place of a path of a rule. As in ingress-nginx, an empty path is "/", and
+// every type other than Exact is Prefix.
 func PlaceOf(host string, path networkingv1.HTTPIngressPath) Place {
 	place := Place{Host: host, Path: path.Path, Exact: path.PathType != nil && *path.PathType == networkingv1.PathTypeExact}
 	if place.Path == "" {
@@ -39,23 +39,23 @@ func Places(ingress *networkingv1.Ingress) iter.Seq2[Place, networkingv1.HTTPIng
 	}
 }
 
-// Closure says which requests of an ingress are answered with 503, because the
-// ingress cannot be served and nothing else may answer in its place.
+// Closure lists the requests of an ingress that get 503 because the ingress cannot be served and
+// nothing else may answer them.
 type Closure struct {
 	Reason string
-	// Places are the closed places; the others are served normally. If nil, all are
-	// closed, and only the annotations that select requests are used: server-alias,
-	// use-regex and rewrite-target.
+	// Places are the closed places; the others are served normally. If nil, all are closed, and
+	// only the annotations that determine which requests the ingress gets still apply:
+	// server-alias, use-regex and rewrite-target.
 	Places map[Place]bool
-	// ClientCertificates and ServerSnippet close all hosts of the ingress, unless an
-	// older ingress of the host has its own auth-tls-secret or server-snippet: the
-	// version that cannot be served would protect the whole host by it.
+	// ClientCertificates and ServerSnippet close all hosts of the ingress, because the version that
+	// cannot be served would protect whole hosts with auth-tls-secret or server-snippet. A host
+	// stays open if an older ingress of it has its own.
 	ClientCertificates, ServerSnippet bool
 }
 
-// Refusal is the newest version of an ingress whose content is refused, for example by
-// --deep-inspect or for the risk of an annotation. Its earlier version, if there is
-// one, is among a Snapshot's Ingresses.
+// Refusal is the newest version of an ingress, refused for its content, for example by
+// --deep-inspect or because of an annotation's risk. If it has an earlier, accepted version, that
+// is in Snapshot.Ingresses.
 type Refusal struct {
 	Ingress *networkingv1.Ingress
 	Reason  string

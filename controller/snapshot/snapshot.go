@@ -1,7 +1,6 @@
-// Package snapshot holds the cluster at one moment, as values. It stands
-// between watch, which follows the cluster, and model, which reads nothing
-// else. Its one rule: a snapshot is never written to; the objects in it belong
-// to the informers' stores.
+// Package snapshot represents the cluster at one moment as values. It stands between watch, which
+// follows the cluster, and model, which reads nothing else. Its one rule: a snapshot is never
+// modified; its objects belong to the informers' stores.
 package snapshot
 
 import (
@@ -11,27 +10,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Snapshot is the cluster at one moment: what this controller may look at.
+// Snapshot is the part of the cluster that this controller may see, at one moment.
 type Snapshot struct {
-	// Ingresses are the accepted ones, oldest first; those of one age by
-	// namespace/name descending, as ingress-nginx orders them.
+	// Ingresses are the accepted ones, oldest first. As in ingress-nginx, ingresses of the same age
+	// are sorted by descending namespace/name.
 	Ingresses      []*networkingv1.Ingress
 	Services       map[types.NamespacedName]*corev1.Service
 	EndpointSlices EndpointSlices
 	Secrets        map[types.NamespacedName]*corev1.Secret
 	ConfigMaps     map[types.NamespacedName]*corev1.ConfigMap
 
-	// Refused are the newest versions that are not accepted, by name.
+	// Refused are the newest versions of ingresses that are not accepted, sorted by name.
 	Refused []Refusal
-	// Closed are those of Ingresses that are answered with 503, fully or in part. The
-	// key is a copy of the object made for this purpose.
+	// Closed are the members of Ingresses that get 503 for all or some requests. The key is a copy
+	// of the object, made for this purpose.
 	Closed map[*networkingv1.Ingress]Closure
 
-	moment // of a Ledger
+	moment // set by a Ledger
 }
 
-// Source lists what the cluster holds, in any order. Informers' stores and a
-// folder of YAML files are sources.
+// Source lists the objects of a cluster in any order. The informers' stores and Manifests are
+// sources.
 type Source interface {
 	Ingresses() []*networkingv1.Ingress // accepted ones only
 	Services() []*corev1.Service

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Take reads what source holds now.
+// Take returns a snapshot of the current objects of a source.
 func Take(source Source) Snapshot {
 	return Snapshot{
 		Ingresses:      OldestFirst(source.Ingresses()),
@@ -20,12 +20,12 @@ func Take(source Source) Snapshot {
 	}
 }
 
-// NameOf is the namespace and name of an object.
+// NameOf returns the namespace and name of an object.
 func NameOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// OldestFirst sorts ingresses as a Snapshot has them.
+// OldestFirst returns ingresses in the order of Snapshot.Ingresses.
 func OldestFirst(ingresses []*networkingv1.Ingress) []*networkingv1.Ingress {
 	return slices.SortedFunc(slices.Values(ingresses), func(a, b *networkingv1.Ingress) int {
 		if age := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); age != 0 {

@@ -70,16 +70,16 @@ func TestTakeGroupsSlicesByService(t *testing.T) {
 	}
 }
 
-func TestFromYAMLNamesFileAndLine(t *testing.T) {
+func TestFromYAMLErrorsHaveFileAndLine(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"no kind":       {"\n\nmetadata: {name: a}\n", "f.yaml:3: no kind: a manifest says apiVersion and kind"},
+		"no kind":       {"\n\nmetadata: {name: a}\n", "f.yaml:3: no kind: a manifest needs apiVersion and kind"},
 		"no name":       {"apiVersion: v1\nkind: Service\n", "f.yaml:1: no metadata.name"},
 		"unknown field": {"---\n# c\napiVersion: v1\nkind: Service\nmetadata: {name: a}\nspecs: {}\n", `f.yaml:3: unknown field "specs"`},
-		"twice":         {"kind: Service\napiVersion: v1\nmetadata: {name: a}\n---\nkind: Service\napiVersion: v1\nmetadata: {name: a}\n", "f.yaml:5: default/a is there already"},
+		"twice":         {"kind: Service\napiVersion: v1\nmetadata: {name: a}\n---\nkind: Service\napiVersion: v1\nmetadata: {name: a}\n", "f.yaml:5: default/a is defined twice"},
 		"not YAML":      {"---\na: b\nc: d: e\n", "f.yaml:2: error converting YAML to JSON: yaml: line 3: mapping values are not allowed in this context"},
 		"old API":       {"apiVersion: extensions/v1beta1\nkind: Ingress\n", "f.yaml:1: Kubernetes has no extensions/v1beta1 since 1.22: write networking.k8s.io/v1"},
 		"in a list":     {"apiVersion: v1\nkind: List\nitems:\n- {kind: Service, apiVersion: v1}\n", "f.yaml:1: item 1: no metadata.name"},
-		"two":           {"kind: Service\napiVersion: v1\n---\na: b\n", "f.yaml:1: no metadata.name\nf.yaml:4: no kind: a manifest says apiVersion and kind"},
+		"two":           {"kind: Service\napiVersion: v1\n---\na: b\n", "f.yaml:1: no metadata.name\nf.yaml:4: no kind: a manifest needs apiVersion and kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := snapshot.FromYAML(snapshot.File{Name: "f.yaml", Data: []byte(test.text)})

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// File is a text of Kubernetes manifests, and its name for errors.
+// File is a text with Kubernetes manifests. Its name appears in errors.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Manifests is a Source of objects from files.
+// Manifests is a Source with objects from files.
 type Manifests struct {
 	ingresses      []*networkingv1.Ingress
 	services       []*corev1.Service
@@ -29,28 +29,27 @@ type Manifests struct {
 	secrets        []*corev1.Secret
 	configMaps     []*corev1.ConfigMap
 
-	seen map[string]bool // kind and name
+	seen map[string]bool // by kind and name
 }
 
-// Ingresses are all that the files hold: they count as accepted.
+// Ingresses returns all ingresses in the files. They count as accepted.
 func (m *Manifests) Ingresses() []*networkingv1.Ingress { return m.ingresses }
 
-// Services are all that the files hold.
+// Services returns all services in the files.
 func (m *Manifests) Services() []*corev1.Service { return m.services }
 
-// EndpointSlices are all that the files hold.
+// EndpointSlices returns all slices in the files.
 func (m *Manifests) EndpointSlices() []*discoveryv1.EndpointSlice { return m.endpointSlices }
 
-// Secrets are all that the files hold.
+// Secrets returns all Secrets in the files.
 func (m *Manifests) Secrets() []*corev1.Secret { return m.secrets }
 
-// ConfigMaps are all that the files hold.
+// ConfigMaps returns all ConfigMaps in the files.
 func (m *Manifests) ConfigMaps() []*corev1.ConfigMap { return m.configMaps }
 
-// FromYAML reads manifests, YAML or JSON, several to a file and Lists, too. An
-// object without a namespace is in "default"; kinds that the controller does
-// not read are left out. An error says "file:line: what" of every document
-// that is wrong, the line being the document's first.
+// FromYAML reads manifests in YAML or JSON. A file may have several documents, and Lists. An object
+// without a namespace belongs to "default". Kinds that the controller does not read are left out.
+// The error has a line "file:line: what" for each invalid document, with the document's first line.
 func FromYAML(files ...File) (*Manifests, error) {
 	manifests := &Manifests{seen: make(map[string]bool)}
 	var all []error
@@ -67,8 +66,8 @@ func FromYAML(files ...File) (*Manifests, error) {
 	return manifests, nil
 }
 
-// documents are the YAML documents of a text, each with the number of its
-// first line that says something. Empty ones are left out.
+// documents yields the YAML documents of a text, with the number of the first line that is not
+// empty or a comment. Empty documents are left out.
 func documents(text []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		var document []byte
@@ -79,7 +78,8 @@ func documents(text []byte) iter.Seq2[int, []byte] {
 				if first > 0 && !yield(first, document) {
 					return
 				}
-				// The lines before it stay as empty ones, for the line numbers in YAML's own errors.
+				// Empty lines replace the earlier ones, so YAML's own errors have the right line
+				// numbers.
 				document, first = bytes.Repeat([]byte("\n"), number), 0
 				continue
 			}
@@ -109,15 +109,15 @@ func (m *Manifests) add(document []byte) error {
 	}
 	switch {
 	case head.Kind == "":
-		return errors.New("no kind: a manifest says apiVersion and kind")
+		return errors.New("no kind: a manifest needs apiVersion and kind")
 	case head.Items != nil && strings.HasSuffix(head.Kind, "List"):
 		return m.addItems(head.TypeMeta, head.Items)
 	}
 	return m.addObject(head.TypeMeta, document)
 }
 
-// addItems adds those of a List of all kinds, or of a list of one kind as an API
-// server answers, whose items need not say it.
+// addItems adds the items of a List, or of a list of one kind as an API server returns it, whose
+// items may lack their own kind.
 func (m *Manifests) addItems(list metav1.TypeMeta, items []json.RawMessage) error {
 	for i, item := range items {
 		var own metav1.TypeMeta
@@ -152,7 +152,7 @@ func (m *Manifests) addObject(kind metav1.TypeMeta, document []byte) error {
 	return nil
 }
 
-// addSecret puts stringData into data, as the API server does.
+// addSecret merges stringData into data, as the API server does.
 func (m *Manifests) addSecret(document []byte) error {
 	if err := decode(m, document, &m.secrets); err != nil {
 		return err
@@ -168,9 +168,8 @@ func (m *Manifests) addSecret(document []byte) error {
 	return nil
 }
 
-// decode appends the object of a document to list. A field that the kind does
-// not have is an error, as for kubectl apply; so is an object that is there
-// already.
+// decode appends the object of a document to list. It returns an error if the object has an unknown
+// field, as kubectl apply does, or is a duplicate.
 func decode[T any, P interface {
 	*T
 	metav1.Object
@@ -187,7 +186,7 @@ func decode[T any, P interface {
 	}
 	key := fmt.Sprintf("%T %s", object, NameOf(object))
 	if m.seen[key] {
-		return fmt.Errorf("%s is there already", NameOf(object))
+		return fmt.Errorf("%s is defined twice", NameOf(object))
 	}
 	m.seen[key] = true
 	*list = append(*list, object)

@@ -1,6 +1,6 @@
-// Package wire encodes what Lua reads, in ingress-nginx's own JSON. It stands
-// between the model and the Lua in nginx, ours or a fork's. Its one rule: the
-// names, the types and what is left out are the wire format's, not ours.
+// Package wire encodes what Lua reads, in the JSON format of ingress-nginx. It stands between the
+// model and the Lua in nginx, which is ours or a fork's. Its one rule: names, types and omitted
+// fields follow ingress-nginx's format.
 package wire
 
 import (
@@ -48,7 +48,7 @@ type affinity struct {
 	Cookie cookie `json:"cookieSessionAffinity"`
 }
 
-// cookie leaves out what is empty or false: Lua goes by the request then.
+// cookie omits empty and false fields; Lua then derives the value from the request.
 type cookie struct {
 	Name                    string              `json:"name"`
 	Expires                 string              `json:"expires,omitempty"`
@@ -77,27 +77,26 @@ type trafficShaping struct {
 	Cookie        string `json:"cookie"`
 }
 
-// Backends are what POST /configuration/backends says, in the order of the
-// model. Without dynamic configuration nginx.conf has the endpoints, and Lua
-// is told of no backend at all.
+// Backends returns the backends for POST /configuration/backends, in the order of the model.
+// Without dynamic configuration it returns an empty list, because nginx.conf has the endpoints.
 func Backends(m *model.Model, opts options.Options) (List, error) {
 	return new(Memo).Backends(m, opts)
 }
 
-// Memo encodes the backends of one model after another, those that are the
-// same objects as in the model before only once. Nobody writes to them.
+// Memo encodes the backends of one model after another. It reuses the encoding of backends that are
+// the same objects as in the previous model, because nobody modifies them.
 type Memo struct {
 	backends model.Backends
 	list     List
 }
 
-// Backends is as the function of that name.
+// Backends returns the same as the function of that name.
 func (memo *Memo) Backends(m *model.Model, opts options.Options) (List, error) {
 	if !opts.DynamicConfiguration {
 		return List{}, nil
 	}
 	list := make(List, 0, len(m.Backends))
-	before := 0 // where the last model, also sorted by name, has the next backend
+	before := 0 // index of the next backend in the last model, which is also sorted by name
 	same := func(b *model.Backend) bool { return before < len(memo.backends) && memo.backends[before] == b }
 	for _, b := range m.Backends {
 		for !same(b) && before < len(memo.backends) && memo.backends[before].Name < b.Name {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// delta is the body of a POST to /configuration/backends/delta, which only our
-// Lua knows: the backends that are new or not as they were, and the names of
-// those that are gone. What they are changes of is said in the URL.
+// delta is the body of a POST to /configuration/backends/delta, which only our Lua supports: the
+// backends that are new or changed, and the names of those that are gone. The URL has the number of
+// the POST on which it is based.
 type delta struct {
 	Changed []json.RawMessage `json:"changed"`
 	Removed []string          `json:"removed"`
 }
 
-// Delta is what leads from the list before to this one, as a body that is sent
-// in the place of all. Their order is nothing to Lua and no change.
+// Delta returns the changes from the list before to this one, as a body that is sent instead of all
+// backends. It ignores the order of backends, which does not matter to Lua.
 func (l List) Delta(before List) ([]byte, error) {
 	d := delta{Changed: []json.RawMessage{}, Removed: []string{}}
 	for _, change := range l.Since(before) {

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// list is one of backends that have this JSON.
+// list returns a List of backends with the given JSON.
 func list(t *testing.T, encoded ...string) wire.List {
 	t.Helper()
 	var l wire.List
@@ -46,7 +46,7 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// follow does to backends what Lua does with a delta.
+// follow applies a delta to backends, as Lua does.
 func follow(t *testing.T, backends map[string]string, text []byte) {
 	t.Helper()
 	var d struct {
@@ -72,7 +72,7 @@ func texts(raw []json.RawMessage) []string {
 	return all
 }
 
-func TestDeltasLeadWhereTheWholeDoes(t *testing.T) {
+func TestDeltasMatchFullLists(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 7))
 	wanted, followed, before := map[string]string{}, map[string]string{}, wire.List(nil)
 	for range 500 {

@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// List is backends as Lua reads them, each encoded by itself, so that two
-// lists can be told apart backend by backend. A nil List says nothing at all;
-// an empty one, that there are none. Nobody writes to the backends in it: those
-// that stay are shared with the next list.
+// List is a list of backends for Lua. Each is encoded separately, so two lists can be compared
+// backend by backend. A nil List means that nothing is sent; an empty List means that there are no
+// backends. The backends must not be modified, because lists share them.
 type List []*Backend
 
-// Backend is one, as JSON.
+// Backend is an encoded backend.
 type Backend struct {
 	Name string
 	JSON []byte
 }
 
-// Size is how many bytes Body takes at most.
+// Size returns an upper bound for the length of Body, in bytes.
 func (l List) Size() int {
 	size := 2
 	for _, b := range l {
@@ -27,7 +26,7 @@ func (l List) Size() int {
 	return size
 }
 
-// Body is the list as a JSON array.
+// Body returns the list as a JSON array.
 func (l List) Body() []byte {
 	body := append(make([]byte, 0, l.Size()), '[')
 	for i, b := range l {
@@ -39,13 +38,13 @@ func (l List) Body() []byte {
 	return append(body, ']')
 }
 
-// Equal tells whether two lists say the same, in the same bytes.
+// Equal reports whether two lists have the same bytes.
 func (l List) Equal(other List) bool {
 	return (l == nil) == (other == nil) && slices.EqualFunc(l, other, (*Backend).equal)
 }
 
-// Keeping returns the list plus those backends of another one that it lacks, by name.
-// Both are sorted by name.
+// Keeping returns the list plus the backends of other whose names it lacks. Both lists are sorted
+// by name.
 func (l List) Keeping(other List) List {
 	have := l.byName()
 	kept := slices.Clone(l)
@@ -65,15 +64,14 @@ func (b *Backend) equal(other *Backend) bool {
 	return b == other || b.Name == other.Name && bytes.Equal(b.JSON, other.JSON)
 }
 
-// Change is what became of a backend: without Before it is new, without After
-// gone.
+// Change is a change of a backend. Before is nil if the backend is new, After is nil if it is gone.
 type Change struct {
 	Name          string
 	Before, After []byte
 }
 
-// Since are the changes from the list before to this one: first those of the
-// backends in this list, in its order, then those that are gone.
+// Since returns the changes from the list before to this one: first the changes of backends in this
+// list, in its order, then the backends that are gone.
 func (l List) Since(before List) []Change {
 	l, before = differing(l, before)
 	old, now := before.byName(), l.byName()
@@ -91,8 +89,8 @@ func (l List) Since(before List) []Change {
 	return changes
 }
 
-// differing leaves out how two lists begin and end alike: they are long, and
-// most changes small.
+// differing removes the common beginning and the common end of two lists, because lists are long
+// and most changes are small.
 func differing(a, b List) (List, List) {
 	for len(a) > 0 && len(b) > 0 && a[0].equal(b[0]) {
 		a, b = a[1:], b[1:]

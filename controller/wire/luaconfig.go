@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// luaConfig is cfg.json; the ports and max age are strings there.
+// luaConfig is the content of cfg.json. The ports and the max age are strings there.
 type luaConfig struct {
 	EnableMetrics           bool     `json:"enable_metrics"`
 	ListenPorts             luaPorts `json:"listen_ports"`
@@ -24,14 +24,13 @@ type luaConfig struct {
 	HSTSIncludeSubdomains   bool     `json:"hsts_include_subdomains"`
 	HSTSPreload             bool     `json:"hsts_preload"`
 
-	// Not in ingress-nginx: the ports of options.Ports.Doors, to which Lua makes no
-	// connection.
+	// Not in ingress-nginx: the ports of options.Ports.Doors, to which Lua does not connect.
 	ClosedPorts []int `json:"closed_ports"`
 
-	// Not in ingress-nginx: there only when asked for.
+	// Not in ingress-nginx: these fields are present only if the features are turned on.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
 	MetricsSocket string `json:"metrics_socket,omitempty"`
-	BackendsSync  string `json:"backends_sync,omitempty"` // "push" or nothing
+	BackendsSync  string `json:"backends_sync,omitempty"` // "push" or empty
 	BackendsDelta bool   `json:"backends_delta,omitempty"`
 }
 
@@ -41,10 +40,10 @@ type luaPorts struct {
 	SSLProxy   string `json:"ssl_proxy"`
 }
 
-// monitorBatchMaxSize is ingress-nginx's default; there is no flag for it here.
+// monitorBatchMaxSize is ingress-nginx's default. It applies if the options have no value.
 const monitorBatchMaxSize = 10000
 
-// LuaConfig is lua/cfg.json, which Lua reads when nginx starts or reloads.
+// LuaConfig returns the content of lua/cfg.json, which Lua reads when nginx starts or reloads.
 func LuaConfig(opts options.Options) ([]byte, error) {
 	c := opts.Config
 	backendsSync := ""
@@ -80,8 +79,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// metricsSocket is where records of requests go, unless that is where Lua
-// sends them by itself.
+// metricsSocket returns where Lua sends records of requests, or "" if that is Lua's default.
 func metricsSocket(opts options.Options) string {
 	if path := opts.Path(options.MetricsSocket); opts.EnableMetrics && path != options.MetricsSocket {
 		return "unix:" + path

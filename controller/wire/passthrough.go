@@ -9,16 +9,16 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Passthrough is what the controller's own TLS listener is told.
+// Passthrough is the configuration of the controller's own TLS listener.
 type Passthrough struct {
-	Addresses     []string          `json:"addresses"`               // host:port to listen on
-	ProxyProtocol bool              `json:"proxyProtocol"`           // clients speak it
-	HeaderTimeout time.Duration     `json:"headerTimeout,omitempty"` // of its header
-	Nginx         string            `json:"nginx"`                   // host:port that all others go to
-	Hosts         map[string]string `json:"hosts"`                   // host:port by name
+	Addresses     []string          `json:"addresses"`               // "host:port" to listen on
+	ProxyProtocol bool              `json:"proxyProtocol"`           // clients send the PROXY protocol
+	HeaderTimeout time.Duration     `json:"headerTimeout,omitempty"` // timeout for its header
+	Nginx         string            `json:"nginx"`                   // "host:port" for all other hosts
+	Hosts         map[string]string `json:"hosts"`                   // host name to "host:port"
 }
 
-// PassthroughOf is that as bytes; nil where nginx listens itself.
+// PassthroughOf returns a Passthrough as JSON, or nil if nginx itself listens.
 func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
 	if !opts.EnableSSLPassthrough {
 		return nil, nil
@@ -31,7 +31,7 @@ func PassthroughOf(m *model.Model, opts options.Options) ([]byte, error) {
 	if p.ProxyProtocol {
 		timeout, err := time.ParseDuration(opts.Config.ProxyProtocolHeaderTimeout)
 		if err != nil {
-			return nil, fmt.Errorf("proxy-protocol-header-timeout: %w", err) // package options has refused such
+			return nil, fmt.Errorf("proxy-protocol-header-timeout: %w", err) // package options has validated it
 		}
 		p.HeaderTimeout = timeout
 	}

@@ -7,20 +7,19 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// noCertificate is what Lua is told of a host without a certificate.
+// noCertificate tells Lua that a host has no certificate.
 const noCertificate = "-1"
 
-// certificates is the body of POST /configuration/servers: texts by UID, and
-// UIDs by host.
+// certificates is the body of POST /configuration/servers: certificates with keys by UID, and UIDs
+// by host.
 type certificates struct {
 	Certificates map[string]string `json:"certificates"`
 	Servers      map[string]string `json:"servers"`
 }
 
-// Servers is which host has which certificate, and the certificates with their
-// keys. An alias and the host that is redirected to another's have its
-// certificate if it is one of theirs, too. Hosts without a certificate are not
-// in it: Lua knows none of a host that it was not told of.
+// Servers returns the certificates with their keys, and the certificate of each host. An alias, and
+// a host that only redirects, have the certificate of their host if it covers them. Hosts without a
+// certificate are omitted, because Lua has no certificate for unknown hosts.
 func Servers(m *model.Model) ([]byte, error) {
 	all := certificates{Certificates: map[string]string{}, Servers: map[string]string{}}
 	for _, server := range m.Servers {
@@ -49,18 +48,17 @@ func (c certificates) add(host string, certificate *model.SSLCert) {
 	c.Certificates[certificate.UID] = certificate.PemCertKey
 }
 
-// ServersKeeping returns the certificates of next, and those of hosts that only
-// running has.
+// ServersKeeping returns the certificates of next, plus those of hosts that only running has.
 func ServersKeeping(running, next []byte) ([]byte, error) {
 	if len(running) == 0 || len(next) == 0 {
 		return next, nil
 	}
 	var before, after certificates
 	if err := json.Unmarshal(running, &before); err != nil {
-		return nil, fmt.Errorf("reading the certificates that Lua has: %w", err)
+		return nil, fmt.Errorf("decoding the current certificates: %w", err)
 	}
 	if err := json.Unmarshal(next, &after); err != nil {
-		return nil, fmt.Errorf("reading the certificates that Lua is to have: %w", err)
+		return nil, fmt.Errorf("decoding the next certificates: %w", err)
 	}
 	for host, uid := range before.Servers {
 		if _, still := after.Servers[host]; still {
@@ -74,19 +72,19 @@ func ServersKeeping(running, next []byte) ([]byte, error) {
 	return json.Marshal(after)
 }
 
-// ServersAfter is the body of POST /configuration/servers that makes of Lua that
-// was told running one that was told next: Lua keeps what it is not told of, so
-// hosts that had a certificate are said to have none.
+// ServersAfter returns the body of POST /configuration/servers that changes Lua's certificates from
+// running to next. Lua keeps a host until it is told otherwise, so the body has noCertificate for
+// hosts that no longer have one.
 func ServersAfter(running, next []byte) ([]byte, error) {
 	if len(running) == 0 {
 		return next, nil
 	}
 	var before, after certificates
 	if err := json.Unmarshal(running, &before); err != nil {
-		return nil, fmt.Errorf("reading the certificates that Lua has: %w", err)
+		return nil, fmt.Errorf("decoding the current certificates: %w", err)
 	}
 	if err := json.Unmarshal(next, &after); err != nil {
-		return nil, fmt.Errorf("reading the certificates that Lua is to have: %w", err)
+		return nil, fmt.Errorf("decoding the next certificates: %w", err)
 	}
 	for host := range before.Servers {
 		if _, still := after.Servers[host]; !still {

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// certified is the model of a host with a certificate for hosts.
+// certified returns the model of a host with a certificate for the given hosts.
 func certified(host string, hosts ...string) *model.Model {
 	pair := pki.New("root").Issue("", hosts)
 	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}

@@ -9,9 +9,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// StreamBackends are what the line to the stream port says, which tells nginx's
-// stream block of the endpoints of TCP and UDP services. They are nil where Lua
-// does not balance them.
+// StreamBackends returns the backends that are sent to the stream port, which configures the
+// endpoints of TCP and UDP services in nginx's stream block. It returns nil if Lua does not balance
+// them.
 func StreamBackends(m *model.Model, opts options.Options) (List, error) {
 	if !opts.DynamicStream() {
 		return nil, nil

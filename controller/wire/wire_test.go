@@ -70,7 +70,7 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-func TestLuaIsToldOfNoBackendInReloadMode(t *testing.T) {
+func TestNoBackendsInReloadMode(t *testing.T) {
 	if got := backends(t, false, &model.Backend{Name: "a"}); got != "[]" {
 		t.Errorf("got %s, want an empty list", got)
 	}

@@ -14,8 +14,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// File is one rule: a txtar archive. Its YAML files are input; the others are what the controller
-// makes of them.
+// File is one rule: a txtar archive. Its YAML files are input, the others are output.
 type File struct {
 	Path string
 	txtar.Archive
@@ -39,7 +38,7 @@ func Files(t testing.TB, folder string) []*File {
 	return files
 }
 
-// Name is the name of the file without its extension.
+// Name returns the name of the file without its extension.
 func (f *File) Name() string { return strings.TrimSuffix(filepath.Base(f.Path), ".txtar") }
 
 // Input returns the archive without its output.
@@ -48,7 +47,7 @@ func (f *File) Input() txtar.Archive {
 	return txtar.Archive{Comment: f.Comment, Files: slices.DeleteFunc(slices.Clone(f.Archive.Files), isOutput)}
 }
 
-// Has reports whether the archive has a file.
+// Has reports whether the archive has a file of that name.
 func (f *File) Has(name string) bool { return f.text(name) != nil }
 
 func (f *File) text(name string) []byte {
@@ -63,7 +62,7 @@ func (f *File) text(name string) []byte {
 // Cluster returns the objects of cluster.yaml.
 func (f *File) Cluster(t testing.TB) snapshot.Source { return f.Source(t, "cluster.yaml") }
 
-// Source returns the objects of a file; none if the archive does not have it.
+// Source returns the objects of a file. It is empty if the archive does not have the file.
 func (f *File) Source(t testing.TB, name string) snapshot.Source {
 	t.Helper()
 	source, err := snapshot.FromYAML(snapshot.File{Name: name, Data: f.text(name)})
@@ -73,8 +72,8 @@ func (f *File) Source(t testing.TB, name string) snapshot.Source {
 	return source
 }
 
-// Options returns the flags and the ConfigMap's data of a file such as options.yaml; empty if the
-// archive does not have it.
+// Options returns the flags and the ConfigMap's data from a file such as options.yaml. They are
+// empty if the archive does not have the file.
 func (f *File) Options(t testing.TB, name string) (Flags, map[string]string) {
 	t.Helper()
 	var given struct {
@@ -87,7 +86,7 @@ func (f *File) Options(t testing.TB, name string) (Flags, map[string]string) {
 	return given.Flags, given.Config
 }
 
-// Findings returns findings as the lines of a golden file.
+// Findings formats findings as the lines of a golden file.
 func Findings(findings []model.Finding) string {
 	var text strings.Builder
 	for _, finding := range findings {

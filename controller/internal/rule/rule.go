@@ -1,6 +1,6 @@
-// Package rule reads the rules of the controller that tests keep in testdata: a cluster and options,
-// perhaps a change of both, and what the controller makes of them. It stands between these files and
-// the tests of the stages. Its one rule: only tests import it.
+// Package rule reads the rules of the controller, which are files in testdata: a cluster and
+// options, optionally a change of either, and the expected results. It stands between these files
+// and the tests of the stages. Its one rule: only tests import it.
 package rule
 
 import (
@@ -21,20 +21,20 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// Flags are those that a rule may set.
+// Flags are the command-line flags that a rule can set.
 type Flags struct {
 	DynamicConfiguration  *bool  `json:"dynamic-configuration"`
 	DefaultBackendService string `json:"default-backend-service"`
 	DefaultSSLCertificate string `json:"default-ssl-certificate"`
 	EnableSSLPassthrough  bool   `json:"enable-ssl-passthrough"`
 	DisableExternalNames  bool   `json:"disable-svc-external-name"`
-	Zone                  string `json:"zone"` // of the node, with --enable-topology-aware-routing
+	Zone                  string `json:"zone"` // zone of the node, with --enable-topology-aware-routing
 	TCPServices           string `json:"tcp-services-configmap"`
 	UDPServices           string `json:"udp-services-configmap"`
-	StreamLua             bool   `json:"stream-lua"` // not a flag: what nginx has
+	StreamLua             bool   `json:"stream-lua"` // not a flag: whether nginx has the module
 }
 
-// Options returns the options of flags and of the data of a ConfigMap, and findings about the latter.
+// Options returns the options for flags and the data of a ConfigMap, and findings about that data.
 func Options(f Flags, data map[string]string) (options.Options, []options.Finding) {
 	config, findings := options.Parse(data, options.Defaults(2, false))
 	stream := options.PlainStream
@@ -72,8 +72,8 @@ var fakeCertificate = sync.OnceValue(func() *tls.Pair {
 	return pair
 })
 
-// Overlay is the first source with the objects of the second in place of those of the same kind and
-// name.
+// Overlay is the source Under with additional objects from Over, which replace those of the same
+// kind and name.
 type Overlay struct{ Under, Over snapshot.Source }
 
 func (o Overlay) Ingresses() []*networkingv1.Ingress {
@@ -93,5 +93,5 @@ func merge[T metav1.Object](under, over []T) []T {
 	for _, object := range append(slices.Clone(under), over...) {
 		byName[snapshot.NameOf(object)] = object
 	}
-	return slices.Collect(maps.Values(byName)) // in any order: a source has none
+	return slices.Collect(maps.Values(byName)) // a source has no order
 }

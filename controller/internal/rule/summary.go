@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Summary returns a model as the lines of a golden file. It omits defaults.
+// Summary formats a model as the lines of a golden file. It omits defaults.
 func Summary(m *model.Model) string {
 	var text strings.Builder
 	for _, b := range m.Backends {

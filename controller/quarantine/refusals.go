@@ -1,0 +1,41 @@
+package quarantine
+
+import "time"
+
+// refusals records how often nginx refused an object, when it last did, and why.
+type refusals struct {
+	refused bool // if false, the object waits for a trial
+	reason  string
+	told    string // text of the object's last Event
+	times   int
+	last    time.Time
+}
+
+// These are the pauses before the next trial of an object. The first pair applies if the object, or
+// another one that it may conflict with, has changed. The idle pair applies if neither has; nginx
+// also reads files that are not known here. Both pauses double with each refusal.
+const (
+	soonest, latest         = time.Second, 5 * time.Minute
+	idleSoonest, idleLatest = time.Minute, time.Hour
+)
+
+func pause(times int, least, most time.Duration) time.Duration {
+	if times > 16 {
+		return most
+	}
+	return min(most, least<<max(0, times-1))
+}
+
+// due reports whether a trial can run now.
+func (s *refusals) due(now time.Time) bool { return !now.Before(s.when()) }
+
+// when returns the earliest time of the next trial.
+func (s *refusals) when() time.Time {
+	switch {
+	case s.times == 0:
+		return time.Time{}
+	case s.refused:
+		return s.last.Add(pause(s.times, idleSoonest, idleLatest))
+	}
+	return s.last.Add(pause(s.times, soonest, latest))
+}
