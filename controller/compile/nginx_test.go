@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"windtunnel.dev/controller/model"
@@ -16,13 +17,16 @@ import (
 	"windtunnel.dev/lua"
 )
 
+// program is asked about its modules once, because each question starts nginx.
+var program = sync.OnceValues(func() (*nginx.Nginx, error) { return nginx.Find("") })
+
 // testConf runs this machine's nginx -t on the configuration of a cluster.
 func testConf(t *testing.T, source snapshot.Source, opts options.Options) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
 	}
-	server, err := nginx.Find("")
+	server, err := program()
 	if err != nil {
 		t.Skipf("needs nginx: %v", err)
 	}
