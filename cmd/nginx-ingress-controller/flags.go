@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// flags are the command line: ingress-nginx's flags that work here, with its
-// names and defaults, and our own.
+// flags is the parsed command line: the flags of ingress-nginx, with its names and defaults, and
+// our own.
 type flags struct {
 	set *pflag.FlagSet
 
@@ -87,22 +87,22 @@ func (f *flags) usage() string { return f.set.FlagUsages() }
 func (f *flags) addCluster() {
 	s, w := f.set, &f.watch
 	s.StringVar(&f.apiServer, "apiserver-host", "", "URL of the API server; empty: from the kubeconfig, or the pod's service account")
-	s.StringVar(&f.certificateAuthority, "certificate-authority", "", "file with the CA of the API server, with --apiserver-host")
+	s.StringVar(&f.certificateAuthority, "certificate-authority", "", "file with the CA certificate of the API server; needs --apiserver-host")
 	s.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file")
 	s.Var(&f.configMap, "configmap", "namespace/name of the ConfigMap with the global configuration")
-	s.Var(&f.tcpServices, "tcp-services-configmap", "namespace/name of the ConfigMap of TCP ports and the services behind them: PORT: namespace/service:port[:PROXY[:PROXY]]")
-	s.Var(&f.udpServices, "udp-services-configmap", "namespace/name of the ConfigMap of UDP ports and the services behind them: PORT: namespace/service:port")
+	s.Var(&f.tcpServices, "tcp-services-configmap", "namespace/name of the ConfigMap of TCP services, with entries PORT: namespace/service:port[:PROXY[:PROXY]]")
+	s.Var(&f.udpServices, "udp-services-configmap", "namespace/name of the ConfigMap of UDP services, with entries PORT: namespace/service:port")
 	s.StringVar(&w.ControllerClass, "controller-class", "k8s.io/ingress-nginx", "spec.controller of the IngressClasses to serve")
-	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "refuse ingresses whose hosts, paths or Secret names look like nginx directives")
-	s.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the service for requests that no ingress takes")
+	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "reject ingresses whose hosts, paths or Secret names look like nginx directives")
+	s.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the service for requests that match no ingress")
 	s.BoolVar(&w.DisableCatchAll, "disable-catch-all", false, "ignore ingresses with spec.defaultBackend")
-	s.BoolVar(&w.DisableSyncEvents, "disable-sync-events", false, "record no Event on an ingress that is accepted")
+	s.BoolVar(&w.DisableSyncEvents, "disable-sync-events", false, "do not record an Event for each ingress that is accepted")
 	s.StringVar(&w.IngressClass, "ingress-class", "nginx", "value of the annotation kubernetes.io/ingress.class to serve")
-	s.BoolVar(&w.ClassByName, "ingress-class-by-name", false, "serve the IngressClass named by --ingress-class, too")
-	s.DurationVar(&w.Resync, "sync-period", 0, "how often to look at all objects again; 0: never")
-	s.BoolVar(&w.WithoutClass, "watch-ingress-without-class", false, "serve ingresses that name no class")
+	s.BoolVar(&w.ClassByName, "ingress-class-by-name", false, "also serve the IngressClass with the name of --ingress-class")
+	s.DurationVar(&w.Resync, "sync-period", 0, "interval at which all objects are processed again; 0: never")
+	s.BoolVar(&w.WithoutClass, "watch-ingress-without-class", false, "also serve ingresses without a class")
 	s.StringVar(&w.Namespace, "watch-namespace", "", "the only namespace to serve; empty: all")
-	s.StringVar(&f.namespaceSelector, "watch-namespace-selector", "", "labels of the namespaces to serve")
+	s.StringVar(&f.namespaceSelector, "watch-namespace-selector", "", "label selector of the namespaces to serve")
 }
 
 func (f *flags) addNginx() {
@@ -110,39 +110,39 @@ func (f *flags) addNginx() {
 	s.IntVar(&p.HTTP, "http-port", p.HTTP, "port for HTTP")
 	s.IntVar(&p.HTTPS, "https-port", p.HTTPS, "port for HTTPS")
 	s.IntVar(&p.Default, "default-server-port", p.Default, "port of the server that answers 404")
-	s.IntVar(&p.Status, "status-port", p.Status, "port on 127.0.0.1 by which nginx is told of endpoints")
-	s.IntVar(&p.Stream, "stream-port", p.Stream, "port on 127.0.0.1 by which nginx is told of the endpoints of TCP and UDP services")
-	s.IntVar(&p.Health, "healthz-port", p.Health, "port of the health check and of /metrics")
-	s.StringVar(&f.healthHost, "healthz-host", "", "address of the health check; empty: all")
+	s.IntVar(&p.Status, "status-port", p.Status, "port on 127.0.0.1 at which nginx receives endpoints")
+	s.IntVar(&p.Stream, "stream-port", p.Stream, "port on 127.0.0.1 at which nginx receives the endpoints of TCP and UDP services")
+	s.IntVar(&p.Health, "healthz-port", p.Health, "port of the health check and /metrics")
+	s.StringVar(&f.healthHost, "healthz-host", "", "address of the health check and /metrics; empty: all addresses")
 	s.BoolVar(&f.profiling, "profiling", true, "serve Go's profiles of the controller")
 	s.StringVar(&f.profilerHost, "profiler-address", "127.0.0.1", "address of the profiles, http://ADDRESS:PORT/debug/pprof/")
 	s.IntVar(&f.ports.Profiler, "profiler-port", options.DefaultPorts.Profiler, "port of the profiles")
 	s.StringVar(&f.healthPath, "health-check-path", "/healthz", "path of the health check")
-	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "syncs a second at most")
-	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "how often to repeat what nginx did not take")
-	s.IntVar(&f.shutdownGrace, "shutdown-grace-period", 0, "seconds from the signal to end until nginx quits")
-	s.IntVar(&f.postShutdownGrace, "post-shutdown-grace-period", 10, "seconds from nginx's end until the controller's")
-	s.BoolVar(&f.version, "version", false, "say which version this is")
+	s.Float64Var(&f.syncRate, "sync-rate-limit", 0.3, "maximum number of syncs per second")
+	s.IntVar(&f.retries, "dynamic-configuration-retries", 15, "number of retries when nginx does not accept a change")
+	s.IntVar(&f.shutdownGrace, "shutdown-grace-period", 0, "seconds between the termination signal and nginx's shutdown")
+	s.IntVar(&f.postShutdownGrace, "post-shutdown-grace-period", 10, "seconds between the end of nginx and the end of the controller")
+	s.BoolVar(&f.version, "version", false, "print the version and exit")
 }
 
 func (f *flags) addOurs() {
 	s := f.set
-	s.BoolVar(&f.dynamic, "dynamic-configuration", true, "tell nginx of endpoints without a reload; false: render them into nginx.conf")
-	s.StringVar(&f.root, "nginx-root", "", "directory that /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx are made in")
-	s.StringVar(&f.binary, "nginx-binary", "", "nginx binary to run; empty: $NGINX_BINARY, else the first of /usr/bin/nginx, $PATH and the paths of Debian and OpenResty")
-	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of the bundled one, or a folder with nginx.tmpl and the files it includes, as windtunnel template export writes")
-	s.StringVar(&f.luaDir, "lua-dir", "", "directory of the Lua code to use instead of ours")
-	s.StringVar(&f.backendsSync, "backends-sync", "poll", "how backends come to the workers of nginx: poll, each asks every second, as in ingress-nginx; push, at once (needs our Lua)")
-	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send nginx only the backends that changed (needs our Lua; to another all are sent)")
-	s.BoolVar(&f.reportWorkers, "report-workers", true, "tell at /configuration/workers of the status port which configuration each worker of nginx serves; being ready goes by it")
-	s.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	s.BoolVar(&f.dynamic, "dynamic-configuration", true, "update endpoints in nginx without a reload; false: render them into nginx.conf")
+	s.StringVar(&f.root, "nginx-root", "", "directory in which to create /etc/nginx, /tmp/nginx, /etc/ingress-controller and /var/log/nginx")
+	s.StringVar(&f.binary, "nginx-binary", "", "nginx binary to run; empty: $NGINX_BINARY, or else the first found in /usr/bin/nginx, $PATH and the paths of Debian and OpenResty")
+	s.StringVar(&f.template, "nginx-template", "", "nginx.tmpl to use instead of the bundled one, or a folder with nginx.tmpl and the files it includes, such as windtunnel template export writes")
+	s.StringVar(&f.luaDir, "lua-dir", "", "directory of the Lua code to use instead of the bundled code")
+	s.StringVar(&f.backendsSync, "backends-sync", "poll", "how nginx's workers get new backends: poll, every second, as in ingress-nginx; push, immediately (needs the bundled Lua code)")
+	s.BoolVar(&f.backendsDelta, "backends-delta", false, "send nginx only the backends that changed (needs the bundled Lua code; other code receives all backends)")
+	s.BoolVar(&f.reportWorkers, "report-workers", true, "report at /configuration/workers of the status port which configuration each nginx worker serves; readiness depends on it")
+	s.StringVar(&f.logFormat, "log-format", "text", "format of the log: text or json")
 }
 
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
 func (f *flags) validate() error {
 	if f.syncRate <= 0 {
-		return fmt.Errorf("--sync-rate-limit %v: must be more than 0", f.syncRate)
+		return fmt.Errorf("--sync-rate-limit %v: must be greater than 0", f.syncRate)
 	}
 	if f.backendsSync != "poll" && f.backendsSync != "push" {
 		return fmt.Errorf("--backends-sync %q: must be poll or push", f.backendsSync)
@@ -157,7 +157,7 @@ func (f *flags) validate() error {
 		return fmt.Errorf("--health-check-path %q: must be a path such as /healthz, of plain characters, and not /metrics", f.healthPath)
 	}
 	if f.certificateAuthority != "" && f.apiServer == "" {
-		return errors.New("--certificate-authority goes with --apiserver-host only; a kubeconfig has its own")
+		return errors.New("--certificate-authority needs --apiserver-host; a kubeconfig has its own CA")
 	}
 	if err := f.status.validate(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (f *flags) validate() error {
 		return nil
 	}
 	if f.watch.Namespace != "" {
-		return errors.New("--watch-namespace and --watch-namespace-selector exclude each other: give one")
+		return errors.New("--watch-namespace and --watch-namespace-selector exclude each other: set only one")
 	}
 	selector, err := labels.Parse(f.namespaceSelector)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *flags) validate() error {
 // name is a flag's value of the form namespace/name.
 type name types.NamespacedName
 
-// String is empty for no name.
+// String returns namespace/name; empty if the flag is not set.
 func (n *name) String() string {
 	if n.Name == "" {
 		return ""
@@ -193,7 +193,7 @@ func (n *name) String() string {
 	return types.NamespacedName(*n).String()
 }
 
-// Set reads the form.
+// Set parses namespace/name.
 func (n *name) Set(text string) error {
 	if text == "" {
 		*n = name{}
@@ -204,7 +204,7 @@ func (n *name) Set(text string) error {
 	return err
 }
 
-// Type names the form in the usage.
+// Type returns the placeholder in the usage.
 func (n *name) Type() string { return "namespace/name" }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/admission"
 )
 
-// admissionFlags are about the webhook that checks ingresses.
+// admissionFlags configure the webhook that checks ingresses.
 type admissionFlags struct {
 	address   string
 	cert, key string
@@ -20,8 +20,8 @@ type admissionFlags struct {
 func (f *flags) addAdmission() {
 	s, o := f.set, &f.admission
 	s.StringVar(&o.address, "validating-webhook", "", "address:port of the webhook that checks ingresses before they are stored; empty: none")
-	s.StringVar(&o.cert, "validating-webhook-certificate", "", "file with the webhook's certificate; read again when it changes")
-	s.StringVar(&o.key, "validating-webhook-key", "", "file with its key")
+	s.StringVar(&o.cert, "validating-webhook-certificate", "", "file with the webhook's certificate; reloaded when it changes")
+	s.StringVar(&o.key, "validating-webhook-key", "", "file with the key of the webhook's certificate")
 	s.BoolVar(&o.onlyNew, "disable-full-test", false, "the webhook renders the new ingress alone, not the whole configuration")
 }
 
@@ -30,7 +30,7 @@ func (o *admissionFlags) validate() error {
 		return nil
 	}
 	if o.cert == "" || o.key == "" {
-		return errors.New("--validating-webhook goes with --validating-webhook-certificate and --validating-webhook-key")
+		return errors.New("--validating-webhook needs --validating-webhook-certificate and --validating-webhook-key")
 	}
 	if _, _, err := net.SplitHostPort(o.address); err != nil {
 		return fmt.Errorf("--validating-webhook %s: %w", o.address, err)
@@ -38,7 +38,7 @@ func (o *admissionFlags) validate() error {
 	return nil
 }
 
-// listen opens the webhook's port, nil without one.
+// listen opens the webhook's port. It returns nil without a webhook.
 func (o *admissionFlags) listen() (net.Listener, error) {
 	if o.address == "" {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// metricsFlags are about /metrics.
+// metricsFlags configure /metrics.
 type metricsFlags struct {
 	enable    bool
 	requests  metrics.Requests
@@ -25,28 +25,28 @@ func (f *flags) addMetrics() {
 	s, o := f.set, &f.metrics
 	r := &o.requests
 	*r = metrics.DefaultRequests
-	s.BoolVar(&o.enable, "enable-metrics", false, "serve the metrics of nginx, of requests and of the controller, not only those of its process")
-	s.BoolVar(&r.PerHost, "metrics-per-host", r.PerHost, "the metrics of requests have a label for the host")
-	s.BoolVar(&r.PerUndefinedHost, "metrics-per-undefined-host", r.PerUndefinedHost, "count requests for hosts that no ingress has, too; clients can then make series as they like")
-	s.BoolVar(&r.StatusClasses, "report-status-classes", r.StatusClasses, "count answers by class (4xx), not by status (404)")
-	s.StringSliceVar(&r.Exclude, "exclude-socket-metrics", nil, "metrics of requests to leave out, by name with or without nginx_ingress_controller_")
-	s.Float64SliceVar(&r.TimeBuckets, "time-buckets", r.TimeBuckets, "buckets of the times of requests, in seconds")
-	s.Float64SliceVar(&r.LengthBuckets, "length-buckets", r.LengthBuckets, "buckets of the lengths of requests and answers, in bytes")
-	s.Float64SliceVar(&r.SizeBuckets, "size-buckets", r.SizeBuckets, "buckets of the bytes sent")
-	s.Float64Var(&r.BucketFactor, "bucket-factor", r.BucketFactor, "growth of the buckets of native histograms, more than 1; 0: none of those")
-	s.Uint32Var(&r.MaxBuckets, "max-buckets", r.MaxBuckets, "buckets that a native histogram may have at most")
-	s.IntVar(&o.batchSize, "monitor-max-batch-size", 10000, "records of requests that a worker of nginx keeps for a second at most; at least 10000")
+	s.BoolVar(&o.enable, "enable-metrics", false, "serve metrics of nginx, requests and the controller, not only of the controller's process")
+	s.BoolVar(&r.PerHost, "metrics-per-host", r.PerHost, "add a host label to the metrics of requests")
+	s.BoolVar(&r.PerUndefinedHost, "metrics-per-undefined-host", r.PerUndefinedHost, "also count requests for hosts without an ingress; clients can then create any number of series")
+	s.BoolVar(&r.StatusClasses, "report-status-classes", r.StatusClasses, "count responses by class (4xx), not by status (404)")
+	s.StringSliceVar(&r.Exclude, "exclude-socket-metrics", nil, "metrics of requests to leave out, by name with or without the prefix nginx_ingress_controller_")
+	s.Float64SliceVar(&r.TimeBuckets, "time-buckets", r.TimeBuckets, "histogram buckets of request times, in seconds")
+	s.Float64SliceVar(&r.LengthBuckets, "length-buckets", r.LengthBuckets, "histogram buckets of request and response lengths, in bytes")
+	s.Float64SliceVar(&r.SizeBuckets, "size-buckets", r.SizeBuckets, "histogram buckets of response sizes, in bytes")
+	s.Float64Var(&r.BucketFactor, "bucket-factor", r.BucketFactor, "growth factor of the buckets of native histograms, greater than 1; 0: no native histograms")
+	s.Uint32Var(&r.MaxBuckets, "max-buckets", r.MaxBuckets, "maximum number of buckets of a native histogram")
+	s.IntVar(&o.batchSize, "monitor-max-batch-size", 10000, "maximum number of requests that an nginx worker records per second; at least 10000")
 }
 
 func (o *metricsFlags) validate() error {
 	for name, buckets := range map[string][]float64{"time": o.requests.TimeBuckets, "length": o.requests.LengthBuckets, "size": o.requests.SizeBuckets} {
 		increasing := slices.IsSorted(buckets) && len(slices.Compact(slices.Clone(buckets))) == len(buckets)
 		if !increasing || slices.ContainsFunc(buckets, math.IsNaN) {
-			return fmt.Errorf("--%s-buckets %v: each must be more than the one before", name, buckets)
+			return fmt.Errorf("--%s-buckets %v: each must be greater than the one before", name, buckets)
 		}
 	}
 	if o.requests.BucketFactor != 0 && o.requests.BucketFactor <= 1 {
-		return fmt.Errorf("--bucket-factor %v: must be more than 1, or 0", o.requests.BucketFactor)
+		return fmt.Errorf("--bucket-factor %v: must be greater than 1, or 0", o.requests.BucketFactor)
 	}
 	return nil
 }
@@ -65,8 +65,7 @@ func (f *flags) metricsOptions(pod types.NamespacedName) metrics.Options {
 	return o
 }
 
-// listen opens the socket for the records of requests, nil where nobody counts
-// them.
+// listen opens the socket for nginx's records of requests. It returns nil without --enable-metrics.
 func (o *metricsFlags) listen(root string) (net.Listener, error) {
 	if !o.enable {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/status"
 )
 
-// statusFlags are about the leader and what it writes.
+// statusFlags configure leader election and the status of ingresses.
 type statusFlags struct {
 	noElection bool
 	election   status.Election
@@ -26,43 +26,43 @@ type statusFlags struct {
 	nodeInternal bool
 }
 
-// leastInterval is ingress-nginx's, in seconds.
+// leastInterval is the minimum of --status-update-interval, in seconds, as in ingress-nginx.
 const leastInterval = 5
 
 func (f *flags) addStatus() {
 	s, o := f.set, &f.status
-	s.BoolVar(&o.noElection, "disable-leader-election", false, "take no part in elections, and so never write the status of ingresses")
-	s.StringVar(&o.election.ID, "election-id", "ingress-controller-leader", "name of the Lease by which a leader is elected")
-	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "how long a leader who does not renew the Lease stays one; it renews within half of it")
-	s.BoolVar(&o.update, "update-status", true, "write the addresses of ingresses into their status, as the leader")
-	s.BoolVar(&o.onShutdown, "update-status-on-shutdown", true, "take the address back at the end, if no other controller is there")
-	s.IntVar(&o.interval, "status-update-interval", 60, "seconds from one writing of status to the next; at least 5")
-	s.Var(&o.service, "publish-service", "namespace/name of the service whose addresses are those of the ingresses")
-	s.StringVar(&o.addresses, "publish-status-address", "", "addresses of the ingresses, IP addresses or host names with commas in between")
-	s.BoolVar(&o.nodeInternal, "report-node-internal-ip-address", false, "without a service or addresses: use the internal addresses of nodes, not the external")
+	s.BoolVar(&o.noElection, "disable-leader-election", false, "do not take part in leader election, and never write the status of ingresses")
+	s.StringVar(&o.election.ID, "election-id", "ingress-controller-leader", "name of the Lease for leader election")
+	s.DurationVar(&o.election.TTL, "election-ttl", 30*time.Second, "validity of the leader's Lease; the leader renews it within half of this time")
+	s.BoolVar(&o.update, "update-status", true, "if leader, write the addresses of ingresses into their status")
+	s.BoolVar(&o.onShutdown, "update-status-on-shutdown", true, "remove the addresses at shutdown, unless another controller is running")
+	s.IntVar(&o.interval, "status-update-interval", 60, "seconds between two updates of the status; at least 5")
+	s.Var(&o.service, "publish-service", "namespace/name of the service whose addresses are written into the status")
+	s.StringVar(&o.addresses, "publish-status-address", "", "addresses to write into the status: IP addresses or host names, separated by commas")
+	s.BoolVar(&o.nodeInternal, "report-node-internal-ip-address", false, "without --publish-service and --publish-status-address: use the internal addresses of nodes, not the external ones")
 }
 
 func (o *statusFlags) validate() error {
 	if o.election.TTL <= 0 {
-		return fmt.Errorf("--election-ttl %v: must be more than 0", o.election.TTL)
+		return fmt.Errorf("--election-ttl %v: must be greater than 0", o.election.TTL)
 	}
 	if o.election.ID == "" && !o.noElection {
 		return errors.New("--election-id: must not be empty")
 	}
 	if o.service.Name != "" && o.addresses != "" {
-		return errors.New("--publish-service and --publish-status-address exclude each other: give one")
+		return errors.New("--publish-service and --publish-status-address exclude each other: set only one")
 	}
 	return nil
 }
 
-// options is nil where the controller takes no part in elections.
+// options returns the options of the status writer; nil with --disable-leader-election.
 func (o *statusFlags) options(log *slog.Logger) *status.Options {
 	if o.noElection {
 		return nil
 	}
 	interval := o.interval
 	if interval < leastInterval {
-		log.Warn(fmt.Sprintf("--status-update-interval %d is too short: %d is used", interval, leastInterval))
+		log.Warn(fmt.Sprintf("--status-update-interval %d is too short: using %d", interval, leastInterval))
 		interval = leastInterval
 	}
 	addresses := status.Addresses{Service: types.NamespacedName(o.service), NodeInternal: o.nodeInternal}

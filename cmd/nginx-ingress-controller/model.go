@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// modelFlags say how annotations and services are read.
+// modelFlags configure how annotations and services are interpreted.
 type modelFlags struct {
 	prefix               string
 	validate             bool
@@ -21,14 +21,14 @@ type modelFlags struct {
 
 func (f *flags) addModel() {
 	s, m := f.set, &f.model
-	s.StringVar(&m.prefix, "annotations-prefix", annotations.DefaultPrefix, "what the keys of the annotations that are read begin with")
-	s.BoolVar(&m.validate, "enable-annotation-validation", true, "check the values of annotations")
-	s.BoolVar(&m.disableExternalNames, "disable-svc-external-name", false, "leave services of type ExternalName without endpoints")
-	s.BoolVar(&m.topologyAware, "enable-topology-aware-routing", false, "keep to endpoints that are meant for the zone of the controller's node, if the service wishes it")
+	s.StringVar(&m.prefix, "annotations-prefix", annotations.DefaultPrefix, "prefix of the keys of annotations")
+	s.BoolVar(&m.validate, "enable-annotation-validation", true, "validate the values of annotations")
+	s.BoolVar(&m.disableExternalNames, "disable-svc-external-name", false, "give services of type ExternalName no endpoints")
+	s.BoolVar(&m.topologyAware, "enable-topology-aware-routing", false, "for services that request it, use only endpoints with a hint for the zone of the controller's node")
 }
 
-// zone is that of the pod's node, if it is to matter. A node that has none, or
-// cannot be read, is no reason not to start.
+// zone returns the zone of the pod's node with --enable-topology-aware-routing, else "". If the
+// node has no zone or cannot be read, it logs a warning and returns "".
 func (m modelFlags) zone(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, log *slog.Logger) string {
 	if !m.topologyAware {
 		return ""
