@@ -46,15 +46,15 @@ func openPipe(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Read reads a file of at most most bytes, and removes the byte order mark that some editors add.
+// Read reads a file of at most limit bytes, and removes the byte order mark that some editors add.
 // It returns an error for a pipe that is empty or whose writer does not finish within a minute.
-func Read(path string, most int64) ([]byte, error) {
+func Read(path string, limit int64) ([]byte, error) {
 	file, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := All(file, most)
+	data, err := All(file, limit)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = fmt.Errorf("it is a pipe, and its writer did not finish within %v", patience)
@@ -67,14 +67,14 @@ func Read(path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// All reads a stream of at most most bytes, and removes a byte order mark.
-func All(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
+// All reads a stream of at most limit bytes, and removes a byte order mark.
+func All(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > most {
-		return nil, fmt.Errorf("it has more than %d bytes, the maximum: is it the right file?", most)
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("it has more than %d bytes, the maximum: is it the right file?", limit)
 	}
 	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
 }
