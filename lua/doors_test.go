@@ -82,13 +82,13 @@ func TestOnlyTheControllerTellsOfTCPEndpoints(t *testing.T) {
 // question replaced the backends.
 func TestNoCertificateNamesTheConfiguration(t *testing.T) {
 	s, https := startTLS(t, setup{Workers: 1, Config: map[string]any{"enable_ocsp": true}})
-	s.expectLog("the responder would be the controller itself")
+	s.expectLog("the responder is a port of the controller")
 	s.post()
 	_, before := s.call(http.MethodGet, "/configuration/backends", "")
 	_, port, _ := net.SplitHostPort(s.Status)
 	s.postServers(map[string]string{"a": newAuthority(t).issue(t, 2, "http://127.0.0.1:"+port+"/configuration/backends")}, map[string]string{"shop.example": "a"})
 	stapled(t, https)
-	s.await("the refusal", func() bool { return strings.Contains(s.log(), "the responder would be the controller itself") })
+	s.await("the refusal", func() bool { return strings.Contains(s.log(), "the responder is a port of the controller") })
 	if _, after := s.call(http.MethodGet, "/configuration/backends", ""); after != before {
 		t.Errorf("the backends are now %q", after)
 	}

@@ -183,7 +183,7 @@ func TestOCSPStapling(t *testing.T) {
 	}
 
 	// Another certificate under the same id has no response, and a wrong one is not taken.
-	s.expectLog("validating the answer of")
+	s.expectLog("validating the response of")
 	a.answers.Store(good)
 	s.postServers(map[string]string{"b": a.issue(t, 78, "http://"+a.address+"/")}, map[string]string{"shop.example": "b"})
 	stapled(t, https)
