@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A service of external authentication that is named is looked up when it is
-// asked: nginx starts without knowing it, and it may move.
+// The host of an external authentication service is resolved at each request: nginx starts even if
+// the name does not resolve, and the service may move.
 func TestExternalAuthenticationByNameFollowsDNS(t *testing.T) {
 	names := serveNames(t)
 	pods := samePort(t, 2)
