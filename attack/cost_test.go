@@ -181,7 +181,7 @@ func serve(t *testing.T, c *population) *site {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = process.Quit(ctx) // ctx has ended, so this kills nginx: the test is over
+		_ = process.Quit(ctx) // ctx has ended, so nginx is terminated immediately: the test is over
 	})
 	answer, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/configuration/backends", ports.Status), "application/json", bytes.NewReader(o.state.Backends.Body()))
 	if err != nil {

@@ -322,7 +322,7 @@ func injected(o outcome) string {
 func TestNothingIsInjected(t *testing.T) {
 	together := attack.Times(60, 250)
 	row := attack.Row{Target: "model and render", Attack: "hostile Ingresses, ConfigMaps, Secrets and Services", Success: "a directive, block, parameter or file that no benign configuration has"}
-	told := make(map[string]bool)
+	reported := make(map[string]bool)
 	for seed := uint64(0); row.Tried < attack.Times(8*together, 1_000_000); seed++ { // eight batches include each kind
 		random := rand.New(rand.NewPCG(seed, 4))
 		c, objects := hostileCluster(random, together)
@@ -340,8 +340,8 @@ func TestNothingIsInjected(t *testing.T) {
 		row.Tried += objects
 		if what := injected(o); what != "" {
 			row.Landed++
-			if kind, _, _ := strings.Cut(what, ","); !told[kind] {
-				told[kind] = true
+			if kind, _, _ := strings.Cut(what, ","); !reported[kind] {
+				reported[kind] = true
 				t.Errorf("seed %d: %s", seed, what)
 			}
 		}

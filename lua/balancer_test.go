@@ -115,7 +115,7 @@ func TestBadDataKeepsTheOld(t *testing.T) {
 		}
 		for _, w := range workers {
 			line := fmt.Sprintf(" [error] %d#", w.pid)
-			s.await("the complaint of each worker about "+bad, func() bool {
+			s.await("the error of each worker about "+bad, func() bool {
 				log := s.log()[seen:]
 				return strings.Contains(log, line) && strings.Contains(log, complaint)
 			})
@@ -154,7 +154,7 @@ func TestNewWorkersServeTheirFirstRequest(t *testing.T) {
 	if err := s.process.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitWorkers("new ones only", func(now []nginx.Worker) bool {
+	s.awaitWorkers("new workers only", func(now []nginx.Worker) bool {
 		return len(now) == s.Workers && !slices.ContainsFunc(now, func(w nginx.Worker) bool { return old[w.PID] })
 	})
 	for _, w := range s.workers("shop") {

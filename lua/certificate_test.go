@@ -142,16 +142,16 @@ func TestAFullDictionaryOfCertificatesIsReported(t *testing.T) {
 	s.expectLog("certificate_data dictionary is full, LRU entry has been removed to store")
 	s.expectLog("storing certificates: certificate huge: no memory")
 	s.expectLog("a client request body is buffered")
-	told := false
+	reported := false
 	for i := range 40 {
 		uid := "uid-" + string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		status, text := s.postServers(map[string]string{uid: strings.Repeat("x", 4000)}, map[string]string{"shop.example": uid})
 		if status != http.StatusCreated {
 			t.Fatalf("POST: %d", status)
 		}
-		told = told || strings.Contains(text, "LRU entry has been removed to store "+uid)
+		reported = reported || strings.Contains(text, "LRU entry has been removed to store "+uid)
 	}
-	if !told {
+	if !reported {
 		t.Error("no response reported that a certificate was evicted")
 	}
 	if status, _ := s.postServers(map[string]string{"huge": strings.Repeat("x", 80000)}, nil); status != http.StatusInternalServerError {

@@ -160,8 +160,8 @@ func TestADeltaOfAnotherBaseIsRejected(t *testing.T) {
 		}
 	}
 	// A GET returns the backends with all deltas applied.
-	var told []backend
-	if _, text := s.call(http.MethodGet, "/configuration/backends", ""); json.Unmarshal([]byte(text), &told) != nil || len(told) != 1 || told[0].Name != "d" {
+	var got []backend
+	if _, text := s.call(http.MethodGet, "/configuration/backends", ""); json.Unmarshal([]byte(text), &got) != nil || len(got) != 1 || got[0].Name != "d" {
 		t.Errorf("GET returns %s", text)
 	}
 }

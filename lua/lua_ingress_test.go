@@ -17,8 +17,8 @@ func TestRedirectToHTTPS(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	w := s.serve(backend{Name: "shop", Endpoints: pods(t, 1)})[0]
 	for _, c := range []struct{ name, path, location, header string }{
-		{"not asked for", "/", "", ""},
-		{"not without a certificate of the host", "/", "", "Host:shop.example"},
+		{"disabled", "/", "", ""},
+		{"no certificate for the host", "/", "", "Host:shop.example"},
 		{"forced", "/a?b=1", "https://shop.example/a?b=1", "X-Force-Ssl-Redirect:true"},
 		{"the port of the host is removed", "/a", "https://shop.example/a", "X-Force-Ssl-Redirect:true Host:shop.example:8080"},
 		{"an IPv6 address is kept", "/a", "https://[::1]/a", "X-Force-Ssl-Redirect:true Host:[::1]:80"},

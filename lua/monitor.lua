@@ -34,7 +34,7 @@ function _M.get_metrics_batch()
 end
 
 local function number(text)
-  return tonumber(text) or -1 -- also if there is one value per attempt
+  return tonumber(text) or -1 -- -1 also for lists, which have a value per attempt
 end
 
 -- The fields are in the order of the wire format: some encoders keep the order of insertion.

@@ -39,7 +39,7 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 
 	// For invalid data every worker logs one error, and then serves the next POST.
 	s.sequence("[{")
-	s.await("a complaint of each worker", func() bool {
+	s.await("an error from each worker", func() bool {
 		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
 	})
 	for range 200 { // while they check the version repeatedly
@@ -62,7 +62,7 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 	if err := s.process.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.await("the old workers' end", func() bool {
+	s.await("the end of the old workers", func() bool {
 		for _, worker := range workers {
 			if _, err := os.Stat(fmt.Sprint("/proc/", worker.PID)); err == nil {
 				return false

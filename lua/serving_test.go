@@ -43,7 +43,7 @@ func (s *site) sequence(body string) int {
 // they serve the version.
 func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation int) {
 	s.t.Helper()
-	s.await("all workers saying that they serve it", func() bool {
+	s.await("the report of all workers that they serve the version", func() bool {
 		said := s.serving()
 		for _, worker := range workers {
 			i := slices.IndexFunc(said, func(one serving) bool { return one.PID == worker.PID })
@@ -93,7 +93,7 @@ func TestEachWorkerReportsWhatItServes(t *testing.T) {
 	// A worker does not report a version that it could not parse.
 	s.expectLog("could not parse backends data")
 	s.sequence("[{")
-	s.await("a complaint of each worker", func() bool {
+	s.await("an error from each worker", func() bool {
 		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
 	})
 	s.awaitServing(workers, two)

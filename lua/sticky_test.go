@@ -67,10 +67,10 @@ func TestStickyCookieAttributes(t *testing.T) {
 		more       map[string]any
 		header     []string
 	}{
-		{"all of them", `^route=[^;]*; Expires=[A-Z][a-z]{2}, [^;]*GMT; Max-Age=60; Domain=shop\.example; Path=/other; Secure; HttpOnly; SameSite=Strict$`, map[string]any{
+		{"all attributes", `^route=[^;]*; Expires=[A-Z][a-z]{2}, [^;]*GMT; Max-Age=60; Domain=shop\.example; Path=/other; Secure; HttpOnly; SameSite=Strict$`, map[string]any{
 			"expires": "60", "maxage": "60", "domain": "shop.example", "path": "/other", "secure": true, "samesite": "Strict"}, nil},
 		{"None for who understands it", `; SameSite=None$`, map[string]any{"samesite": "None", "conditional_samesite_none": true}, []string{"User-Agent", "Chrome/120.0"}},
-		{"no None for who does not", `; HttpOnly$`, map[string]any{"samesite": "None", "conditional_samesite_none": true}, []string{"User-Agent", "Chrome/60.0"}},
+		{"no None for browsers that do not support it", `; HttpOnly$`, map[string]any{"samesite": "None", "conditional_samesite_none": true}, []string{"User-Agent", "Chrome/60.0"}},
 		{"None for all", `; SameSite=None$`, map[string]any{"samesite": "None"}, []string{"User-Agent", "Chrome/60.0"}},
 		{"another name", `^INGRESSCOOKIE=`, map[string]any{"name": "INGRESSCOOKIE"}, nil},
 		{"a wildcard host", `^route=`, map[string]any{"locations": map[string]any{"*.example": []string{"/"}}}, nil},

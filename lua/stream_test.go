@@ -112,7 +112,7 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	s.expectLog("no live upstreams")
 	s.expectLog("upstream timed out")
 	tell(t, control, line(t, backend{Name: "mark", Endpoints: endpoints[:1]}, backend{Name: "self", Endpoints: []endpoint{{host, port}}}))
-	s.await("the gone backend to be gone", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
+	s.await("the removal of the backend", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
 	if got := w.getPath("/tcp", "X-Upstream", "self"); got.status == http.StatusOK {
 		t.Errorf("the status server responded: %s", got.body)
 	}

@@ -232,7 +232,7 @@ func TestOurLuaUnderTheirConf(t *testing.T) {
 		}
 		return response, string(body)
 	}
-	s.await("an answer of a pod, of each worker", func() bool {
+	s.await("a response of a pod from each worker", func() bool {
 		for range 8 {
 			if response, _ := ask("http://"+s.HTTP+"/", "shop.example"); response.Header.Get("X-Pod") == "" {
 				return false

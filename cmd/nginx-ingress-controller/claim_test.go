@@ -20,7 +20,7 @@ import (
 // begin starts the command as a process and returns when it logs that it is ready.
 func begin(t *testing.T, args []string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failing test waits that long
 	t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, os.Args[0], args...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }

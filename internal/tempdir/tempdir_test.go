@@ -71,7 +71,7 @@ func TestSweepKeepsFoldersThatCannotBeEnded(t *testing.T) {
 }
 
 // Sweep never breaks a Make that has created its folder and not locked it yet.
-func TestMakeBesideSweeps(t *testing.T) {
+func TestMakeDuringSweeps(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	done := make(chan struct{})
 	var sweeping sync.WaitGroup

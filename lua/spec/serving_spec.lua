@@ -19,12 +19,12 @@ describe("serving", function()
     serving.note(1732168800123)
     serving.init()
     serving.note(1732168800124)
-    local told = cjson.decode(serving.tell(3))
-    table.sort(told, function(a, b) return a.pid < b.pid end)
+    local got = cjson.decode(serving.tell(3))
+    table.sort(got, function(a, b) return a.pid < b.pid end)
     assert.same({
       { pid = 10, generation = 1, workers = 2, backends = 0, certificates = 3 },
       { pid = 11, generation = 2, workers = 2, backends = 1732168800124, certificates = 3 },
-    }, told)
+    }, got)
   end)
 
   it("logs a failure to write a note", function()

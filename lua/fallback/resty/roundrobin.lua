@@ -1,8 +1,10 @@
 -- Weighted round robin with the interface of lua-resty-balancer's resty.roundrobin, for nginx
--- packages without that library. A round goes over the nodes and selects those whose weight is at
--- least the level. After each round, the level decreases by the greatest common divisor of the
--- weights; when it reaches 0, it starts again from the largest weight. So in one cycle each node is
--- selected in proportion to its weight, and selections of heavy nodes are spread out.
+-- packages without that library.
+--
+-- A round goes over the nodes and selects those whose weight is at least the level. After each
+-- round, the level decreases by the greatest common divisor of the weights; when it reaches 0, it
+-- starts again from the largest weight. So in one cycle each node is selected in proportion to its
+-- weight, and selections of heavy nodes are spread out.
 
 local pairs = pairs
 local random = math.random
