@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// docs/packages.md is the index of the examples, and lists all of them.
+// docs/packages.md lists all examples.
 func TestExamplesAreListed(t *testing.T) {
 	page, err := os.ReadFile("docs/packages.md")
 	if err != nil {
@@ -32,11 +32,11 @@ func TestExamplesAreListed(t *testing.T) {
 	}
 	slices.Sort(there)
 	if !slices.Equal(listed, there) {
-		t.Errorf("docs/packages.md lists %q, there are %q", listed, there)
+		t.Errorf("docs/packages.md lists %q, but the examples are %q", listed, there)
 	}
 }
 
-// The oracle is a module of its own, which must follow this one's dependencies.
+// The oracle is a separate module; its dependencies must match those of this module.
 func TestOracleModuleFollows(t *testing.T) {
 	list := exec.Command("go", "list", "-mod=readonly", "-m", "all")
 	list.Dir = "oracle"

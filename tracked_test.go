@@ -9,27 +9,27 @@ import (
 	"testing"
 )
 
-// mostTracked bounds the size of a tracked file, in bytes.
+// mostTracked is the maximum size of a tracked file, in bytes.
 const mostTracked = 1 << 20
 
-// Git tracks sources and results, nothing that was built.
+// Git tracks sources and results, but no build output.
 func TestNothingBuiltIsTracked(t *testing.T) {
 	list, err := exec.Command("git", "ls-files", "-s", "-z").Output()
 	if err != nil {
-		t.Skip("git does not know this folder: ", err)
+		t.Skip("not a git repository: ", err)
 	}
 	for entry := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
 		mode, path, _ := strings.Cut(entry, "\t") // mode, hash and stage, then the path
 		info, err := os.Lstat(path)
 		if err != nil || !info.Mode().IsRegular() {
-			continue // deleted, but not yet committed, or a link
+			continue // deleted and not yet committed, or a link
 		}
 		if info.Size() > mostTracked {
 			t.Errorf("%s has %d bytes, at most %d are allowed: git rm --cached it, and list it in .gitignore", path, info.Size(), mostTracked)
 		}
 		begin := startOf(t, path)
 		if bytes.HasPrefix(begin, []byte("\x7fELF")) || strings.HasPrefix(mode, "100755") && !bytes.HasPrefix(begin, []byte("#!")) {
-			t.Errorf("%s is an executable, but no script: git rm --cached it, and list it in .gitignore", path)
+			t.Errorf("%s is a binary executable: git rm --cached it, and list it in .gitignore", path)
 		}
 	}
 }

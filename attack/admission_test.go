@@ -30,7 +30,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// webhook is the controller's, in a cluster with other ingresses.
+// webhook is the controller's webhook in a cluster with other ingresses.
 type webhook struct {
 	*testing.T
 	address string
@@ -79,7 +79,7 @@ func startWebhook(t *testing.T, n int) webhook {
 	return webhook{t, listener.Addr().String(), &http.Client{Transport: transport}}
 }
 
-// ask returns the status and whether the ingress may be stored.
+// ask sends a review. It returns the status and whether the ingress is allowed.
 func (w webhook) ask(body []byte) (status int, allowed bool) {
 	answer, err := w.client.Post("https://"+w.address, "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -94,7 +94,7 @@ func (w webhook) ask(body []byte) (status int, allowed bool) {
 	return answer.StatusCode, review.Response.Allowed
 }
 
-// review is the question whether an ingress may be stored.
+// review returns the admission review of a new ingress.
 func review(t *testing.T, i *networkingv1.Ingress) []byte {
 	t.Helper()
 	object, err := json.Marshal(i)
@@ -114,7 +114,7 @@ func review(t *testing.T, i *networkingv1.Ingress) []byte {
 	return text
 }
 
-// large is an ingress of several MB.
+// large returns an ingress of several MB.
 func large(name string, paths int) *networkingv1.Ingress {
 	i := ingress(name, nil)
 	repeatPaths(i, paths)
@@ -124,8 +124,7 @@ func large(name string, paths int) *networkingv1.Ingress {
 	return i
 }
 
-// peak is the most memory, in bytes, that the heap had while f ran, beyond what
-// it had before.
+// peak returns by how many bytes the heap grew at most while f ran.
 func peak(f func()) uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -150,7 +149,7 @@ func peak(f func()) uint64 {
 	return max(most, before) - before
 }
 
-// Large reviews, many at once, cost bounded memory, and each is answered.
+// Many large reviews at once use bounded memory, and each gets a response.
 func TestLargeReviewsAreBounded(t *testing.T) {
 	const mostHeap = 1 << 30
 	w := startWebhook(t, 0)
@@ -159,7 +158,7 @@ func TestLargeReviewsAreBounded(t *testing.T) {
 	atOnce := attack.Times(5, 20)
 	row := attack.Row{
 		Target: "admission", Attack: fmt.Sprintf("reviews of %.1f MB, %d at once", float64(len(body))/1e6, atOnce),
-		Success: fmt.Sprintf("an ingress of %d paths is allowed, no answer, or more than 1 GB of heap", paths),
+		Success: fmt.Sprintf("an ingress of %d paths is allowed, no response, or more than 1 GB of heap", paths),
 	}
 	var mu sync.Mutex
 	used := peak(func() {
@@ -188,14 +187,14 @@ func TestLargeReviewsAreBounded(t *testing.T) {
 	attack.Report(t, row)
 }
 
-// A review costs the same beside ten thousand other ingresses as beside none: what
-// it allocates tells, which does not depend on how busy the machine is.
+// A review costs the same in a cluster of ten thousand ingresses as in an empty one. The test
+// compares allocations, which do not depend on the load of the machine.
 func TestOtherIngressesCostNothing(t *testing.T) {
-	row := attack.Row{Target: "admission", Attack: "a review beside 10,000 ingresses", Success: "ten times the memory of one beside none, and 10 MB"}
+	row := attack.Row{Target: "admission", Attack: "a review in a cluster of 10,000 ingresses", Success: "more than ten times the memory of one in an empty cluster, plus 10 MB"}
 	allocated := func(others int) uint64 {
 		w := startWebhook(t, others)
 		body := review(t, ingress("new", nil))
-		w.ask(body) // what is made once
+		w.ask(body) // for allocations that happen only once
 		_, bytes := spent(t, func() {
 			for range 10 {
 				row.Tried++
@@ -207,18 +206,18 @@ func TestOtherIngressesCostNothing(t *testing.T) {
 		return bytes / 10
 	}
 	alone, beside := allocated(0), allocated(attack.Times(1000, 10_000))
-	row.Note = fmt.Sprintf("%d KB alone, %d KB beside them", alone>>10, beside>>10)
+	row.Note = fmt.Sprintf("%d KB in an empty cluster, %d KB in the large one", alone>>10, beside>>10)
 	if beside > 10*alone+10<<20 {
 		row.Landed++
 	}
 	attack.Report(t, row)
 }
 
-// Bodies that are too large, that lie about their length, or that come too slowly
-// are given up.
+// The webhook gives up bodies that are too large, that have a wrong length, or that arrive too
+// slowly.
 func TestBodiesAreGivenUp(t *testing.T) {
 	w := startWebhook(t, 0)
-	row := attack.Row{Target: "admission", Attack: "9 MiB, with and without Content-Length; a megabyte of headers", Success: "it is read"}
+	row := attack.Row{Target: "admission", Attack: "9 MiB, with and without Content-Length; a megabyte of headers", Success: "it is accepted"}
 	huge := bytes.Repeat([]byte(" "), 9<<20)
 	for _, body := range []io.Reader{bytes.NewReader(huge), io.LimitReader(bytes.NewReader(huge), 9<<20)} {
 		row.Tried++
@@ -250,11 +249,11 @@ func TestBodiesAreGivenUp(t *testing.T) {
 	}
 }
 
-// slowBodies keeps many questions open; meanwhile a good one is answered, and at
-// last all are given up.
+// slowBodies keeps many requests open. The webhook answers another review in the meantime, and
+// closes all slow connections in the end.
 func slowBodies(t *testing.T, w webhook) {
 	t.Helper()
-	row := attack.Row{Target: "admission", Attack: "bodies of which a byte comes each second", Success: "one is still open after a minute, or a small review waits for them"}
+	row := attack.Row{Target: "admission", Attack: "bodies that arrive at one byte per second", Success: "one is still open after a minute, or a small review waits for them"}
 	var open []net.Conn
 	for range 200 {
 		connection, err := tls.Dial("tcp", w.address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test's own certificate

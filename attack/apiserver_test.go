@@ -23,7 +23,7 @@ import (
 
 const apiServer = "API server"
 
-// victim is a simulated API server with one object of each kind that is attacked.
+// victim is a simulated API server with one object of each attacked kind.
 type victim struct {
 	*testing.T
 	server *kubeapi.Server
@@ -48,7 +48,7 @@ func newVictim(t *testing.T) *victim {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		server.Close(ctx) // an error tells of attackers that hold on
+		server.Close(ctx) // an error means that attackers' connections are still open
 	})
 	v.server, v.token = server, server.Config().BearerToken
 	v.make("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
@@ -73,7 +73,7 @@ func (v *victim) make(path, body string) {
 	}
 }
 
-// send shows the token.
+// send sends a request with the token.
 func (v *victim) send(method, path, contentType, body string) (int, string) {
 	v.Helper()
 	req, err := http.NewRequestWithContext(v.Context(), method, v.server.URL()+path, strings.NewReader(body))
@@ -94,7 +94,7 @@ func (v *victim) send(method, path, contentType, body string) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
-// dial is a bare connection that gives up after a while.
+// dial opens a TCP connection with a deadline.
 func (v *victim) dial(patience time.Duration) net.Conn {
 	v.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(v.server.URL(), "http://"))
@@ -106,7 +106,7 @@ func (v *victim) dial(patience time.Duration) net.Conn {
 	return conn
 }
 
-// await is false when something does not happen within ten seconds.
+// await waits up to ten seconds for a condition, and returns whether it is true.
 func await(is func() bool) bool {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); runtime.Gosched() {
 		if is() {
@@ -123,7 +123,7 @@ func held() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// spentSoFar is the processor time of this process so far, which is the server's.
+// spentSoFar returns the CPU time of this process, which includes the server.
 func spentSoFar(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
@@ -140,7 +140,8 @@ const (
 	applied   = "application/apply-patch+yaml"
 )
 
-// The extremes: as deep, as wide, as often as a body can hold, and aliases that multiply.
+// extremePatches returns patches with the maximum depth, width and repetition that fit into a body,
+// and aliases that multiply: path, content type and body, by name.
 func extremePatches() map[string][3]string {
 	deep := func(n int, open, closed string) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(closed, n)
@@ -177,7 +178,7 @@ func extremePatches() map[string][3]string {
 	}
 }
 
-// randomPatch is a patch of directives where they do not belong.
+// randomPatch returns a patch with directives in wrong places.
 func randomPatch(rng *rand.Rand) (path, contentType, body string) {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
 	var value func(depth int) string
@@ -238,7 +239,7 @@ func TestAPIServerAgainstPatches(t *testing.T) {
 		if took > 500*time.Millisecond {
 			t.Logf("%v, %d: %s %.100s", took, code, contentType, body)
 		}
-		// A managed field that cannot be typed is kube-apiserver's own 500.
+		// kube-apiserver itself returns 500 if it cannot convert managed fields to typed values.
 		if code == 0 || code >= 500 && !strings.Contains(answer, "failed to create typed patch object") || took > 10*time.Second {
 			landed++
 			t.Errorf("%s as %s: %.300s: %d %.300s after %v", path, contentType, body, code, answer, took)
@@ -261,11 +262,11 @@ func TestAPIServerAgainstPatches(t *testing.T) {
 		t.Errorf("afterwards: %d %s", code, answer)
 	}
 	attack.Report(t, attack.Row{Target: apiServer, Attack: "hostile patches", Tried: tried, Landed: landed,
-		Success: "a 5xx, a lost connection, or more than 10 s of processor time", Note: fmt.Sprintf("%s; %d panics of libraries were answered with a 4xx and logged", note, v.panics.Load())})
+		Success: "a 5xx, a lost connection, or more than 10 s of CPU time", Note: fmt.Sprintf("%s; %d panics of libraries were logged and answered with a 4xx", note, v.panics.Load())})
 }
 
-// Every verb on every style of path, by whoever may not come in.
-func TestAPIServerAgainstStrangers(t *testing.T) {
+// Unauthorized clients try every verb on every style of path.
+func TestAPIServerAgainstUnauthorizedClients(t *testing.T) {
 	v := newVictim(t)
 	before := fmt.Sprint(v.server.Holds())
 	tried, landed := 0, 0
@@ -313,12 +314,12 @@ func TestAPIServerAgainstStrangers(t *testing.T) {
 	}
 	if after := fmt.Sprint(v.server.Holds()); after != before {
 		landed++
-		t.Errorf("it held %s, now %s", before, after)
+		t.Errorf("the objects were %s, now %s", before, after)
 	}
-	attack.Report(t, attack.Row{Target: apiServer, Attack: "strangers: tokens, hosts, verbs, paths, content types", Tried: tried, Landed: landed, Success: "an answer that is no 4xx, or an object that came or went"})
+	attack.Report(t, attack.Row{Target: apiServer, Attack: "unauthorized clients: tokens, hosts, verbs, paths, content types", Tried: tried, Landed: landed, Success: "a response other than 4xx, or a new or missing object"})
 }
 
-// A path that hides another is not taken for it, also with the token.
+// An encoded or unclean path is not treated as the path that it hides, even with the token.
 func TestAPIServerAgainstPaths(t *testing.T) {
 	v := newVictim(t)
 	tried, landed := 0, 0
@@ -344,10 +345,11 @@ func TestAPIServerAgainstPaths(t *testing.T) {
 			}
 		}
 	}
-	attack.Report(t, attack.Row{Target: apiServer, Attack: "paths that hide others", Tried: tried, Landed: landed, Success: "an answer that is no 4xx"})
+	attack.Report(t, attack.Row{Target: apiServer, Attack: "encoded and unclean paths", Tried: tried, Landed: landed, Success: "a response other than 4xx"})
 }
 
-// Clients that send slowly hold up nobody else, and a full run waits until they are cut off.
+// Clients that send slowly do not delay others. A full run waits until the server closes their
+// connections.
 func TestAPIServerAgainstSlowClients(t *testing.T) {
 	v := newVictim(t)
 	slow := []string{
@@ -384,7 +386,7 @@ func TestAPIServerAgainstSlowClients(t *testing.T) {
 	attack.Report(t, attack.Row{Target: apiServer, Attack: "slow headers and bodies", Tried: len(conns), Landed: landed, Success: success})
 }
 
-// Watches that are opened by the thousand, not read and dropped, leave nothing.
+// Thousands of watches that are opened, not read and dropped leave no goroutines or memory.
 func TestAPIServerAgainstDroppedWatches(t *testing.T) {
 	v := newVictim(t)
 	for i := range 100 {
@@ -406,24 +408,24 @@ func TestAPIServerAgainstDroppedWatches(t *testing.T) {
 	each := (held() - memory) / int64(n)
 	if each > 512<<10 {
 		landed++
-		t.Errorf("each watch holds %d KiB", each>>10)
+		t.Errorf("each watch uses %d KiB", each>>10)
 	}
 	for _, conn := range conns {
 		conn.Close()
 	}
 	if !await(func() bool { return runtime.NumGoroutine() <= goroutines+10 }) {
 		landed++
-		t.Errorf("%d goroutines are left of %d watches", runtime.NumGoroutine()-goroutines, n)
+		t.Errorf("%d goroutines remain of %d watches", runtime.NumGoroutine()-goroutines, n)
 	}
 	if !await(func() bool { return held() <= memory+32<<20 }) {
 		landed++
-		t.Errorf("%d MiB are left of %d watches", (held()-memory)>>20, n)
+		t.Errorf("%d MiB remain of %d watches", (held()-memory)>>20, n)
 	}
-	attack.Report(t, attack.Row{Target: apiServer, Attack: "dropped watches", Tried: n, Landed: landed, Success: "goroutines or more than 32 MiB left after 10 s, or 512 KiB held by each",
+	attack.Report(t, attack.Row{Target: apiServer, Attack: "dropped watches", Tried: n, Landed: landed, Success: "goroutines or more than 32 MiB remain after 10 s, or each uses 512 KiB",
 		Note: fmt.Sprintf("%d KiB each", each>>10)})
 }
 
-// Lists that nobody reads hold little more than one object each.
+// A list whose client does not read uses little more memory than one object.
 func TestAPIServerAgainstHugeLists(t *testing.T) {
 	v := newVictim(t)
 	for i := range 15 {
@@ -450,12 +452,12 @@ func TestAPIServerAgainstHugeLists(t *testing.T) {
 	each := (held() - memory) / int64(n)
 	if each > 8<<20 {
 		landed++
-		t.Errorf("each list that is not read holds %d KiB", each>>10)
+		t.Errorf("each list that is not read uses %d KiB", each>>10)
 	}
-	attack.Report(t, attack.Row{Target: apiServer, Attack: "huge lists", Tried: n + 5, Landed: landed, Success: "a 5xx, more than 10 s, or 8 MiB held by a reader of 13 MiB who does not read", Note: fmt.Sprintf("%d KiB each", each>>10)})
+	attack.Report(t, attack.Row{Target: apiServer, Attack: "huge lists", Tried: n + 5, Landed: landed, Success: "a 5xx, more than 10 s, or 8 MiB used by a list of 13 MiB whose client does not read", Note: fmt.Sprintf("%d KiB each", each>>10)})
 }
 
-// Floods of headers are refused, side by side.
+// Concurrent floods of headers are rejected.
 func TestAPIServerAgainstHeaders(t *testing.T) {
 	v := newVictim(t)
 	floods := []string{
@@ -483,8 +485,8 @@ func TestAPIServerAgainstHeaders(t *testing.T) {
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(30 * time.Second))
 			fmt.Fprintf(conn, "GET /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\n%s\r\n", floods[i%len(floods)])
-			conn.(*net.TCPConn).CloseWrite()                     // else the server waits for the body that a flood announces
-			answer, _ := io.ReadAll(io.LimitReader(conn, 1<<10)) // the server may have hung up on what was still coming
+			conn.(*net.TCPConn).CloseWrite()                     // otherwise the server waits for the body that a flood announces
+			answer, _ := io.ReadAll(io.LimitReader(conn, 1<<10)) // the server may have closed the connection early
 			if bytes.HasPrefix(answer, []byte("HTTP/1.1 2")) || bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) && !bytes.HasPrefix(answer, []byte("HTTP/1.1 501")) {
 				landed.Add(1)
 				t.Errorf("flood %d: %.100q", i%len(floods), answer)
@@ -496,5 +498,5 @@ func TestAPIServerAgainstHeaders(t *testing.T) {
 		landed.Add(1)
 		t.Errorf("afterwards: %d %s", code, answer)
 	}
-	attack.Report(t, attack.Row{Target: apiServer, Attack: "header floods", Tried: n, Landed: int(landed.Load()), Success: "a 2xx or a 5xx other than 501, or no answer to others afterwards"})
+	attack.Report(t, attack.Row{Target: apiServer, Attack: "header floods", Tried: n, Landed: int(landed.Load()), Success: "a 2xx or a 5xx other than 501, or no response to others afterwards"})
 }

@@ -21,9 +21,9 @@ const (
 type Row struct {
 	Target  string `json:"target"`  // what was attacked, such as "status port"
 	Attack  string `json:"attack"`  // the attack, such as "POST backends through mirror-target"
-	Tried   int    `json:"tried"`   // how often
+	Tried   int    `json:"tried"`   // number of tries
 	Landed  int    `json:"landed"`  // successes; more than 0 fails the test
-	Success string `json:"success"` // what would have counted as a success
+	Success string `json:"success"` // what counts as a success
 	Note    string `json:"note,omitempty"`
 }
 
@@ -42,7 +42,7 @@ func Times(few, many int) int {
 func Report(t testing.TB, row Row) {
 	t.Helper()
 	if row.Tried == 0 {
-		t.Errorf("%s: %s: it was never tried", row.Target, row.Attack)
+		t.Errorf("%s: %s: never tried", row.Target, row.Attack)
 	}
 	if row.Landed > 0 {
 		t.Errorf("%s: %s: %d of %d succeeded: %s", row.Target, row.Attack, row.Landed, row.Tried, row.Success)

@@ -21,14 +21,14 @@ import (
 	"windtunnel.dev/controller/tls"
 )
 
-// population is what a controller sees; it is a snapshot.Source.
+// population contains the objects of a cluster; it is a snapshot.Source.
 type population struct {
 	ingresses  []*networkingv1.Ingress
 	services   []*corev1.Service
 	slices     []*discoveryv1.EndpointSlice
 	secrets    []*corev1.Secret
 	configMaps []*corev1.ConfigMap
-	config     map[string]string // of the controller
+	config     map[string]string // the controller's ConfigMap
 }
 
 func (c *population) Ingresses() []*networkingv1.Ingress           { return c.ingresses }
@@ -46,8 +46,8 @@ func named(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: defaultUID, CreationTimestamp: metav1.Unix(1, 0)}
 }
 
-// ready is a cluster with a service that has pods, the objects that
-// annotations name, and no ingress.
+// ready returns a cluster with a service that has pods, the objects that annotations name, and no
+// ingress.
 func ready() *population {
 	return &population{
 		services: []*corev1.Service{{ObjectMeta: named("web"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}},
@@ -72,8 +72,8 @@ var certificate = func() func() *tls.Pair {
 	return func() *tls.Pair { return pair }
 }()
 
-// ingress is one for a host of its own that leads to the service web; the
-// annotations are without their prefix.
+// ingress returns an ingress for its own host, NAME.example, to the service web; the annotations
+// are given without their prefix.
 func ingress(name string, given map[string]string) *networkingv1.Ingress {
 	meta := named(name)
 	meta.Annotations = make(map[string]string)
@@ -90,12 +90,12 @@ func ingress(name string, given map[string]string) *networkingv1.Ingress {
 	}}}}
 }
 
-// pathOf is the only one of an ingress.
+// pathOf returns the only path of an ingress.
 func pathOf(i *networkingv1.Ingress) *networkingv1.HTTPIngressPath {
 	return &i.Spec.Rules[0].HTTP.Paths[0]
 }
 
-// enabling are annotations without which others of their family do nothing.
+// enabling lists, by family, annotations without which the others have no effect.
 var enabling = map[string]map[string]string{
 	"session affinity":        {"affinity": "cookie"},
 	"passwords":               {"auth-type": "basic", "auth-secret": "users"},
@@ -110,14 +110,13 @@ var enabling = map[string]map[string]string{
 	"redirects":               {},
 }
 
-// keyOf is a key of the annotations' table.
+// keyOf is an annotation with its family.
 type keyOf struct {
 	family string
 	annotations.Key
 }
 
-// keys are those that nginx.conf can be reached by: snippets, which are
-// directives by design, are left out.
+// keys are all annotations except snippets, which are directives by design.
 var keys = func() []keyOf {
 	var all []keyOf
 	for _, family := range annotations.Families() {
@@ -130,7 +129,7 @@ var keys = func() []keyOf {
 	return all
 }()
 
-// enabled are annotations with which a key has an effect, and its value.
+// enabled returns the key with a value, and the annotations that it needs to have an effect.
 func (k keyOf) enabled(value string) map[string]string {
 	given := maps.Clone(enabling[k.family])
 	if given == nil {
@@ -140,7 +139,7 @@ func (k keyOf) enabled(value string) map[string]string {
 	return given
 }
 
-// flags are those of the controller; the folder is put before all paths.
+// flags returns the controller's options, with a root folder for all paths.
 func flags(root string) options.Options {
 	return options.Options{
 		Config: options.Defaults(1, false), DynamicConfiguration: true, Root: root, DefaultCertificate: certificate(),
@@ -150,7 +149,7 @@ func flags(root string) options.Options {
 	}
 }
 
-// outcome is what the pure stages make of a cluster.
+// outcome is the result of the pure stages for a cluster.
 type outcome struct {
 	state    plan.State
 	model    *model.Model
@@ -183,7 +182,7 @@ func stages(c *population, in render.Input) (outcome, error) {
 	return o, err
 }
 
-// count is how many directives of a name a block has.
+// count returns the number of directives with a name in a block.
 func count(nodes []node, name string) int {
 	found := 0
 	for _, n := range nodes {
@@ -194,7 +193,7 @@ func count(nodes []node, name string) int {
 	return found
 }
 
-// around is the lines of a text near one, for people to read.
+// around returns the lines around a line, for failure messages.
 func around(text []byte, line int) string {
 	lines := strings.Split(string(text), "\n")
 	from, to := max(line-4, 0), min(line+3, len(lines))

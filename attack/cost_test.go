@@ -25,12 +25,12 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// longest is how long a value can be: the annotations of an object have at most
-// 256 KiB together (apimachinery, TotalAnnotationSizeLimitB).
+// longest is the maximum length of a value in bytes: all annotations of an object have at most 256
+// KiB together (apimachinery, TotalAnnotationSizeLimitB).
 const longest = 256 << 10
 
-// atItsEnds are the extremes of a key: the greatest numbers, the longest text,
-// the most items, and sizes.
+// atItsEnds returns extreme values of a key: large numbers and sizes, the longest text and the
+// longest lists.
 func atItsEnds(key keyOf) []string {
 	values := []string{"9999999999", "2147483647", "65535", "1000000", "999999999m", "1g", "-2147483648", strings.Repeat("a", longest)}
 	for _, item := range append(samples[key.Name], "10.1.2.3/32", "a.example", "404", "X-A") {
@@ -43,7 +43,8 @@ func atItsEnds(key keyOf) []string {
 	return append(values, distinct.String())
 }
 
-// spent is how much CPU this thread has used, and how much memory was allocated.
+// spent runs f. It returns the CPU time of its thread and the number of bytes that the process
+// allocated.
 func spent(t *testing.T, f func()) (cpu time.Duration, allocated uint64) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -63,17 +64,17 @@ func spent(t *testing.T, f func()) (cpu time.Duration, allocated uint64) {
 	return used(after) - used(before), is.TotalAlloc - was.TotalAlloc
 }
 
-// Bounds on one ingress with one path, with room for a slow machine: a plain one
-// takes a millisecond and 0.5 MB.
+// Limits for one ingress with one path. They are generous for slow machines: a plain ingress takes
+// a millisecond and 0.5 MB.
 const (
 	mostCPU    = 2 * time.Second
 	mostMemory = 256 << 20
 	mostConf   = 2 << 20
 )
 
-// No value of one annotation makes model and nginx.conf costly.
+// No value of a single annotation makes the model or nginx.conf expensive.
 func TestExtremesAreCheapToRender(t *testing.T) {
-	row := attack.Row{Target: "model and render", Attack: "every annotation at its extremes, with one path", Success: "more than 2 s of CPU, 256 MB allocated or 2 MB of nginx.conf"}
+	row := attack.Row{Target: "model and render", Attack: "extreme values of every annotation, with one path", Success: "more than 2 s of CPU, 256 MB allocated or 2 MB of nginx.conf"}
 	for i, key := range keys {
 		if !attack.Full() && i%16 != 0 {
 			continue
@@ -93,7 +94,7 @@ func TestExtremesAreCheapToRender(t *testing.T) {
 	attack.Report(t, row)
 }
 
-// Many paths, many hosts and long lists in one ingress stay within bounds.
+// Many paths, many hosts and long lists in one ingress stay within limits.
 func TestManyPathsAreBounded(t *testing.T) {
 	row := attack.Row{Target: "model and render", Attack: "10,000 paths, 10,000 hosts, lists for each of many paths, in one ingress", Success: "more than 64 MB of nginx.conf"}
 	list := make([]string, 4000)
@@ -148,7 +149,7 @@ type site struct {
 	worker int
 }
 
-// serve starts nginx with a cluster whose service web is a pod of this test.
+// serve starts nginx with a cluster whose service web is a server of this test.
 func serve(t *testing.T, c *population) *site {
 	t.Helper()
 	j := newJudge(t)
@@ -180,7 +181,7 @@ func serve(t *testing.T, c *population) *site {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = process.Quit(ctx) // by force: the test has seen what it wanted
+		_ = process.Quit(ctx) // ctx has ended, so nginx is terminated immediately: the test is over
 	})
 	answer, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/configuration/backends", ports.Status), "application/json", bytes.NewReader(o.state.Backends.Body()))
 	if err != nil {
@@ -196,13 +197,13 @@ func serve(t *testing.T, c *population) *site {
 	for tick := time.NewTicker(20 * time.Millisecond); s.ask("known.example", "/shop", nil) != http.StatusOK; <-tick.C {
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(j.input.Options.Path("/var/log/nginx/error.log"))
-			t.Fatalf("Lua does not take the backends over: status %d, POST %s\n%s", s.ask("known.example", "/shop", nil), answer.Status, log[max(0, len(log)-3000):])
+			t.Fatalf("Lua does not apply the backends: status %d, POST %s\n%s", s.ask("known.example", "/shop", nil), answer.Status, log[max(0, len(log)-3000):])
 		}
 	}
 	return s
 }
 
-// ask sends a request and returns the status, 0 when there was no answer.
+// ask sends a request and returns the status; 0 without a response.
 func (s *site) ask(host, path string, header http.Header) int {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
@@ -224,7 +225,7 @@ func (s *site) ask(host, path string, header http.Header) int {
 	return answer.StatusCode
 }
 
-// busy is how long the worker has run, in nanoseconds (proc(5), schedstat).
+// busy returns the CPU time of the worker (schedstat in proc(5)).
 func (s *site) busy() time.Duration {
 	s.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", s.worker))
@@ -238,7 +239,7 @@ func (s *site) busy() time.Duration {
 	return time.Duration(nanoseconds)
 }
 
-// memory is what the worker has in memory, in bytes (proc(5), statm).
+// memory returns the resident memory of the worker, in bytes (statm in proc(5)).
 func (s *site) memory() int {
 	s.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.worker))
@@ -253,17 +254,16 @@ func (s *site) memory() int {
 }
 
 const (
-	mostBusy  = 50 * time.Millisecond // of one request
-	mostGrown = 300 << 20             // bytes of a worker's memory, by all
+	mostBusy  = 50 * time.Millisecond // CPU time of one request
+	mostGrown = 300 << 20             // growth of the worker's memory by all requests, in bytes
 )
 
-// costly are patterns that cost those who match them by going back.
+// costly are regular expressions that cause excessive backtracking.
 var costly = []string{
 	`/(a+)+$`, `/(a|a)*$`, `/(a|aa)+$`, `/(.*)(.*)(.*)(.*)(.*)(.*)!!`, `/([a-z]+)*[0-9]`, `/(a*)*b`, `/((a*)*)*b`, `/.*.*.*.*.*.*.*b`, `/(a?){50}a{50}b`, `/(?:a{1,30}){1,30}b`, `/(x+x+)+y`, `/(?=(a+))\1*b`,
 }
 
-// No request to a host with one annotation at its extreme, or with a costly
-// pattern, keeps a worker busy.
+// No request to a host with an extreme annotation or a costly pattern keeps a worker busy.
 func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 	c := ready()
 	c.ingresses = append(c.ingresses, ingress("known", nil))
@@ -305,7 +305,7 @@ func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 	}
 	alsoAsked = append(alsoAsked, strings.Repeat("a", 3000)+".invalid")
 	s := serve(t, c)
-	row := attack.Row{Target: "nginx worker", Attack: "requests to hosts with one annotation at its extreme, or a costly pattern", Success: "more than 50 ms of CPU for one request, or 300 MB"}
+	row := attack.Row{Target: "nginx worker", Attack: "requests to hosts with an extreme annotation or a costly pattern", Success: "more than 50 ms of CPU for one request, or 300 MB"}
 	before := s.memory()
 	long := "/shop" + strings.Repeat("a", 3000) + "!"
 	for _, host := range append(hosts, alsoAsked...) {
@@ -323,7 +323,7 @@ func TestNoRequestKeepsAWorkerBusy(t *testing.T) {
 	}
 	if grown := s.memory() - before; grown > mostGrown {
 		row.Landed++
-		t.Errorf("the worker has %d MB more", grown>>20)
+		t.Errorf("the worker's memory grew by %d MB", grown>>20)
 	}
 	attack.Report(t, row)
 }

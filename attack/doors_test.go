@@ -42,18 +42,17 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// doorSite is a real controller with a real nginx, for whose DNS every name is
-// loopback.
+// doorSite is a real controller with a real nginx, whose DNS resolves every name to loopback.
 type doorSite struct {
 	*testing.T
 	client  kubernetes.Interface
 	ports   options.Ports
 	root    string
-	created int // names
+	created int // number of names
 }
 
-// insides are n ways to write an address that leads inside, or a name that does.
-// Where only addresses are taken, what Go takes for none is left out.
+// insides returns n notations of loopback addresses, or names that resolve to one. With addresses
+// set, it leaves out everything that Go does not parse as an address.
 func insides(random *rand.Rand, addresses bool, n int) []string {
 	all := []string{
 		"127.0.0.1", "127.1", "127.0.1", "127.255.255.254", "0", "0.0.0.0", "2130706433", "0x7f000001", "0x7f.1", "0x7f.0.0.1", "017700000001",
@@ -80,13 +79,12 @@ func insides(random *rand.Rand, addresses bool, n int) []string {
 	return all[:n]
 }
 
-// doorKind is a thing that an ingress can name.
+// doorKind is a way in which an ingress can name an address.
 type doorKind struct {
 	name      string
-	speaks    bool // HTTP, so that a pod beside the controller can be reached by it
-	addresses bool // no names
-	// lead leads a host of that name to a path at an address. False: the API does
-	// not take it.
+	speaks    bool // speaks HTTP, so that it can reach a pod next to the controller
+	addresses bool // addresses only, no names
+	// lead routes NAME.example to a path at an address. It returns false if the API rejects that.
 	lead func(s *doorSite, name, host string, port int, path string) bool
 }
 
@@ -94,16 +92,16 @@ var doorKinds = []doorKind{
 	{"auth-url", true, false, func(s *doorSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "plain", "auth-url", fmt.Sprintf("http://%s:%d%s", host, port, path))
 	}},
-	{"auth-url, kept alive", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"auth-url with keepalive", true, false, func(s *doorSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "plain", "auth-url", fmt.Sprintf("http://%s:%d%s", host, port, path), "auth-keepalive", "2")
 	}},
-	{"auth-url of variables", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"auth-url with variables", true, false, func(s *doorSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "plain", "auth-url", "http://$http_x_to"+path)
 	}},
 	{"mirror-target", true, false, func(s *doorSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "inward", "mirror-target", fmt.Sprintf("http://%s:%d%s", host, port, path))
 	}},
-	{"mirror-target of variables", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"mirror-target with variables", true, false, func(s *doorSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "inward", "mirror-target", fmt.Sprintf("http://%s:$http_x_port%s", host, path))
 	}},
 	{"an ExternalName", true, false, func(s *doorSite, name, host string, port int, path string) bool {
@@ -123,7 +121,7 @@ var doorKinds = []doorKind{
 	}},
 }
 
-// doorTry is an ingress that leads to a door.
+// doorTry is an ingress that leads to a door, see lua/doors.lua.
 type doorTry struct {
 	doorKind
 	name, host, path string
@@ -131,12 +129,12 @@ type doorTry struct {
 	row              *attack.Row
 }
 
-// batch is how many are tried at once: nginx reads them all at each reload.
+// batch is the number of tries at once: nginx reads all of them at each reload.
 const batch = 400
 
-// TestDoors tries to be led, by whatever an ingress can name, to the ports at
-// which nginx and the controller are told what to do. A pod beside the controller
-// on loopback, which may be reached, shows that the ways are ways.
+// TestDoors tries to reach the doors, the internal ports of nginx and the controller, in every way
+// that an ingress can name an address. A pod on loopback next to the controller, which may be
+// reached, shows that each way works.
 func TestDoors(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s := newDoorSite(t)
@@ -151,11 +149,11 @@ func TestDoors(t *testing.T) {
 		{"metrics and health", "/metrics", s.ports.Health}, {"profiler", "/debug/pprof/cmdline", s.ports.Profiler},
 	} {
 		for _, kind := range doorKinds {
-			row := &attack.Row{Target: door.name, Attack: "led there by " + kind.name, Success: "the door answers with 200, or a copy with a body changes the backends"}
+			row := &attack.Row{Target: door.name, Attack: "reached through " + kind.name, Success: "a response 200 of the port, or a mirrored request changes the backends"}
 			rows = append(rows, row)
 			n := attack.Times(3, 100)
 			if kind.addresses {
-				n *= 3 // the API takes few of them
+				n *= 3 // the API accepts few of them
 			}
 			for _, host := range insides(random, kind.addresses, n) {
 				tries = append(tries, doorTry{doorKind: kind, host: host, path: door.path, port: door.port, row: row})
@@ -183,8 +181,8 @@ func TestDoors(t *testing.T) {
 		}
 		asking.Wait()
 		if after := s.backends(); after != before {
-			t.Errorf("the backends are others: %.100s", after)
-			part[0].row.Landed++ // by one of the copies
+			t.Errorf("the backends have changed: %.100s", after)
+			part[0].row.Landed++ // by one of the mirrored requests
 		}
 		s.clear()
 	}
@@ -193,13 +191,13 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// fresh is a name that nothing has had.
+// fresh returns an unused name.
 func (s *doorSite) fresh() string {
 	s.created++
 	return fmt.Sprintf("t%d", s.created)
 }
 
-// create makes the ingresses, and returns those that the API took.
+// create creates the ingresses, and returns those that the API accepted.
 func (s *doorSite) create(tries []doorTry) (made []doorTry) {
 	for _, try := range tries {
 		try.name = s.fresh()
@@ -211,7 +209,8 @@ func (s *doorSite) create(tries []doorTry) (made []doorTry) {
 	return made
 }
 
-// ways lead to a pod on loopback that is no door, one for each kind that can.
+// ways creates, for each kind that speaks HTTP, an ingress to a pod on loopback, which is not a
+// door.
 func (s *doorSite) ways(port int) (made []doorTry) {
 	for _, kind := range doorKinds {
 		for _, host := range []string{"inside.test", "127.0.0.1"} {
@@ -225,7 +224,7 @@ func (s *doorSite) ways(port int) (made []doorTry) {
 	return made
 }
 
-// enters says what of a door is seen, if it is.
+// enters returns what a door answers; empty if it cannot be reached.
 func (s *doorSite) enters(try doorTry) string {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		status, body := s.ask(method, try.name+".example", try.path, try.host, try.port)
@@ -236,8 +235,8 @@ func (s *doorSite) enters(try doorTry) string {
 	return ""
 }
 
-// names answers every name with loopback: v6… with its IPv6 address, mapped…
-// with the IPv4 address within IPv6, others with the IPv4 address.
+// names starts a DNS server that resolves every name to loopback: v6.… to the IPv6 address,
+// mapped.… to the IPv4-mapped address, others to the IPv4 address.
 func names(t *testing.T) net.Addr {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.88.251.1:0")
@@ -275,7 +274,7 @@ func names(t *testing.T) net.Addr {
 	return conn.LocalAddr()
 }
 
-// luaAsking is our Lua with a nameserver in the place of the machine's.
+// luaAsking returns our Lua code with a replaced nameserver.
 func luaAsking(t *testing.T, nameserver net.Addr) fs.FS {
 	t.Helper()
 	copied := fstest.MapFS{}
@@ -377,7 +376,8 @@ func (s *doorSite) must(_ any, err error) {
 	}
 }
 
-// inward is a pod that has nginx answer with what a mirror got, if there is one.
+// inward returns the handler of a pod that lets nginx return the response to a mirrored request, if
+// there is one.
 func (s *doorSite) inward() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		conf, _ := os.ReadFile(filepath.Join(s.root, "etc/nginx/nginx.conf"))
@@ -406,18 +406,18 @@ func (s *doorSite) listen(address string, handler http.HandlerFunc) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// pod is a service with a pod.
+// pod creates a service with a pod.
 func (s *doorSite) pod(name, address string, handler http.HandlerFunc) {
 	s.Helper()
 	s.slice(name, address, s.listen(address, handler))
 }
 
-// slice is a service with an endpoint, if the API takes it.
+// slice creates a service with an endpoint. It returns false if the API rejects it.
 func (s *doorSite) slice(name, address string, port int) bool {
 	s.Helper()
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
-		return false // neither Kubernetes nor the simulation takes it
+		return false // neither Kubernetes nor the simulation accepts it
 	}
 	family := discoveryv1.AddressTypeIPv4
 	if ip.Is6() {
@@ -433,7 +433,7 @@ func (s *doorSite) slice(name, address string, port int) bool {
 	return err == nil
 }
 
-// external is a service of type ExternalName, if the API takes it.
+// external creates a service of type ExternalName. It returns false if the API rejects it.
 func (s *doorSite) external(name, host string, port int) bool {
 	_, err := s.client.CoreV1().Services("default").Create(s.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeExternalName, ExternalName: host, Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt(port)}},
@@ -441,7 +441,8 @@ func (s *doorSite) external(name, host string, port int) bool {
 	return err == nil
 }
 
-// ingress leads NAME.example to a service, if the API takes it. Annotations are pairs.
+// ingress routes NAME.example to a service. It returns false if the API rejects it. annotations are
+// pairs of keys and values.
 func (s *doorSite) ingress(name, service string, annotations ...string) bool {
 	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}}
 	for i := 0; i < len(annotations); i += 2 {
@@ -458,28 +459,28 @@ func (s *doorSite) ingress(name, service string, annotations ...string) bool {
 	return err == nil
 }
 
-// settle returns when all ways lead where they should: nginx then serves all
-// that was created before them, with what DNS says.
+// settle waits until all ways work: then nginx serves everything that was created before them, with
+// the addresses from DNS.
 func (s *doorSite) settle(ways []doorTry) {
 	s.Helper()
 	end := time.Now().Add(time.Minute)
 	for _, way := range ways {
 		for s.enters(way) == "" {
 			if time.Now().After(end) {
-				s.Fatalf("%s at %s:%d leads nowhere", way.doorKind.name, way.host, way.port)
+				s.Fatalf("%s to %s:%d does not work", way.doorKind.name, way.host, way.port)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
 }
 
-// clear deletes what was tried.
+// clear deletes the ingresses of the tries.
 func (s *doorSite) clear() {
 	s.must(nil, s.client.NetworkingV1().Ingresses("default").DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 }
 
-// ask asks for a path of a host. What its ingress takes from variables is said in
-// headers: to, and a port.
+// ask sends a request for a path of a host. Headers carry the address and port for ingresses that
+// use variables.
 func (s *doorSite) ask(method, host, path, to string, port int) (status int, body string) {
 	request, err := http.NewRequestWithContext(s.Context(), method, fmt.Sprintf("http://127.0.0.1:%d%s", s.ports.HTTP, path), strings.NewReader("[]"))
 	s.must(nil, err)
@@ -488,7 +489,7 @@ func (s *doorSite) ask(method, host, path, to string, port int) (status int, bod
 	request.Header.Set("X-Port", strconv.Itoa(port))
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
-		return 0, err.Error() // nginx is not there yet
+		return 0, err.Error() // nginx is not running yet
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
@@ -498,7 +499,7 @@ func (s *doorSite) ask(method, host, path, to string, port int) (status int, bod
 	return response.StatusCode, string(text)
 }
 
-// backends are those that nginx has, as a tool in the pod sees them.
+// backends returns nginx's backends, as a tool in the pod reads them.
 func (s *doorSite) backends() string {
 	s.Helper()
 	response, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/configuration/backends", s.ports.Status))

@@ -23,13 +23,13 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// The bounds of reading one hostile file, generous as other programs run beside.
+// The limits for reading one hostile file, generous because other programs may be running.
 const (
 	fileTime   = 20 * time.Second
-	fileMemory = 1 << 30 // bytes allocated in all
+	fileMemory = 1 << 30 // bytes allocated in total
 )
 
-// readers are the kinds of files that a user names, each with who reads it.
+// readers are the kinds of files that a user names, with the function that reads each.
 var readers = map[string]func(path string) error{
 	"scenario": func(path string) error {
 		_, err := scenario.Load(path, scenario.Known{})
@@ -69,8 +69,8 @@ var readers = map[string]func(path string) error{
 
 const head = "apiVersion: windtunnel.dev/v1\nkind: Scenario\nmetadata: {name: x}\nspec:\n"
 
-// hostileFiles are texts that are no files of their kind. Want is what the error says; it
-// has the line where the text has one.
+// hostileFiles are texts that are not valid files of their kind. want is part of the error,
+// including the line if there is one.
 var hostileFiles = []struct {
 	kind, what, text, want string
 }{
@@ -99,7 +99,7 @@ var hostileFiles = []struct {
 	{"events", "before the start", `{"at":-1}` + "\n", "before the start of the run"},
 }
 
-// bomb is a YAML text of a kilobyte that stands for ten to the ninth copies of a value.
+// bomb returns a YAML text of a kilobyte whose aliases expand to a billion copies of a value.
 func bomb(key, value string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimRight(key, " "))
@@ -111,9 +111,10 @@ func bomb(key, value string) string {
 	return b.String()
 }
 
-var errPanic = errors.New("it panics")
+var errPanic = errors.New("panic")
 
-// guarded reads a file, and says how that went against the bounds: empty is well.
+// guarded reads a file. It returns the error, and a description if the reader panicked or exceeded
+// a limit.
 func guarded(read func(string) error, path string) (error, string) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -133,15 +134,15 @@ func guarded(read func(string) error, path string) (error, string) {
 		case errors.Is(err, errPanic):
 			return err, err.Error()
 		case took > fileMemory:
-			return err, fmt.Sprintf("it takes %d MiB", took>>20)
+			return err, fmt.Sprintf("it allocated %d MiB", took>>20)
 		}
 		return err, ""
 	case <-time.After(fileTime):
-		return nil, fmt.Sprintf("it is not over after %v", fileTime)
+		return nil, fmt.Sprintf("it did not return within %v", fileTime)
 	}
 }
 
-// TestHostileFiles holds files that no reader can use against their errors.
+// TestHostileFiles checks the errors for invalid files.
 func TestHostileFiles(t *testing.T) {
 	dir := t.TempDir()
 	tried, landed := 0, 0
@@ -161,11 +162,11 @@ func TestHostileFiles(t *testing.T) {
 		}
 	}
 	attack.Report(t, attack.Row{Target: "input files", Attack: "bombs, depth, numbers, encodings", Tried: tried, Landed: landed,
-		Success: fmt.Sprintf("it is accepted, its error has no place, or it takes more than %v or %d MiB", fileTime, fileMemory>>20)})
+		Success: fmt.Sprintf("it is accepted, its error names no line, or it takes more than %v or %d MiB", fileTime, fileMemory>>20)})
 }
 
-// TestFilesThatAreNone has what a path can lead to beside files.
-func TestFilesThatAreNone(t *testing.T) {
+// TestFilesThatAreNotRegular tries paths of pipes, folders, devices and a huge file.
+func TestFilesThatAreNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	pipe, large, folder := filepath.Join(dir, "pipe"), filepath.Join(dir, "large"), filepath.Join(dir, "folder")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40), os.Mkdir(folder, 0o700)); err != nil {
@@ -182,10 +183,10 @@ func TestFilesThatAreNone(t *testing.T) {
 		}
 	}
 	attack.Report(t, attack.Row{Target: "input files", Attack: "pipes, devices, folders, a file of a terabyte", Tried: tried, Landed: landed,
-		Success: "it is waited for, or read into memory"})
+		Success: "the reader waits for it, or reads it into memory"})
 }
 
-// TestMutatedFiles changes good files at random places.
+// TestMutatedFiles changes valid files at random places.
 func TestMutatedFiles(t *testing.T) {
 	good := map[string][]byte{
 		"scenario":  []byte(head + "  population: {services: 2, pods: 2}\n  rounds: 2\n  traffic:\n  - {lane: http, rate: 5/s}\n  timeline:\n  - {at: 1s, churn: rolling-update, rate: 5/s, for: 2s}\n  expect: [reloads == 0]\n---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: a}}\n"),
@@ -210,11 +211,11 @@ func TestMutatedFiles(t *testing.T) {
 			}
 		}
 	}
-	attack.Report(t, attack.Row{Target: "input files", Attack: "good files, changed at random", Tried: tried, Landed: landed, Success: "a panic, or beyond the bounds"})
+	attack.Report(t, attack.Row{Target: "input files", Attack: "valid files, changed at random", Tried: tried, Landed: landed, Success: "a panic, or a limit exceeded"})
 }
 
-// mutated is a text with one to four changes: bytes gone, doubled, exchanged for others
-// that mean something to YAML and JSON, or large numbers.
+// mutated returns a text with one to four changes: bytes are removed, doubled or replaced by tokens
+// of YAML and JSON or large numbers, or the rest is cut off.
 func mutated(text []byte, chance *rand.Rand) []byte {
 	words := []string{"{", "}", "[", "]", "&a ", "*a", "---\n", ": ", "\n", "\t", "\x00", "\xff", "\xef\xbb\xbf", "\r\n", "!!binary ", "!!float ", "<<: ", "9999999999999999999", "-1", "1e308", "null", "~", "'", "\"", "\\", "|", ">"}
 	text = bytes.Clone(text)

@@ -20,8 +20,8 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// fragments are what would end a directive, a block, a string or a comment, and
-// what an attacker would put behind.
+// fragments are texts that would end a directive, a block, a string or a comment, and texts that an
+// attacker would add after them.
 var fragments = []string{
 	`"`, `'`, `;`, `{`, `}`, "\n", "\r", "\r\n", "\t", "\v", "\f", "\x00", "\x7f", "\u0085", "\u2028", "\u00a0", "é", "\xff\xfe", `\`, `\\`, `\"`, `\'`, `#`, " # ", `$`, `${`, `${}`, `$}`, "`",
 	`; injected on;`, `"; injected on; #`, `'; injected on; #`, "\ninjected on;\n", "\rinjected on;\r", `} injected {`, `}} injected { } server { location / {`, `"} injected on; {"`,
@@ -31,7 +31,7 @@ var fragments = []string{
 	`=on injected`, `:injected on;`, `|injected`, `&injected`, "'\n\"\ninjected on;", `\u0022; injected on;`, `"" injected on;`, `'' injected on;`, `) injected (`, `);injected on;(`,
 }
 
-// hostile is a value with such fragments in it.
+// hostile returns a value with such fragments in it.
 func hostile(random *rand.Rand, base string) string {
 	for range 1 + random.IntN(3) {
 		at := random.IntN(len(base) + 1)
@@ -49,7 +49,7 @@ func hostile(random *rand.Rand, base string) string {
 	return base
 }
 
-// sample is a good value of a key, which others are made of.
+// sample returns a valid value of a key, from which other values are made.
 func sample(random *rand.Rand, name string) string {
 	if good := samples[name]; len(good) > 0 {
 		return good[random.IntN(len(good))]
@@ -57,7 +57,7 @@ func sample(random *rand.Rand, name string) string {
 	return []string{"true", "5", "a", "on", "/a", ""}[random.IntN(6)]
 }
 
-// hostileIngress is an ingress of which one or more texts are hostile.
+// hostileIngress returns an ingress with one or more hostile texts.
 func hostileIngress(random *rand.Rand, name string) *networkingv1.Ingress {
 	given := make(map[string]string)
 	for range 1 + random.IntN(3) {
@@ -98,7 +98,7 @@ func hostileIngress(random *rand.Rand, name string) *networkingv1.Ingress {
 	return i
 }
 
-// everyKey has snippets, too: they are off, so none may show.
+// everyKey lists all annotations. Snippets are disabled, so they must have no effect.
 var everyKey = func() []keyOf {
 	var all []keyOf
 	for _, family := range annotations.Families() {
@@ -109,7 +109,8 @@ var everyKey = func() []keyOf {
 	return all
 }()
 
-// hostileCluster has n ingresses, and other objects that they name.
+// hostileCluster returns a cluster with n hostile ingresses and other hostile objects that
+// ingresses name, and the number of objects.
 func hostileCluster(random *rand.Rand, n int) (c *population, objects int) {
 	c = ready()
 	for i := range n {
@@ -144,7 +145,8 @@ func hostileCluster(random *rand.Rand, n int) (c *population, objects int) {
 	return c, objects + n + 2
 }
 
-// hostileConfig is a ConfigMap of the controller without snippets.
+// hostileConfig returns the data of the controller's ConfigMap, with hostile values and without
+// snippets.
 func hostileConfig(random *rand.Rand) map[string]string {
 	config := map[string]string{"global-allowed-response-headers": "X-B,X-C", "annotations-risk-level": "Critical"}
 	for range random.IntN(12) {
@@ -161,13 +163,13 @@ var configKeys = slices.DeleteFunc(options.Keys(), func(k options.Key) bool {
 	return strings.HasSuffix(k.Name, "-snippet") || k.Name == "annotations-risk-level"
 })
 
-// turnedOn has what the ConfigMap's texts need to be rendered.
+// turnedOn enables the features that render the texts of the ConfigMap.
 var turnedOn = map[string]string{
 	"use-gzip": "true", "use-geoip2": "true", "enable-brotli": "true", "enable-modsecurity": "true", "enable-opentelemetry": "true", "use-proxy-protocol": "true",
 	"use-forwarded-headers": "true", "compute-full-forwarded-for": "true", "global-auth-url": "http://auth.example/", "use-http2": "false", "disable-ipv6": "true",
 }
 
-// allModules is an nginx that has every module.
+// allModules returns the input for an nginx that has all modules.
 func allModules() render.Input {
 	in := render.Input{
 		Options: flags("/root-of-tests"), Optional: make(map[string][]string), HTTP2Directive: true, StreamRealIP: true,
@@ -179,10 +181,10 @@ func allModules() render.Input {
 	return in
 }
 
-// grammar says which directives may stand where, and with how many parameters.
+// grammar contains the permitted directives, by place, with their numbers of parameters.
 type grammar map[string]map[int]bool
 
-// benign is what configurations without anything hostile have, of every shape.
+// benign returns the grammar of many configurations without hostile values.
 var benign = sync.OnceValue(func() grammar {
 	seen := make(grammar)
 	for seed := range uint64(60) {
@@ -240,7 +242,7 @@ var benign = sync.OnceValue(func() grammar {
 	return seen
 })
 
-// together are annotations that meet in few ingresses.
+// together are rare combinations of annotations.
 var together = []map[string]string{
 	{"proxy-ssl-secret": "shop/ca", "backend-protocol": "GRPCS", "proxy-ssl-name": "a", "proxy-ssl-verify": "on"},
 	{"proxy-ssl-secret": "shop/ca", "backend-protocol": "FCGI"},
@@ -248,12 +250,12 @@ var together = []map[string]string{
 	{"auth-type": "basic", "auth-secret": "users", "backend-protocol": "FCGI"},
 	{"auth-type": "basic", "auth-secret": "users", "backend-protocol": "GRPC"},
 	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "backend-protocol": "GRPC", "custom-headers": "shop/headers", "enable-cors": "true"},
-	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "auth-keepalive": "4"}, // in Lua, where the ConfigMap turns HTTP/2 off
+	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "auth-keepalive": "4"}, // done in Lua if the ConfigMap disables HTTP/2
 	{"auth-url": "http://a.example", "auth-response-headers": "X-A", "backend-protocol": "FCGI", "custom-headers": "shop/headers", "enable-cors": "true", "fastcgi-params-configmap": "shop/headers"},
 }
 
-// plainValues are values of the ConfigMap's keys that are no flags and are
-// rendered only when they are set.
+// plainValues are values for keys of the ConfigMap that are not booleans and are rendered only if
+// set.
 var plainValues = map[string]string{
 	"worker-cpu-affinity": "auto", "debug-connections": "10.0.0.1", "grpc-buffer-size-kb": "4", "http2-max-field-size": "4k", "http2-max-header-size": "4k", "http2-max-requests": "7",
 	"access-log-params": "buffer=16k", "syslog-host": "10.0.0.1", "gzip-disable": "msie6", "ssl-session-ticket-key": strings.Repeat("A", 64), "bind-address": "127.0.0.1",
@@ -263,11 +265,11 @@ var plainValues = map[string]string{
 	"opentelemetry-operation-name": "a", "skip-access-log-urls": "/a", "proxy-redirect-from": "http://a", "proxy-redirect-to": "http://b", "proxy-cookie-path": "/a /b", "proxy-next-upstream": "error",
 }
 
-// manyParameters take as many as there are things to say.
+// manyParameters are directives with a variable number of parameters.
 var manyParameters = strings.Fields("server_name proxy_next_upstream fastcgi_next_upstream grpc_next_upstream ssl_protocols proxy_ssl_protocols gzip_types brotli_types proxy_cache_valid worker_cpu_affinity access_log error_log resolver gzip_disable")
 
-// walk calls f for each directive and the names of those that it is in. Entries
-// of maps are no directives.
+// walk calls f for each directive, with the names of the blocks around it. Entries of maps are not
+// directives.
 func walk(nodes []node, in string, f func(place string, n node)) {
 	for _, n := range nodes {
 		place := in + " " + n.args[0]
@@ -280,12 +282,12 @@ func walk(nodes []node, in string, f func(place string, n node)) {
 	}
 }
 
-// injected says what a configuration has that a benign one cannot have; empty
-// if it has nothing such.
+// injected describes a part of a configuration that a benign one cannot have; empty if there is
+// none.
 func injected(o outcome) string {
 	nodes, err := tree(o.state.Conf)
 	if err != nil {
-		return fmt.Sprintf("nginx cannot read it: %v", err)
+		return fmt.Sprintf("nginx cannot parse it: %v", err)
 	}
 	known := benign()
 	found := ""
@@ -294,7 +296,7 @@ func injected(o outcome) string {
 		switch {
 		case found != "":
 		case counts == nil:
-			found = fmt.Sprintf("there is%s in it, line %d:\n%s", place, n.line, around(o.state.Conf, n.line))
+			found = fmt.Sprintf("unknown directive%s, line %d:\n%s", place, n.line, around(o.state.Conf, n.line))
 		case !o.options.SkipAnnotationValidation && !counts[len(n.args)] && !slices.Contains(manyParameters, n.args[0]):
 			found = fmt.Sprintf("%s has %d parameters, line %d:\n%s", place, len(n.args)-1, n.line, around(o.state.Conf, n.line))
 		}
@@ -303,25 +305,25 @@ func injected(o outcome) string {
 		return found
 	}
 	if i := slices.IndexFunc(nodes, func(n node) bool { return n.args[0] == "http" }); i < 0 {
-		return "there is no http block"
+		return "no http block"
 	} else if servers := count(nodes[i].block, "server"); servers != len(o.model.Servers)+len(o.model.RedirectServers)+2 {
-		return fmt.Sprintf("there are %d servers, for %d hosts and %d redirects", servers, len(o.model.Servers), len(o.model.RedirectServers))
+		return fmt.Sprintf("%d servers for %d hosts and %d redirects", servers, len(o.model.Servers), len(o.model.RedirectServers))
 	}
 	for file := range o.state.Files {
 		if filepath.Clean(file) != file || !strings.HasPrefix(file, o.options.Root+"/etc/") {
-			return "there is a file " + file
+			return "unexpected file " + file
 		}
 	}
 	return ""
 }
 
-// Nothing that an object says leaves its directive: a configuration of hostile
-// objects has no directive, block or parameter that a benign one cannot have.
+// No text of an object escapes from its directive: a configuration from hostile objects has no
+// directive, block or parameter that a benign one cannot have.
 func TestNothingIsInjected(t *testing.T) {
 	together := attack.Times(60, 250)
 	row := attack.Row{Target: "model and render", Attack: "hostile Ingresses, ConfigMaps, Secrets and Services", Success: "a directive, block, parameter or file that no benign configuration has"}
-	told := make(map[string]bool)
-	for seed := uint64(0); row.Tried < attack.Times(8*together, 1_000_000); seed++ { // eight batches have one of each kind
+	reported := make(map[string]bool)
+	for seed := uint64(0); row.Tried < attack.Times(8*together, 1_000_000); seed++ { // eight batches include each kind
 		random := rand.New(rand.NewPCG(seed, 4))
 		c, objects := hostileCluster(random, together)
 		in := allModules()
@@ -338,8 +340,8 @@ func TestNothingIsInjected(t *testing.T) {
 		row.Tried += objects
 		if what := injected(o); what != "" {
 			row.Landed++
-			if kind, _, _ := strings.Cut(what, ","); !told[kind] {
-				told[kind] = true
+			if kind, _, _ := strings.Cut(what, ","); !reported[kind] {
+				reported[kind] = true
 				t.Errorf("seed %d: %s", seed, what)
 			}
 		}
@@ -347,8 +349,8 @@ func TestNothingIsInjected(t *testing.T) {
 	attack.Report(t, row)
 }
 
-// published are classes of what was published about ingress-nginx, each with
-// ingresses as an attacker would write them.
+// published are published vulnerabilities of ingress-nginx, each with ingresses that an attacker
+// would create.
 var published = []struct {
 	cve, what string
 	ingresses []*networkingv1.Ingress

@@ -21,10 +21,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Two namespaces share a host. One asks for authentication, copies and error
-// pages; the other, which knows how nginx.conf is written, claims paths with the
-// names of the internal locations that this makes, to have nginx refuse the
-// configuration or to take the locations over.
+// Two namespaces share a host. One uses authentication, mirrors and error pages, which need
+// internal locations. The other knows the structure of nginx.conf and claims paths with the names
+// of these locations, to make nginx reject the configuration or to take the locations over.
 func TestInternalLocationsAreNotSquatted(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -35,29 +34,28 @@ func TestInternalLocationsAreNotSquatted(t *testing.T) {
 		squatter := claiming(random, slices.Sorted(maps.Keys(before)))
 		after := locationLines(t, victim, squatter)
 		for line, times := range after {
-			if times > 1 && !strings.HasPrefix(line, "location ~") { // of equal patterns nginx takes the first
+			if times > 1 && !strings.HasPrefix(line, "location ~") { // nginx accepts equal patterns and uses the first
 				landed++
-				t.Errorf("try %d of seed %d: %s stands there %d times", i, seed, line, times)
+				t.Errorf("try %d of seed %d: %s exists %d times", i, seed, line, times)
 			}
 		}
 		for line := range before {
 			if internalName.MatchString(line) && after[line] == 0 {
 				landed++
-				t.Errorf("try %d of seed %d: %s is gone", i, seed, line)
+				t.Errorf("try %d of seed %d: %s is missing", i, seed, line)
 			}
 		}
 	}
 	attack.Report(t, attack.Row{
-		Target: "internal locations", Attack: "paths of another ingress with their names", Tried: tries, Landed: landed,
-		Success: "a location that stands there twice, which nginx refuses, or one of the victim's that is gone",
+		Target: "internal locations", Attack: "another ingress with paths named like them", Tried: tries, Landed: landed,
+		Success: "a duplicate location, which nginx rejects, or a missing location of the victim",
 	})
 }
 
 // internalName matches the line of an internal location.
 var internalName = regexp.MustCompile(`^location (@|= "/?_)`)
 
-// protected is an ingress with a few paths and annotations that make internal
-// locations.
+// protected returns an ingress with a few paths and annotations that create internal locations.
 func protected(random *rand.Rand) *networkingv1.Ingress {
 	all := map[string]string{
 		"auth-url": "http://auth.victim.svc/check", "auth-signin": "https://login.example/", "mirror-target": "http://copy.example$request_uri",
@@ -78,8 +76,8 @@ func protected(random *rand.Rand) *networkingv1.Ingress {
 	return ingress
 }
 
-// claiming is a younger ingress whose paths are made of names of internal
-// locations, so that a mistake in escaping or normalising a path shows.
+// claiming returns a younger ingress with paths made from the names of internal locations, to find
+// mistakes in escaping or normalizing paths.
 func claiming(random *rand.Rand, locations []string) *networkingv1.Ingress {
 	ingress := newIngress("squatter", "6ba7b811-9dad-11d1-80b4-00c04fd430c8", 1)
 	if random.IntN(4) == 0 {
@@ -124,7 +122,7 @@ func locationLines(t *testing.T, ingresses ...*networkingv1.Ingress) map[string]
 	}
 	_, server, ok := strings.Cut(string(conf), "## start server shared.example\n")
 	if !ok {
-		t.Fatal("the host is not served")
+		t.Fatal("nginx.conf does not contain the host")
 	}
 	server, _, _ = strings.Cut(server, "## end server")
 	lines := make(map[string]int)

@@ -22,11 +22,11 @@ import (
 	"windtunnel.dev/internal/doctor"
 )
 
-// killPatience is how long what a killed harness leaves may take to go; it only
-// passes when something stays.
+// killPatience is how long the processes and folders of a killed harness may take to disappear;
+// only a failing test waits that long.
 const killPatience = 20 * time.Second
 
-// killed is a scenario that a harness is killed in: it runs for longer than any kill waits.
+// killed is the scenario during which the harness is killed: it runs longer than the latest kill.
 const killed = `apiVersion: windtunnel.dev/v1
 kind: Scenario
 metadata: {name: killed}
@@ -41,20 +41,20 @@ spec:
   - {at: 2s, fault: workers-stopped, for: 30s}
 `
 
-// TestKilledHarness ends windtunnel at many points of a run, by signals that it can act
-// upon and by SIGKILL: no process and no folder may be left.
+// TestKilledHarness ends windtunnel at many points of a run, by signals that it can handle and by
+// SIGKILL. No process and no folder may remain.
 func TestKilledHarness(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
 	}
 	if err := doctor.Fit(); err != nil {
-		t.Skip("no subject can run here: ", err)
+		t.Skip("this machine cannot run a subject: ", err)
 	}
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin, "windtunnel.dev/cmd/windtunnel", "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
-	if signal.Ignored(syscall.SIGHUP) { // by nohup; a handled signal is not ignored by children
+	if signal.Ignored(syscall.SIGHUP) { // by nohup; children do not inherit a handler, so they do not ignore the signal
 		hangup := make(chan os.Signal, 1)
 		signal.Notify(hangup, syscall.SIGHUP)
 		t.Cleanup(func() { signal.Stop(hangup) })
@@ -63,14 +63,14 @@ func TestKilledHarness(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM} {
 		t.Run(unix.SignalName(signal), func(t *testing.T) {
 			t.Parallel()
-			row := attack.Row{Target: "harness", Attack: "it is ended by " + unix.SignalName(signal) + " at any point of a run", Success: "a process or a folder of it is left"}
+			row := attack.Row{Target: "harness", Attack: "ended by " + unix.SignalName(signal) + " at any point of a run", Success: "a process or folder remains"}
 			times := attack.Times(1, 15)
 			if signal == syscall.SIGKILL {
 				times = attack.Times(3, 40)
 			}
 			for i := range times {
 				row.Tried++
-				// From the first moment on to where a killed controller has been started again.
+				// From the start until a killed controller has been restarted.
 				after := time.Duration(2*i+1) * span / time.Duration(2*times)
 				if err := killRun(t, bin, signal, after); err != nil {
 					row.Landed++
@@ -82,7 +82,8 @@ func TestKilledHarness(t *testing.T) {
 	}
 }
 
-// killRun starts a run, ends it a while after its folder is there, and says what is left.
+// killRun starts a run and sends the signal after a while. It returns an error if processes or
+// folders remain.
 func killRun(t *testing.T, bin string, signal syscall.Signal, after time.Duration) error {
 	t.Helper()
 	work, temporary := t.TempDir(), t.TempDir()
@@ -110,19 +111,19 @@ func killRun(t *testing.T, bin string, signal syscall.Signal, after time.Duratio
 	select {
 	case <-time.After(after):
 	case err := <-ended:
-		return fmt.Errorf("it ended before it was ended: %w\n%s", err, &said)
+		return fmt.Errorf("it ended before the signal: %w\n%s", err, &said)
 	}
 	if err := harness.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
-		return fmt.Errorf("it did not end, or something holds its output: %w\n%s", err, &said)
+		return fmt.Errorf("it did not end, or a process keeps its output open: %w\n%s", err, &said)
 	}
 	return left(temporary)
 }
 
-// left says what a run leaves that had this folder for its temporary ones: processes
-// that name it or have a file in it open, and folders.
+// left returns an error if a run with this folder for temporary files has left something: processes
+// that name the folder or have an open file in it, or folders.
 func left(temporary string) error {
 	var processes, folders []string
 	for end := time.Now().Add(killPatience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -132,7 +133,7 @@ func left(temporary string) error {
 			return err
 		}
 		for _, entry := range entries {
-			// One that is there while nginx is asked for its modules goes with the next run.
+			// The harness uses this folder when it lists nginx's modules. The next run removes it.
 			if !strings.HasPrefix(entry.Name(), "windtunnel-tmp-nginx-modules-") {
 				folders = append(folders, entry.Name())
 			}
@@ -141,7 +142,7 @@ func left(temporary string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("processes %q and folders %q are left", processes, folders)
+	return fmt.Errorf("processes %q and folders %q remain", processes, folders)
 }
 
 func using(folder string) []string {

@@ -2,6 +2,6 @@
 
 package attack_test
 
-// raced says that the race detector is on. sync.Pool drops what it is given then, so that
-// regexp and encoding/json allocate anew at each call.
+// raced reports whether the race detector is on. sync.Pool then drops objects, so regexp and
+// encoding/json allocate at each call.
 const raced = true

@@ -19,13 +19,13 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// judge is an nginx that is asked whether it would take a configuration.
+// judge runs nginx -t on configurations.
 type judge struct {
 	*nginx.Nginx
 	input render.Input
 }
 
-// newJudge makes a folder in which this machine's nginx finds all that it reads.
+// newJudge creates a folder with all files that this machine's nginx needs.
 func newJudge(t testing.TB) judge {
 	t.Helper()
 	if testing.Short() {
@@ -64,7 +64,7 @@ func newJudge(t testing.TB) judge {
 	}}
 }
 
-// refuses is what nginx says against a cluster's configuration; nil for nothing.
+// refuses returns nginx's error for a cluster's configuration; nil if nginx accepts it.
 func (j judge) refuses(t testing.TB, c *population) error {
 	t.Helper()
 	o, err := stages(c, j.input)
@@ -74,7 +74,7 @@ func (j judge) refuses(t testing.TB, c *population) error {
 	j.install(t, o)
 	err = j.Test(t.Context(), j.input.Options.Path("/etc/nginx/nginx.conf"))
 	if _, unread := tree(o.state.Conf); err == nil && unread != nil {
-		t.Errorf("our reader refuses what nginx takes: %v", unread)
+		t.Errorf("our parser rejects a configuration that nginx accepts: %v", unread)
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (j judge) install(t testing.TB, o outcome) {
 	}
 }
 
-// culprits are the ingresses for which nginx refuses a cluster, with its words.
+// culprits returns the ingresses for which nginx rejects a cluster, with its errors.
 func (j judge) culprits(t testing.TB, c *population) (found []*networkingv1.Ingress, reasons []error) {
 	err := j.refuses(t, c)
 	if err == nil {
@@ -106,17 +106,17 @@ func (j judge) culprits(t testing.TB, c *population) (found []*networkingv1.Ingr
 		guilty, said := j.culprits(t, &part)
 		found, reasons = append(found, guilty...), append(reasons, said...)
 	}
-	if len(found) == 0 { // only together
+	if len(found) == 0 { // each half alone is accepted
 		return c.ingresses[:1], []error{err}
 	}
 	return found, reasons
 }
 
-// What annotations, paths and names say that is accepted, nginx takes.
-func TestAcceptedIngressesAreTakenByNginx(t *testing.T) {
+// If the controller accepts annotations, paths and names, nginx accepts them, too.
+func TestNginxAcceptsAcceptedIngresses(t *testing.T) {
 	const together = 50
 	j := newJudge(t)
-	row := attack.Row{Target: "nginx -t", Attack: "ingresses made of what nginx trips over", Success: "nginx refuses what was accepted"}
+	row := attack.Row{Target: "nginx -t", Attack: "ingresses with values that are difficult for nginx", Success: "nginx rejects what the controller accepted"}
 	for seed := range uint64(attack.Times(2, 100)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		c := ready()
@@ -136,10 +136,10 @@ func TestAcceptedIngressesAreTakenByNginx(t *testing.T) {
 	attack.Report(t, row)
 }
 
-// What the controller's ConfigMap says that is accepted, nginx takes.
-func TestAcceptedConfigMapsAreTakenByNginx(t *testing.T) {
+// If the controller accepts its ConfigMap, nginx accepts it, too.
+func TestNginxAcceptsAcceptedConfigMaps(t *testing.T) {
 	j := newJudge(t)
-	row := attack.Row{Target: "nginx -t", Attack: "the controller's ConfigMap made of what nginx trips over", Success: "nginx refuses what was accepted"}
+	row := attack.Row{Target: "nginx -t", Attack: "the controller's ConfigMap with values that are difficult for nginx", Success: "nginx rejects what the controller accepted"}
 	random := rand.New(rand.NewPCG(7, 1))
 	for range attack.Times(30, 1500) {
 		c := ready()
@@ -151,7 +151,7 @@ func TestAcceptedConfigMapsAreTakenByNginx(t *testing.T) {
 			continue
 		}
 		row.Landed++
-		for key, value := range c.config { // the key that is to blame
+		for key, value := range c.config { // find the key that causes the error
 			part := *c
 			part.config = map[string]string{key: value}
 			if own := j.refuses(t, &part); own != nil {
@@ -160,7 +160,7 @@ func TestAcceptedConfigMapsAreTakenByNginx(t *testing.T) {
 			}
 		}
 		if err != nil {
-			t.Errorf("only together: %q: %v", c.config, err)
+			t.Errorf("only in combination: %q: %v", c.config, err)
 		}
 	}
 	attack.Report(t, row)
@@ -182,7 +182,7 @@ func shortened(text string) string {
 	return text
 }
 
-// awkward is an ingress made of things that nginx trips over.
+// awkward returns an ingress with values that are difficult for nginx.
 func awkward(random *rand.Rand, name string) *networkingv1.Ingress {
 	given := make(map[string]string)
 	for range 1 + random.IntN(3) {
@@ -205,8 +205,8 @@ func awkward(random *rand.Rand, name string) *networkingv1.Ingress {
 	return i
 }
 
-// scraps are what values are made of: things that nginx knows, and things that
-// it trips over.
+// scraps are parts of values: tokens that have a meaning in nginx, and tokens that often cause
+// errors.
 var scraps = strings.Fields(`$ $x ${ ${host} ${x} $1 $host $request_uri $http_a ~ ~* ( ) (?<n>a) (?<host>b) (?=c) (?i) (?i)b (?i)* (?:a|b) a(?i)* [ [a-z] ] { } {2} {2,1} * + ? ++ | \ \d \x{100} \Q \E \1 ^ \K \N (*ANY) (?#a)
 	/ /a . .. , , : - _ = & 0 1 2 -1 499 404 99999999999999999999 8k 4b 1m 2g off on default close basic http:// https://a.example http://127.0.0.1:81/ auth.example
 	10.0.0.0/8 ::1 127.0.0.1 a b.example *.c.example d.* GET 200 5m error timeout http_502 true false GRPC FCGI AUTO_HTTP cookie any all HIGH HIGH:! ! :! DEFAULT CN= CN=a @STRENGTH !aNULL`)
@@ -222,7 +222,7 @@ func scribble(random *rand.Rand) string {
 	return text.String()
 }
 
-// samples are good values of keys, which others are made of.
+// samples are valid values of keys, from which other values are made.
 var samples = map[string][]string{
 	"auth-url":                     {"http://auth.example/check", "https://$host/a", "http://127.0.0.1:81/a?b=$request_uri", "http://[::1]/"},
 	"auth-signin":                  {"http://auth.example/in?rd=$escaped_request_uri"},
@@ -281,11 +281,11 @@ var samples = map[string][]string{
 	"connection-proxy-header":      {"keep-alive"},
 }
 
-// extremes are numbers, lengths and words at their ends.
+// extremes are extreme numbers and sizes, and special words.
 var extremes = []string{"0", "1", "-1", "2", "65535", "65536", "2147483647", "2147483648", "4294967296", "9223372036854775807", "999999999", "1000000", "100", "true", "false", "on", "off",
 	"999999999k", "999999999m", "999999999g", "1k", "4k", "0k", "1024m", "2047m"}
 
-// value is a value for a key: good, mangled, long, extreme or of scraps.
+// value returns a value for a key: valid, mangled, long, extreme or made of scraps.
 func value(random *rand.Rand, name string) string {
 	base := scribble(random)
 	if good := samples[name]; len(good) > 0 && random.IntN(4) > 0 {
@@ -310,14 +310,15 @@ func value(random *rand.Rand, name string) string {
 	return base
 }
 
-// awkwardConfig is a ConfigMap of a few keys, at their ends or made of scraps.
+// awkwardConfig returns the data of a ConfigMap with a few keys, with extreme values or values made
+// of scraps.
 func awkwardConfig(random *rand.Rand) map[string]string {
 	config := make(map[string]string)
 	table := options.Keys()
 	for range 1 + random.IntN(3) {
 		key := table[random.IntN(len(table))]
 		if strings.HasSuffix(key.Name, "-snippet") || strings.HasSuffix(key.Name, "-log-path") {
-			continue // directives by design; whether a file can be written, only nginx knows
+			continue // snippets are directives by design; only nginx can tell whether a log file is writable
 		}
 		base := key.Default
 		if base == "" || random.IntN(3) == 0 {

@@ -26,21 +26,21 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// claim is an ingress of the namespace other, and what it may take from the
-// ingress victim/web, which has the path "/" of shared.example.
+// claim is an ingress of the namespace other, and its effect on the ingress victim/web, which has
+// the path "/" of shared.example.
 type claim struct {
-	what  string // what the ingress has
+	what  string // the relevant part of the ingress
 	older bool   // than the victim
-	// takes is what it takes from the victim, see effects; empty means nothing.
+	// takes is the expected effect on the victim, see effects; empty for none.
 	takes string
 	note  string
 
-	host, path                 string // shared.example and /other unless given
-	namespace, service, victim string // other, web and victim unless given
+	host, path                 string // default: shared.example and /other
+	namespace, service, victim string // default: other, web and victim
 	exact                      bool
 	annotations                map[string]string
 	change                     func(*networkingv1.Ingress)
-	refused                    bool // nginx refuses it
+	refused                    bool // nginx rejects it
 }
 
 func annotated(pairs ...string) map[string]string {
@@ -51,7 +51,7 @@ func annotated(pairs ...string) map[string]string {
 	return all
 }
 
-const oldestWins = "The oldest ingress that claims a path has it; the webhook refuses the claim."
+const oldestWins = "The oldest ingress that claims a path has it; the webhook rejects the claim."
 
 var claims = []claim{
 	{what: "the same path", path: "/", note: oldestWins},
@@ -88,11 +88,11 @@ var claims = []claim{
 	{what: "`load-balance`", annotations: annotated("load-balance", "ewma"), note: "A backend is a service of one namespace."},
 	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", older: true, takes: "requests of / (503), requests of /shop (503)", note: "The oldest ingress gets the name; requests for the other service get 503 and never reach the wrong service. This is possible if the name of one namespace is that of another plus a hyphen and more."},
 	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", note: "As above."},
-	{what: "anything that nginx refuses", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: "Its own paths answer 503."},
-	{what: "anything that nginx refuses, on the victim's path", path: "/", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: oldestWins},
-	{what: "anything that nginx refuses, with `auth-tls-secret`", refused: true, annotations: annotated("auth-tls-secret", "other/ca", "configuration-snippet", "no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
+	{what: "anything that nginx rejects", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: "Its own paths answer 503."},
+	{what: "anything that nginx rejects, on the victim's path", path: "/", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: oldestWins},
+	{what: "anything that nginx rejects, with `auth-tls-secret`", refused: true, annotations: annotated("auth-tls-secret", "other/ca", "configuration-snippet", "no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
 		note: "The annotation would have applied to the whole host. If the victim has its own `auth-tls-secret`, it stays served."},
-	{what: "anything that nginx refuses, with a `server-snippet` of access rules", refused: true, annotations: annotated("server-snippet", "deny all; no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
+	{what: "anything that nginx rejects, with a `server-snippet` of access rules", refused: true, annotations: annotated("server-snippet", "deny all; no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
 		note: "As above."},
 }
 
@@ -151,7 +151,7 @@ func with(victim string, claims ...claim) *model.Model {
 	return built
 }
 
-// authority returns a certificate that serves as that of a CA.
+// authority returns a certificate that is used as a CA certificate.
 var authority = sync.OnceValue(func() []byte {
 	pair, err := tls.Fake(time.Now())
 	if err != nil {
@@ -161,7 +161,7 @@ var authority = sync.OnceValue(func() []byte {
 	return pem.EncodeToMemory(block)
 })
 
-// effects returns what a claim changes for the victim.
+// effects returns the changes that a claim causes for the victim.
 func effects(victim string, before, after *model.Model) string {
 	var found []string
 	was, is := server(before), server(after)
@@ -225,8 +225,8 @@ func answers(s *model.Server, path string) *model.Location {
 	return found
 }
 
-// The effects of an ingress on another namespace's ingress of the same host are
-// those in the table; docs/tenancy.md is generated from it.
+// The test checks the effects of an ingress on another namespace's ingress of the same host, and
+// generates docs/tenancy.md from them.
 func TestTenantsOfASharedHost(t *testing.T) {
 	var rows strings.Builder
 	landed := 0
@@ -245,7 +245,7 @@ func TestTenantsOfASharedHost(t *testing.T) {
 	}
 	golden.Check(t, "../docs/tenancy.md", []byte(tenancyHead+rows.String()))
 	attack.Report(t, attack.Row{Target: "shared host", Attack: "claims of another namespace's ingress", Tried: len(claims), Landed: landed,
-		Success: "it takes more of the other ingress than docs/tenancy.md says"})
+		Success: "an effect on the other ingress that docs/tenancy.md does not list"})
 }
 
 const tenancyHead = `# Tenancy

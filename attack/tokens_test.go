@@ -7,26 +7,25 @@ import (
 
 // node is a directive of nginx.conf.
 type node struct {
-	args  []string // the name first
+	args  []string // the name and the parameters
 	block []node
-	isSet bool // it has a block, which may be empty
+	isSet bool // whether it has a block, which may be empty
 	line  int
 }
 
-// conf reads nginx.conf as nginx does (ngx_conf_read_token), with its bound on
-// the length of a parameter (NGX_CONF_BUFFER). Libraries that read nginx.conf
-// differ from nginx in what an attacker looks for: quotes within a word,
-// variables in braces, escapes, the length of a parameter.
+// conf parses nginx.conf as nginx does (ngx_conf_read_token), with its limit on the length of a
+// parameter (NGX_CONF_BUFFER). Libraries that parse nginx.conf differ from nginx in details that an
+// attacker can use: quotes within a word, variables in braces, escapes, the length of a parameter.
 type conf struct {
 	text []byte
 	pos  int
 	line int
 }
 
-// buffer is the length in bytes from which on nginx does not read a parameter.
+// buffer is the length in bytes from which nginx rejects a parameter.
 const buffer = 4096
 
-// tree is the directives of a configuration. The error says what nginx would refuse.
+// tree returns the directives of a configuration. Its errors are those with which nginx rejects it.
 func tree(text []byte) ([]node, error) {
 	c := &conf{text: text, line: 1}
 	nodes, closed, err := c.block()
@@ -36,7 +35,7 @@ func tree(text []byte) ([]node, error) {
 	return nodes, err
 }
 
-// block reads directives up to a closing brace or the end.
+// block reads directives up to a closing brace or the end of the file. closed reports which.
 func (c *conf) block() (nodes []node, closed bool, err error) {
 	for {
 		args, end, err := c.directive()
@@ -66,8 +65,8 @@ func (c *conf) block() (nodes []node, closed bool, err error) {
 
 func isSpace(ch byte) bool { return ch == ' ' || ch == '\t' || ch == '\r' || ch == '\n' }
 
-// directive reads a name and its parameters, and what ends them: ; { } or 0,
-// the end of the file.
+// directive reads a name and its parameters. It also returns what ends them: ; { } or 0 for the end
+// of the file.
 func (c *conf) directive() (args []string, end byte, err error) {
 	for c.pos < len(c.text) {
 		ch := c.text[c.pos]
@@ -146,7 +145,7 @@ func (c *conf) parameter() (string, error) {
 	return "", fmt.Errorf("line %d: unexpected end of file", c.line)
 }
 
-// spaced wants what nginx does behind a closing quote.
+// spaced checks the character after a closing quote as nginx does.
 func (c *conf) spaced() error {
 	if c.pos < len(c.text) {
 		if ch := c.text[c.pos]; !isSpace(ch) && ch != ';' && ch != '{' && ch != ')' {
@@ -159,7 +158,7 @@ func (c *conf) spaced() error {
 	return nil
 }
 
-// lua skips a block of Lua: braces in its strings and comments do not count.
+// lua skips a Lua block; it ignores braces in strings and comments.
 func (c *conf) lua() error {
 	for depth := 1; c.pos < len(c.text); c.pos++ {
 		switch ch := c.text[c.pos]; {
@@ -184,5 +183,5 @@ func (c *conf) lua() error {
 			}
 		}
 	}
-	return fmt.Errorf("line %d: a block of Lua does not end", c.line)
+	return fmt.Errorf("line %d: unterminated Lua block", c.line)
 }

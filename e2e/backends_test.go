@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// drain is how long a backend's pod serves on when it is asked to end: longer than
-// nginx takes to hear of it.
+// drain is how long a terminating backend pod still serves requests: longer than nginx needs to get
+// the new endpoints.
 const drain = 10 * time.Second
 
-// namespace makes one for a spec, which is removed after it. Its ingresses are
-// removed first, so that no other spec's hosts are in the way of theirs.
+// namespace creates a namespace for a spec and removes it after the spec. It removes the ingresses
+// first, so that their hosts do not conflict with those of other specs.
 func namespace(ctx context.Context, name string) string {
 	here.put(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	DeferCleanup(func(ctx context.Context) {
@@ -29,7 +29,7 @@ func namespace(ctx context.Context, name string) string {
 	return name
 }
 
-// backend makes a Deployment of simulated pods and its Service.
+// backend creates a Deployment of simulated pods and its Service, and waits for the pods.
 func backend(ctx context.Context, namespace, name string, replicas int32) {
 	about := metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": name}}
 	ready := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(8080)}}
@@ -60,7 +60,7 @@ func backend(ctx context.Context, namespace, name string, replicas int32) {
 	here.awaitRollout(ctx, namespace, name)
 }
 
-// route is an ingress from a host to a service.
+// route returns an ingress from a host and path to a service.
 func route(namespace, name, host, path, service string, changes ...func(*networkingv1.Ingress)) *networkingv1.Ingress {
 	ingress := &networkingv1.Ingress{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}},
@@ -80,12 +80,12 @@ func route(namespace, name, host, path, service string, changes ...func(*network
 	return ingress
 }
 
-// annotated sets an annotation of the controller's.
+// annotated returns a change that sets an annotation of the controller.
 func annotated(name, value string) func(*networkingv1.Ingress) {
 	return func(i *networkingv1.Ingress) { i.Annotations["nginx.ingress.kubernetes.io/"+name] = value }
 }
 
-// restart has a Deployment replace all its pods, as `kubectl rollout restart` does.
+// restart makes a Deployment replace all its pods, as `kubectl rollout restart` does.
 func restart(ctx context.Context, namespace, name string) {
 	EventuallyWithOffset(1, func() error {
 		d, err := here.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -97,17 +97,17 @@ func restart(ctx context.Context, namespace, name string) {
 		}
 		d.Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] = time.Now().Format(time.RFC3339)
 		_, err = here.client.AppsV1().Deployments(namespace).Update(ctx, d, metav1.UpdateOptions{})
-		return err // a conflict, say
+		return err // perhaps a conflict: Eventually tries again
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// answer is what a host's clients get.
+// answer is the relevant part of a response.
 type answer struct {
 	status  int
 	service string
 }
 
-// ask asks once, over a connection of its own.
+// ask sends one request over a new connection. headers are pairs of names and values.
 func ask(ctx context.Context, host, path string, headers ...string) (answer, error) {
 	return askBy(ctx, &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 		"http://"+here.door(ctx, "http").String()+path, host, headers...)
@@ -130,8 +130,8 @@ func askBy(ctx context.Context, client *http.Client, url, host string, headers .
 	return answer{response.StatusCode, response.Header.Get("X-Windtunnel-Service")}, nil
 }
 
-// awaitServed returns when both controllers serve a host by a service: a request
-// goes to any of them, so several in a row must.
+// awaitServed waits until both controllers route a host and path to a service. A request reaches
+// either of them, so several requests in a row must succeed.
 func awaitServed(ctx context.Context, host, path, service string) {
 	EventuallyWithOffset(1, func(g Gomega) {
 		for range 20 {

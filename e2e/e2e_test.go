@@ -1,7 +1,6 @@
-// Package e2e_test runs the controller in a real cluster, installed as its users
-// install it, with real pods behind it. It stands between deploy/ and a user's
-// production. Its one rule: traffic comes from outside the cluster, and each request
-// that is lost has a cause.
+// Package e2e_test runs the controller in a real cluster, with the manifests in deploy/ and real
+// backend pods. Its one rule: traffic comes from outside the cluster, and every lost request has a
+// known cause.
 package e2e_test
 
 import (
@@ -21,10 +20,10 @@ import (
 	"windtunnel.dev/sim/kindcluster"
 )
 
-// TestE2E is for `make e2e`, which sets WINDTUNNEL_E2E.
+// TestE2E runs only with `make e2e`, which sets WINDTUNNEL_E2E.
 func TestE2E(t *testing.T) {
 	if os.Getenv("WINDTUNNEL_E2E") == "" {
-		t.Skip("WINDTUNNEL_E2E is not set: `make e2e` makes a cluster for this")
+		t.Skip("WINDTUNNEL_E2E is not set: run make e2e, which creates a cluster")
 	}
 	if err := kindcluster.Available(t.Context()); err != nil {
 		t.Fatal(err)
@@ -35,13 +34,13 @@ func TestE2E(t *testing.T) {
 	RunSpecs(t, "the controller in a cluster")
 }
 
-// patience is how long a step of a spec may take.
+// patience bounds a step of a spec.
 const patience = 5 * time.Minute
 
-// world is what every process of the suite knows of the cluster.
+// world describes the cluster for every process of the suite.
 type world struct {
 	Kubeconfig string
-	Node       string // the address of one that no spec drains
+	Node       string // address of a node that no spec drains
 	Workers    []string
 
 	client  kubernetes.Interface
@@ -49,13 +48,13 @@ type world struct {
 }
 
 var (
-	made *kindcluster.Cluster // by the first process
+	made *kindcluster.Cluster // in the first process only
 	here world
 )
 
 var _ = SynchronizedBeforeSuite(func(ctx context.Context) []byte {
 	if GinkgoLabelFilter() == "scenarios" {
-		return []byte("{}") // they have clusters of their own
+		return []byte("{}") // the scenarios create their own clusters
 	}
 	var err error
 	made, err = kindcluster.Create(ctx, 0, kindcluster.Settings{Image: os.Getenv("KIND_IMAGE"), Workers: 2})

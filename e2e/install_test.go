@@ -26,9 +26,9 @@ const (
 	lease      = "ingress-nginx-leader"
 )
 
-// overlay is a user's own kustomization beside deploy/: with the webhook and TCP and
-// UDP services. There is no load balancer here that would follow the nodes' health
-// checks, so any node takes traffic for all (externalTrafficPolicy).
+// overlay is a user's kustomization on top of deploy/, with the webhook and with TCP and UDP
+// services. This cluster has no load balancer that checks the health of nodes, so each node accepts
+// traffic for all pods (externalTrafficPolicy).
 const overlay = `
 resources: [../controller]
 components: [../admission]
@@ -48,7 +48,7 @@ patches:
     - {op: add, path: /spec/ports/-, value: {name: udp, port: 9001, targetPort: udp, protocol: UDP}}
 `
 
-// install does what `kubectl apply -k` does, and waits for two controllers.
+// install installs the controller as `kubectl apply -k` does, and waits for its two pods.
 func (w *world) install(ctx context.Context) {
 	pair := pki.New("ingress-nginx-admission").Issue("ingress-nginx-admission", []string{"ingress-nginx-admission.ingress-nginx.svc"})
 	objects, err := deploy.Build("e2e", map[string]string{
@@ -62,7 +62,7 @@ func (w *world) install(ctx context.Context) {
 	}
 	w.put(ctx, objects...)
 	w.awaitRollout(ctx, system, controller)
-	// The part of a load balancer's controller: it says where the Service is reached.
+	// Publish the address of the Service, as the controller of a load balancer does.
 	service, err := w.client.CoreV1().Services(system).Get(ctx, controller, metav1.GetOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: w.Node}}
@@ -70,7 +70,7 @@ func (w *world) install(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// put writes objects, and expects that to succeed.
+// put creates or updates objects, and expects success.
 func (w *world) put(ctx context.Context, objects ...runtime.Object) {
 	for _, object := range objects {
 		ExpectWithOffset(1, w.tryPut(ctx, object)).To(Succeed())
@@ -85,8 +85,8 @@ func (w *world) tryPut(ctx context.Context, object runtime.Object) error {
 	return err
 }
 
-// awaitRollout returns when all replicas of a Deployment are of its newest kind, and
-// available, and none of another is left.
+// awaitRollout waits until all replicas of a Deployment are updated and available, and no old ones
+// are left.
 func (w *world) awaitRollout(ctx context.Context, namespace, name string) {
 	EventuallyWithOffset(1, func(g Gomega) {
 		d, err := w.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -99,7 +99,7 @@ func (w *world) awaitRollout(ctx context.Context, namespace, name string) {
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 }
 
-// door is where clients outside reach a port of the controller's Service.
+// door returns the address of a port of the controller's Service for clients outside the cluster.
 func (w *world) door(ctx context.Context, port string) netip.AddrPort {
 	service, err := w.client.CoreV1().Services(system).Get(ctx, controller, metav1.GetOptions{})
 	ExpectWithOffset(1, err).NotTo(HaveOccurred())
@@ -111,7 +111,7 @@ func (w *world) door(ctx context.Context, port string) netip.AddrPort {
 	panic("the Service has no port " + strings.ToUpper(port))
 }
 
-// controllers are the pods of the controller that are not asked to end.
+// controllers returns the controller's pods that are not terminating.
 func (w *world) controllers(ctx context.Context) []corev1.Pod {
 	list, err := w.client.CoreV1().Pods(system).List(ctx, metav1.ListOptions{LabelSelector: pods})
 	ExpectWithOffset(1, err).NotTo(HaveOccurred())

@@ -18,23 +18,23 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// tally is what became of one lane's requests.
+// tally counts the results of one lane's requests.
 type tally struct {
 	Sent, Retries int
 	Lost          map[event.Cause]int
-	details       map[event.Cause]string // an example each
+	details       map[event.Cause]string // one example per cause
 }
 
 func (t tally) String() string {
-	text := fmt.Sprintf("%d sent, %d sent again unseen", t.Sent, t.Retries)
+	text := fmt.Sprintf("%d sent, %d retried", t.Sent, t.Retries)
 	for _, cause := range slices.Sorted(maps.Keys(t.Lost)) {
 		text += fmt.Sprintf(", %d lost: %s (%s)", t.Lost[cause], cause, t.details[cause])
 	}
 	return text
 }
 
-// load is traffic from outside, in the lanes http (whose clients may send again)
-// and post (whose may not), or others.
+// load is traffic from outside the cluster, in lanes such as http (whose clients may retry) and
+// post (whose clients may not).
 type load struct {
 	stop func()
 	done sync.WaitGroup
@@ -43,7 +43,7 @@ type load struct {
 	lanes map[string]*tally
 }
 
-// startLoad sends to a host, or for TCP and UDP to an address, until it is ended.
+// startLoad sends requests to a host, or for TCP and UDP to an address, until end is called.
 func startLoad(to netip.AddrPort, host, service string, lanes ...string) *load {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &load{stop: cancel, lanes: map[string]*tally{}}
@@ -82,7 +82,7 @@ func (l *load) see(e event.Event) {
 	}
 }
 
-// sent waits until each lane has sent so many more.
+// sent waits until each lane has sent more requests, as many as given.
 func (l *load) sent(ctx context.Context, more int) {
 	target := l.each(func(t *tally) int { return t.Sent + more })
 	EventuallyWithOffset(1, func() bool {
@@ -93,7 +93,7 @@ func (l *load) sent(ctx context.Context, more int) {
 			}
 		}
 		return true
-	}).WithContext(ctx).Should(BeTrue(), "the lanes send on")
+	}).WithContext(ctx).Should(BeTrue(), "all lanes keep sending")
 }
 
 func (l *load) each(of func(*tally) int) map[string]int {
@@ -106,7 +106,7 @@ func (l *load) each(of func(*tally) int) map[string]int {
 	return all
 }
 
-// end ends the load and tells what became of it, also in the report.
+// end stops the load and returns the results, which it also adds to the report.
 func (l *load) end() map[string]tally {
 	l.stop()
 	l.done.Wait()

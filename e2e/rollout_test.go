@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/sim/kindcluster"
 )
 
-// underLoad serves a host by four pods, sends to it, does something, and tells what
-// became of the requests.
+// underLoad sends requests to a host with four pods, calls do, and returns the results of the
+// requests.
 func underLoad(ctx context.Context, name string, do func(ns string)) map[string]tally {
 	ns := namespace(ctx, name)
 	host := name + ".example"
@@ -28,13 +28,13 @@ func underLoad(ctx context.Context, name string, do func(ns string)) map[string]
 	l := startLoad(here.door(ctx, "http"), host, ns+"/web", "http", "post")
 	l.sent(ctx, 100)
 	do(ns)
-	l.sent(ctx, 200) // and nothing comes late
+	l.sent(ctx, 200) // to see delayed effects
 	return l.end()
 }
 
-// idleClosesAlone expects that nothing was lost but requests which met a kept
-// connection as nginx closed it, as HTTP allows at any time: clients that may send
-// again do so, those of the lane post may not.
+// idleClosesAlone expects that requests were lost only when nginx closed an idle keepalive
+// connection, which HTTP allows at any time. Clients that may retry do so; clients of the lane post
+// may not.
 func idleClosesAlone(lost map[string]tally) {
 	GinkgoHelper()
 	Expect(lost["http"].Lost).To(BeEmpty(), lost["http"].String())
@@ -43,10 +43,10 @@ func idleClosesAlone(lost map[string]tally) {
 	}
 }
 
-// explained expects that each lost request has a cause that the loss of a server's
-// process or network has. An nginx that is started again answers 503 until it has
-// been told its backends, to whom the network still sends it: kubelets start it
-// sooner than kube-proxy, which looks once a second, hears that it was gone.
+// explained expects that each lost request has a cause that fits the loss of a server process or
+// network. A restarted nginx answers 503 until it has received its backends. It still gets requests
+// during this time, because the kubelet restarts it before kube-proxy, which checks once a second,
+// notices that it was gone.
 func explained(lost map[string]tally) {
 	GinkgoHelper()
 	for lane, t := range lost {
@@ -56,7 +56,7 @@ func explained(lost map[string]tally) {
 	}
 }
 
-// nobodyLost expects the next requests, of new clients, to be served.
+// nobodyLost expects that the next requests of new clients succeed.
 func nobodyLost(ctx context.Context, ns, host string) {
 	GinkgoHelper()
 	l := startLoad(here.door(ctx, "http"), host, ns+"/web", "http", "post")
@@ -67,7 +67,7 @@ func nobodyLost(ctx context.Context, ns, host string) {
 }
 
 var _ = Describe("under load", Label("load"), Serial, func() {
-	It("a rolling update of pods that drain loses nothing", Label("pods"), func(ctx context.Context) {
+	It("a rolling update of draining pods loses no requests", Label("pods"), func(ctx context.Context) {
 		lost := underLoad(ctx, "rolling", func(ns string) {
 			restart(ctx, ns, "web")
 			here.awaitRollout(ctx, ns, "web")
@@ -76,7 +76,7 @@ var _ = Describe("under load", Label("load"), Serial, func() {
 		Expect(lost["post"].Lost).To(BeEmpty(), lost["post"].String())
 	}, NodeTimeout(patience))
 
-	It("a rolling update of the controller loses nothing", Label("controller"), func(ctx context.Context) {
+	It("a rolling update of the controller loses no requests", Label("controller"), func(ctx context.Context) {
 		idleClosesAlone(underLoad(ctx, "upgrade", func(string) {
 			restart(ctx, system, controller)
 			here.awaitRollout(ctx, system, controller)
@@ -84,9 +84,9 @@ var _ = Describe("under load", Label("load"), Serial, func() {
 		}))
 	}, NodeTimeout(2*patience))
 
-	It("a controller that is killed is started again, and what it held is lost for a known cause", Label("kill"), func(ctx context.Context) {
+	It("a killed controller is restarted, and each lost request has a known cause", Label("kill"), func(ctx context.Context) {
 		explained(underLoad(ctx, "killed", func(ns string) {
-			for _, victim := range here.controllers(ctx) { // one of them has the connections
+			for _, victim := range here.controllers(ctx) { // any of them may have the connections
 				status := victim.Status.ContainerStatuses[0]
 				process, err := kindcluster.Main(strings.TrimPrefix(status.ContainerID, "containerd://"))
 				Expect(err).NotTo(HaveOccurred())
@@ -103,7 +103,7 @@ var _ = Describe("under load", Label("load"), Serial, func() {
 		}))
 	}, NodeTimeout(patience))
 
-	It("a node that is drained takes no requests with it", Label("drain"), func(ctx context.Context) {
+	It("draining a node loses no requests", Label("drain"), func(ctx context.Context) {
 		idleClosesAlone(underLoad(ctx, "drained", func(string) {
 			node := here.controllers(ctx)[0].Spec.NodeName
 			cordon(ctx, node, true)
@@ -114,7 +114,7 @@ var _ = Describe("under load", Label("load"), Serial, func() {
 	}, NodeTimeout(2*patience))
 })
 
-// terminating counts the controllers that drain.
+// terminating returns the number of terminating controller pods.
 func terminating(ctx context.Context) int {
 	list, err := here.client.CoreV1().Pods(system).List(ctx, metav1.ListOptions{LabelSelector: pods})
 	Expect(err).NotTo(HaveOccurred())
@@ -130,8 +130,8 @@ func cordon(ctx context.Context, node string, is bool) {
 	ExpectWithOffset(1, err).NotTo(HaveOccurred())
 }
 
-// evictAll asks for the end of a node's pods as `kubectl drain` does, as often as a
-// disruption budget refuses it, until they are gone.
+// evictAll evicts a node's pods as `kubectl drain` does. It retries when a disruption budget
+// rejects an eviction, and returns when the pods are gone.
 func evictAll(ctx context.Context, node string) {
 	EventuallyWithOffset(1, func(g Gomega) {
 		list, err := here.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
@@ -154,7 +154,7 @@ func evictAll(ctx context.Context, node string) {
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 }
 
-// ofNode says that a pod belongs to its node: a DaemonSet's, or static.
+// ofNode reports whether a pod belongs to its node: a pod of a DaemonSet, or a static one.
 func ofNode(pod corev1.Pod) bool {
 	for _, owner := range pod.OwnerReferences {
 		if owner.Kind == "DaemonSet" || owner.Kind == "Node" {

@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("routing", Label("routing"), func() {
-	It("goes by host and path", func(ctx context.Context) {
+	It("follows host and path", func(ctx context.Context) {
 		ns := namespace(ctx, "routing")
 		backend(ctx, ns, "shop", 1)
 		backend(ctx, ns, "cart", 1)
@@ -27,7 +27,7 @@ var _ = Describe("routing", Label("routing"), func() {
 		Expect(ask(ctx, "nobody.example", "/")).To(Equal(answer{status: http.StatusNotFound}))
 	}, NodeTimeout(patience))
 
-	It("follows a Deployment that is scaled", func(ctx context.Context) {
+	It("follows the scale of a Deployment", func(ctx context.Context) {
 		ns := namespace(ctx, "scaling")
 		backend(ctx, ns, "web", 1)
 		here.put(ctx, route(ns, "web", "scaling.example", "/", "web"))
@@ -47,7 +47,7 @@ var _ = Describe("routing", Label("routing"), func() {
 })
 
 var _ = Describe("TLS", Label("tls"), func() {
-	It("is ended with the certificate of the Secret, and plain HTTP is sent there", func(ctx context.Context) {
+	It("is terminated with the certificate of the Secret, and HTTP is redirected to it", func(ctx context.Context) {
 		ns := namespace(ctx, "tls")
 		backend(ctx, ns, "web", 1)
 		authority := pki.New("e2e")
@@ -79,7 +79,7 @@ var _ = Describe("TLS", Label("tls"), func() {
 })
 
 var _ = Describe("a canary", Label("canary"), func() {
-	It("gets the requests that its header or weight sends there", func(ctx context.Context) {
+	It("gets requests according to its header or weight", func(ctx context.Context) {
 		ns := namespace(ctx, "canary")
 		backend(ctx, ns, "web", 1)
 		backend(ctx, ns, "next", 1)

@@ -16,16 +16,16 @@ import (
 	"windtunnel.dev/sim/kindcluster"
 )
 
-// The exit codes of `windtunnel run` that are no verdict on the subject.
+// The exit codes of `windtunnel run` that are not a verdict on the subject.
 const (
 	void    = 3
 	skipped = 4
 )
 
-// kept is the name of the clusters that the scenarios run in, one after another.
+// kept is the name of the clusters that all scenarios share.
 const kept = "e2e"
 
-// The scenarios that every pull request must pass, where the cluster is a real one.
+// Runs the scenarios of tier pr, which every pull request must pass, in real clusters.
 var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFailure, func() {
 	AfterAll(func(ctx context.Context) {
 		Expect(kindcluster.Forget(ctx, kept)).To(Succeed())
@@ -46,15 +46,15 @@ var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFai
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "../scenarios/"), ".yaml")
 		It(name, func(ctx context.Context) {
 			code, said := runScenario(ctx, file)
-			if code == void { // once again, as `windtunnel ab` does
+			if code == void { // try once more, as `windtunnel ab` does
 				code, said = runScenario(ctx, file)
 			}
-			AddReportEntry("what it said", said)
+			AddReportEntry("output", said)
 			switch code {
 			case skipped:
 				Skip(said)
 			case void:
-				Skip("void, twice: the machine was too slow\n" + said)
+				Skip("void twice: the machine was too slow\n" + said)
 			}
 			Expect(code).To(BeZero(), "%s", said)
 		}, NodeTimeout(10*time.Minute))
@@ -63,7 +63,7 @@ var _ = Describe("scenarios", Label("scenarios"), Serial, Ordered, ContinueOnFai
 
 func runScenario(ctx context.Context, file string) (code int, said string) {
 	GinkgoHelper()
-	out := filepath.Join("../runs/e2e", strings.TrimSuffix(filepath.Base(file), ".yaml")) // stays, to look into
+	out := filepath.Join("../runs/e2e", strings.TrimSuffix(filepath.Base(file), ".yaml")) // kept for inspection
 	Expect(os.RemoveAll(out)).To(Succeed())
 	command := exec.CommandContext(ctx, "../bin/windtunnel", "run", "--driver=kind", "--kind-image="+os.Getenv("KIND_IMAGE"), "--keep="+kept, "--out="+out, file)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
@@ -76,7 +76,7 @@ func runScenario(ctx context.Context, file string) (code int, said string) {
 	}
 	said = stdout.String()
 	for line := range strings.Lines(stderr.String()) {
-		if strings.Contains(line, "windtunnel: ") { // the rest is progress
+		if strings.Contains(line, "windtunnel: ") { // other lines show progress
 			said += line
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// published are the addresses in an ingress's status.
+// published returns a function that reads the addresses in an ingress's status.
 func published(ctx context.Context, namespace, name string) func() ([]networkingv1.IngressLoadBalancerIngress, error) {
 	return func() ([]networkingv1.IngressLoadBalancerIngress, error) {
 		found, err := here.client.NetworkingV1().Ingresses(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -21,7 +21,7 @@ func published(ctx context.Context, namespace, name string) func() ([]networking
 	}
 }
 
-// leader is who holds the lease.
+// leader returns the holder of the lease.
 func leader(ctx context.Context) (string, error) {
 	found, err := here.client.CoordinationV1().Leases(system).Get(ctx, lease, metav1.GetOptions{})
 	if err != nil || found.Spec.HolderIdentity == nil {
@@ -38,7 +38,7 @@ var _ = Describe("the status of ingresses", Label("status"), func() {
 		Eventually(published(ctx, ns, "web")).WithContext(ctx).Should(ConsistOf(HaveField("IP", here.Node)))
 	}, NodeTimeout(patience))
 
-	It("is told by another controller when the leader has gone", Serial, Label("failover"), func(ctx context.Context) {
+	It("is written by another controller when the leader is gone", Serial, Label("failover"), func(ctx context.Context) {
 		ns := namespace(ctx, "failover")
 		backend(ctx, ns, "web", 1)
 		var before string
@@ -56,11 +56,11 @@ var _ = Describe("the status of ingresses", Label("status"), func() {
 })
 
 var _ = Describe("admission", Label("admission"), func() {
-	It("refuses an ingress, and says why", func(ctx context.Context) {
+	It("rejects an ingress with a reason", func(ctx context.Context) {
 		ns := namespace(ctx, "admission")
 		backend(ctx, ns, "web", 1)
 		here.put(ctx, route(ns, "web", "admission.example", "/", "web"))
-		// Each controller answers from what it has seen.
+		// Each controller answers from its own cache, which may lag.
 		Eventually(func() error { return here.tryPut(ctx, route(ns, "second", "admission.example", "/", "web")) }).
 			WithContext(ctx).WithTimeout(20 * time.Second).
 			Should(MatchError(ContainSubstring(`host "admission.example" and path "/" is already defined in ingress admission/web`)))

@@ -5,7 +5,7 @@ files["spec/helper.lua"] = { globals = { "_G.ngx" } }
 files["spec/bench.lua"] = { globals = { "ngx.timer" } }
 files["spec/runner.lua"] = { std = "+busted" }
 max_line_length = 100
--- ngx_conf_init.lua sets them for the other entry scripts.
+-- ngx_conf_init.lua sets these for the other entry scripts.
 globals = {
   "lua_ingress", "configuration", "balancer", "certificate", "monitor", "serving",
   "tcp_udp_configuration", "tcp_udp_balancer",

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// seeding is a location that makes a worker's chance repeatable: what
-// lua_ingress has put in the place of math.randomseed refuses a second seed.
+// seeding is a location that sets a fixed seed in a worker. It calls the original math.randomseed,
+// because the replacement in lua_ingress ignores a second seed.
 const seeding = `location = /seed { content_by_lua_block {
 for i = 1, 9 do
   local name, value = debug.getupvalue(math.randomseed, i)
@@ -34,7 +34,7 @@ func hashBy(value string, subset int) map[string]any {
 	return by
 }
 
-// owners asks for the pod of each of n keys.
+// owners requests n keys and returns the pod of each.
 func owners(t *testing.T, w *worker, n int) map[string]string {
 	t.Helper()
 	pods := map[string]string{}
@@ -59,12 +59,12 @@ func TestChashBindsAKeyToAnEndpointInEveryWorker(t *testing.T) {
 		t.Errorf("workers disagree:\n%v\n%v", before, other)
 	}
 
-	// Endpoints in another order move nothing; one less moves only its own keys.
+	// A new order of endpoints moves no keys; removing one moves only its own keys.
 	shop.Endpoints = slices.Clone(endpoints)
 	slices.Reverse(shop.Endpoints)
 	s.awaitMark(workers, s.post(shop))
 	if after := owners(t, workers[0], 60); !maps.Equal(before, after) {
-		t.Errorf("another order moved keys:\n%v\n%v", before, after)
+		t.Errorf("a new order moved keys:\n%v\n%v", before, after)
 	}
 	gone := endpoints[2].String()
 	shop.Endpoints = slices.Delete(slices.Clone(endpoints), 2, 3)
@@ -73,11 +73,11 @@ func TestChashBindsAKeyToAnEndpointInEveryWorker(t *testing.T) {
 	for key, pod := range owners(t, workers[0], 60) {
 		switch {
 		case pod == gone:
-			t.Errorf("%s is at %s, which is gone", key, pod)
+			t.Errorf("%s maps to %s, which was removed", key, pod)
 		case before[key] == gone:
 			moved++
 		case before[key] != pod:
-			t.Errorf("%s moved from %s to %s without need", key, before[key], pod)
+			t.Errorf("%s moved from %s to %s unnecessarily", key, before[key], pod)
 		}
 	}
 	if moved == 0 || moved > 30 {
@@ -85,7 +85,7 @@ func TestChashBindsAKeyToAnEndpointInEveryWorker(t *testing.T) {
 	}
 }
 
-func TestChashTakesOverAnotherKey(t *testing.T) {
+func TestChashAppliesANewKey(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	shop := backend{Name: "shop", HashBy: hashBy("always the same", 0), Endpoints: pods(t, 5)}
 	w := s.serve(shop)[0]
@@ -110,7 +110,7 @@ func invert(owners map[string]string) map[string]int {
 
 func TestChashSubsetSpreadsAKeyOverItsSet(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: seeding})
-	endpoints := pods(t, 7) // sets of 3: the last has one of its own and the first two
+	endpoints := pods(t, 7) // sets of 3: the last one has one new endpoint and the first two
 	w := s.serve(backend{Name: "shop", HashBy: hashBy("$http_x_key", 3), Endpoints: endpoints})[0]
 	w.seed(1)
 	sets := map[string]bool{}
@@ -135,7 +135,7 @@ func TestChashSubsetSpreadsAKeyOverItsSet(t *testing.T) {
 	}
 }
 
-// scoring is a location that sets what ewma knows of an endpoint.
+// scoring is a location that sets the score of an endpoint.
 const scoring = `location = /score { content_by_lua_block {
 ngx.shared.balancer_ewma:set(ngx.var.arg_of, tonumber(ngx.var.arg_is))
 ngx.shared.balancer_ewma_last_touched_at:set(ngx.var.arg_of, ngx.now())
@@ -150,7 +150,7 @@ func TestEWMAPrefersTheFasterOfTwo(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: scoring + seeding})
 	endpoints := pods(t, 3)
 	w := s.serve(backend{Name: "shop", LoadBalance: "ewma", Endpoints: endpoints})[0]
-	for i, score := range []int{1e9, 1e6, 1e3} { // so far apart that the answers change nothing
+	for i, score := range []int{1e9, 1e6, 1e3} { // far enough apart that responses do not change the order
 		w.getPath(fmt.Sprintf("/score?of=%v&is=%d", endpoints[i], score))
 	}
 	w.seed(1)
@@ -167,9 +167,9 @@ func TestEWMATriesAnotherEndpointAndLearns(t *testing.T) {
 	alive := pods(t, 1)
 	host, port, _ := net.SplitHostPort(freeAddress(t))
 	w := s.serve(backend{Name: "shop", LoadBalance: "ewma", Endpoints: append([]endpoint{{host, port}}, alive...)})[0]
-	w.getPath(fmt.Sprintf("/score?of=%v&is=1000", alive[0])) // so the other one is tried first
+	w.getPath(fmt.Sprintf("/score?of=%v&is=1000", alive[0])) // so that the other one is tried first
 	wantEven(t, tally(t, w, 5), alive, 5)
-	// The log phase, which learns, comes after the answer.
+	// The log phase, which updates the score, comes after the response.
 	s.await("another score", func() bool {
 		got := w.getPath("/scores").body
 		return strings.Contains(got, alive[0].String()) && !strings.Contains(got, alive[0].String()+" 1000\n")
@@ -200,7 +200,7 @@ func TestEWMAForgetsAndSeedsEndpoints(t *testing.T) {
 	}
 }
 
-func TestAnotherAlgorithmMakesAnotherInstance(t *testing.T) {
+func TestANewAlgorithmResetsTheInstance(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	endpoints := pods(t, 2)
 	shop := backend{Name: "shop", Endpoints: endpoints}

@@ -1,7 +1,6 @@
--- The peer of an external authentication whose connections are kept open.
--- nginx itself looks the names in an upstream block up once, when it reads its
--- configuration, and refuses all of it when one is unknown; here they are
--- looked up when they are needed, and follow DNS.
+-- Chooses the peer for external authentication with keepalive connections. nginx itself resolves
+-- the names in an upstream block once, when it reads its configuration, and rejects the whole
+-- configuration if one is unknown. This module resolves them for each request, so they follow DNS.
 
 local math_random = math.random
 
@@ -16,8 +15,8 @@ local BAD_GATEWAY = 502
 
 local _M = {}
 
--- Only in phases that may yield. Returns the name itself if it does not resolve; nil if
--- it resolves to one of the controller's own ports.
+-- Resolves a host and returns "address:port". Returns the host itself if it does not resolve, and
+-- nil if it resolves to one of the controller's own ports. Needs a phase that may yield.
 function _M.resolve(host, port)
   local addresses = dns.lookup(host)
   local peer = { address = addresses[math_random(#addresses)], port = port }
@@ -30,14 +29,15 @@ function _M.resolve(host, port)
   return peer.address .. ":" .. peer.port
 end
 
--- The context comes from whoever asks; a cached answer needs no peer.
+-- Sets the peer of the subrequest. Its context comes from ngx_conf_external_auth. A cached answer
+-- needs no peer.
 function _M.balance()
   local peer = ngx.ctx.auth_peer
   local ok, err
   if peer then
     ok, err = set_current_peer(peer)
   else
-    err = "nobody has looked it up"
+    err = "it was not resolved"
   end
   if not ok then
     ngx.log(ngx.ERR, "no peer for external authentication, ", peer or "-", ": ", err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A service of external authentication that is named is looked up when it is
-// asked: nginx starts without knowing it, and it may move.
+// The host of an external authentication service is resolved at each request: nginx starts even if
+// the name does not resolve, and the service may move.
 func TestExternalAuthenticationByNameFollowsDNS(t *testing.T) {
 	names := serveNames(t)
 	pods := samePort(t, 2)
@@ -33,7 +33,7 @@ content_by_lua_block { ngx.print(ngx.var.authHeader0) }
 	}
 	for _, pod := range pods {
 		names.set("auth.example.com", pod.Address)
-		s.await("an answer of "+pod.Address, func() bool {
+		s.await("a response of "+pod.Address, func() bool {
 			got := w.getPath("/guarded")
 			return got.status == 200 && got.body == pod.Address+":"+pod.Port
 		})

@@ -1,5 +1,5 @@
--- Which endpoint answers a request. Each worker keeps one instance of an
--- algorithm per backend and follows the backends in shared memory by polling.
+-- Chooses the endpoint of a request. Each worker keeps one instance of an algorithm per backend,
+-- and polls shared memory for new backends.
 
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
@@ -24,13 +24,13 @@ local bracket_ipv6 = util.bracket_ipv6
 local set_more_tries = ngx_balancer.set_more_tries
 local set_current_peer = ngx_balancer.set_current_peer
 
--- Seconds between two looks for new backends: how stale a worker may be.
+-- Seconds between two polls for new backends: a worker may be stale for this long.
 local BACKENDS_SYNC_INTERVAL = 1
--- The same for who asked for changes to be taken over at once.
+-- The same with --backends-sync=push.
 local PUSH_INTERVAL = 0.02
 local DEFAULT_ALGORITHM = "round_robin"
 
--- A new algorithm is a file in balancer/ and a line here.
+-- To add an algorithm, add a file in balancer/ and a line here.
 local IMPLEMENTATIONS = {
   round_robin = require("balancer.round_robin"),
   chash = require("balancer.chash"),
@@ -40,8 +40,8 @@ local IMPLEMENTATIONS = {
   sticky_persistent = require("balancer.sticky_persistent"),
 }
 
--- nginx's NGX_BUSY: it answers 502, without a connection to the placeholder of
--- upstream_balancer, whose address need not be unreachable everywhere.
+-- NGX_BUSY of nginx: it answers 502 and does not connect to the placeholder address of
+-- upstream_balancer, which may be reachable in some networks.
 local NO_LIVE_PEER = -3
 
 doors.close({ configuration.prohibited_localhost_port })
@@ -49,13 +49,12 @@ doors.close({ configuration.prohibited_localhost_port })
 local _M = {}
 
 local balancers = {} -- by backend name
-local warned = {} -- algorithms that this worker has complained about
-local external = {} -- backends of ExternalName services, by name: resolved at every poll
-local resolving = {} -- names of those that wait for DNS
+local warned = {} -- algorithms that this worker has logged a warning about
+local external = {} -- backends of ExternalName services, by name; resolved at every poll
+local resolving = {} -- names of backends that wait for DNS
 local last_stamp, last_version = 0, nil
 
--- Algorithms that load-balance alone must not select: they also need a key to hash by,
--- or a cookie.
+-- Algorithms that load-balance alone cannot select: they also need a hash key or a cookie.
 local NEEDS = {
   chash = "upstream-hash-by",
   chashsubset = "upstream-hash-by",
@@ -64,7 +63,7 @@ local NEEDS = {
 }
 
 -- Logs once per worker why an algorithm is not used.
-local function complain(backend, name, reason)
+local function warn_once(backend, name, reason)
   if not warned[name] then
     warned[name] = true
     ngx.log(ngx.WARN, "backend ", backend.name, ": ", reason, ", using ", DEFAULT_ALGORITHM)
@@ -87,11 +86,11 @@ local function algorithm(backend)
     return DEFAULT_ALGORITHM
   end
   if not IMPLEMENTATIONS[name] then
-    complain(backend, name, "no load balancing algorithm " .. name)
+    warn_once(backend, name, "no load balancing algorithm " .. name)
     return DEFAULT_ALGORITHM
   end
   if NEEDS[name] then
-    complain(backend, name, "load balancing algorithm " .. name .. " needs " .. NEEDS[name])
+    warn_once(backend, name, "load balancing algorithm " .. name .. " needs " .. NEEDS[name])
     return DEFAULT_ALGORITHM
   end
   return name
@@ -101,7 +100,7 @@ local function get_implementation(backend)
   return IMPLEMENTATIONS[algorithm(backend)]
 end
 
--- No instance means 503, see rewrite.
+-- A backend without endpoints has no instance. Its requests get 503, see rewrite.
 local function apply_backend(backend)
   if backend.endpoints then
     doors.guard(backend)
@@ -134,7 +133,8 @@ local function sync_backend(backend)
   apply_backend(backend)
 end
 
--- One backend that this code cannot take must not keep the others stale.
+-- Calls a function for a backend and logs an error, so that one bad backend does not block the
+-- others.
 local function try(what, backend, ...)
   local ok, err = pcall(what, backend, ...)
   if not ok then
@@ -143,12 +143,12 @@ local function try(what, backend, ...)
   end
 end
 
--- Resolving waits for DNS servers. By the time they answer the backend may be
--- another one or gone; then the answer is of no use.
+-- Resolves a backend and applies it. If the backend has changed or was removed while DNS servers
+-- were queried, it drops the answer.
 local function sync_external(backend)
   local name = backend.name
   if resolving[name] then
-    return -- a slow server is not asked again by every poll
+    return -- do not query a slow server again at every poll
   end
   resolving[name] = true
   local ok, resolved = pcall(external_name.resolve, backend)
@@ -161,14 +161,14 @@ local function sync_external(backend)
   end
 end
 
--- Each in a thread of its own: one name whose server is slow does not hold up the others.
+-- Resolves each backend in its own thread, so that one slow DNS server does not delay the others.
 local function sync_external_backends()
   for _, backend in pairs(external) do
     ngx.thread.spawn(try, sync_external, backend)
   end
 end
 
--- Returns the name of the backend, if it has one.
+-- Applies a backend, or registers it as external. Returns its name, if it has one.
 local function take(backend)
   local name = type(backend) == "table" and backend.name
   if name and external_name.is(backend) then
@@ -206,9 +206,9 @@ local function sync_changes(delta)
 end
 
 local function sync_backends()
-  -- Before the data, so that data stored in between is looked at again.
+  -- Read the version before the data: data that is stored in between is then read again.
   local version = configuration.get_raw_backends_version
-    and configuration.get_raw_backends_version() -- another configuration module may not have it
+    and configuration.get_raw_backends_version() -- other configuration modules may lack it
   local stamp = configuration.get_raw_backends_last_synced_at()
   if version == last_version and stamp <= last_stamp then
     return
@@ -232,7 +232,7 @@ local function sync_backends()
 
   local backends, err = cjson.decode(data)
   if type(backends) ~= "table" then
-    -- Not marked as seen: it is tried, and complained about, at every poll.
+    -- last_version stays, so every poll tries again and logs the error again.
     ngx.log(ngx.ERR, "could not parse backends data: ", err or "not a list")
     return
   end
@@ -241,8 +241,8 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
--- Looks for a new version all the time, which costs little: a number is read. A
--- version that could not be taken over is left to the polls.
+-- Checks for a new version every PUSH_INTERVAL. This is cheap, because it only reads a number. If
+-- applying a version fails, the next attempt is left to the polls.
 local function follow_closely(poll)
   local seen = last_version
   while not ngx.worker.exiting() do
@@ -266,9 +266,9 @@ local function run(schedule, seconds, what)
   end
 end
 
--- options may have: push, to take over new backends at once rather than at the
--- next poll; on_sync, which is told the number of the backends that this worker
--- serves, at least at every poll.
+-- Optional fields of options: push, to apply new backends immediately rather than at the next poll;
+-- on_sync, a function that gets the version of the backends that this worker serves, at least at
+-- every poll.
 function _M.init_worker(options)
   local on_sync = options and options.on_sync
   local function poll()
@@ -278,8 +278,8 @@ function _M.init_worker(options)
     end
   end
 
-  -- At once: a worker born of a reload serves what its predecessor served.
-  -- But for external names: there are no sockets in this phase.
+  -- Sync now, so that a worker serves the same as its predecessor after a reload. External names
+  -- wait, because this phase has no sockets.
   poll()
   run(ngx.timer.at, 0, sync_external_backends)
   run(ngx.timer.every, BACKENDS_SYNC_INTERVAL, poll)
@@ -289,9 +289,8 @@ function _M.init_worker(options)
   end
 end
 
--- Whether this request goes to the canary of the balancer rather than to the
--- balancer itself. What the client was bound to before comes first: it must
--- not change sides in the middle of a session.
+-- Reports whether this request goes to the canary of the balancer. Session affinity takes
+-- precedence: a client must not change sides in the middle of a session.
 local function route_to_alternative_balancer(instance)
   local names = instance.alternative_backends
   if not names or not names[1] then
@@ -323,7 +322,7 @@ local function route_to_alternative_balancer(instance)
   return choice
 end
 
--- The same instance in all phases and attempts of a request.
+-- Returns the instance of this request, the same in all phases and attempts.
 local function get_balancer()
   local ctx = ngx.ctx
   local instance = ctx.balancer
@@ -362,7 +361,7 @@ function _M.balance()
     return ngx.exit(NO_LIVE_PEER)
   end
 
-  -- Room for one more attempt, each time; proxy_next_upstream_tries sets the limit.
+  -- Allow one more attempt each time; proxy_next_upstream_tries sets the limit.
   set_more_tries(1)
 
   local ok, err = set_current_peer(peer)
@@ -382,7 +381,7 @@ function _M.get_balancer_by_upstream_name(name)
   return balancers[name]
 end
 
--- For specs and for plugins that look inside; the running code does not need them.
+-- For specs and plugins; the running code does not need these.
 setmetatable(_M, { __index = {
   get_implementation = get_implementation,
   sync_backend = sync_backend,

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// tally counts which pods answer n requests for the upstream "shop".
+// tally sends n requests for the upstream "shop" and counts the responses of each pod.
 func tally(t *testing.T, w *worker, n int) map[string]int {
 	t.Helper()
 	answers := map[string]int{}
@@ -32,11 +32,11 @@ func (e endpoint) String() string { return net.JoinHostPort(e.Address, e.Port) }
 func wantEven(t *testing.T, answers map[string]int, endpoints []endpoint, each int) {
 	t.Helper()
 	if len(answers) != len(endpoints) {
-		t.Errorf("pods %v answered, want those of %v", answers, endpoints)
+		t.Errorf("pods %v responded, want %v", answers, endpoints)
 	}
 	for _, e := range endpoints {
 		if answers[e.String()] != each {
-			t.Errorf("pod %v answered %d times, want %d", e, answers[e.String()], each)
+			t.Errorf("pod %v responded %d times, want %d", e, answers[e.String()], each)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestEveryWorkerGoesRoundAllEndpoints(t *testing.T) {
 	}
 }
 
-func TestRemovedEndpointIsNotAskedAgain(t *testing.T) {
+func TestRemovedEndpointGetsNoRequests(t *testing.T) {
 	s := start(t, setup{})
 	endpoints := pods(t, 3)
 	workers := s.serve(backend{Name: "shop", Endpoints: endpoints})
@@ -111,11 +111,11 @@ func TestBadDataKeepsTheOld(t *testing.T) {
 	for _, bad := range []string{`[{"name":`, `7`, `null`} {
 		seen := len(s.log())
 		if status, _ := s.call(http.MethodPost, "/configuration/backends", bad); status != http.StatusCreated {
-			t.Errorf("POST: %d, want 201: the data is not read there", status)
+			t.Errorf("POST: %d, want 201: a POST does not parse the data", status)
 		}
 		for _, w := range workers {
 			line := fmt.Sprintf(" [error] %d#", w.pid)
-			s.await("the complaint of each worker about "+bad, func() bool {
+			s.await("the error of each worker about "+bad, func() bool {
 				log := s.log()[seen:]
 				return strings.Contains(log, line) && strings.Contains(log, complaint)
 			})
@@ -125,15 +125,15 @@ func TestBadDataKeepsTheOld(t *testing.T) {
 	s.awaitMark(workers, s.post(backend{Name: "shop", Endpoints: endpoints[:1]}))
 }
 
-func TestABackendThatCannotBeTakenDoesNotHoldUpOthers(t *testing.T) {
+func TestABadBackendDoesNotBlockOthers(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("backend odd could not be synced")
 	workers := s.serve(backend{Name: "odd", Endpoints: []endpoint{{}}, Service: 1}, backend{Name: "shop", Endpoints: pods(t, 1)})
 	tally(t, workers[0], 1)
 }
 
-// With stamps of whole seconds, a worker that polls between two POSTs of one
-// second would miss the second. Here the clock of the stamps stands still.
+// With timestamps of whole seconds, a worker that polls between two POSTs within one second would
+// miss the second. In this test the clock of the timestamps stands still.
 func TestTwoPostsInOneSecondAreBothApplied(t *testing.T) {
 	s := start(t, setup{Configuration: `rewrite_by_lua_block { ngx.time = function() return 1700000000 end }`})
 	endpoints := pods(t, 2)
@@ -144,7 +144,7 @@ func TestTwoPostsInOneSecondAreBothApplied(t *testing.T) {
 	}
 }
 
-func TestWorkersOfAReloadServeFromTheirFirstRequestOn(t *testing.T) {
+func TestNewWorkersServeTheirFirstRequest(t *testing.T) {
 	s := start(t, setup{})
 	old := map[int]bool{}
 	for _, w := range s.serve(backend{Name: "shop", Endpoints: pods(t, 2)}) {
@@ -154,12 +154,12 @@ func TestWorkersOfAReloadServeFromTheirFirstRequestOn(t *testing.T) {
 	if err := s.process.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitWorkers("new ones only", func(now []nginx.Worker) bool {
+	s.awaitWorkers("new workers only", func(now []nginx.Worker) bool {
 		return len(now) == s.Workers && !slices.ContainsFunc(now, func(w nginx.Worker) bool { return old[w.PID] })
 	})
 	for _, w := range s.workers("shop") {
 		if w.first.status != http.StatusOK {
-			t.Errorf("the first answer of worker %d is %d", w.pid, w.first.status)
+			t.Errorf("the first response of worker %d has status %d", w.pid, w.first.status)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestARefusedConnectionIsTriedAtTheNextEndpoint(t *testing.T) {
 	}
 }
 
-func TestTheConfigurationIsNoEndpoint(t *testing.T) {
+func TestTheStatusPortIsNotAnEndpoint(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("attempted to proxy to self")
 	_, port, _ := net.SplitHostPort(s.Status)
@@ -185,18 +185,18 @@ func TestTheConfigurationIsNoEndpoint(t *testing.T) {
 	workers := s.serve(backend{Name: "shop", Endpoints: doors}, backend{Name: "mixed", Endpoints: append(doors, alive...)})
 	for _, w := range workers {
 		if got := w.getPath("/configuration/backends", "X-Upstream", "shop"); got.status != http.StatusServiceUnavailable {
-			t.Errorf("status %d, want 503; the answer: %s", got.status, got.body)
+			t.Errorf("status %d, want 503; the response: %s", got.status, got.body)
 		}
 		for range 2 * len(doors) {
 			if got := w.get("X-Upstream", "mixed"); got.pod != alive[0].String() {
-				t.Errorf("%s answers, want %s", got.pod, alive[0])
+				t.Errorf("%s responded, want %s", got.pod, alive[0])
 			}
 		}
 	}
 }
 
-// What load-balance may name and cannot work alone. A cookie without a name once
-// took a worker for good.
+// load-balance may name algorithms that need more parameters. In an earlier version, a cookie
+// without a name put a worker into an endless loop.
 func TestAlgorithmsWithoutTheirParametersAreRoundRobin(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	s.expectLog("load balancing algorithm")
@@ -210,12 +210,12 @@ func TestAlgorithmsWithoutTheirParametersAreRoundRobin(t *testing.T) {
 			}
 		}
 		if n := strings.Count(s.log(), "load balancing algorithm "+name+" needs"); n != 1 {
-			t.Errorf("%s: warned %d times, want once", name, n)
+			t.Errorf("%s: %d warnings, want one", name, n)
 		}
 	}
 }
 
-func TestASetIsNoLargerThanThereAreEndpoints(t *testing.T) {
+func TestASubsetIsNotLargerThanTheEndpoints(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	endpoints := pods(t, 4)
 	hash := map[string]any{"upstream-hash-by": "$request_uri", "upstream-hash-by-subset": true, "upstream-hash-by-subset-size": 9999999999}
@@ -225,11 +225,11 @@ func TestASetIsNoLargerThanThereAreEndpoints(t *testing.T) {
 		seen[w.get("X-Upstream", "shop").pod] = true
 	}
 	if len(seen) != len(endpoints) {
-		t.Errorf("%d of %d endpoints answer", len(seen), len(endpoints))
+		t.Errorf("%d of %d endpoints responded", len(seen), len(endpoints))
 	}
 }
 
-// A cookie of 8 KiB, the longest line that nginx takes, costs no time that others would miss.
+// A cookie of 8 KiB, the longest header line that nginx accepts, costs little CPU time.
 func TestHostileCookies(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	w := s.serve(backend{Name: "shop", Affinity: affinity("balanced", nil), Endpoints: pods(t, 2)})[0]
@@ -243,7 +243,7 @@ func TestHostileCookies(t *testing.T) {
 			visit(t, w, cookie)
 		}
 		if took := time.Since(before); took > 2*time.Second {
-			t.Errorf("five requests with %.20s… take %v", cookie, took)
+			t.Errorf("five requests with %.20s… took %v", cookie, took)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func TestUnknownAlgorithmIsRoundRobinWithAWarning(t *testing.T) {
 	wantEven(t, tally(t, w, 10), endpoints, 5)
 	s.awaitMark([]*worker{w}, s.post(backend{Name: "shop", LoadBalance: "least_luck", Endpoints: endpoints}))
 	if n := strings.Count(s.log(), "least_luck"); n != 1 {
-		t.Errorf("warned %d times, want once", n)
+		t.Errorf("%d warnings, want one", n)
 	}
 }
 
@@ -270,7 +270,7 @@ func TestIPv6Endpoint(t *testing.T) {
 	wantEven(t, tally(t, s.serve(backend{Name: "shop", Endpoints: endpoints})[0], 3), endpoints, 3)
 }
 
-func TestARealRoundRobinLibraryWins(t *testing.T) {
+func TestARealRoundRobinLibraryTakesPrecedence(t *testing.T) {
 	dir := folder(t)
 	if err := os.Mkdir(dir+"/resty", 0o755); err != nil {
 		t.Fatal(err)
@@ -287,6 +287,6 @@ return _M
 	s := start(t, setup{Workers: 1, LuaPath: dir + "/?.lua;"})
 	w := s.serve(backend{Name: "shop", Endpoints: pods(t, 3)})[0]
 	if got := tally(t, w, 6); len(got) != 1 {
-		t.Errorf("pods %v answered: the fallback was loaded though there is a library", got)
+		t.Errorf("pods %v responded: Lua loaded the fallback, although the library exists", got)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// TestBench measures what the Lua costs, inside nginx, and writes a table to
-// the file that WINDTUNNEL_BENCH_LUA names: make bench-lua.
+// TestBench measures the cost of the Lua code inside nginx. It writes a table to the file that
+// WINDTUNNEL_BENCH_LUA names, which `make bench-lua` sets.
 func TestBench(t *testing.T) {
 	path := os.Getenv("WINDTUNNEL_BENCH_LUA")
 	if path == "" {
-		t.Skip("a measurement, no test: make bench-lua")
+		t.Skip("not a test but a measurement: make bench-lua")
 	}
 	bench, err := os.ReadFile("spec/bench.lua")
 	if err != nil {
@@ -54,7 +54,7 @@ location = /result { content_by_lua_block { ngx.print(ngx.shared.luaconfig:get("
 		for _, n := range counts {
 			b := c.backend
 			b.Name, b.Endpoints = "shop", pods(t, 1)
-			for i := 1; i < n; i++ { // nobody listens there; one request goes to one of them
+			for i := 1; i < n; i++ { // nothing listens there; one request goes to one of them
 				b.Endpoints = append(b.Endpoints, endpoint{fmt.Sprintf("127.90.%d.%d", i/250, i%250), "9"})
 			}
 			s.expectLog("Connection refused")

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestSpecsWithBusted runs the same specs as TestSpecs with the busted that
-// their authors use, inside nginx, so that they mean the same to both.
+// TestSpecsWithBusted runs the specs of TestSpecs with the real busted, inside nginx, to check that
+// our runner gives the same results.
 func TestSpecsWithBusted(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -32,8 +32,8 @@ func TestSpecsWithBusted(t *testing.T) {
 	})
 }
 
-// busted is where Debian's package lua-busted puts it and what it needs: made
-// for plain Lua 5.1, which LuaJIT reads, too.
+// busted is the path of Debian's package lua-busted and its dependencies. They are built for Lua
+// 5.1, and LuaJIT can load them, too.
 const bustedPath = "/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua;"
 
 func runBusted(t *testing.T, what specs) {
@@ -49,7 +49,7 @@ func runBusted(t *testing.T, what specs) {
 	if found, _ := filepath.Glob("/usr/lib/*/lua/5.1/cjson.so"); len(found) > 0 {
 		c.CPath = filepath.Dir(found[0]) + "/?.so"
 	}
-	// One process, which ends as busted does: it exits when a spec has failed.
+	// Use a single process, because busted calls os.exit when a spec has failed.
 	c.Global = "master_process off;"
 	pattern, files, main := "_spec", c.Code+"/spec", `require("busted.runner")({ standalone = false })`
 	if len(what.files) > 0 {
@@ -83,8 +83,7 @@ func runBusted(t *testing.T, what specs) {
 
 var tapLine = regexp.MustCompile(`^(ok|not ok) \d+(?: - | # (SKIP|PENDING) |\s*)(.*)$`)
 
-// readTAP reads what busted prints: a line for each spec, and after it in
-// comments what was wrong.
+// readTAP parses the output of busted: a line for each spec, followed by comments with its errors.
 func readTAP(text string) (results []result) {
 	for scanner := bufio.NewScanner(strings.NewReader(text)); scanner.Scan(); {
 		line := scanner.Text()

@@ -1,5 +1,5 @@
--- Which side of a canary a request belongs to, by the policy of the canary: a
--- header decides before a cookie, a cookie before chance.
+-- Decides whether a request goes to a canary. The canary's policy first looks at a header, then at
+-- a cookie, then at the weight.
 
 local is_blank = require("util").is_blank
 
@@ -9,8 +9,8 @@ local re_find = ngx.re.find
 
 local _M = {}
 
--- Caches the names of the variables with the header and the cookie of a policy, to avoid
--- building strings for each request. Entries are removed with their policy.
+-- Returns a table that caches the variable name of a policy, to avoid building strings for each
+-- request. Entries are removed with their policy.
 local function kept(name_of)
   return setmetatable({}, { __mode = "k", __index = function(names, policy)
     local name = name_of(policy)
@@ -19,13 +19,14 @@ local function kept(name_of)
   end })
 end
 
--- In the configured case: nginx compares them case-insensitively.
+-- The names keep the configured case: nginx looks variables up case-insensitively.
 local header_variables = kept(function(policy) return "http_" .. policy.header:gsub("-", "_") end)
 local cookie_variables = kept(function(policy) return "cookie_" .. policy.cookie end)
 
 local SWITCH = { always = true, never = false }
 
--- Whether the header decides, and for which side: true, false, or nil for neither.
+-- Returns true if the header selects the canary, false if it excludes it, and nil if it does not
+-- decide.
 local function header_choice(policy, var)
   if is_blank(policy.header) then
     return nil
@@ -68,8 +69,8 @@ local function weight_choice(policy)
   return math.random(total) <= (policy.weight or 0)
 end
 
--- Whether the request with these variables goes to the canary, and what is
--- wrong with the policy, if something is.
+-- Reports whether the request with these variables goes to the canary. The second result is an
+-- error in the policy, if any.
 function _M.chosen(policy, var)
   local choice, err = header_choice(policy, var)
   if choice == nil then

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// side tells from the pod which of two backends answered.
+// side returns which of two backends a pod belongs to.
 func side(pod string, canary []endpoint) string {
 	for _, e := range canary {
 		if pod == e.String() {
@@ -32,23 +32,23 @@ func TestCanaryPrecedence(t *testing.T) {
 		{"weight 0", policy{"weight": 0}, "", "primary"},
 		{"weight 100", policy{"weight": 100}, "", "canary"},
 		{"weight 100 of 1000000000", policy{"weight": 1, "weightTotal": 1000000000}, "", "primary"},
-		{"weight of a total below 100 is of 100", policy{"weight": 100, "weightTotal": 50}, "", "canary"},
+		{"a total below 100 counts as 100", policy{"weight": 100, "weightTotal": 50}, "", "canary"},
 		{"header always", policy{"header": "X-Canary"}, "X-Canary:always", "canary"},
 		{"header never", policy{"header": "X-Canary", "weight": 100}, "X-Canary:never", "primary"},
-		{"header otherwise", policy{"header": "X-Canary", "weight": 100}, "X-Canary:maybe", "canary"},
+		{"header with another value", policy{"header": "X-Canary", "weight": 100}, "X-Canary:maybe", "canary"},
 		{"header before cookie", policy{"header": "X-Canary", "cookie": "c"}, "X-Canary:always Cookie:c=never", "canary"},
 		{"value equal", policy{"header": "X-Canary", "headerValue": "blue"}, "X-Canary:blue", "canary"},
 		{"value unequal falls through", policy{"header": "X-Canary", "headerValue": "blue", "weight": 100}, "X-Canary:red", "canary"},
-		{"value: always means nothing", policy{"header": "X-Canary", "headerValue": "blue"}, "X-Canary:always", "primary"},
-		{"value: never means nothing", policy{"header": "X-Canary", "headerValue": "blue", "cookie": "c"}, "X-Canary:never Cookie:c=always", "canary"},
+		{"value: always has no meaning", policy{"header": "X-Canary", "headerValue": "blue"}, "X-Canary:always", "primary"},
+		{"value: never has no meaning", policy{"header": "X-Canary", "headerValue": "blue", "cookie": "c"}, "X-Canary:never Cookie:c=always", "canary"},
 		{"value before pattern", policy{"header": "X-Canary", "headerValue": "blue", "headerPattern": "."}, "X-Canary:red", "primary"},
 		{"pattern matches", policy{"header": "X-Canary", "headerPattern": "^b.*e$"}, "X-Canary:blue", "canary"},
 		{"pattern does not match", policy{"header": "X-Canary", "headerPattern": "^b.*e$"}, "X-Canary:red", "primary"},
 		{"pattern falls through", policy{"header": "X-Canary", "headerPattern": "^b", "weight": 100}, "X-Canary:red", "canary"},
-		{"pattern is wrong", policy{"header": "X-Canary", "headerPattern": "[", "weight": 100}, "X-Canary:red", "primary"},
+		{"invalid pattern", policy{"header": "X-Canary", "headerPattern": "[", "weight": 100}, "X-Canary:red", "primary"},
 		{"cookie always", policy{"cookie": "c"}, "Cookie:c=always", "canary"},
 		{"cookie never", policy{"cookie": "c", "weight": 100}, "Cookie:c=never", "primary"},
-		{"cookie otherwise", policy{"cookie": "c", "weight": 100}, "Cookie:c=x", "canary"},
+		{"cookie with another value", policy{"cookie": "c", "weight": 100}, "Cookie:c=x", "canary"},
 		{"no cookie", policy{"cookie": "c"}, "", "primary"},
 	}
 	var backends []backend
@@ -96,7 +96,7 @@ func TestCanaryWeightIsAShare(t *testing.T) {
 	}
 }
 
-func TestCanaryThatIsNotThere(t *testing.T) {
+func TestMissingCanary(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	s.expectLog("no alternative balancer for backend: new")
 	s.expectLog("traffic shaping policy is not set for balancer of backend: bare")
@@ -107,7 +107,7 @@ func TestCanaryThatIsNotThere(t *testing.T) {
 		backend{Name: "bare", Endpoints: canary})[0]
 	for _, upstream := range []string{"shop", "shop2"} {
 		if got := w.get("X-Upstream", upstream); side(got.pod, canary) != "primary" {
-			t.Errorf("%s: the canary answered", upstream)
+			t.Errorf("%s: the canary responded", upstream)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestCanaryWeightChangesWithoutNewNodes(t *testing.T) {
 	}
 }
 
-// A client stays on the side it was bound to, whatever the canary's rules say by then.
+// A client stays bound to its side, even if the canary's rules change.
 func TestCanaryAndAffinity(t *testing.T) {
 	for _, mode := range []string{"balanced", "persistent"} {
 		t.Run(mode, func(t *testing.T) {
@@ -152,21 +152,21 @@ func TestCanaryAndAffinity(t *testing.T) {
 			workers := s.serve(list(0)...)
 			stays, givenByPrimary := visit(t, workers[0], "")
 			if side(stays, canary) != "primary" {
-				t.Fatal("weight 0 led to the canary")
+				t.Fatal("a request with weight 0 reached the canary")
 			}
 			s.awaitMark(workers, s.post(list(100)...))
 			moves, givenByCanary := visit(t, workers[0], "")
 			if side(moves, canary) != "canary" {
-				t.Fatal("weight 100 did not lead to the canary")
+				t.Fatal("a request with weight 100 did not reach the canary")
 			}
 			s.awaitMark(workers, s.post(list(50)...))
 			for _, w := range workers {
 				for range 10 {
 					if pod, given := visit(t, w, pairOf(givenByPrimary), "X-Canary", "always"); pod != stays || given != "" {
-						t.Errorf("a client of the primary's %s was answered by %s and given %q", stays, pod, given)
+						t.Errorf("a client bound to %s of the primary got a response from %s and cookie %q", stays, pod, given)
 					}
 					if pod, given := visit(t, w, pairOf(givenByCanary), "X-Canary", "never"); pod != moves || given != "" {
-						t.Errorf("a client of the canary's %s was answered by %s and given %q", moves, pod, given)
+						t.Errorf("a client bound to %s of the canary got a response from %s and cookie %q", moves, pod, given)
 					}
 				}
 			}

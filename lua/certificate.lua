@@ -1,4 +1,4 @@
--- Which certificate a TLS handshake gets, by the host that the client names in it.
+-- Chooses the certificate of a TLS handshake, by the host that the client requests (SNI).
 
 local ssl = require("ngx.ssl")
 local stapling = require("certificate.stapling")
@@ -12,12 +12,12 @@ local tostring = tostring
 local certificate_data = ngx.shared.certificate_data
 local certificate_servers = ngx.shared.certificate_servers
 
--- The host under which the default certificate is stored.
+-- The key of the default certificate.
 local DEFAULT_HOST = "_"
 
 local _M = { is_ocsp_stapling_enabled = false }
 
--- The id of the certificate of a host, or of the wildcard above it.
+-- Returns the id of the certificate of a host, or of the wildcard host that covers it.
 local function uid_of(host)
   local uid = certificate_servers:get(host)
   if uid then
@@ -27,7 +27,7 @@ local function uid_of(host)
   return dot and certificate_servers:get("*" .. sub(host, dot))
 end
 
--- DNS is the same in capitals, and with the root's dot at the end.
+-- Normalizes a host name: DNS ignores case and a trailing dot.
 local function normal(host)
   host = lower(host)
   if sub(host, -1) == "." then
@@ -36,7 +36,7 @@ local function normal(host)
   return host
 end
 
--- Gives the handshake a certificate chain and its key; returns the chain in DER.
+-- Sets the certificate chain and key of the handshake. Returns the chain in DER.
 local function set_certificate(pem)
   local ok, err = ssl.clear_certs()
   if not ok then
@@ -65,8 +65,8 @@ local function set_certificate(pem)
   return chain
 end
 
--- Whether the host of this request has a certificate of its own. Once per
--- request; a client over http may then be sent to https.
+-- Reports whether the host of this request has its own certificate, which a redirect to https
+-- needs. Caches the result per request.
 function _M.configured_for_current_request()
   local ctx = ngx.ctx
   local configured = ctx.cert_configured_for_current_request
@@ -78,8 +78,7 @@ function _M.configured_for_current_request()
   return configured
 end
 
--- In the handshake. Without a certificate of ours, nginx's own from
--- nginx.conf stays.
+-- Runs in the handshake. Without a stored certificate, the one in nginx.conf stays.
 function _M.call()
   local host, err = ssl.server_name()
   if err then

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// makeCertificate returns a certificate and its key as PEM; its serial number tells it from others.
+// makeCertificate returns a certificate and its key as PEM. Tests identify it by its serial number.
 func makeCertificate(t *testing.T, serial int64, names ...string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +39,8 @@ func makeCertificate(t *testing.T, serial int64, names ...string) string {
 		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 }
 
-// startTLS is start with a server that takes its certificates from Lua.
+// startTLS calls start with an HTTPS server that gets its certificates from Lua. It also returns
+// the address of that server.
 func startTLS(t *testing.T, with setup) (s *site, https string) {
 	t.Helper()
 	https = freeAddress(t)
@@ -49,7 +50,7 @@ func startTLS(t *testing.T, with setup) (s *site, https string) {
 	return start(t, with), https
 }
 
-// postServers hands over certificates by id, and ids by host.
+// postServers POSTs certificates by id, and ids by host.
 func (s *site) postServers(certificates, servers map[string]string) (status int, text string) {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]any{"certificates": certificates, "servers": servers})
@@ -59,7 +60,8 @@ func (s *site) postServers(certificates, servers map[string]string) (status int,
 	return s.call(http.MethodPost, "/configuration/servers", string(body))
 }
 
-// serial is the number of the certificate that a client of that host is shown; 0 if the handshake fails.
+// serial returns the serial number of the certificate that a client gets for a host; 0 if the
+// handshake fails.
 func serial(https, host string) int64 {
 	conn, err := tls.Dial("tcp", https, &tls.Config{ServerName: host, InsecureSkipVerify: true})
 	if err != nil {
@@ -82,13 +84,13 @@ func TestCertificateOfAHost(t *testing.T) {
 		"none.example": fallback, "lost.example": fallback, "other.example": fallback, "": fallback, "bad.example": 0,
 	} {
 		if got := serial(https, host); got != want {
-			t.Errorf("%q was shown %d, want %d", host, got, want)
+			t.Errorf("%q got certificate %d, want %d", host, got, want)
 		}
 	}
 	s.postServers(nil, map[string]string{"_": "c", "shop.example": "-1"})
 	for host, want := range map[string]int64{"other.example": 1003, "": 1003, "shop.example": 1003, "x.wild.example": 1002} {
 		if got := serial(https, host); got != want {
-			t.Errorf("with a default, %q was shown %d, want %d", host, got, want)
+			t.Errorf("with a default, %q got certificate %d, want %d", host, got, want)
 		}
 	}
 	s.wantCall("GET", "/configuration/certs?hostname=_", "", http.StatusOK, certificates["c"])
@@ -97,7 +99,7 @@ func TestCertificateOfAHost(t *testing.T) {
 	s.wantCall("GET", "/configuration/servers", "", http.StatusBadRequest, "Only POST requests are allowed!")
 	s.expectLog("could not parse servers")
 	if status, text := s.call("POST", "/configuration/servers", "{"); status != http.StatusBadRequest || !strings.Contains(text, "could not parse servers") {
-		t.Errorf("POST of half an object: %d %s", status, text)
+		t.Errorf("POST of incomplete JSON: %d %s", status, text)
 	}
 }
 
@@ -116,7 +118,7 @@ func TestCertificatesAreSwappedWithoutAFailedHandshake(t *testing.T) {
 				}
 				got := serial(https, "shop.example")
 				if got < last || got < 5000 {
-					t.Errorf("after %d a client was shown %d", last, got)
+					t.Errorf("after certificate %d a client got %d", last, got)
 					return
 				}
 				last = got
@@ -128,32 +130,32 @@ func TestCertificatesAreSwappedWithoutAFailedHandshake(t *testing.T) {
 			t.Errorf("POST: %d %s", status, text)
 		}
 		if got := serial(https, "shop.example"); got != 5000+i {
-			t.Errorf("shown %d right after certificate %d was stored", got, 5000+i)
+			t.Errorf("got certificate %d right after certificate %d was stored", got, 5000+i)
 		}
 	}
 	close(done)
 	load.Wait()
 }
 
-func TestAFullDictionaryOfCertificatesIsToldToTheController(t *testing.T) {
+func TestAFullDictionaryOfCertificatesIsReported(t *testing.T) {
 	s := start(t, setup{CertificateData: "64k"})
 	s.expectLog("certificate_data dictionary is full, LRU entry has been removed to store")
 	s.expectLog("storing certificates: certificate huge: no memory")
 	s.expectLog("a client request body is buffered")
-	told := false
+	reported := false
 	for i := range 40 {
 		uid := "uid-" + string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		status, text := s.postServers(map[string]string{uid: strings.Repeat("x", 4000)}, map[string]string{"shop.example": uid})
 		if status != http.StatusCreated {
 			t.Fatalf("POST: %d", status)
 		}
-		told = told || strings.Contains(text, "LRU entry has been removed to store "+uid)
+		reported = reported || strings.Contains(text, "LRU entry has been removed to store "+uid)
 	}
-	if !told {
-		t.Error("the answers never said that a certificate was pushed out")
+	if !reported {
+		t.Error("no response reported that a certificate was evicted")
 	}
 	if status, _ := s.postServers(map[string]string{"huge": strings.Repeat("x", 80000)}, nil); status != http.StatusInternalServerError {
-		t.Errorf("a certificate that cannot fit: %d, want 500", status)
+		t.Errorf("a certificate that does not fit: %d, want 500", status)
 	}
 }
 
@@ -171,7 +173,7 @@ func TestRedirectToHTTPSOnceThereIsACertificate(t *testing.T) {
 	ask("shop.example", http.StatusPermanentRedirect)
 	ask("SHOP.example:8080", http.StatusPermanentRedirect)
 	ask("a.wild.example", http.StatusPermanentRedirect)
-	ask("other.example", http.StatusOK) // the default certificate is no certificate of the host
+	ask("other.example", http.StatusOK) // the default certificate does not belong to the host
 	ask("shop.example", http.StatusOK, "X-Force-No-Ssl-Redirect", "true")
 	s.postServers(nil, map[string]string{"shop.example": "-1"})
 	ask("shop.example", http.StatusOK)

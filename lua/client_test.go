@@ -14,13 +14,13 @@ type worker struct {
 	site   *site
 	pid    int
 	client *http.Client
-	first  answer // to the request that found it
+	first  answer // to the request by which workers found it
 }
 
-// answer is what a client got.
+// answer is the response to a client.
 type answer struct {
 	status int
-	pod    string // that made it
+	pod    string // that sent it
 	header http.Header
 	body   string
 }
@@ -68,10 +68,10 @@ func (w *worker) getPath(path string, header ...string) answer {
 	got := do(t, w.client, request)
 	pid, err := strconv.Atoi(got.header.Get("X-Worker"))
 	if err != nil {
-		t.Fatalf("no worker in the answer %v", got.header)
+		t.Fatalf("no worker in the response %v", got.header)
 	}
 	if w.pid != 0 && w.pid != pid {
-		t.Fatalf("the connection to worker %d is now one to %d", w.pid, pid)
+		t.Fatalf("worker %[2]d answers on the connection to worker %[1]d", w.pid, pid)
 	}
 	w.pid = pid
 	return got

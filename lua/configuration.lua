@@ -1,5 +1,5 @@
--- The HTTP API by which the controller hands over what changes without a
--- reload, and the shared memory it is kept in for all workers.
+-- The HTTP API through which the controller sends changes that need no reload, and the shared
+-- memory that stores them for all workers.
 
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
@@ -22,31 +22,31 @@ local certificate_data = ngx.shared.certificate_data
 local certificate_servers = ngx.shared.certificate_servers
 local ocsp_response_cache = ngx.shared.ocsp_response_cache
 
--- What the controller says of a host that has no certificate (any more).
+-- The controller sends this id for a host that has no certificate, or no longer has one.
 local NO_CERTIFICATE = "-1"
 
--- Set if enabled: serving, the module; takes_deltas; secret, which every change
--- requires.
+-- Optional fields: serving, the module; takes_deltas, whether to accept changes; secret, which
+-- every POST must contain.
 local _M = {}
 
--- The whole second of the last POST of backends; 1 if there was none.
+-- Returns the time of the last POST of backends, in whole seconds; 1 if there was none.
 function _M.get_raw_backends_last_synced_at()
   return configuration_data:get("raw_backends_last_synced_at") or 1
 end
 
--- A number that every POST of backends makes larger; nil if there was none. It
--- tells apart two POSTs of one second, which the stamp above cannot.
+-- Returns a number that increases with every POST of backends; nil if there was none. It
+-- distinguishes two POSTs within one second, which the timestamp above cannot.
 function _M.get_raw_backends_version()
   return configuration_data:get("raw_backends_version")
 end
 
--- The same of the POSTs of certificates.
+-- Returns the same for POSTs of certificates.
 function _M.get_certificates_version()
   return configuration_data:get("certificates_version")
 end
 
--- Counts on from the clock, not from 0: if the key was evicted from a full
--- dictionary, a number that some worker has seen already must not come back.
+-- A missing key starts at the current time in milliseconds, not at 0: if the key was evicted from a
+-- full dictionary, a number that a worker has already seen must not be used again.
 local function next_version(key)
   return configuration_data:incr(key, 1, floor(ngx.now() * 1000))
 end
@@ -58,8 +58,7 @@ function _M.get_backends_data()
   return configuration_data:get("backends")
 end
 
--- What changed from one version to another, for who follows closely; nil if
--- all must be read.
+-- Returns the changes from one version to another; nil if a worker must read all backends.
 function _M.get_backends_deltas(from, to)
   if _M.takes_deltas and from and to then
     return deltas.between(from, to)
@@ -70,7 +69,8 @@ function _M.get_general_data()
   return configuration_data:get("general")
 end
 
--- nginx keeps a body larger than client_body_buffer_size in a temporary file.
+-- Returns the body of the request. nginx stores a body larger than client_body_buffer_size in a
+-- temporary file.
 local function request_body()
   ngx.req.read_body()
   local body = ngx.req.get_body_data()
@@ -92,8 +92,8 @@ local function request_body()
   return body
 end
 
--- After the data: a worker that sees the new version finds the data of that
--- version or a newer one.
+-- Increases the version, after the data is stored: a worker that sees the new version finds its
+-- data or newer data.
 local function stamp_backends()
   ngx.update_time()
   local ok, err = configuration_data:set("raw_backends_last_synced_at", ngx.time())
@@ -107,8 +107,7 @@ local function set_backends(body)
   local old = configuration_data:get("backends")
   local ok, err, forcible = configuration_data:set("backends", body)
   if not ok then
-    -- What does not fit has pushed out what was there. Put back, it is there
-    -- for workers to come.
+    -- The failed set has evicted the old data. Restore it for new workers.
     if old then
       configuration_data:set("backends", old)
     end
@@ -143,15 +142,16 @@ local function store_backends(body)
   return version, err
 end
 
--- One text, not several: it can be looked for. The sender is told as well.
+-- Logs an error and sends it to the client. The message is one string, so that it can be found in
+-- the log.
 local function fail(status, text, err)
   ngx.log(ngx.ERR, "dynamic-configuration: " .. text .. (err or ""))
   ngx.status = status
   ngx.print(text .. (err or ""))
 end
 
--- Who asks for it can tell by the version which worker serves what was sent, and
--- what changes are changes of.
+-- Answers 201. With the version in the body, the controller can check which workers serve the data,
+-- and later send changes based on it.
 local function created(version)
   ngx.status = ngx.HTTP_CREATED
   if _M.serving or _M.takes_deltas then
@@ -232,7 +232,7 @@ local function handle_general()
   ngx.status = ngx.HTTP_CREATED
 end
 
--- Whose certificate changed must not be given the old one's OCSP response.
+-- Stores certificates by id. If one changes, the OCSP response of the old one is deleted.
 local function store_certificates(certificates, problems, evictions)
   for uid, pem in pairs(certificates) do
     local old = certificate_data:get(uid)
@@ -284,8 +284,8 @@ local function handle_servers()
     return fail(ngx.HTTP_BAD_REQUEST, "could not parse servers: ", err or "not a JSON object")
   end
 
-  -- Certificates first: a handshake in between must not find a host whose
-  -- certificate is not there yet.
+  -- Certificates come first: a handshake in between must not find a host whose certificate is not
+  -- stored yet.
   local problems, evictions = {}, {}
   for _, step in ipairs({ { store_certificates, "certificates" }, { store_servers, "servers" } }) do
     local part = config[step[2]]
@@ -300,7 +300,7 @@ local function handle_servers()
   next_version("certificates_version")
   ngx.status = ngx.HTTP_CREATED
   if #evictions > 0 then
-    ngx.print(table.concat(evictions, "\n")) -- the controller should know, too
+    ngx.print(table.concat(evictions, "\n")) -- report evictions to the controller
   end
 end
 
@@ -338,7 +338,7 @@ local function handle_workers()
   ngx.print(_M.serving.tell(_M.get_certificates_version()))
 end
 
--- What answers at which request URI.
+-- Handlers by request URI.
 local handlers = {
   ["/configuration/servers"] = handle_servers,
   ["/configuration/backends"] = handle_backends,
@@ -351,8 +351,8 @@ local handlers_with_arguments = {
   ["/configuration/backends/delta"] = handle_delta,
 }
 
--- Returns why a request is refused; nil if it is accepted. Tools inside the pod may
--- read without the secret; proxied requests are always refused.
+-- Returns the reason why a request is refused; nil if it is accepted. Tools inside the pod may read
+-- without the secret; proxied requests are always refused.
 local function forbidden(method)
   local var = ngx.var
   if doors.is_proxied(var) then
@@ -387,7 +387,7 @@ function _M.call()
   handle()
 end
 
--- For specs, which look at one request.
+-- For specs.
 setmetatable(_M, { __index = { handle_servers = handle_servers } })
 
 return _M

@@ -15,7 +15,7 @@ func (s *site) wantCall(method, uri, body string, wantStatus int, wantText strin
 	}
 }
 
-func TestReadyOnceBackendsWerePosted(t *testing.T) {
+func TestReadyAfterTheFirstPost(t *testing.T) {
 	s := start(t, setup{})
 	if status, _ := s.call("GET", "/is-dynamic-lb-initialized", ""); status != http.StatusInternalServerError {
 		t.Errorf("status %d before the first POST, want 500", status)
@@ -36,8 +36,8 @@ func TestGetReturnsWhatWasPosted(t *testing.T) {
 	}
 }
 
-// nginx keeps a body of up to client_body_buffer_size in memory, a larger one in a file.
-func TestBodiesAroundTheBuffersSize(t *testing.T) {
+// nginx keeps a body of up to client_body_buffer_size in memory, and a larger one in a file.
+func TestBodiesAroundTheBufferSize(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("a client request body is buffered to a temporary file")
 	const buffer = 16 << 10
@@ -55,7 +55,7 @@ func TestBodiesAroundTheBuffersSize(t *testing.T) {
 	}
 }
 
-func TestWhatTheAPIRefuses(t *testing.T) {
+func TestTheAPIRejectsBadRequests(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("dynamic-configuration: unable to read valid request body")
 	s.wantCall("POST", "/configuration/backends", "[]", http.StatusCreated, "")
@@ -69,8 +69,8 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 	s.wantCall("GET", "/configuration/backends", "", http.StatusOK, "[]")
 }
 
-// Those that were there before stay, for workers to come as well.
-func TestBackendsThatDoNotFitAreRefused(t *testing.T) {
+// The old backends stay, also for new workers.
+func TestBackendsThatDoNotFitAreRejected(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("a client request body is buffered to a temporary file")
 	s.expectLog("dynamic-configuration: error updating configuration: no memory")

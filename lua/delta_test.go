@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// deltas are settings with which nginx takes changes of backends and tells who serves what.
+// deltas are settings with which Lua accepts deltas and reports what workers serve.
 var deltas = map[string]any{"backends_delta": true, "report_workers": true}
 
-// delta is a POST of changes only.
+// delta is the body of a POST of changes only.
 type delta struct {
 	Changed []backend `json:"changed"`
 	Removed []string  `json:"removed"`
 }
 
-// between is what leads from one list of backends to another.
+// between returns the delta from one list of backends to another.
 func between(old, new []backend) delta {
 	d := delta{[]backend{}, []string{}}
 	text := func(b backend) string { encoded, _ := json.Marshal(b); return string(encoded) }
@@ -50,7 +50,7 @@ func (s *site) postDelta(base int, d delta) (status int, text string) {
 	return s.call(http.MethodPost, fmt.Sprint("/configuration/backends/delta?base=", base), string(body))
 }
 
-// mustPostDelta posts one that is taken, and returns its number.
+// mustPostDelta posts a delta, expects that it is accepted, and returns its version.
 func (s *site) mustPostDelta(base int, d delta) int {
 	s.t.Helper()
 	status, text := s.postDelta(base, d)
@@ -73,9 +73,9 @@ func encode(t *testing.T, backends []backend) string {
 	return string(text)
 }
 
-// Whether all backends come or only what changed, and however often a worker
-// looks: it serves the same, as does one that is born later.
-func TestDeltasLeadWhereAllBackendsDo(t *testing.T) {
+// A worker serves the same backends after deltas as after full lists, however often it polls. So
+// does a worker that starts later.
+func TestDeltasEqualFullLists(t *testing.T) {
 	s := start(t, setup{Config: deltas, Server: peeking})
 	s.expectLog("exited on signal 9")
 	random := rand.New(rand.NewPCG(7, 5))
@@ -124,7 +124,7 @@ func TestDeltasLeadWhereAllBackendsDo(t *testing.T) {
 	s.awaitServing(processes, sequence)
 }
 
-func TestADeltaOfOtherBackendsIsRefused(t *testing.T) {
+func TestADeltaOfAnotherBaseIsRejected(t *testing.T) {
 	s := start(t, setup{Config: deltas, Server: peeking})
 	change := func(name string) delta {
 		return delta{Changed: []backend{{Name: name, Endpoints: []endpoint{{"10.0.0.1", "80"}}}}, Removed: []string{}}
@@ -159,14 +159,14 @@ func TestADeltaOfOtherBackendsIsRefused(t *testing.T) {
 			t.Errorf("a worker serves %+v, want only d", got)
 		}
 	}
-	// Whoever asks for the backends gets them with all changes.
-	var told []backend
-	if _, text := s.call(http.MethodGet, "/configuration/backends", ""); json.Unmarshal([]byte(text), &told) != nil || len(told) != 1 || told[0].Name != "d" {
-		t.Errorf("GET tells %s", text)
+	// A GET returns the backends with all deltas applied.
+	var got []backend
+	if _, text := s.call(http.MethodGet, "/configuration/backends", ""); json.Unmarshal([]byte(text), &got) != nil || len(got) != 1 || got[0].Name != "d" {
+		t.Errorf("GET returns %s", text)
 	}
 }
 
-// No memory for another change: the sender is told to send all, which makes room.
+// If there is no memory for another delta, the sender must send the full list, which frees memory.
 func TestADeltaThatDoesNotFit(t *testing.T) {
 	s := start(t, setup{Config: deltas, ConfigurationData: "128k", Server: peeking})
 	s.expectLog("a client request body is buffered")
@@ -190,7 +190,7 @@ func TestADeltaThatDoesNotFit(t *testing.T) {
 		}
 	}
 
-	// All backends that do not fit either leave those that are served.
+	// If the full list does not fit either, the old backends stay.
 	s.expectLog("dynamic-configuration: error updating configuration: no memory")
 	s.wantCall("POST", "/configuration/backends", strings.Repeat(" ", 200000)+"[]", http.StatusBadRequest, "error updating configuration: no memory")
 	processes := s.accepting()
@@ -201,7 +201,7 @@ func TestADeltaThatDoesNotFit(t *testing.T) {
 	s.accepting(processes[0])
 	for _, w := range s.workers("none") {
 		if got := w.peek(); len(got) != 1 || got[0].Name != "b" {
-			t.Errorf("after a POST that did not fit a worker serves %+v", got)
+			t.Errorf("after a POST that did not fit, a worker serves %+v", got)
 		}
 	}
 }

@@ -1,6 +1,6 @@
--- The changes of backends since all of them were POSTed, one after the other,
--- beside the whole in shared memory. A worker that has followed takes over the
--- changes only; a new one takes the whole with all of them.
+-- Stores changes of backends (deltas) in shared memory, next to the full list that was last POSTed.
+-- A worker that is up to date applies only the new deltas; a new worker applies the full list and
+-- all deltas.
 
 local cjson = require("cjson.safe")
 
@@ -12,8 +12,7 @@ local type = type
 
 local data = ngx.shared.configuration_data
 
--- The number of the backends that were POSTed as a whole. While a POST
--- replaces them there is none.
+-- Key of the version of the full list. It is missing while a POST replaces the list.
 local BASE = "backends_base"
 
 local _M = {}
@@ -22,21 +21,21 @@ local function key(version)
   return string.format("backends_delta:%.0f", version)
 end
 
--- Before the whole is replaced. Returns its version, nil if there is none.
+-- Must be called before the full list is replaced. Returns its version, nil if there is none.
 function _M.suspend()
   local base = data:get(BASE)
   data:delete(BASE)
   return base
 end
 
--- After the whole was stored as this version, or was not replaced after all.
+-- Must be called after the full list was stored with this version, or could not be replaced.
 function _M.follow(version)
   if version then
     data:set(BASE, version)
   end
 end
 
--- Drops the changes to a whole that is no more.
+-- Deletes the deltas of a full list that was replaced.
 function _M.forget(base)
   local version = base and base + 1
   while version and data:ttl(key(version)) do
@@ -54,14 +53,14 @@ local function parse(text)
   return delta
 end
 
--- Whether everything that a new worker needs is there: a full dictionary may
--- have thrown out the oldest.
+-- Reports whether the list and the deltas are complete: a full dictionary evicts the oldest
+-- entries.
 local function complete(base, version)
   return base and data:ttl("backends") and (base == version or data:ttl(key(base + 1)))
 end
 
--- Stores a change of the backends that have this version. Returns true, or nil,
--- why not, and whether the whole is wanted instead.
+-- Stores a delta that is based on a version. Returns true; or nil, an error, and whether the
+-- controller should send the full list instead.
 function _M.add(text, version)
   local ok, err = parse(text)
   if not ok then
@@ -69,9 +68,9 @@ function _M.add(text, version)
   end
   local current = data:get("raw_backends_version")
   if not version or version ~= current or not complete(data:get(BASE), current) then
-    return nil, "the backends here are those of " .. tostring(current), true
+    return nil, "the current version of the backends is " .. tostring(current), true
   end
-  -- Safe: a change is not worth the loss of what is there.
+  -- safe_add does not evict other entries.
   ok, err = data:safe_add(key(version + 1), text)
   if not ok then
     return nil, err, true
@@ -79,8 +78,8 @@ function _M.add(text, version)
   return true
 end
 
--- The changes between two versions, parsed, in their order; nil if there was
--- more than changes.
+-- Returns the parsed deltas between two versions, in order; nil if one is missing, for example
+-- because a full list was POSTed in between.
 function _M.between(from, to)
   local list = {}
   for version = from + 1, to do
@@ -93,7 +92,8 @@ function _M.between(from, to)
   return list
 end
 
--- All the changes to the whole, and its version to see that it is still the same.
+-- Returns all deltas to the full list, and the version of the list, with which the caller checks
+-- that the list was not replaced.
 local function all()
   local base, list = data:get(BASE), {}
   while base do
@@ -126,23 +126,23 @@ local function merge(backends, list)
     end
   end
 
-  local merged, there = {}, {}
+  local merged, added = {}, {}
   for _, name in ipairs(order) do
-    if by_name[name] and not there[name] then
-      there[name] = true
+    if by_name[name] and not added[name] then
+      added[name] = true
       merged[#merged + 1] = by_name[name]
     end
   end
   return merged
 end
 
--- The backends as they are after all changes, as JSON. (A list that is empty
--- comes out as an empty object, which is the same to Lua.)
+-- Returns the backends with all deltas applied, as JSON. An empty list inside is encoded as an
+-- empty object, which is the same in Lua.
 function _M.whole()
   local list, base = all()
   local text = data:get("backends")
-  -- With another base the changes are none of this whole. Then a new version is
-  -- about to come, and who reads now will read again.
+  -- If the base has changed, the deltas do not belong to this list. A new version then follows
+  -- soon, and the reader will read again.
   if not text or #list == 0 or data:get(BASE) ~= base then
     return text
   end

@@ -1,6 +1,5 @@
--- The doors are the controller's own ports on loopback, for configuration and internal
--- data. Whoever controls an endpoint, a DNS name or a certificate must not reach them
--- through nginx.
+-- Protects the doors: the controller's own ports on loopback, for configuration and internal data.
+-- A user who controls an endpoint, a DNS name or a certificate must not reach them through nginx.
 
 local ngx = ngx
 local ipairs = ipairs
@@ -10,23 +9,24 @@ local tostring = tostring
 local _M = {}
 
 local closed = {} -- ports, as text
-local refused = {} -- by backend: the last endpoint that was left out
+local refused = {} -- by backend: the last door that was removed
 
--- ports: a list of numbers or texts.
+-- Adds ports, a list of numbers or strings.
 function _M.close(ports)
   for _, port in ipairs(ports) do
     closed[tostring(port)] = true
   end
 end
 
--- The four numbers of an IPv4 address. nginx reads decimals only.
+-- Returns the four numbers of an IPv4 address, nil if it is not one. nginx accepts decimal numbers
+-- only.
 local function ipv4(text)
   local a, b, c, d = text:match("^(%d+)%.(%d+)%.(%d+)%.(%d+)$")
   return tonumber(a), tonumber(b), tonumber(c), tonumber(d)
 end
 
--- The groups in a part of an IPv6 address, between its colons; the last two may be
--- written as an IPv4 address. nil if the part is invalid.
+-- Returns the groups in a part of an IPv6 address, which colons separate. The last two may be
+-- written as an IPv4 address. Invalid groups are left out.
 local function groups_of(part)
   local groups = {}
   for text in part:gmatch("[^:]+") do
@@ -40,7 +40,7 @@ local function groups_of(part)
   return groups
 end
 
--- The eight groups of an IPv6 address (RFC 4291, 2.2); nil if the text is not one.
+-- Returns the eight groups of an IPv6 address (RFC 4291, 2.2); nil if the text is not one.
 local function ipv6(text)
   local before, after = text:match("^(.-)::(.*)$")
   if after and after:find("::", 1, true) then
@@ -59,9 +59,9 @@ local function ipv6(text)
   return #groups == 8 and groups or nil
 end
 
--- The unspecified address also leads to loopback. An address that cannot be parsed
--- counts as loopback.
-local function is_here(address)
+-- Reports whether an address leads to loopback. The unspecified address does, too. An address that
+-- cannot be parsed counts as loopback.
+local function is_loopback(address)
   local first = ipv4(address)
   if first then
     return first == 127 or first == 0
@@ -75,7 +75,7 @@ local function is_here(address)
       return false
     end
   end
-  if groups[6] == 0xffff then -- an IPv4 address
+  if groups[6] == 0xffff then -- an IPv4-mapped address
     return groups[7] < 256 or groups[7] >= 127 * 256 and groups[7] < 128 * 256
   end
   return groups[6] == 0
@@ -83,7 +83,7 @@ end
 
 -- Reports whether an address (IPv6 with or without brackets) and a port are a door.
 function _M.is_closed(address, port)
-  return closed[tostring(port)] ~= nil and is_here(address)
+  return closed[tostring(port)] ~= nil and is_loopback(address)
 end
 
 -- Returns the first endpoint that is a door.
@@ -100,7 +100,7 @@ function _M.guard(backend)
   local door = door_among(backend.endpoints)
   if door and refused[backend.name] ~= door then
     ngx.log(ngx.ERR, "attempted to proxy to self, backend: ", backend.name, ", peer: ", door,
-      ", which is a port of the controller; it is left out")
+      ", which is a port of the controller; ignoring it")
   end
   refused[backend.name] = door
   if not door then
@@ -116,8 +116,8 @@ function _M.guard(backend)
   backend.endpoints = kept
 end
 
--- Reports whether nginx has proxied a request to here: every location that proxies sets
--- at least one of these headers.
+-- Reports whether nginx itself has proxied the request: every location that proxies sets at least
+-- one of these headers.
 function _M.is_proxied(var)
   return var.http_x_forwarded_for ~= nil or var.http_x_real_ip ~= nil
     or var.http_x_sent_from ~= nil

@@ -11,7 +11,7 @@ import (
 
 const secret = "abc"
 
-// ask sends a request to the status server with a header, if it has one.
+// ask sends a request to the status server, with a header if it is not empty.
 func (s *site) ask(method, uri, name, value string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.Status+uri, strings.NewReader("[]"))
@@ -37,7 +37,7 @@ func TestOnlyTheControllerChangesTheConfiguration(t *testing.T) {
 		}
 	}
 	if got := s.ask(http.MethodGet, "/is-dynamic-lb-initialized", "", ""); got != http.StatusInternalServerError {
-		t.Errorf("without backends the load balancer is initialized: status %d", got)
+		t.Errorf("the load balancer is initialized without backends: status %d", got)
 	}
 	if got := s.ask(http.MethodPost, "/configuration/backends", "Authorization", "Bearer "+secret); got != http.StatusCreated {
 		t.Errorf("the controller's own POST: status %d, want 201", got)
@@ -49,7 +49,7 @@ func TestOnlyTheControllerChangesTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestNobodyIsPassedOnToTheConfiguration(t *testing.T) {
+func TestProxiedRequestsToTheConfigurationAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("refused a proxied request")
 	for _, name := range []string{"X-Forwarded-For", "X-Real-IP", "X-Sent-From"} {
@@ -63,7 +63,7 @@ func TestNobodyIsPassedOnToTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestOnlyTheControllerTellsOfTCPEndpoints(t *testing.T) {
+func TestOnlyTheControllerChangesTCPEndpoints(t *testing.T) {
 	s, w, control := streamSite(t, setup{Replace: map[string]string{"secret": secret}})
 	s.expectLog("secret is wrong or missing")
 	text := line(t, backend{Name: "tcp-db", Endpoints: pods(t, 1)})
@@ -73,28 +73,28 @@ func TestOnlyTheControllerTellsOfTCPEndpoints(t *testing.T) {
 		}
 	}
 	if answer := tell(t, control, "Bearer "+secret+" "+text); answer != "" {
-		t.Errorf("the controller is answered %q", answer)
+		t.Errorf("the controller gets the answer %q", answer)
 	}
 	s.await("the endpoint", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status == http.StatusOK })
 }
 
-// The responder of OCSP is whoever a certificate names: without a check, its
-// question replaced the backends.
-func TestNoCertificateNamesTheConfiguration(t *testing.T) {
+// A certificate chooses its OCSP responder. Without a check, an OCSP request to the status port
+// would replace the backends.
+func TestOCSPRequestsDoNotReachTheConfiguration(t *testing.T) {
 	s, https := startTLS(t, setup{Workers: 1, Config: map[string]any{"enable_ocsp": true}})
-	s.expectLog("the responder would be the controller itself")
+	s.expectLog("the responder is a port of the controller")
 	s.post()
 	_, before := s.call(http.MethodGet, "/configuration/backends", "")
 	_, port, _ := net.SplitHostPort(s.Status)
 	s.postServers(map[string]string{"a": newAuthority(t).issue(t, 2, "http://127.0.0.1:"+port+"/configuration/backends")}, map[string]string{"shop.example": "a"})
 	stapled(t, https)
-	s.await("the refusal", func() bool { return strings.Contains(s.log(), "the responder would be the controller itself") })
+	s.await("the error", func() bool { return strings.Contains(s.log(), "the responder is a port of the controller") })
 	if _, after := s.call(http.MethodGet, "/configuration/backends", ""); after != before {
 		t.Errorf("the backends are now %q", after)
 	}
 }
 
-// A responder may answer without end: no worker keeps it all.
+// A responder may send an endless response. A worker must not read all of it.
 func TestAResponderThatNeverEnds(t *testing.T) {
 	for name, answer := range map[string]string{
 		"a line": "a", "a head": "X-A: b\r\n", "a body": "\r\nabc", "chunks": "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
@@ -118,19 +118,19 @@ func TestAResponderThatNeverEnds(t *testing.T) {
 			stapled(t, https)
 			select {
 			case sent := <-ended:
-				if sent > 32<<20 { // 1 MiB is taken, the rest is in the kernel's buffers
-					t.Errorf("the worker took %d bytes", sent)
+				if sent > 32<<20 { // the worker reads 1 MiB, the rest is in the kernel's buffers
+					t.Errorf("the worker accepted %d bytes", sent)
 				}
 			case <-t.Context().Done():
 			case <-time.After(patience):
-				t.Error("the worker still listens")
+				t.Error("the worker still reads")
 			}
-			s.await("the refusal", func() bool { return strings.Contains(s.log(), "OCSP response of certificate") })
+			s.await("the error", func() bool { return strings.Contains(s.log(), "OCSP response of certificate") })
 		})
 	}
 }
 
-// endless repeats a text for ever.
+// endless repeats a text forever.
 type endless string
 
 func (e endless) Read(p []byte) (int, error) {

@@ -1,7 +1,6 @@
-// Package lua holds the Lua code that nginx runs. It stands between the
-// controller, which writes it to where nginx.conf names it, and nginx. Its one
-// rule: module names, entry scripts, shared dictionaries and the wire format
-// are those of ingress-nginx.
+// Package lua contains the Lua code that nginx runs. The controller writes it to the folder that
+// nginx.conf names. Its one rule: module names, entry scripts, shared dictionaries and the wire
+// format are those of ingress-nginx.
 package lua
 
 import (
@@ -12,14 +11,14 @@ import (
 	"path/filepath"
 )
 
-// FS is the code, as it lies below the lua folder.
+// FS contains the code, with paths relative to the lua folder.
 //
 //go:embed *.lua balancer certificate nginx util fallback
 var FS embed.FS
 
-// Write puts the code into a folder, which it makes if need be, and replaces
-// the files it finds there. Folders and files are readable by everyone, as
-// nginx's workers run as another user than the controller.
+// Write writes the code to a folder, which it creates if necessary, and replaces existing files.
+// Folders and files are world-readable, because nginx's workers run as another user than the
+// controller.
 func Write(dir string) error {
 	if err := write(dir); err != nil {
 		return fmt.Errorf("writing the Lua code of nginx: %w", err)
@@ -37,7 +36,7 @@ func write(dir string) error {
 			if err := os.MkdirAll(path, 0o755); err != nil {
 				return err
 			}
-			return os.Chmod(path, 0o755) // whatever the umask
+			return os.Chmod(path, 0o755) // regardless of the umask
 		}
 		text, err := FS.ReadFile(name)
 		if err != nil {

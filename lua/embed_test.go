@@ -43,7 +43,7 @@ func TestWriteIsReadableByEveryoneAndComplete(t *testing.T) {
 		}
 		text, _ := lua.FS.ReadFile(name)
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != string(text) {
-			t.Errorf("%s is not what is embedded (%v)", name, err)
+			t.Errorf("%s differs from the embedded file (%v)", name, err)
 		}
 		return nil
 	})

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// nameserver is a DNS server whose answers the test changes. A name without
-// an entry does not exist; one with an entry nil gets no answer at all.
+// nameserver is a DNS server whose answers a test can change. A name without an entry does not
+// exist; a name whose entry is nil gets no answer.
 type nameserver struct {
 	net.PacketConn
 	sync.Mutex
-	names map[string][]string // by name, addresses
+	names map[string][]string // addresses by name
 	asked map[string]int
-	cut   bool // answers over UDP are cut off: the client must ask over TCP
+	cut   bool // truncate answers over UDP: the client must use TCP
 }
 
 func serveNames(t *testing.T) *nameserver {
@@ -30,7 +30,7 @@ func serveNames(t *testing.T) *nameserver {
 	n := &nameserver{PacketConn: conn, names: map[string][]string{}, asked: map[string]int{}}
 	listener, err := net.Listen("tcp", conn.LocalAddr().String())
 	if err != nil {
-		t.Skip("the port is taken for TCP: ", err)
+		t.Skip("the port is in use for TCP: ", err)
 	}
 	t.Cleanup(func() { listener.Close() })
 	go n.serveTCP(listener)
@@ -81,7 +81,7 @@ func (n *nameserver) timesAsked(name string) int {
 	return n.asked[name]
 }
 
-// answer writes an answer with TTL 0 by hand, with the name compressed.
+// answer encodes an answer with TTL 0 and a compressed name.
 func (n *nameserver) answer(question []byte) []byte {
 	n.Lock()
 	defer n.Unlock()
@@ -123,7 +123,7 @@ func (n *nameserver) answer(question []byte) []byte {
 	return out
 }
 
-// asNameserver is a resolv.conf that names it, as the module reads it.
+// asNameserver returns a replacement of the module for resolv.conf that names this server.
 func (n *nameserver) asNameserver(search ...string) map[string]string {
 	host, port, _ := net.SplitHostPort(n.LocalAddr().String())
 	var quoted []string
@@ -145,7 +145,7 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	port := endpoints[0].Port
 	names.set("db.example.com", endpoints[0].Address, endpoints[1].Address)
 	names.set("short.svc.local", endpoints[2].Address)
-	names.set("silent.example.com") // it never gets an answer, and must not hold up the others
+	names.set("silent.example.com") // it never gets an answer, and must not delay the others
 	workers := s.serve(
 		backend{Name: "silent", Service: externalName, Endpoints: []endpoint{{"silent.example.com", port}}},
 		backend{Name: "shop", Service: externalName, Endpoints: []endpoint{{"db.example.com", port}}},
@@ -180,11 +180,11 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 		}
 	}
 
-	// Another answer is another set of endpoints, without a POST.
+	// A new answer changes the endpoints without a POST.
 	names.set("db.example.com", endpoints[2].Address)
 	answers("shop", endpoints[2])
 
-	// A name that is gone leaves nobody to answer, until it comes back.
+	// A name that no longer exists has no endpoints, until it exists again.
 	names.Lock()
 	delete(names.names, "db.example.com")
 	names.Unlock()
@@ -194,18 +194,18 @@ func TestExternalNameFollowsDNS(t *testing.T) {
 	if n := names.timesAsked("db.example.com.svc.local"); n == 0 {
 		t.Error("a name that does not exist was not tried with the search list")
 	}
-	names.set("silent.example.com", endpoints[0].Address) // nginx need not wait for it to end
+	names.set("silent.example.com", endpoints[0].Address) // so that nginx need not wait for the query when it quits
 	answers("silent", endpoints[0])
 
-	// A backend that is no external name any more keeps its own endpoints.
+	// A backend that is no longer an external name uses its own endpoints.
 	s.awaitMark(workers, s.post(backend{Name: "shop", Endpoints: endpoints[1:2]}))
 	answers("shop", endpoints[1])
 	if got := w.get("X-Upstream", "short"); got.status != http.StatusServiceUnavailable {
-		t.Errorf("a removed external name answers %d", got.status)
+		t.Errorf("a removed external name: status %d", got.status)
 	}
 }
 
-func TestAnswersCutOverUDPAreAskedForOverTCP(t *testing.T) {
+func TestTruncatedAnswersAreRetriedOverTCP(t *testing.T) {
 	names := serveNames(t)
 	names.cut = true
 	e := pods(t, 1)[0]
@@ -228,7 +228,7 @@ func TestExternalNameWithIPv6(t *testing.T) {
 	s.await("the pod on ::1", func() bool { return w.get("X-Upstream", "shop").pod == e.String() })
 }
 
-// samePort starts pods on addresses of their own with one port for all.
+// samePort starts pods on different addresses with the same port.
 func samePort(t *testing.T, n int) []endpoint {
 	t.Helper()
 	for range 20 {
@@ -253,6 +253,6 @@ func samePort(t *testing.T, n int) []endpoint {
 			l.Close()
 		}
 	}
-	t.Fatal("found no port that is free on several addresses")
+	t.Fatal("no port is free on several addresses")
 	return nil
 }

@@ -1,5 +1,5 @@
--- What a request needs before and after it is proxied, whatever backend it
--- goes to: who the client says it talked to, redirects to https, HSTS.
+-- Handles what all requests need, whatever their backend: the original host, port and scheme,
+-- redirects to https, HSTS.
 
 local io = io
 local math = math
@@ -17,8 +17,8 @@ local config -- cfg.json
 local seed_random = math.randomseed
 local seeded_worker
 
--- Third-party modules seed from the clock when they are loaded, in all workers
--- alike: workers would then pick the same nodes at the same time.
+-- Allows only one seed per worker. Third-party modules seed from the clock when they are loaded, so
+-- all workers would get the same seed and pick the same nodes at the same time.
 math.randomseed = function(seed)
   local pid = ngx.worker.pid()
   if seeded_worker == pid then
@@ -39,7 +39,7 @@ local function random_seed()
   local bytes = file:read(4)
   file:close()
   if not bytes or #bytes < 4 then
-    return nil, "/dev/urandom ended"
+    return nil, "/dev/urandom returned too few bytes"
   end
 
   local a, b, c, d = bytes:byte(1, 4)
@@ -59,23 +59,22 @@ function _M.set_config(new_config)
   config = new_config
 end
 
--- The host without its port; the colons inside an IPv6 literal's brackets stay.
+-- Returns the host without its port. It keeps the colons inside the brackets of an IPv6 address.
 local function without_port(host)
   return (host:gsub(":%d+$", ""))
 end
 
--- A chain of proxies makes a list; its first item is what the client used. Takes linear
--- time for any value that a client sends.
+-- Returns the first item of a list, which is what the client used if several proxies have appended
+-- to it. Takes linear time for any value that a client sends.
 local function first_of_list(text)
   local comma = text:find(",", 1, true)
   local first = comma and text:sub(1, comma - 1) or text
   return first:match("^.*%S") or ""
 end
 
--- Sets the one header that nginx's realip module reads: the addresses from the header
--- of the proxies, followed by the peer from the PROXY protocol.
--- The module has read the header before Lua runs. A client that sends it could have
--- chosen its own address, so the request is refused.
+-- Sets the header that nginx's realip module reads: the addresses from the header of the proxies,
+-- followed by the peer from the PROXY protocol. The module has already read the header when Lua
+-- runs. A client that sends it could choose its own address, so such a request gets 400.
 function _M.chain_addresses()
   if ngx.req.is_internal() then
     return
@@ -88,23 +87,23 @@ function _M.chain_addresses()
   ngx.req.set_header(header, var.full_x_forwarded_for)
 end
 
--- Returns the port that the client has connected to, if known.
+-- Returns the port that the client connected to, if known.
 local function server_port()
   local port = ngx.var.server_port
   if config.use_proxy_protocol then
-    local told = ngx.var.proxy_protocol_server_port
-    if told and told ~= "" then
-      return told
+    local port_of_proxy = ngx.var.proxy_protocol_server_port
+    if port_of_proxy and port_of_proxy ~= "" then
+      return port_of_proxy
     end
   end
   if config.is_ssl_passthrough_enabled and port == config.listen_ports.ssl_proxy then
-    return "443" -- where the controller hands connections on is nobody's business
+    return "443" -- hide the port to which the controller passes connections
   end
   return port
 end
 
--- How the client has connected: a balancer of port 443 that speaks the PROXY
--- protocol may have ended TLS.
+-- Returns the scheme that the client used. A load balancer on port 443 that uses the PROXY protocol
+-- may have terminated TLS.
 local function server_scheme()
   local var = ngx.var
   if config.use_proxy_protocol and var.proxy_protocol_server_port == "443" then
@@ -113,8 +112,9 @@ local function server_scheme()
   return var.scheme
 end
 
--- Where the client believes it sent the request; nginx passes it on to the backend.
-local function note_origin()
+-- Sets the variables with the scheme, host and port that the client used. nginx passes them on to
+-- the backend.
+local function set_origin()
   local var = ngx.var
   var.pass_access_scheme = var.scheme
   var.best_http_host = var.http_host or var.host
@@ -134,7 +134,7 @@ local function note_origin()
 
   local port, listen = var.pass_server_port, config.listen_ports
   if port == listen.https or (config.is_ssl_passthrough_enabled and port == listen.ssl_proxy) then
-    port = "443" -- what is listened on may be another port than the one clients see
+    port = "443" -- nginx may listen on another port than the one that clients use
   end
   var.pass_port = port
 end
@@ -147,8 +147,7 @@ local function wants_https()
   if var.force_ssl_redirect == "true" then
     return true
   end
-  -- Not without a certificate of the host: the fallback certificate is
-  -- nobody's, and browsers would stop there.
+  -- Do not redirect without a certificate for the host: browsers reject the fallback certificate.
   return var.ssl_redirect == "true" and certificate.configured_for_current_request()
 end
 
@@ -166,7 +165,7 @@ local function https_url()
   return "https://" .. host .. uri
 end
 
--- The same request at another host, and at the port that the client came to.
+-- Redirects to the same URI at another host, on the port that the client used.
 function _M.redirect_to_host(host)
   local var = ngx.var
   local scheme, port = server_scheme(), server_port()
@@ -183,7 +182,7 @@ function _M.redirect_to_host(host)
 end
 
 function _M.rewrite()
-  note_origin()
+  set_origin()
   if wants_https() then
     return ngx.redirect(https_url(), tonumber(config.http_redirect_code))
   end

@@ -17,16 +17,16 @@ func TestRedirectToHTTPS(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	w := s.serve(backend{Name: "shop", Endpoints: pods(t, 1)})[0]
 	for _, c := range []struct{ name, path, location, header string }{
-		{"not asked for", "/", "", ""},
-		{"not without a certificate of the host", "/", "", "Host:shop.example"},
-		{"asked for", "/a?b=1", "https://shop.example/a?b=1", "X-Force-Ssl-Redirect:true"},
-		{"the host's port goes", "/a", "https://shop.example/a", "X-Force-Ssl-Redirect:true Host:shop.example:8080"},
-		{"an IPv6 literal stays whole", "/a", "https://[::1]/a", "X-Force-Ssl-Redirect:true Host:[::1]:80"},
-		{"a trailing slash goes", "/a/", "https://shop.example/a", "X-Force-Ssl-Redirect:true"},
-		{"a trailing slash stays", "/a/", "https://shop.example/a/", "X-Force-Ssl-Redirect:true X-Preserve-Trailing-Slash:true"},
+		{"disabled", "/", "", ""},
+		{"no certificate for the host", "/", "", "Host:shop.example"},
+		{"forced", "/a?b=1", "https://shop.example/a?b=1", "X-Force-Ssl-Redirect:true"},
+		{"the port of the host is removed", "/a", "https://shop.example/a", "X-Force-Ssl-Redirect:true Host:shop.example:8080"},
+		{"an IPv6 address is kept", "/a", "https://[::1]/a", "X-Force-Ssl-Redirect:true Host:[::1]:80"},
+		{"a trailing slash is removed", "/a/", "https://shop.example/a", "X-Force-Ssl-Redirect:true"},
+		{"a trailing slash is preserved", "/a/", "https://shop.example/a/", "X-Force-Ssl-Redirect:true X-Preserve-Trailing-Slash:true"},
 		{"with port", "/a", "https://shop.example:8443/a", "X-Force-Ssl-Redirect:true X-Use-Port-In-Redirects:true"},
 		{"forbidden", "/a", "", "X-Force-Ssl-Redirect:true X-Force-No-Ssl-Redirect:true"},
-		{"before the question for endpoints", "/a", "https://shop.example/a", "X-Force-Ssl-Redirect:true X-Upstream:none"},
+		{"before the check for endpoints", "/a", "https://shop.example/a", "X-Force-Ssl-Redirect:true X-Upstream:none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			header := []string{"X-Upstream", "shop", "Host", "shop.example"}
@@ -46,7 +46,7 @@ func TestRedirectToHTTPS(t *testing.T) {
 	}
 }
 
-func TestForwardedHeadersAreBelievedOnlyWhenSaid(t *testing.T) {
+func TestForwardedHeadersAreTrustedOnlyIfConfigured(t *testing.T) {
 	for _, believe := range []bool{false, true} {
 		t.Run(fmt.Sprint(believe), func(t *testing.T) {
 			s := start(t, setup{Workers: 1, Config: map[string]any{"use_forwarded_headers": believe}})
@@ -56,10 +56,10 @@ func TestForwardedHeadersAreBelievedOnlyWhenSaid(t *testing.T) {
 			_, port, _ := net.SplitHostPort(s.HTTP)
 			want := "Host shop.example\nPort " + port + "\nProto http\n"
 			if believe {
-				want = "Host first.example\nPort 443\nProto https\n" // 8443 is our https port
+				want = "Host first.example\nPort 443\nProto https\n" // 8443 is nginx's https port
 			}
 			if got.body != want {
-				t.Errorf("the pod was told %q, want %q", got.body, want)
+				t.Errorf("the pod got %q, want %q", got.body, want)
 			}
 		})
 	}
@@ -70,10 +70,10 @@ func TestHSTSIsForHTTPS(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: "listen " + https + " ssl;\nssl_certificate " + pair + ";\nssl_certificate_key " + pair + ";"})
 	w := s.serve(backend{Name: "shop", Endpoints: pods(t, 1)})[0]
 	if got := w.get("X-Upstream", "shop").header.Get("Strict-Transport-Security"); got != "" {
-		t.Errorf("an answer over http has HSTS %q", got)
+		t.Errorf("a response over http has HSTS %q", got)
 	}
 
-	// The pod is asked, through nginx, over TLS.
+	// Send a request to the pod through nginx, over TLS.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+https, nil)
@@ -86,14 +86,14 @@ func TestHSTSIsForHTTPS(t *testing.T) {
 		t.Errorf("HSTS %q", got)
 	}
 	if !strings.Contains(answer.body, "Proto https\n") {
-		t.Errorf("the pod was told %q", answer.body)
+		t.Errorf("the pod got %q", answer.body)
 	}
 }
 
 // certificate writes a certificate and its key to a file.
 func certificate(t *testing.T) string {
 	t.Helper()
-	server := httptest.NewTLSServer(nil) // it brings a certificate
+	server := httptest.NewTLSServer(nil) // for its certificate
 	server.Close()
 	pair := server.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLuacheck finds what Lua itself does not: a global by mistake, a variable
-// that nobody reads, a line that is too long.
+// TestLuacheck runs luacheck, which finds mistakes that Lua accepts: accidental globals, unused
+// variables, long lines.
 func TestLuacheck(t *testing.T) {
 	t.Parallel()
 	path, err := exec.LookPath("luacheck")

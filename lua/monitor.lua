@@ -1,5 +1,5 @@
--- Tells the controller about each request, for its metrics: records are
--- gathered and sent once a second, as a request must not wait for that.
+-- Sends a record of each request to the controller, for its metrics. Records are sent in batches,
+-- once a second, so that requests do not wait.
 
 local cjson = require("cjson.safe")
 local new_table = require("table.new")
@@ -13,7 +13,7 @@ local tostring = tostring
 local _M = {}
 
 local SOCKET = "unix:/tmp/nginx/prometheus-nginx.socket"
--- Seconds between two sendings.
+-- Seconds between two batches.
 local FLUSH_INTERVAL = 1
 local DEFAULT_BATCH = 10000
 
@@ -22,7 +22,7 @@ local max_size = DEFAULT_BATCH
 local batch, count = new_table(DEFAULT_BATCH, 0), 0
 local dropped = 0
 
--- Smaller than the default is not taken: the controller only ever raises it.
+-- Ignores sizes below the default: the controller can only increase it.
 function _M.set_metrics_max_batch_size(size)
   if size > DEFAULT_BATCH then
     max_size = size
@@ -34,10 +34,10 @@ function _M.get_metrics_batch()
 end
 
 local function number(text)
-  return tonumber(text) or -1 -- values of several attempts are no number, either
+  return tonumber(text) or -1 -- -1 also for lists, which have a value per attempt
 end
 
--- The order is that of the wire: encoders keep the order in which keys came.
+-- The fields are in the order of the wire format: some encoders keep the order of insertion.
 local function record()
   local var = ngx.var
   return {
@@ -84,14 +84,14 @@ function _M.flush(premature)
   end
   if dropped > 0 then
     ngx.log(ngx.WARN, "metrics of ", dropped, " requests were dropped: more than ", max_size,
-      " came between two sendings")
+      " arrived between two batches")
     dropped = 0
   end
   if count == 0 then
     return
   end
 
-  -- Emptied before sending, which waits while requests come.
+  -- Empty the batch before sending: sending yields, and new requests arrive meanwhile.
   local payload, err = cjson.encode(batch)
   clear_table(batch)
   count = 0
@@ -106,7 +106,7 @@ function _M.flush(premature)
   end
 end
 
--- path is for an installation whose files lie elsewhere.
+-- path: the socket, if it is not at the default path.
 function _M.init_worker(max_batch_size, path)
   if max_batch_size then
     _M.set_metrics_max_batch_size(max_batch_size)
@@ -120,7 +120,7 @@ function _M.init_worker(max_batch_size, path)
   end
 end
 
--- In the log phase.
+-- Runs in the log phase.
 function _M.call()
   if count >= max_size then
     dropped = dropped + 1

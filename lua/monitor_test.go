@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// record is what the controller's metrics are made from.
+// record is the record of a request, from which the controller computes its metrics.
 type record struct {
 	Host, Namespace, Ingress, Service, Canary, Path, Method, Status string
 	RequestLength, RequestTime, ResponseLength                      float64
@@ -24,7 +24,7 @@ func TestMonitorSendsARecordOfEachRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if err := os.Chmod(path, 0o666); err != nil { // workers are another user
+	if err := os.Chmod(path, 0o666); err != nil { // workers run as another user
 		t.Fatal(err)
 	}
 	records := make(chan record, 100)

@@ -1,5 +1,5 @@
--- init_by_lua: runs in the master before the workers are forked, once per
--- (re)load. Reads cfg.json and loads every module, so that workers share them.
+-- init_by_lua: runs in the master before it forks the workers, at each start and reload. Reads
+-- cfg.json and loads every module, so that the workers share them.
 
 local cfg = require("util.cfg")
 local doors = require("doors")
@@ -7,7 +7,8 @@ local secret = require("util.secret")
 
 local folder = cfg.folder()
 
--- Stand-ins for libraries that not every nginx has. Last on the path: a real one wins.
+-- Substitutes for libraries that some nginx packages lack. They are last on the path, so a real
+-- library takes precedence.
 package.path = package.path .. ";" .. folder .. "/fallback/?.lua"
 
 local config = cfg.read(folder)

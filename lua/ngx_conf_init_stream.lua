@@ -1,4 +1,4 @@
--- init_by_lua of the stream block, whose Lua is another one than http's.
+-- init_by_lua of the stream block, which has its own Lua VM.
 
 local cfg = require("util.cfg")
 local doors = require("doors")
@@ -6,7 +6,8 @@ local secret = require("util.secret")
 
 local folder = cfg.folder()
 
--- Stand-ins for libraries that not every nginx has. Last on the path: a real one wins.
+-- Substitutes for libraries that some nginx packages lack. They are last on the path, so a real
+-- library takes precedence.
 package.path = package.path .. ";" .. folder .. "/fallback/?.lua"
 
 local config = cfg.read(folder)

@@ -4,7 +4,7 @@ local cfg = require("util.cfg")
 
 local config = cfg.read(cfg.folder())
 
-lua_ingress.init_worker() -- first: it seeds the random numbers that balancing starts from
+lua_ingress.init_worker() -- first: it seeds the random numbers, which balancers use
 balancer.init_worker({
   push = config.backends_sync == "push",
   on_sync = serving and serving.note,

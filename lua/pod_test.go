@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// addresses counts the loopback addresses handed out: each test server has its
-// own, so that no port is taken by another between its choice and its use.
+// addresses counts the loopback addresses in use. Each test server has its own address, so that no
+// other server can take its port between choosing and listening.
 var addresses atomic.Int32
 
 func listen(t *testing.T) net.Listener {
@@ -25,8 +25,8 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// pods starts servers on addresses of their own that tell their address and
-// what they were sent.
+// pods starts servers, each on its own address, that respond with their address and the request
+// they got.
 func pods(t *testing.T, n int) []endpoint {
 	t.Helper()
 	var endpoints []endpoint
@@ -44,7 +44,7 @@ func servePod(t *testing.T, listener net.Listener) endpoint {
 			fmt.Fprintln(w, name, r.Header.Get("X-Forwarded-"+name))
 		}
 	}))
-	if err := server.Listener.Close(); err != nil { // it brings one on another address
+	if err := server.Listener.Close(); err != nil { // NewUnstartedServer listens on another address
 		t.Fatal(err)
 	}
 	server.Listener = listener
@@ -54,7 +54,7 @@ func servePod(t *testing.T, listener net.Listener) endpoint {
 	return endpoint{host, port}
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress returns an address on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener := listen(t)
@@ -64,8 +64,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// statusAddress is one for the status server. Lua lets nobody be proxied to its
-// port on any loopback address, so it is none that the kernel gives to pods.
+// statusAddress returns an address for the status server. Lua refuses to proxy to its port on any
+// loopback address, so the port must not be one that the kernel may assign to a pod.
 func statusAddress(t *testing.T) string {
 	t.Helper()
 	free, err := port.Free(1)

@@ -10,8 +10,7 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// withoutPolls is the code with an hour between two polls, so that whatever
-// comes to a worker came otherwise.
+// withoutPolls returns Lua code that polls once an hour, so that workers only get changes by push.
 func withoutPolls(t *testing.T) map[string]string {
 	t.Helper()
 	code, err := lua.FS.ReadFile("balancer.lua")
@@ -20,7 +19,7 @@ func withoutPolls(t *testing.T) map[string]string {
 	}
 	rare := strings.Replace(string(code), "BACKENDS_SYNC_INTERVAL = 1\n", "BACKENDS_SYNC_INTERVAL = 3600\n", 1)
 	if rare == string(code) {
-		t.Fatal("balancer.lua does not have the interval of the polls where this test looks for it")
+		t.Fatal("balancer.lua has no line with the poll interval")
 	}
 	return map[string]string{"balancer.lua": rare}
 }
@@ -33,23 +32,23 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 	sequence := s.sequence("[]")
 	s.awaitServing(workers, sequence)
 
-	for i := range 50 { // many in each second
+	for i := range 50 { // many per second
 		sequence = s.mustPostDelta(sequence, delta{Changed: []backend{{Name: fmt.Sprint(i), Endpoints: pods(t, 1)}}, Removed: []string{}})
 	}
 	s.awaitServing(workers, sequence)
 
-	// What no worker can read is complained about once, and the next one is served.
+	// For invalid data every worker logs one error, and then serves the next POST.
 	s.sequence("[{")
-	s.await("a complaint of each worker", func() bool {
+	s.await("an error from each worker", func() bool {
 		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
 	})
-	for range 200 { // while they look again and again
+	for range 200 { // while they check the version repeatedly
 		s.serving()
 	}
 	sequence = s.sequence("[]")
 	s.awaitServing(workers, sequence)
 	if n := strings.Count(s.log(), "could not parse backends data"); n != len(workers) {
-		t.Errorf("%d workers complained %d times", len(workers), n)
+		t.Errorf("%d workers logged %d errors", len(workers), n)
 	}
 
 	if err := syscall.Kill(workers[0].PID, syscall.SIGKILL); err != nil {
@@ -59,11 +58,11 @@ func TestPushReachesEveryWorkerWithoutAPoll(t *testing.T) {
 	sequence = s.sequence("[]")
 	s.awaitServing(workers, sequence)
 
-	// A worker that still looks for changes ends all the same.
+	// A worker that checks for changes still exits.
 	if err := s.process.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.await("the old workers' end", func() bool {
+	s.await("the end of the old workers", func() bool {
 		for _, worker := range workers {
 			if _, err := os.Stat(fmt.Sprint("/proc/", worker.PID)); err == nil {
 				return false

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The library is asked inside nginx; what it answers is printed.
+// The test calls the library inside nginx, which prints the results.
 const turns = `location /turns { content_by_lua_block {
 local roundrobin = require("resty.roundrobin")
 local function say(what, rr, n)

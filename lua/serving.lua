@@ -1,6 +1,6 @@
--- Which configuration each worker serves. Every worker notes it in shared
--- memory as soon as it has taken something over, and any worker can tell it of
--- all: whoever asks need not reach each of them by a connection.
+-- Records which configuration each worker serves. Every worker writes a note to shared memory when
+-- it has applied a change. Any worker can report the notes of all workers, so that a client need
+-- not connect to each of them.
 
 local cjson = require("cjson.safe")
 
@@ -10,36 +10,36 @@ local string = string
 local table = table
 local tonumber = tonumber
 
--- In every template for ingress-nginx, and kept over reloads.
+-- Every template for ingress-nginx has this dictionary, and it survives reloads.
 local notes = ngx.shared.luaconfig
 
 local PREFIX = "serving:"
--- Seconds after which a worker that notes nothing any more is taken for gone.
--- They note something at every poll.
+-- Seconds until a note expires. Workers renew it at every poll, so a worker without a note has
+-- ended.
 local EXPIRY = 10
 
 local _M = {}
 
 local generation
 
--- In the master: the workers forked from it, also later in place of one that
--- died, are of one generation.
+-- Runs in the master. All workers that it forks have the same generation, including later
+-- replacements of workers that died.
 function _M.init()
   generation = notes:incr("generation", 1, 0)
 end
 
--- In a worker. backends: the number of those it serves, see configuration.
+-- Runs in a worker. backends: the version that it serves, see configuration.
 function _M.note(backends)
   local note = string.format("%d %d %.0f", generation, ngx.worker.count(), backends or 0)
   local ok, err = notes:set(PREFIX .. ngx.worker.pid(), note, EXPIRY)
   if not ok then
-    ngx.log(ngx.ERR, "noting what this worker serves: ", err)
+    ngx.log(ngx.ERR, "could not record what this worker serves: ", err)
   end
 end
 
--- All workers as a JSON list: pid; generation, a number that grows with every
--- load of the configuration; workers, how many there are of that generation;
--- backends and certificates, the numbers of the POSTs they serve, 0 for none.
+-- Returns all workers as a JSON list of objects with the fields pid; generation, a number that
+-- increases with every load of the configuration; workers, the number of workers of that
+-- generation; backends and certificates, the versions that the worker serves, 0 for none.
 function _M.tell(certificates)
   local list = {}
   for _, key in ipairs(notes:get_keys(0)) do
@@ -52,7 +52,7 @@ function _M.tell(certificates)
         generation = tonumber(its_generation),
         workers = tonumber(workers),
         backends = tonumber(backends),
-        certificates = certificates or 0, -- read from shared memory at each handshake
+        certificates = certificates or 0, -- each handshake reads them from shared memory
       })
     end
   end

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// serving is what a worker says of itself.
+// serving is the report of a worker.
 type serving struct{ PID, Generation, Workers, Backends, Certificates int }
 
 func (s *site) serving() []serving {
@@ -28,7 +28,7 @@ func (s *site) serving() []serving {
 	return all
 }
 
-// sequence posts backends and returns the number they were given.
+// sequence posts backends and returns their version.
 func (s *site) sequence(body string) int {
 	s.t.Helper()
 	status, text := s.call(http.MethodPost, "/configuration/backends", body)
@@ -39,11 +39,11 @@ func (s *site) sequence(body string) int {
 	return n
 }
 
-// awaitServing waits until these workers, and of their generation no other,
-// have said that they serve the sequence number.
+// awaitServing waits until these workers, and no other workers of their generation, report that
+// they serve the version.
 func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation int) {
 	s.t.Helper()
-	s.await("all workers saying that they serve it", func() bool {
+	s.await("the report of all workers that they serve the version", func() bool {
 		said := s.serving()
 		for _, worker := range workers {
 			i := slices.IndexFunc(said, func(one serving) bool { return one.PID == worker.PID })
@@ -60,8 +60,8 @@ func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation in
 	return generation
 }
 
-// accepting are the workers that take connections, once there are as many as
-// there should be and no old one is among them.
+// accepting returns the workers that accept connections, when the number is right and no old worker
+// is among them.
 func (s *site) accepting(old ...nginx.Worker) (fresh []nginx.Worker) {
 	s.t.Helper()
 	isOld := func(w nginx.Worker) bool {
@@ -74,7 +74,7 @@ func (s *site) accepting(old ...nginx.Worker) (fresh []nginx.Worker) {
 	return fresh
 }
 
-func TestEachWorkerTellsWhatItServes(t *testing.T) {
+func TestEachWorkerReportsWhatItServes(t *testing.T) {
 	s := start(t, setup{Config: map[string]any{"report_workers": true}})
 	workers := s.accepting()
 	first := s.awaitServing(workers, 0)
@@ -84,30 +84,30 @@ func TestEachWorkerTellsWhatItServes(t *testing.T) {
 	one := s.sequence("[]")
 	two := s.sequence("[]")
 	if two <= one {
-		t.Errorf("POSTs were given the numbers %d and %d", one, two)
+		t.Errorf("the versions of two POSTs are %d and %d", one, two)
 	}
 	if again := s.awaitServing(workers, two); again != first {
 		t.Errorf("generation %d without a reload", again)
 	}
 
-	// What it cannot read it does not serve.
+	// A worker does not report a version that it could not parse.
 	s.expectLog("could not parse backends data")
 	s.sequence("[{")
-	s.await("a complaint of each worker", func() bool {
+	s.await("an error from each worker", func() bool {
 		return strings.Count(s.log(), "could not parse backends data") >= len(workers)
 	})
 	s.awaitServing(workers, two)
 	three := s.sequence("[]")
 	s.awaitServing(workers, three)
 
-	// One that takes the place of a dead one serves the same, and is of the same generation.
+	// A replacement of a dead worker serves the same, and has the same generation.
 	s.expectLog("exited on signal 9")
 	if err := syscall.Kill(workers[0].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	workers = s.accepting(workers[0])
 	if again := s.awaitServing(workers, three); again != first {
-		t.Errorf("generation %d after the death of a worker", again)
+		t.Errorf("generation %d after a worker died", again)
 	}
 
 	old := workers
@@ -124,12 +124,12 @@ func TestEachWorkerTellsWhatItServes(t *testing.T) {
 	}
 	for _, one := range s.serving() {
 		if one.Certificates == 0 {
-			t.Errorf("%+v does not tell of the certificates", one)
+			t.Errorf("%+v does not report the certificates", one)
 		}
 	}
 }
 
-func TestWorkersTellNothingUnasked(t *testing.T) {
+func TestWorkersReportNothingByDefault(t *testing.T) {
 	s := start(t, setup{})
 	if status, text := s.call(http.MethodGet, "/configuration/workers", ""); status != http.StatusNotFound || text != "Not found!" {
 		t.Errorf("%d %q", status, text)

@@ -21,31 +21,30 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// patience bounds every wait; it is long because it only passes when something is broken.
+// patience bounds every wait; only a failing test waits that long.
 const patience = 20 * time.Second
 
-// setup is what a test wants to be different in its nginx.
+// setup is a test's changes to the default configuration of a site.
 type setup struct {
-	Workers       int               // 2 if not set
-	Config        map[string]any    // over the defaults of cfg.json
-	LuaPath       string            // more of lua_package_path, after the lua folder
-	Server        string            // more lines of the server that proxies
-	Location      string            // more lines of the location that proxies
-	HTTPBlock     string            // more lines of the http block
-	Configuration string            // more lines of the location /configuration
-	Replace       map[string]string // files of the Lua folder that are the test's own
+	Workers       int               // default 2
+	Config        map[string]any    // overrides the defaults of cfg.json
+	LuaPath       string            // added to lua_package_path, after the lua folder
+	Server        string            // additional lines of the server that proxies
+	Location      string            // additional lines of the location that proxies
+	HTTPBlock     string            // additional lines of the http block
+	Configuration string            // additional lines of the location /configuration
+	Replace       map[string]string // files of the Lua folder to replace: content by path
 
-	CertificateData   string // size of the dictionary, 20M if not set
+	CertificateData   string // size of the dictionary, default 20M
 	ConfigurationData string // likewise
 }
 
-// site is an nginx that runs our Lua with a configuration like the
-// controller's. Only that the upstream comes from the header X-Upstream is the
-// tests' own, and that the answer names the worker.
+// site is an nginx that runs our Lua code with a configuration like the controller's. There are two
+// differences: the header X-Upstream selects the upstream, and responses name the worker.
 type site struct {
 	setup
 	t         *testing.T
-	Root      string // what the file system's root is for ingress-nginx
+	Root      string // takes the place of / in the paths of ingress-nginx
 	HTTP      string // address of the server that proxies
 	Status    string // address of the status server
 	Modules   []string
@@ -136,10 +135,9 @@ content_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_conf_configuration.lua;
 }
 `))
 
-// start runs nginx with our Lua until the end of the test, which fails when
-// nginx has logged a problem that it did not expect. Without nginx or its Lua
-// module the test is skipped. The test goes on beside others, as it mostly
-// waits for workers to poll.
+// start runs nginx with our Lua code until the test ends. The test fails if nginx has logged an
+// unexpected problem. It is skipped without nginx or its Lua module. It runs in parallel with
+// others, because it mostly waits for workers to poll.
 func start(t *testing.T, with setup) *site {
 	t.Helper()
 	t.Parallel()
@@ -220,7 +218,7 @@ func (s *site) write(path string, text []byte) {
 	}
 }
 
-// expectLog says that log lines with this part are no surprise.
+// expectLog allows log lines that contain part.
 func (s *site) expectLog(part string) { s.unchecked = append(s.unchecked, part) }
 
 var problem = regexp.MustCompile(`(?m)^.*\[(?:warn|error|crit|alert|emerg)\].*$`)
@@ -255,7 +253,7 @@ func (s *site) await(what string, holds func() bool) {
 	defer tick.Stop()
 	for end := time.Now().Add(patience); !holds(); <-tick.C {
 		if time.Now().After(end) {
-			s.t.Fatalf("waited in vain for %s; the log:\n%s", what, s.log())
+			s.t.Fatalf("timeout waiting for %s; the log:\n%s", what, s.log())
 		}
 	}
 }
@@ -278,12 +276,12 @@ func (s *site) call(method, uri, body string) (status int, text string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	request.Close = true // any worker may answer the next one
+	request.Close = true // so that any worker may answer the next request
 	got := do(s.t, http.DefaultClient, request)
 	return got.status, got.body
 }
 
-// backend is what the controller POSTs, as far as the tests go.
+// backend is a backend as the controller POSTs it, with the fields that tests need.
 type backend struct {
 	Name        string     `json:"name"`
 	Service     any        `json:"service,omitempty"`
@@ -300,7 +298,8 @@ type endpoint struct {
 	Port    string `json:"port"`
 }
 
-// post hands over backends and one more by which await can tell that a worker has them.
+// post POSTs backends and one more, the mark, by which awaitMark detects that a worker serves them.
+// It returns the name of the mark.
 func (s *site) post(backends ...backend) (mark string) {
 	s.t.Helper()
 	s.posts++
@@ -315,7 +314,7 @@ func (s *site) post(backends ...backend) (mark string) {
 	return mark
 }
 
-// serve posts backends and waits until every worker has them.
+// serve posts backends and waits until every worker serves them.
 func (s *site) serve(backends ...backend) []*worker {
 	s.t.Helper()
 	mark := s.post(backends...)
@@ -333,7 +332,7 @@ func (s *site) awaitMark(workers []*worker, mark string) {
 	}
 }
 
-// folder is a temporary one that nginx's workers, another user, can get into.
+// folder returns a temporary folder that nginx's workers, which run as another user, can enter.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -51,13 +51,13 @@ end)
 }
 `))
 
-// specSite is what specConf is filled in with.
+// specSite is the data of specConf.
 type specSite struct {
 	Global, Dir, Root, Code, Path, CPath, Lua string
 	Modules                                   []string
 }
 
-// ourSpecs are the files of our specs, by the modules that they mirror.
+// ourSpecs returns the files of our specs. Each has the path of the module that it tests.
 func ourSpecs(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir("spec", func(path string, _ os.DirEntry, err error) error {
@@ -72,8 +72,8 @@ func ourSpecs(t *testing.T) (files []string) {
 	return files
 }
 
-// newSpecSite copies the code to where nginx's workers, another user, can read
-// it. It skips the test where there is no nginx with Lua.
+// newSpecSite copies the code to a folder that nginx's workers, which run as another user, can
+// read. It skips the test if there is no nginx with Lua.
 func newSpecSite(t *testing.T, what specs) (specSite, *nginx.Nginx) {
 	t.Helper()
 	if testing.Short() {
@@ -88,7 +88,7 @@ func newSpecSite(t *testing.T, what specs) (specSite, *nginx.Nginx) {
 		t.Skip("needs nginx with Lua: ", err)
 	}
 	root := folder(t)
-	if err := os.Chmod(root, 0o777); err != nil { // the worker writes its report
+	if err := os.Chmod(root, 0o777); err != nil { // a worker writes its report there
 		t.Fatal(err)
 	}
 	c := specSite{Root: root, Dir: what.dir, Code: root + "/lua", Path: what.path, Modules: modules}
@@ -115,15 +115,15 @@ func (c specSite) write(t *testing.T) string {
 	return path
 }
 
-// specs are what is run: files, in a working directory, by a main script if there is one.
+// specs are the specs of a run: files, a working directory, and optionally a main script.
 type specs struct {
 	files     []string
 	main, dir string
-	path      string // more of lua_package_path
+	path      string // added to lua_package_path
 }
 
-// theirs are the specs NAME_test.lua below a folder. They may load modules of
-// its parent's, as test.helpers. nginx's workers must be able to read it all.
+// theirs returns the specs NAME_test.lua below a folder. They may load modules of the parent
+// folder, such as test.helpers. nginx's workers must be able to read all these files.
 func theirs(t *testing.T, folder string) specs {
 	t.Helper()
 	s := specs{path: filepath.Dir(filepath.Clean(folder)) + "/?.lua;"}
@@ -139,10 +139,10 @@ func theirs(t *testing.T, folder string) specs {
 	return s
 }
 
-// TestSpecs runs our specs, and, with WINDTUNNEL_SPECS=DIRECTORY, those
-// *_test.lua below it that others wrote against these modules;
-// WINDTUNNEL_SPECS_MAIN is their script that prepares things and loads
-// busted.runner, WINDTUNNEL_SPECS_DIR the directory they read fixtures from.
+// TestSpecs runs our specs. With WINDTUNNEL_SPECS=DIRECTORY it also runs third-party specs for
+// these modules, the files *_test.lua below DIRECTORY. WINDTUNNEL_SPECS_MAIN is their script that
+// prepares the run and loads busted.runner; WINDTUNNEL_SPECS_DIR is the working directory, for
+// their fixtures.
 func TestSpecs(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -160,9 +160,9 @@ func TestSpecs(t *testing.T) {
 	})
 }
 
-// A third party's suite brings a script that prepares things, helpers beside
-// the specs, and fixtures by relative path.
-func TestSpecsOfOthersBringTheirMain(t *testing.T) {
+// A third-party suite has a script that prepares the run, helpers next to the specs, and fixtures
+// with relative paths.
+func TestThirdPartySpecs(t *testing.T) {
 	dir := folder(t)
 	if err := os.Mkdir(dir+"/test", 0o755); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func runSpecs(t *testing.T, what specs) {
 	}
 }
 
-// result is one of a spec.
+// result is the result of one spec.
 type result struct{ Name, Status, Message string }
 
 func (r result) report(t *testing.T) {

@@ -26,7 +26,7 @@ type authority struct {
 	key     *ecdsa.PrivateKey
 	der     []byte
 	asked   atomic.Int32
-	answers atomic.Value // []byte, what the responder says
+	answers atomic.Value // []byte, the response of the responder
 	address string
 }
 
@@ -59,7 +59,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue makes a certificate with its chain and key as PEM.
+// issue returns a certificate with its chain and key as PEM.
 func (a *authority) issue(t *testing.T, serial int64, responder string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -87,7 +87,7 @@ func (a *authority) issue(t *testing.T, serial int64, responder string) string {
 	return string(text)
 }
 
-// response is an OCSP response (RFC 6960) that says "good" of a certificate.
+// response returns an OCSP response (RFC 6960) with status "good" for a certificate.
 func (a *authority) response(t *testing.T, serial int64) []byte {
 	t.Helper()
 	ca, err := x509.ParseCertificate(a.der)
@@ -150,7 +150,7 @@ func (a *authority) response(t *testing.T, serial int64) []byte {
 	}{0, bytes{asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 48, 1, 1}, basic}})
 }
 
-// stapled is the OCSP response that comes with a handshake.
+// stapled returns the OCSP response in a handshake.
 func stapled(t *testing.T, https string) []byte {
 	t.Helper()
 	conn, err := tls.Dial("tcp", https, &tls.Config{ServerName: "shop.example", InsecureSkipVerify: true})
@@ -172,28 +172,28 @@ func TestOCSPStapling(t *testing.T) {
 	servers := map[string]string{"shop.example": "a"}
 	s.postServers(map[string]string{"a": a.issue(t, 77, "http://ocsp.example.com:"+port+"/ocsp")}, servers)
 	if got := stapled(t, https); got != nil {
-		t.Error("the first handshake, which must not wait, came with a response")
+		t.Error("the first handshake, which must not wait, has a response")
 	}
 	s.await("the response in a handshake", func() bool { return string(stapled(t, https)) == string(good) })
 	for range 5 {
 		stapled(t, https)
 	}
 	if n := a.asked.Load(); n != 1 {
-		t.Errorf("the responder was asked %d times", n)
+		t.Errorf("the responder got %d requests", n)
 	}
 
-	// Another certificate under the same id has no response, and a wrong one is not taken.
-	s.expectLog("validating the answer of")
+	// A new certificate with the same id has no response, and a wrong response is rejected.
+	s.expectLog("validating the response of")
 	a.answers.Store(good)
 	s.postServers(map[string]string{"b": a.issue(t, 78, "http://"+a.address+"/")}, map[string]string{"shop.example": "b"})
 	stapled(t, https)
-	s.await("the second question", func() bool { return a.asked.Load() == 2 })
+	s.await("the second request", func() bool { return a.asked.Load() == 2 })
 	for range 3 {
 		if got := stapled(t, https); got != nil {
 			t.Error("a response for another certificate was stapled")
 		}
 	}
 	if n := a.asked.Load(); n != 2 {
-		t.Errorf("a responder that failed was asked %d times within its rest", n-1)
+		t.Errorf("a failed responder got %d requests before the end of the backoff", n-1)
 	}
 }

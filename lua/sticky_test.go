@@ -11,14 +11,15 @@ import (
 	"testing"
 )
 
-// affinity is a session affinity by the cookie "route" for the host shop.example.
+// affinity returns a session affinity with the cookie "route" for the host shop.example.
 func affinity(mode string, more map[string]any) map[string]any {
 	cookie := map[string]any{"name": "route", "locations": map[string]any{"shop.example": []string{"/"}}}
 	maps.Copy(cookie, more)
 	return map[string]any{"name": "cookie", "mode": mode, "cookieSessionAffinity": cookie}
 }
 
-// visit asks once, with a cookie if it has one, and returns the pod and the cookie it was given.
+// visit sends a request, with a cookie if it is not empty, and returns the pod and the Set-Cookie
+// header.
 func visit(t *testing.T, w *worker, cookie string, header ...string) (pod, given string) {
 	t.Helper()
 	header = append([]string{"X-Upstream", "shop", "Host", "shop.example"}, header...)
@@ -52,7 +53,7 @@ func TestStickyBindsAClientInEveryWorker(t *testing.T) {
 				for _, w := range append(workers, workers...) {
 					again, second := visit(t, w, "other=1; route2=x; "+pairOf(given)+"; last=2")
 					if again != pod || second != "" {
-						t.Errorf("%s answers after %s, and the cookie is now %q", again, pod, second)
+						t.Errorf("%s responded after %s, and the cookie is now %q", again, pod, second)
 					}
 				}
 			}
@@ -66,10 +67,10 @@ func TestStickyCookieAttributes(t *testing.T) {
 		more       map[string]any
 		header     []string
 	}{
-		{"all of them", `^route=[^;]*; Expires=[A-Z][a-z]{2}, [^;]*GMT; Max-Age=60; Domain=shop\.example; Path=/other; Secure; HttpOnly; SameSite=Strict$`, map[string]any{
+		{"all attributes", `^route=[^;]*; Expires=[A-Z][a-z]{2}, [^;]*GMT; Max-Age=60; Domain=shop\.example; Path=/other; Secure; HttpOnly; SameSite=Strict$`, map[string]any{
 			"expires": "60", "maxage": "60", "domain": "shop.example", "path": "/other", "secure": true, "samesite": "Strict"}, nil},
 		{"None for who understands it", `; SameSite=None$`, map[string]any{"samesite": "None", "conditional_samesite_none": true}, []string{"User-Agent", "Chrome/120.0"}},
-		{"no None for who does not", `; HttpOnly$`, map[string]any{"samesite": "None", "conditional_samesite_none": true}, []string{"User-Agent", "Chrome/60.0"}},
+		{"no None for browsers that do not support it", `; HttpOnly$`, map[string]any{"samesite": "None", "conditional_samesite_none": true}, []string{"User-Agent", "Chrome/60.0"}},
 		{"None for all", `; SameSite=None$`, map[string]any{"samesite": "None"}, []string{"User-Agent", "Chrome/60.0"}},
 		{"another name", `^INGRESSCOOKIE=`, map[string]any{"name": "INGRESSCOOKIE"}, nil},
 		{"a wildcard host", `^route=`, map[string]any{"locations": map[string]any{"*.example": []string{"/"}}}, nil},
@@ -106,7 +107,7 @@ func TestStickySessionsWhenEndpointsChange(t *testing.T) {
 				if now, _ := visit(t, w, cookie); now != pod {
 					moved++
 					if now != endpoints[4].String() {
-						t.Errorf("a session moved from %s to %s, which is not the new one", pod, now)
+						t.Errorf("a session moved from %s to %s, which is not the new endpoint", pod, now)
 					}
 				}
 			}
@@ -114,13 +115,13 @@ func TestStickySessionsWhenEndpointsChange(t *testing.T) {
 				t.Errorf("%d of 40 sessions moved", moved)
 			}
 
-			// Those of an endpoint that vanished get another one.
+			// Sessions of a removed endpoint get another one.
 			shop.Endpoints = endpoints[1:]
 			s.awaitMark([]*worker{w}, s.post(shop))
 			for cookie, pod := range bound {
 				now, given := visit(t, w, cookie)
 				if now == endpoints[0].String() {
-					t.Error("an endpoint that is gone answered")
+					t.Error("a removed endpoint responded")
 				}
 				if pod == endpoints[0].String() && mode == "persistent" && given == "" {
 					t.Error("a session that lost its endpoint got no new cookie")
@@ -143,8 +144,8 @@ func TestStickyFailover(t *testing.T) {
 				host, port, _ := net.SplitHostPort(freeAddress(t))
 				shop.Endpoints = append(slices.Clone(endpoints), endpoint{host, port})
 				s.awaitMark([]*worker{w}, s.post(shop))
-				// A client without a cookie is taken to one that answers. One whose
-				// cookie names the endpoint that refuses changes, or not, as it was said.
+				// A client without a cookie gets a working endpoint. A client whose cookie names
+				// the failing endpoint gets a new cookie only with change_on_failure.
 				cookie := cookieOf(t, w, mode, endpoint{host, port})
 				got := w.get("X-Upstream", "shop", "Host", "shop.example", "Cookie", cookie)
 				want, given := http.StatusBadGateway, 0
@@ -164,7 +165,7 @@ func TestStickyFailover(t *testing.T) {
 	}
 }
 
-// keys is a location that finds a cookie's value for an endpoint.
+// keys is a location that returns the cookie value of an endpoint.
 const keys = `location = /key { content_by_lua_block {
 local shop = balancer.get_balancer_by_upstream_name("shop")
 for i = 1, 100000 do
@@ -177,12 +178,12 @@ end
 ngx.exit(404)
 } }`
 
-// cookieOf makes a cookie that leads to an endpoint, by asking the instance inside nginx.
+// cookieOf returns a cookie that maps to an endpoint; the instance inside nginx computes it.
 func cookieOf(t *testing.T, w *worker, mode string, e endpoint) string {
 	t.Helper()
 	got := w.getPath("/key?of="+e.String()+"&mode="+mode, "X-Upstream", "shop")
 	if got.status != http.StatusOK || got.body == "" {
-		t.Fatalf("no key of %v: %d", e, got.status)
+		t.Fatalf("no key for %v: %d", e, got.status)
 	}
 	return "route=" + strings.TrimSpace(got.body)
 }

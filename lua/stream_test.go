@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// streamSite is an nginx whose http block does what the stream block of one
-// with stream-lua would: Debian's has none, and the modules use what both have.
+// streamSite starts an nginx that runs the stream modules in its http block, because Debian
+// packages no stream-lua. The modules only use functions that both subsystems have.
 func streamSite(t *testing.T, with setup) (s *site, w *worker, control string) {
 	t.Helper()
 	control = freeAddress(t)
@@ -31,13 +31,13 @@ proxy_pass http://tcp_udp;
 }`
 	s = start(t, with)
 	s.expectLog("writing a global Lua variable")
-	s.expectLog("_G write guard") // the stand-in for init_by_lua runs in a request
+	s.expectLog("_G write guard") // the substitute for init_by_lua runs in a request
 	w = s.workers("none")[0]
 	w.getPath("/init")
 	return s, w, control
 }
 
-// tell sends the controller's line and returns what comes back, which on success is nothing.
+// tell sends a line as the controller does and returns the answer, which is empty on success.
 func tell(t *testing.T, control, line string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", control)
@@ -90,7 +90,7 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	tell(t, control, line(t, backend{Name: "tcp-db", Endpoints: endpoints[:2]}))
 	serves(endpoints[:2])
 
-	// Nothing, what is no JSON and no endpoints leave those that are there.
+	// An empty line, invalid JSON and an empty list of endpoints keep the old endpoints.
 	s.expectLog("could not parse backends data")
 	if answer := tell(t, control, ""); answer != "" {
 		t.Errorf("the answer to an empty line is %q", answer)
@@ -105,16 +105,16 @@ func TestTCPAndUDPEndpoints(t *testing.T) {
 	s.await("the mark", func() bool { return w.getPath("/tcp", "X-Upstream", "mark").status == http.StatusOK })
 	serves(endpoints[:2])
 
-	// A backend that is not named any more is gone, and no connection goes to the configuration.
+	// A backend that is no longer listed is removed, and no connection reaches the configuration.
 	host, port, _ := net.SplitHostPort(s.Status)
 	s.expectLog("attempted to proxy to self")
 	s.expectLog("connect() to 0.0.0.1:80 failed")
 	s.expectLog("no live upstreams")
 	s.expectLog("upstream timed out")
 	tell(t, control, line(t, backend{Name: "mark", Endpoints: endpoints[:1]}, backend{Name: "self", Endpoints: []endpoint{{host, port}}}))
-	s.await("the gone backend to be gone", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
+	s.await("the removal of the backend", func() bool { return w.getPath("/tcp", "X-Upstream", "tcp-db").status != http.StatusOK })
 	if got := w.getPath("/tcp", "X-Upstream", "self"); got.status == http.StatusOK {
-		t.Errorf("the status server answers: %s", got.body)
+		t.Errorf("the status server responded: %s", got.body)
 	}
 }
 
@@ -150,7 +150,7 @@ rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua;
 	for auth, want := range map[string]int{"200": 200, "401": 401, "403": 403, "404": 500, "500": 500} {
 		got := w.getPath("/guarded", "X-Status", auth)
 		if got.status != want || want == 200 && got.body != "ann g s=1\n" {
-			t.Errorf("authentication says %s: %d %q, want %d", auth, got.status, got.body, want)
+			t.Errorf("authentication responds %s: %d %q, want %d", auth, got.status, got.body, want)
 		}
 	}
 	if got := w.getPath("/key").body; got != "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\n" {

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// peeking is a location that tells what this worker would serve: of each
-// backend the algorithm, its endpoints, the canaries and their policy. It
-// syncs first, so that no test waits for a poll.
+// peeking is a location that returns what this worker serves: the algorithm, endpoints, canaries
+// and policy of each backend. It syncs first, so that no test waits for a poll.
 const peeking = `location = /peek { content_by_lua_block {
 local cjson = require("cjson.safe")
 local function upvalue(f, wanted)
@@ -47,7 +46,7 @@ table.sort(out, function(a, b) return a.name < b.name end)
 ngx.print(cjson.encode(out))
 } }`
 
-// served is what /peek tells of a backend.
+// served is a backend in the response of /peek.
 type served struct {
 	Name, Algorithm, Nodes, Inside, Canaries string
 	Weight                                   int
@@ -64,7 +63,7 @@ func (w *worker) peek() []served {
 	return all
 }
 
-// kinds are backends that differ in algorithm.
+// kinds are backends with different algorithms.
 var kinds = map[string]func(*backend){
 	"round_robin":       func(*backend) {},
 	"ewma":              func(b *backend) { b.LoadBalance = "ewma" },
@@ -119,7 +118,7 @@ func (c cluster) change(random *rand.Rand) {
 	}
 }
 
-// backends is what the controller would POST, in an order of chance.
+// backends returns the backends that the controller would POST, in random order.
 func (c cluster) backends(random *rand.Rand) []backend {
 	var list []backend
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -137,7 +136,7 @@ func (c cluster) backends(random *rand.Rand) []backend {
 	return list
 }
 
-// want is what a worker must serve then.
+// want returns what a worker must serve after that POST.
 func (c cluster) want() []served {
 	var all []served
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -169,7 +168,7 @@ func (s *site) postAsIs(backends []backend) {
 	}
 }
 
-func TestAThousandChangesAgainstAModel(t *testing.T) {
+func TestRandomChangesAgainstAModel(t *testing.T) {
 	s := start(t, setup{Workers: 1, Server: peeking})
 	w := s.workers("none")[0]
 	random := rand.New(rand.NewPCG(5, 1))
@@ -183,9 +182,9 @@ func TestAThousandChangesAgainstAModel(t *testing.T) {
 	}
 }
 
-// Whatever a worker has seen of the way, at the end it serves what one does
-// that has only seen the end.
-func TestAnyWayLeadsToTheSameEnd(t *testing.T) {
+// A worker that has polled intermediate states finally serves the same as a worker that has only
+// polled the last one.
+func TestWorkersConvergeToTheSameState(t *testing.T) {
 	s := start(t, setup{Server: peeking})
 	s.expectLog("could not parse backends data")
 	workers := s.workers("none")

@@ -1,5 +1,5 @@
--- Which endpoint a TCP connection or UDP session goes to: balancer's smaller
--- sister, in nginx's other subsystem. It knows one algorithm.
+-- Chooses the endpoint of a TCP connection or UDP session, in nginx's stream subsystem. It works
+-- like balancer, with one algorithm.
 
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
@@ -21,7 +21,7 @@ local type = type
 local set_more_tries = ngx_balancer.set_more_tries
 local set_current_peer = ngx_balancer.set_current_peer
 
--- Seconds between two looks for new backends.
+-- Seconds between two polls for new backends.
 local BACKENDS_SYNC_INTERVAL = 1
 local DEFAULT_ALGORITHM = "round_robin"
 
@@ -35,7 +35,7 @@ local _M = {}
 
 local balancers = {} -- by backend name
 local external = {} -- backends of ExternalName services, by name
-local resolving = false -- whether DNS is being asked
+local resolving = false -- whether DNS queries are running
 local last_stamp, last_version = 0, nil
 
 local function get_implementation(backend)
@@ -49,8 +49,8 @@ local function get_implementation(backend)
   return implementation
 end
 
--- A backend without endpoints keeps those it had: there is no answer like 503
--- that could be given to a connection.
+-- Applies a backend. If it has no endpoints, the old ones stay: a connection cannot be answered
+-- with an error such as 503.
 local function sync_backend(backend)
   if backend.endpoints then
     doors.guard(backend)
@@ -76,7 +76,7 @@ end
 
 local function resolve(backend)
   local resolved = external_name.resolve(backend)
-  if external[backend.name] == backend then -- it may have changed while DNS was asked
+  if external[backend.name] == backend then -- it may have changed during the DNS queries
     sync_backend(resolved)
   end
 end
@@ -130,7 +130,7 @@ local function sync_backends()
   last_stamp, last_version = stamp, version
 end
 
--- One at a time: while DNS is slow, pending polls would use up all timers of nginx.
+-- Only one run at a time: if DNS is slow, pending runs would use up all timers of nginx.
 local function sync_external_backends(premature)
   if premature or resolving then
     return

@@ -1,5 +1,5 @@
--- The line by which the controller hands over the endpoints of TCP and UDP
--- services, and the shared memory they are kept in for all workers.
+-- Receives the endpoints of TCP and UDP services from the controller, as one line of JSON, and
+-- stores them in shared memory for all workers.
 
 local cjson = require("cjson.safe")
 
@@ -9,24 +9,24 @@ local type = type
 
 local data = ngx.shared.tcp_udp_configuration_data
 
--- secret is set if the controller has one.
+-- Optional field: secret, which every line must begin with.
 local _M = {}
 
 function _M.get_backends_data()
   return data:get("backends")
 end
 
--- The whole second of the last line; 1 if there was none.
+-- Returns the time of the last line, in whole seconds; 1 if there was none.
 function _M.get_raw_backends_last_synced_at()
   return data:get("raw_backends_last_synced_at") or 1
 end
 
--- A number that every line makes larger, see configuration.
+-- Returns a number that increases with every line, see configuration.
 function _M.get_raw_backends_version()
   return data:get("raw_backends_version")
 end
 
--- As in configuration: the data before what tells that it is new.
+-- Stores the data before its version, as in configuration.
 local function store(line)
   local ok, err = data:set("backends", line)
   if not ok then
@@ -48,8 +48,9 @@ local function receive(socket)
   return read()
 end
 
--- Returns the line without the leading secret, if the controller has one.
-local function proven(line)
+-- Returns the line without the leading secret; nil if the secret is wrong. Without a configured
+-- secret, returns the whole line.
+local function authenticated(line)
   if not _M.secret then
     return line
   end
@@ -57,9 +58,10 @@ local function proven(line)
   return line:sub(1, #prefix) == prefix and line:sub(#prefix + 1) or nil
 end
 
--- Checked here, as nobody reads an answer who could learn of it later.
+-- Checks and stores a line. The controller reads errors only in the answer, so the line is parsed
+-- here and not later.
 local function take(line)
-  line = proven(line)
+  line = authenticated(line)
   if not line then
     return nil, "the controller's secret is wrong or missing"
   end
@@ -90,7 +92,7 @@ function _M.call()
     return
   end
   if line == "" then
-    return -- a check that somebody listens
+    return -- a check that the port is open
   end
 
   local ok

@@ -17,9 +17,9 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// theirConf is as a template written for ingress-nginx's image makes it: it
-// knows the Lua by its entry files alone, under /etc/nginx, and sets the
-// variables that it must. Only the root before the paths is the test's.
+// theirConf is an nginx.conf as a template for ingress-nginx's image renders it. It uses only the
+// entry scripts of the Lua code, under /etc/nginx, and sets the variables that they need. The test
+// only adds a root before the paths.
 var theirConf = template.Must(template.New("nginx.conf").Parse(`
 {{range .Modules}}load_module {{.}};
 {{end}}
@@ -201,7 +201,7 @@ func TestOurLuaUnderTheirConf(t *testing.T) {
 		t.Fatalf("%v\n%s", err, log)
 	}
 	t.Cleanup(s.end)
-	s.expectLog("error while sending metrics") // nobody listens for them here
+	s.expectLog("error while sending metrics") // nothing listens on the socket here
 	s.expectLog("failed to create ephemeral")
 	s.expectLog("unix:/tmp/nginx/prometheus-nginx.socket failed")
 
@@ -235,7 +235,7 @@ func TestOurLuaUnderTheirConf(t *testing.T) {
 		}
 		return response, string(body)
 	}
-	s.await("an answer of a pod, of each worker", func() bool {
+	s.await("a response of a pod from each worker", func() bool {
 		for range 8 {
 			if response, _ := ask("http://"+s.HTTP+"/", "shop.example"); response.Header.Get("X-Pod") == "" {
 				return false
@@ -260,7 +260,7 @@ func TestOurLuaUnderTheirConf(t *testing.T) {
 		t.Fatal(status, text)
 	}
 	if got := serial(https, "shop.example"); got != 77 {
-		t.Errorf("shown certificate %d", got)
+		t.Errorf("got certificate %d", got)
 	}
 	if response, _ := ask("http://"+s.HTTP+"/x/", "shop.example"); response.Header.Get("Location") != "https://shop.example/x" {
 		t.Errorf("to https: %s %v", response.Status, response.Header)

@@ -1,4 +1,4 @@
--- Small pure functions that several modules need.
+-- Small pure functions for several modules.
 
 local pairs = pairs
 local ipairs = ipairs
@@ -10,7 +10,7 @@ local ngx = ngx
 
 local _M = {}
 
--- Endpoints as the set of nodes that balancing libraries take: "address:port" to weight 1.
+-- Returns endpoints as nodes for balancing libraries: a table from "address:port" to weight 1.
 function _M.get_nodes(endpoints)
   local nodes = {}
   for _, endpoint in ipairs(endpoints) do
@@ -19,7 +19,7 @@ function _M.get_nodes(endpoints)
   return nodes
 end
 
--- nginx takes a peer as "address:port": IPv6 needs its brackets.
+-- Adds brackets to IPv6 addresses, in place: nginx expects a peer as "address:port".
 function _M.bracket_ipv6(endpoints)
   for _, endpoint in ipairs(endpoints) do
     local address = endpoint.address
@@ -29,7 +29,7 @@ function _M.bracket_ipv6(endpoints)
   end
 end
 
--- Whether two values are equal, tables by what they hold.
+-- Reports whether two values are equal; tables are compared by content.
 local function deep_compare(a, b)
   if type(a) ~= "table" or type(b) ~= "table" then
     return a == b
@@ -72,7 +72,7 @@ local function names_of(endpoints)
   return names
 end
 
--- What is new and what is gone between two lists of endpoints, as "address:port".
+-- Returns the added and the removed endpoints between two lists, as "address:port".
 function _M.diff_endpoints(old, new)
   local had, has = names_of(old), names_of(new)
   local added, removed = {}, {}
@@ -89,8 +89,8 @@ function _M.diff_endpoints(old, new)
   return added, removed
 end
 
--- Parses a value as nginx.conf has it: text with $name, ${name} and $1 in it.
--- Each token has either text or var (and capture, for a number).
+-- Parses a value in the syntax of nginx.conf: text with $name, ${name} and $1. Each token has
+-- either text or var (and capture, for a number).
 function _M.parse_complex_value(value)
   local tokens, at = {}, 1
   local function add(token)
@@ -138,12 +138,12 @@ local function token_value(token)
   return value or ngx.var[token.var]
 end
 
--- One buffer for all: nothing yields between filling and joining it.
+-- A shared buffer: nothing yields between filling and joining it.
 local parts = {}
 
--- The value of parsed tokens in this request; a variable that is not set adds nothing.
+-- Returns the value of parsed tokens in this request; variables that are not set are empty.
 function _M.generate_var_value(tokens)
-  if #tokens == 1 then -- by far the commonest, and nothing needs joining
+  if #tokens == 1 then -- the most common case, which needs no joining
     return tostring(token_value(tokens[1]) or "")
   end
 
@@ -162,7 +162,7 @@ function _M.is_blank(text)
   return text == nil or #text == 0
 end
 
--- Text as annotations have it; whatever is not clearly true is false.
+-- Parses a boolean of an annotation; everything that is not clearly true is false.
 function _M.string_to_bool(text)
   return text == "true" or text == "1" or text == "t" or text == "T"
     or text == "TRUE" or text == "True"
@@ -176,7 +176,7 @@ function _M.tablelength(t)
   return count
 end
 
--- Replaces every a by b, both taken literally.
+-- Replaces every a by b; both are literal strings, not patterns.
 function _M.replace_special_char(text, a, b)
   return (text:gsub(a:gsub("%p", "%%%0"), (b:gsub("%%", "%%%%"))))
 end

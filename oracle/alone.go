@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// startAlone starts the simulated server as anyone does, in a process of its own, and
-// returns it twice: as it is reached over HTTP and over HTTPS.
+// startAlone starts the simulated server in its own process, as users do. It returns the server
+// twice: with its HTTP and with its HTTPS address.
 func startAlone(ctx context.Context, command, dir string) ([]*server, func(), error) {
 	ports, err := freePorts(2)
 	if err != nil {

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	writers = 16 // connections, each with a slice of its own
+	writers = 16 // connections, each with its own slice
 	turns   = 3
 )
 
-// bench measures updates of slices of ten endpoints with one informer connected, on
-// all servers by turns, so that what else the machine does troubles all alike. The
-// last server is what the others are compared with.
+// bench measures updates of EndpointSlices of ten endpoints with one connected informer. The
+// servers take turns, so that other load on the machine affects all of them. The others are
+// compared with the last server.
 func bench(ctx context.Context, out io.Writer, servers []*server, turn time.Duration) error {
 	results := results{}
 	for i := range turns {
@@ -46,22 +46,22 @@ func bench(ctx context.Context, out io.Writer, servers []*server, turn time.Dura
 	return results.write(out, servers)
 }
 
-// benchmark is one turn of one server. All that is sent to it and asked of it is of one type.
+// benchmark is one turn of one server. All requests and responses use one media type.
 type benchmark struct {
 	*server
 	mediaType, namespace string
 }
 
-// measurement is what a turn has shown.
+// measurement is the result of a turn.
 type measurement struct {
-	updates, events int64 // that the server took, and that the informer got
+	updates, events int64 // updates that the server accepted, events that the informer received
 	took, cpu       time.Duration
 }
 
 func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	b.namespace += "-" + strings.ToLower(b.name[strings.LastIndex(b.name, " ")+1:]) // both of ours are one
+	b.namespace += "-" + strings.ToLower(b.name[strings.LastIndex(b.name, " ")+1:]) // the HTTP and HTTPS servers share their objects
 	if err := newSession(b.server, b.namespace, nil).makeNamespace(ctx); err != nil {
 		return m, err
 	}
@@ -93,11 +93,11 @@ func (b benchmark) run(ctx context.Context, turn time.Duration) (m measurement, 
 
 func (b benchmark) kubernetes() (*kubernetes.Clientset, error) {
 	config := &rest.Config{Host: b.url, BearerToken: b.token, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: b.mediaType}}
-	config.Insecure = strings.HasPrefix(b.url, "https:") // the load, not the certificate, is what is looked at
+	config.Insecure = strings.HasPrefix(b.url, "https:") // the benchmark need not check the certificate
 	return kubernetes.NewForConfig(config)
 }
 
-// putters makes the slices and connects what changes them.
+// putters creates the slices, and opens a connection for the updates of each.
 func (b benchmark) putters(ctx context.Context, client *kubernetes.Clientset) ([]*load.Putter, error) {
 	var all []*load.Putter
 	for i := range writers {
@@ -119,7 +119,7 @@ func (b benchmark) putters(ctx context.Context, client *kubernetes.Clientset) ([
 	return all, nil
 }
 
-// inform connects an informer that counts, and waits until it has synced.
+// inform starts an informer that counts events, and waits until it has synced.
 func (b benchmark) inform(ctx context.Context, client *kubernetes.Clientset, events *atomic.Int64) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(b.namespace))
 	informer := factory.Discovery().V1().EndpointSlices().Informer()
@@ -131,7 +131,8 @@ func (b benchmark) inform(ctx context.Context, client *kubernetes.Clientset, eve
 	return nil
 }
 
-// putAll lets all put until the time is over, as fast as they are answered.
+// putAll lets all putters send updates until the time is over. Each sends the next update after the
+// response to the last.
 func putAll(putters []*load.Putter, until time.Time, updates *atomic.Int64) error {
 	failed := make(chan error, len(putters))
 	var writing sync.WaitGroup

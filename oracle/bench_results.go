@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// results are the turns of each server, all with one type of bodies and answers together.
+// results are the sums over all turns, by server and media type.
 type results map[resultsOf]*measurement
 
 type resultsOf struct{ server, mediaType string }
@@ -25,7 +25,7 @@ func (r results) add(server, mediaType string, m measurement) {
 	sum.cpu += m.cpu
 }
 
-// write prints a table; the last server is what the others are compared with.
+// write prints a table that compares the others with the last server.
 func (r results) write(out io.Writer, servers []*server) error {
 	fmt.Fprintf(out, "%d turns each; EndpointSlices of 10 endpoints, %d connections that write, one informer\n\n", turns, writers)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

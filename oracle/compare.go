@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// difference is one value in which the two answered differently.
+// difference is one value that differs between the two responses.
 type difference struct {
 	Story, Request string // where it was first seen
 	Where          string // verb and resource, as in differences.yaml
-	Path           string // in the answer; list positions are []
+	Path           string // in the response; list positions are []
 	Ours, Real     string
 }
 
-// signature is equal for differences that have the same cause, most probably.
+// signature returns a string that is equal for differences that probably have the same cause.
 func (d difference) signature() string {
 	if d.Path == "status code" {
 		return d.Where + " " + d.Path + " " + quoted.ReplaceAllString(d.Ours+" "+d.Real, "…")
@@ -29,10 +29,10 @@ func (d difference) signature() string {
 
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
-// headers are those that clients act upon.
+// headers are the headers that affect clients.
 var headers = []string{"Content-Type", "Warning", "Retry-After", "Cache-Control"}
 
-// comparable returns an answer as one document.
+// comparable returns the headers and the body or events of an answer as one document.
 func (a answer) comparable() any {
 	doc := map[string]any{}
 	for _, name := range headers {
@@ -48,8 +48,8 @@ func (a answer) comparable() any {
 	return doc
 }
 
-// compareStep returns the differences of one step's answers: those of the
-// status code alone if that differs, for then all else does.
+// compareStep returns the differences between the answers to one step. If the status codes differ,
+// it returns only that difference, because then everything differs.
 func compareStep(s story, st step, ours, real answer, ourDoc, realDoc any) []difference {
 	if st.verb == "AWAIT" || st.verb == "PAUSE" {
 		return nil
@@ -80,8 +80,8 @@ func summary(code int, doc any) string {
 
 var subject = regexp.MustCompile(`^/(?:api/v1|apis/([^/]+)/[^/]+)/(?:namespaces/[^/?]+/)?([^/?]+)(?:/[^/?]+)?(/[a-z]+)?`)
 
-// whereOf names what a step is about, as "PUT ingresses/status"; for paths that
-// are no resource's, the path.
+// whereOf returns the verb and resource of a step, such as "PUT ingresses/status"; for paths that
+// are not of a resource, the path.
 func whereOf(st step) string {
 	verb := st.verb
 	switch patch := st.header.Get("Content-Type"); {
@@ -130,7 +130,7 @@ func diffMaps(path string, a, b map[string]any, report func(path, a, b string)) 
 	}
 }
 
-// diffLists compares by position, but lists of discovery by name.
+// diffLists compares by position, except lists of discovery, which it compares by name.
 func diffLists(path string, a, b []any, report func(path, a, b string)) {
 	byName, found := namedItems(path, a)
 	others, foundToo := namedItems(path, b)
@@ -147,7 +147,8 @@ func diffLists(path string, a, b []any, report func(path, a, b string)) {
 	}
 }
 
-// namedItems is true for discovery's lists of groups and resources, whose order means nothing.
+// namedItems returns discovery's lists of groups and resources by name, because their order has no
+// meaning. It returns false for other lists.
 func namedItems(path string, list []any) (map[string]any, bool) {
 	key := ""
 	for suffix, name := range map[string]string{"body.resources": "name", "body.groups": "name", ".resources": "resource", ".subresources": "subresource"} {
@@ -167,7 +168,7 @@ func namedItems(path string, list []any) (map[string]any, bool) {
 	return items, key != ""
 }
 
-// outline shows a list with no more of its items than tells them apart.
+// outline formats a list; of events it shows only type, name and version.
 func outline(list []any) string {
 	var names []string
 	for _, item := range list {
@@ -184,7 +185,7 @@ func outline(list []any) string {
 
 func show(v any) string {
 	if v == nil {
-		return "(absent)" // or null, which clients do not tell apart
+		return "(absent)" // or null, which is the same for clients
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// allowance is a difference that is known, with its reason: it stays, or it is
-// open, that is, to be fixed. In its patterns * stands for anything; an empty
-// one matches all.
+// allowance is a known difference with its reason. It stays, or it is open, that is, still to be
+// fixed. In its patterns, * matches any text; an empty pattern matches everything.
 type allowance struct {
 	Where  string `json:"where,omitempty"`
 	Path   string `json:"path,omitempty"`
@@ -35,11 +34,11 @@ func readAllowances(path string) ([]*allowance, error) {
 func parseAllowances(text []byte) ([]*allowance, error) {
 	var list []*allowance
 	if err := yaml.UnmarshalStrict(text, &list); err != nil {
-		return nil, fmt.Errorf("the allowed differences: %w", err)
+		return nil, fmt.Errorf("parsing the allowed differences: %w", err)
 	}
 	for i, a := range list {
 		if a.Reason == "" || a.Where+a.Path == "" {
-			return nil, fmt.Errorf("allowed difference %d: needs a reason, and where or path", i+1)
+			return nil, fmt.Errorf("allowed difference %d needs a reason, and where or path", i+1)
 		}
 		for j, pattern := range []string{a.Where, a.Path, a.Ours, a.Real} {
 			a.patterns[j] = glob(pattern)
@@ -64,20 +63,20 @@ func (a *allowance) allows(d difference) bool {
 	return true
 }
 
-// finding is all differences with one signature.
+// finding groups all differences with one signature.
 type finding struct {
-	difference // the first
+	difference // the first of them
 	count      int
 }
 
-// findings sorts differences into those allowed, which it counts, and others.
+// findings counts allowed differences, and collects the others.
 type findings struct {
 	allowances []*allowance
 	unlisted   []*finding
 	index      map[string]*finding
 }
 
-// add is true if the difference is allowed.
+// add adds a difference and reports whether it is allowed.
 func (f *findings) add(d difference) bool {
 	for _, a := range f.allowances {
 		if a.allows(d) {

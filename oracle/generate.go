@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// generator makes a random story: creates, reads, writes and deletions of a few
-// objects of a few kinds, some of them wrong on purpose, while some are watched.
+// generator builds a random story: it creates, reads, updates, deletes and watches a few objects of
+// a few kinds. Some requests are invalid on purpose.
 type generator struct {
 	*rand.Rand
 	story story
 }
 
-// generate returns the same story for the same seed.
+// generate returns a random story with length requests. The same seed gives the same story.
 func generate(seed uint64, length int) story {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
 	g.story = story{name: fmt.Sprintf("random-%d", seed), about: "generated", random: true}
@@ -24,7 +24,7 @@ func generate(seed uint64, length int) story {
 	return g.story
 }
 
-// The chances of a request, out of 100.
+// chances are the cumulative probabilities of requests, in percent.
 var chances = []struct {
 	upTo int
 	make func(*generator, *kind)
@@ -48,7 +48,7 @@ func pick[T any](g *generator, from []T) T { return from[g.IntN(len(from))] }
 func (g *generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
 func (g *generator) name(k *kind) string {
-	if k.cluster { // which all stories share
+	if k.cluster { // shared by all stories, so the name needs a prefix
 		return "$NS-" + pick(g, []string{"a", "b"})
 	}
 	return pick(g, []string{"a", "b", "c"})
@@ -62,7 +62,7 @@ func (g *generator) step(verb, target, body string, headers ...string) *step {
 	if (verb == "GET" || verb == "POST" || verb == "PUT") && g.oneIn(6) {
 		h.Set("Accept", pick(g, []string{protobufType, "application/json;as=Table;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}))
 		if verb == "GET" && strings.Contains(h.Get("Accept"), "Partial") {
-			h.Del("Accept") // its spelling differs between objects and lists
+			h.Del("Accept") // the media type differs between objects and lists
 		}
 	}
 	g.story.steps = append(g.story.steps, step{verb: verb, target: target, body: body, header: h})
@@ -93,7 +93,7 @@ func (g *generator) create(k *kind) {
 	name := g.name(k)
 	metadata := "name: " + name
 	if g.oneIn(12) && !k.cluster {
-		metadata = fmt.Sprintf("generateName: some-%02d-", len(g.story.steps)) // in an order that is the same on both servers
+		metadata = fmt.Sprintf("generateName: some-%02d-", len(g.story.steps)) // unique prefixes, so that both servers sort the names in the same order
 	}
 	headers := []string{}
 	if g.oneIn(5) {
@@ -102,7 +102,7 @@ func (g *generator) create(k *kind) {
 	g.step("POST", k.collection()+g.query("dryRun=All", "fieldValidation=Strict", "fieldValidation=Ignore"), g.object(k, metadata), headers...)
 }
 
-// object is one of kind, mostly right.
+// object returns an object of the kind, usually a valid one.
 func (g *generator) object(k *kind, metadata string) string {
 	labels := pick(g, []string{"{}", "{app: web}", "{app: db}", "{app: web, tier: front}"})
 	if g.oneIn(25) {
@@ -134,7 +134,8 @@ func (g *generator) list(k *kind) {
 		"fieldSelector=metadata.name=a", "fieldSelector=spec.nothing=a", "resourceVersion=0", "resourceVersion=x", "resourceVersionMatch=Exact", "labelSelector=a+b"), "")
 }
 
-// reading precedes a write that needs what is there.
+// reading adds a GET before a write that needs the current object. It returns the name of the
+// answer.
 func (g *generator) reading(k *kind, name string) string {
 	read := fmt.Sprintf("read%d", len(g.story.steps))
 	g.story.steps = append(g.story.steps, step{verb: "GET", target: k.collection() + "/" + name, save: read, header: http.Header{}})
@@ -200,7 +201,7 @@ func (g *generator) remove(k *kind) {
 		body = `{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}`
 	}
 	if k.cluster {
-		return // a namespace's end takes a controller, which the real server alone is not
+		return // deleting a namespace needs a controller, which kube-apiserver alone does not have
 	}
 	g.step("DELETE", k.collection()+"/"+g.name(k), body)
 }
@@ -211,7 +212,7 @@ func (g *generator) removeAll(k *kind) {
 	}
 }
 
-// watch begins at the version of a list, so that no event is both in the past and to come.
+// watch adds a watch from the version of a list, so that both servers send the same events.
 func (g *generator) watch(k *kind) {
 	if k.cluster {
 		return

@@ -11,13 +11,12 @@ import (
 	"sync"
 )
 
-// hook is a webhook server that both servers call, at addresses of their own, so that
-// what each told it can be compared. The last element of the address says what it does:
-// allow, deny or label.
+// hook is a webhook server that both API servers call. Each has its own address, so that their
+// reviews can be compared. The last element of the address is the action: allow, deny or label.
 type hook struct {
 	server *httptest.Server
 	mu     sync.Mutex
-	heard  map[string][]any // reviews, by the part of the address that names server and story
+	heard  map[string][]any // reviews, by the part of the address that identifies server and story
 }
 
 func startHook() *hook {
@@ -28,7 +27,7 @@ func startHook() *hook {
 
 func (h *hook) close() { h.server.Close() }
 
-// variables are what stories call ${hook.url} and ${hook.ca}.
+// variables returns the values of ${hook.url} and ${hook.ca} in stories.
 func (h *hook) variables(whose string) map[string]any {
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.server.Certificate().Raw})
 	return map[string]any{"url": h.server.URL + "/" + whose, "ca": base64.StdEncoding.EncodeToString(ca)}
@@ -65,7 +64,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"apiVersion": review.APIVersion, "kind": review.Kind, "response": answer})
 }
 
-// reviews are those that came from one server about one story.
+// reviews returns the reviews that one server sent for one story.
 func (h *hook) reviews(whose string) []any {
 	h.mu.Lock()
 	defer h.mu.Unlock()

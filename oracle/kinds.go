@@ -1,12 +1,12 @@
 package main
 
-// kind is what the generator knows of one: bodies below its metadata, right and
-// wrong ones, in YAML, and patches in JSON.
+// kind describes a kind of objects for the generator: valid and invalid bodies without metadata in
+// YAML, and patches in JSON.
 type kind struct {
 	api, resource, version, name string
 	cluster                      bool
 	bodies, wrong, patches       []string
-	status                       string // a merge patch; empty if it has none
+	status                       string // a merge patch of the status; empty if the kind has no status
 }
 
 var kinds = []*kind{

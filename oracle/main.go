@@ -1,8 +1,7 @@
-// Command oracle plays the same requests on the simulated API server and on a
-// real kube-apiserver with its etcd, and compares what comes back. It stands
-// between sim/kubeapi and the claim that clients cannot tell it from the real
-// one. Its one rule: a difference is fixed, or listed in differences.yaml with a
-// reason; any other fails the run.
+// Command oracle sends the same requests to the simulated API server and to a real kube-apiserver
+// with etcd, and compares the responses. It checks the claim of sim/kubeapi that clients cannot
+// distinguish the two. Its one rule: a difference is either fixed or listed in differences.yaml
+// with a reason; any other difference fails the run.
 package main
 
 import (
@@ -26,16 +25,16 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.bin, "bin", "bin", "folder with the real etcd and kube-apiserver; ours compares ours with itself")
-	flag.StringVar(&o.ours, "ours", "bin/windtunnel", "the windtunnel command, whose API server is measured")
-	flag.StringVar(&o.stories, "stories", "testdata", "folder of the stories")
-	flag.StringVar(&o.allowed, "differences", "differences.yaml", "the differences that are allowed, with reasons")
-	flag.StringVar(&o.report, "report", "", "file to write the report to, in Markdown")
+	flag.StringVar(&o.bin, "bin", "bin", "folder with the real etcd and kube-apiserver; ours: compare the simulated server with itself")
+	flag.StringVar(&o.ours, "ours", "bin/windtunnel", "path of the windtunnel command, whose API server -bench measures")
+	flag.StringVar(&o.stories, "stories", "testdata", "folder with the stories")
+	flag.StringVar(&o.allowed, "differences", "differences.yaml", "file with the allowed differences and their reasons")
+	flag.StringVar(&o.report, "report", "", "file for the report, in Markdown")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random stories")
 	flag.IntVar(&o.sessions, "random", 200, "number of random stories")
-	flag.IntVar(&o.length, "length", 30, "requests in a random story")
-	flag.BoolVar(&o.managedFields, "managed-fields", true, "compare managedFields, too")
-	flag.DurationVar(&o.bench, "bench", 0, "measure updates for so long per turn instead of comparing")
+	flag.IntVar(&o.length, "length", 30, "number of requests in a random story")
+	flag.BoolVar(&o.managedFields, "managed-fields", true, "also compare managedFields")
+	flag.DurationVar(&o.bench, "bench", 0, "do not compare, but measure updates for this long per turn")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -77,7 +76,7 @@ func (o options) startOther(ctx context.Context) (*server, func(), error) {
 	return s, func() { stop(); os.RemoveAll(dir) }, nil
 }
 
-// measure has ours in a process of its own, as the real one is.
+// measure runs the benchmark. The simulated server runs in its own process, as the real one does.
 func (o options) measure(ctx context.Context, real *server) error {
 	dir, err := os.MkdirTemp("", "oracle-ours-")
 	if err != nil {

@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-// normaliser replaces what a server may choose as it likes by what it means in
-// the story: times by a word; uids, cluster IPs and generated names by a label
-// that both servers' values got where they first stood in the same place;
-// versions by their order among the objects' versions that both showed. So a
-// value that only one server showed does not shift what comes later.
+// normaliser replaces values that a server chooses freely. Times become a fixed word. UIDs, cluster
+// IPs and generated names become labels; two values get the same label if they first appear in the
+// same place in both servers' answers. Versions become their rank among the object versions that
+// both servers returned. So a value that only one server returned does not shift later values.
 type normaliser struct {
-	managedFields bool              // keep them, to compare
-	labels        map[string]string // a chosen value -> its label
-	versions      []uint64          // of objects, in their order
+	managedFields bool              // keep managedFields, to compare them
+	labels        map[string]string // labels by value
+	versions      []uint64          // of objects
 }
 
 var (
@@ -30,8 +29,8 @@ var (
 	mentions = regexp.MustCompile(`((?i:resource ?version)[^:"]*: |current: |resource version: \d+ \()(\d+)`)
 )
 
-// normalise returns the documents of both servers, which must be in the order
-// of the story, in the form in which they can be compared.
+// normalise returns the documents of both servers in a comparable form. Both lists must have the
+// order of the story.
 func normalise(ours, real []any, managedFields bool) (a, b []any) {
 	p := pairs{ours: normaliser{managedFields: managedFields, labels: map[string]string{}}, real: normaliser{managedFields: managedFields, labels: map[string]string{}}}
 	for i := range ours {
@@ -40,7 +39,7 @@ func normalise(ours, real []any, managedFields bool) (a, b []any) {
 	return p.ours.rewriteAll(ours), p.real.rewriteAll(real)
 }
 
-// pairs finds the values that mean the same on both servers, by their places.
+// pairs finds corresponding values of both servers, by their places.
 type pairs struct {
 	ours, real normaliser
 	labelled   int
@@ -82,10 +81,10 @@ func (p *pairs) collectMetadata(a, b map[string]any) {
 	}
 }
 
-const suffix = 5 // random characters end a generated name
+const suffix = 5 // number of random characters at the end of a generated name
 
-// generatedNames is true for two names, in metadata or in the details of a Status, that
-// differ in nothing but such an end.
+// generatedNames returns the names in two documents (metadata or the details of a Status), and
+// reports whether they differ only in such a suffix.
 func generatedNames(a, b map[string]any) (name, other string, ok bool) {
 	name, _ = a["name"].(string)
 	other, _ = b["name"].(string)
@@ -107,7 +106,8 @@ func (p *pairs) pairAll(word string, a, b []string) {
 	}
 }
 
-// objectVersion is the version in the metadata of an object, but not of a list or a bookmark.
+// objectVersion returns the version in the metadata of an object. It returns false for lists and
+// bookmarks.
 func objectVersion(metadata map[string]any) (uint64, bool) {
 	if name, _ := metadata["name"].(string); name == "" {
 		return 0, false
@@ -154,7 +154,7 @@ func (n *normaliser) rewrite(key string, v any) any {
 
 func (n *normaliser) text(key, s string) string {
 	switch key {
-	case "resourceVersion": // of a list: at least that of the newest object before it
+	case "resourceVersion": // of a list: at least the version of the newest object before it
 		if rv, err := strconv.ParseUint(s, 10, 64); err == nil && rv > 0 {
 			return fmt.Sprintf("<version %d or later>", n.rank(rv))
 		}
@@ -168,7 +168,7 @@ func (n *normaliser) text(key, s string) string {
 	s = uuids.ReplaceAllStringFunc(s, func(u string) string { return cmp.Or(n.labels[u], "<another uid>") })
 	s = services.ReplaceAllStringFunc(s, func(ip string) string { return cmp.Or(n.labels[ip], "<another cluster IP>") })
 	s = times.ReplaceAllString(s, "<time>")
-	for range 2 { // one mention may be the beginning of the next
+	for range 2 { // matches may overlap
 		s = mentions.ReplaceAllString(s, "${1}<version>")
 	}
 	for value, label := range n.labels {
@@ -177,7 +177,7 @@ func (n *normaliser) text(key, s string) string {
 	return s
 }
 
-// rank counts the objects' versions up to rv.
+// rank returns the number of object versions up to rv.
 func (n *normaliser) rank(rv uint64) int {
 	i, found := slices.BinarySearch(n.versions, rv)
 	if found {
@@ -195,7 +195,7 @@ func (n *normaliser) version(rv uint64) string {
 
 var tokenVersion = regexp.MustCompile(`"rv":\d+`)
 
-// readToken shows what is in a continue token, without its version.
+// readToken returns the content of a continue token, without its version.
 func readToken(token string) string {
 	b, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || token == "" {

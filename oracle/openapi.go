@@ -2,11 +2,12 @@ package main
 
 import "strings"
 
-// outlineOfOpenAPI is what clients go by in an OpenAPI document: the groups of an index, the
-// paths with what each method does, the names of the kinds' schemas, and in full those of custom
-// kinds. The rest is prose, parameters that all paths have, and what types are made of.
+// outlineOfOpenAPI returns the parts of an OpenAPI document that clients depend on: the groups of
+// an index, the paths with the action of each method, the names of the kinds' schemas, and the full
+// schemas of custom kinds. It leaves out descriptions, parameters that all paths have, and nested
+// types.
 func outlineOfOpenAPI(doc any) any {
-	if text, ok := doc.(string); ok { // the real one's index says that it is text
+	if text, ok := doc.(string); ok { // the real server's index has a text media type
 		if read, err := parseJSON([]byte(text)); err == nil {
 			doc = read
 		}
@@ -40,7 +41,7 @@ func fieldsOf(v any) map[string]any {
 }
 
 func outlineOfPath(item map[string]any) any {
-	if url, ok := item["serverRelativeURL"].(string); ok { // of an index
+	if url, ok := item["serverRelativeURL"].(string); ok { // in an index
 		url, _, _ = strings.Cut(url, "?hash=")
 		return url
 	}
@@ -53,7 +54,7 @@ func outlineOfPath(item map[string]any) any {
 	return methods
 }
 
-// withoutProse is a schema without descriptions.
+// withoutProse returns a schema without descriptions.
 func withoutProse(schema any) any {
 	switch schema := schema.(type) {
 	case map[string]any:

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// play plays stories on two simulated servers, the second behind middle.
+// play plays stories on two simulated servers. middle can change the responses of the second.
 func play(t *testing.T, stories []story, middle func(*http.Response) error) (*findings, []outcome) {
 	t.Helper()
 	ours, stopOurs, err := startOurs(realVersion)
@@ -38,7 +38,7 @@ func play(t *testing.T, stories []story, middle func(*http.Response) error) (*fi
 	other.url, other.name = front.URL, "other"
 	hook := startHook()
 	defer hook.close()
-	// Each is given addresses of its own for its webhooks.
+	// Each server has its own addresses of webhooks.
 	addresses, err := parseAllowances([]byte(`[{path: "*clientConfig.url", reason: test}]`))
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +57,8 @@ func play(t *testing.T, stories []story, middle func(*http.Response) error) (*fi
 
 func nothing(*http.Response) error { return nil }
 
-// Two servers of the same kind differ in nothing, whatever they chose as uids,
-// versions, names and addresses.
+// Two simulated servers do not differ, although they choose different UIDs, versions, names and
+// addresses.
 func TestOursAgainstOurs(t *testing.T) {
 	stories, err := readStories(os.DirFS("testdata"))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestOursAgainstOurs(t *testing.T) {
 	}
 	found, outcomes := play(t, stories, nothing)
 	for _, f := range found.unlisted {
-		if f.Path == "body.serverAddressByClientCIDRs[].serverAddress" { // the proxy's
+		if f.Path == "body.serverAddressByClientCIDRs[].serverAddress" { // the address of the proxy
 			continue
 		}
 		t.Errorf("story %s: %s\n%s\n%s\n%s", f.Story, f.signature(), f.Request, f.Ours, f.Real)
@@ -83,7 +83,7 @@ func TestOursAgainstOurs(t *testing.T) {
 	}
 }
 
-// What a server gets wrong is found, in answers and in streams.
+// Errors of a server are found, in responses and in streams.
 func TestDifferencesAreFound(t *testing.T) {
 	stories, err := readStories(os.DirFS("testdata"))
 	if err != nil {
@@ -125,10 +125,10 @@ func TestDifferencesAreFound(t *testing.T) {
 
 func TestGenerateIsDeterministic(t *testing.T) {
 	if a, b := generate(7, 100), generate(7, 100); !reflect.DeepEqual(a, b) {
-		t.Error("the same seed made two stories")
+		t.Error("the same seed gave different stories")
 	}
 	if a, b := generate(7, 100), generate(8, 100); reflect.DeepEqual(a.steps, b.steps) {
-		t.Error("two seeds made the same story")
+		t.Error("two seeds gave the same story")
 	}
 }
 
@@ -149,7 +149,7 @@ func TestParseStory(t *testing.T) {
 	}
 }
 
-// A version that only one server showed is a difference where it stands, and nowhere else.
+// A version that only one server returned is a difference in its own place only.
 func TestNormaliseDoesNotCascade(t *testing.T) {
 	docs := func(versions ...int) []any {
 		var all []any

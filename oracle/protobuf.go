@@ -17,7 +17,7 @@ var protobufs = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
 func init() { utilruntime.Must(metav1.AddMetaToScheme(scheme.Scheme)) } // PartialObjectMetadata and its list
 
-// toProtobuf encodes an object that is given as JSON.
+// toProtobuf converts an object from JSON to protobuf.
 func toProtobuf(body []byte) ([]byte, error) {
 	obj, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {

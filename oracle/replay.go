@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// replayer plays stories on both servers, request by request.
+// replayer plays stories on both servers, one request at a time.
 type replayer struct {
 	ours, real    *server
 	managedFields bool
@@ -14,16 +14,16 @@ type replayer struct {
 	hook          *hook // nil: stories with webhooks cannot be played
 }
 
-// outcome is what came of one story.
+// outcome is the result of one story.
 type outcome struct {
 	story             story
 	requests, events  int
 	allowed, unlisted int
-	stopped           string // the step at which the two parted, empty if none
+	stopped           string // the step at which the servers diverged, empty if none
 }
 
-// play plays one story. A random one stops when one server did what the other
-// refused: from there on they hold different objects.
+// play plays one story. A random story stops if one server accepted a request that the other
+// rejected: after that, they have different objects.
 func (r *replayer) play(ctx context.Context, s story) (outcome, error) {
 	out := outcome{story: s}
 	ctx, cancel := context.WithCancel(ctx)
@@ -40,7 +40,7 @@ func (r *replayer) play(ctx context.Context, s story) (outcome, error) {
 		if err != nil {
 			return out, fmt.Errorf("story %s: %s: %w", s.name, st.verb+" "+st.target, err)
 		}
-		if !wordless[st.verb] {
+		if !pathless[st.verb] {
 			out.requests++
 		}
 		if s.random && a.ok() != b.ok() {
@@ -106,11 +106,11 @@ func (s *session) makeNamespace(ctx context.Context) error {
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s: making namespace %s: %w", s.name, s.namespace, err)
+		return fmt.Errorf("%s: creating namespace %s: %w", s.name, s.namespace, err)
 	}
 	resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("%s: making namespace %s: %s", s.name, s.namespace, strings.ToLower(resp.Status))
+		return fmt.Errorf("%s: creating namespace %s: %s", s.name, s.namespace, strings.ToLower(resp.Status))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// reportOf is the page that says what was compared and what differs.
+// reportOf returns the report: the stories, and their differences.
 func reportOf(o options, outcomes []outcome, f *findings) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "# The simulated API server against a real one\n\nWritten by `make oracle`; do not edit.")
@@ -27,13 +27,13 @@ func writeOutcomes(b *strings.Builder, outcomes []outcome) {
 	row := func(name string, o outcome) {
 		fmt.Fprintf(b, "| %s | %d | %d | %d | %d |\n", name, o.requests, o.events, o.allowed, o.unlisted)
 	}
-	parted := 0
+	diverged := 0
 	for _, o := range outcomes {
 		all.add(o)
 		if o.story.random {
 			random.add(o)
 			if o.stopped != "" {
-				parted++
+				diverged++
 			}
 			continue
 		}
@@ -43,7 +43,7 @@ func writeOutcomes(b *strings.Builder, outcomes []outcome) {
 		}
 		row(name, o)
 	}
-	row(fmt.Sprintf("random stories (%d stopped where the two parted)", parted), random)
+	row(fmt.Sprintf("random stories (%d stopped where the servers diverged)", diverged), random)
 	row("**all**", all)
 	fmt.Fprintln(b)
 }
@@ -78,7 +78,7 @@ func writeAllowed(b *strings.Builder, allowances []*allowance) {
 		title string
 		open  bool
 	}{{"Listed differences that stay", false}, {"Listed differences still to be fixed", true}} {
-		fmt.Fprintf(b, "## %s\n\n| request | in the answer | times | reason |\n|---|---|---:|---|\n", part.title)
+		fmt.Fprintf(b, "## %s\n\n| request | in the response | times | reason |\n|---|---|---:|---|\n", part.title)
 		for _, a := range allowances {
 			if a.Open == part.open {
 				fmt.Fprintf(b, "| %s | %s | %d | %s |\n", cell(a.Where), cell(a.Path), a.count, strings.ReplaceAll(strings.TrimSpace(a.Reason), "\n", " "))
@@ -95,7 +95,7 @@ func cell(pattern string) string {
 	return "`" + strings.ReplaceAll(pattern, "|", `\|`) + "`"
 }
 
-// shortened keeps a value from filling a page.
+// shortened truncates long values.
 func shortened(text string) string {
 	const longest = 300
 	if len(text) > longest {

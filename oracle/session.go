@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// server is one of the two that are compared.
+// server is one of the two servers in a comparison.
 type server struct {
 	name   string
 	url    string
-	token  string // empty: none is needed
+	token  string // empty if not needed
 	client *http.Client
-	// programs are what it is made of, as far as they are processes of their own.
+	// programs are its processes, unless it runs in this process.
 	programs []*program
 }
 
-// answer is what a server made of one step.
+// answer is the response of a server to one step.
 type answer struct {
 	code   int
 	header http.Header
@@ -52,10 +52,10 @@ func newSession(s *server, namespace string, hook *hook) *session {
 	return session
 }
 
-// whose names the session to the webhook server.
+// whose returns the name of the session at the webhook server.
 func (s *session) whose() string { return s.name + "/" + s.namespace }
 
-// do plays one step and notes its answer.
+// do plays one step and stores the answer.
 func (s *session) do(ctx context.Context, st step) (answer, error) {
 	if st.verb == "AWAIT" {
 		err := s.await(st.target)
@@ -100,8 +100,8 @@ func (s *session) do(ctx context.Context, st step) (answer, error) {
 	return a, nil
 }
 
-// until repeats a read until it succeeds, for what a server makes ready behind its answers.
-// It gives up after a while without an error, as await does.
+// until repeats a read until it succeeds, for changes that a server completes after its response.
+// After a while it gives up without an error, as await does.
 func (s *session) until(ctx context.Context, st step) (answer, error) {
 	outline := st.verb == "OUTLINE"
 	st.verb = http.MethodGet
@@ -118,8 +118,8 @@ func (s *session) until(ctx context.Context, st step) (answer, error) {
 	}
 }
 
-// catchUp precedes a read at any version, which may be answered from a cache that lags:
-// a read at the newest makes the cache wait for it.
+// catchUp must precede a read at any version, which the server may answer from a stale cache: it
+// reads the newest version, for which the cache must wait.
 func (s *session) catchUp(ctx context.Context, st step) error {
 	path, query, _ := strings.Cut(st.target, "?")
 	if !strings.Contains(query, "resourceVersion=0") {
@@ -170,7 +170,7 @@ func (s *session) request(ctx context.Context, st step) (*http.Request, error) {
 	return req, nil
 }
 
-// encodeBody writes a body, which stories have in YAML or JSON, as its type wants it.
+// encodeBody converts a body, which is YAML or JSON in stories, to its media type.
 func encodeBody(mediaType, text string) (string, error) {
 	switch {
 	case strings.TrimSpace(text) == "", strings.HasSuffix(mediaType, "yaml"), mediaType == "text/plain", strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
@@ -187,7 +187,7 @@ func encodeBody(mediaType, text string) (string, error) {
 
 var variable = regexp.MustCompile(`\$\{([^}]+)\}|\$NS`)
 
-// expand replaces $NS and ${name.path.in.the.answer}; what is not there becomes empty.
+// expand replaces $NS and ${name.path.in.the.answer}; missing values become empty.
 func (s *session) expand(text string) string {
 	return variable.ReplaceAllStringFunc(text, func(v string) string {
 		if v == "$NS" {
@@ -219,13 +219,13 @@ func lookUp(doc any, path string) string {
 	return fmt.Sprint(doc)
 }
 
-// await waits until a stream has so many events. It gives up after a while
-// without an error: the comparison will show what is missing.
+// await waits until a stream has the given number of events. After a while it gives up without an
+// error: the comparison then shows what is missing.
 func (s *session) await(what string) error {
 	name, number, _ := strings.Cut(what, " ")
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return fmt.Errorf("AWAIT %s: a stream's name and a number are needed", what)
+		return fmt.Errorf("AWAIT %s: want the name of a stream and a number", what)
 	}
 	if st := s.streams[name]; st != nil {
 		st.await(n, 10*time.Second)

@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// The versions of what real/go.mod builds; ours claims the first, too.
+// The versions that real/go.mod builds. The simulated server reports the first one, too.
 const (
 	realVersion = "v1.36.3"
 	etcdVersion = "v3.6.8"
@@ -39,8 +39,8 @@ func startOurs(version string) (*server, func(), error) {
 	return &server{name: "ours", url: s.URL(), token: s.Config().BearerToken, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}, stop, nil
 }
 
-// startReal starts an etcd and a kube-apiserver, found in the folder bin, with
-// their data in dir. Admission that needs the rest of a cluster is off.
+// startReal starts etcd and kube-apiserver from the folder bin, with their data in dir. Admission
+// plugins that need other parts of a cluster are off.
 func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 	ports, err := freePorts(3)
 	if err != nil {
@@ -78,7 +78,7 @@ func startReal(ctx context.Context, bin, dir string) (*server, func(), error) {
 	return s, stop, nil
 }
 
-// waitReady waits for the certificate that the server makes for itself, and then for the server.
+// waitReady waits until the server has created its certificate, and then until it is ready.
 func (s *server) waitReady(ctx context.Context, certificate string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -112,7 +112,7 @@ func (s *server) waitReady(ctx context.Context, certificate string) error {
 func writeKeys(dir string) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		return fmt.Errorf("making the key for service accounts: %w", err)
+		return fmt.Errorf("creating the key for service accounts: %w", err)
 	}
 	block := &pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}
 	if err := os.WriteFile(filepath.Join(dir, "sa.key"), pem.EncodeToMemory(block), 0o600); err != nil {
@@ -128,7 +128,7 @@ func freePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("looking for a free port: %w", err)
 		}
-		defer l.Close() // after all are found, so that no two are the same
+		defer l.Close() // only after all ports are found, so that they differ
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)
 	}

@@ -12,22 +12,22 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// story is a sequence of requests that makes sense by itself, in a namespace of its own.
+// story is an independent sequence of requests in its own namespace.
 type story struct {
 	name, about string
 	steps       []step
-	random      bool // generated, not written
+	random      bool // generated, not from a file
 }
 
-// step is one request, or one of the words of the runner: WATCH opens a stream
-// that is read until the end of the story, AWAIT waits until one has so many events,
-// UNTIL repeats a GET until it succeeds, OUTLINE does so and compares what an OpenAPI document
-// has instead of how it words it, HEARD is what the webhook server was told, PAUSE
-// lets a server notice new webhooks, of which nothing tells.
+// step is a request or a command: WATCH opens a stream that is read until the end of the story;
+// AWAIT waits until a stream has a number of events; UNTIL repeats a GET until it succeeds; OUTLINE
+// does the same and compares only the outline of an OpenAPI document, not its descriptions; HEARD
+// returns the reviews of the webhook server; PAUSE waits until the servers have noticed new
+// webhooks, because no response shows this.
 type step struct {
-	verb   string // a method of HTTP, WATCH or AWAIT
-	target string // the path with its query; for AWAIT the stream's name and the number
-	save   string // what the answer is called in later steps
+	verb   string // an HTTP method or a command
+	target string // the path with its query; for AWAIT the stream's name and a number
+	save   string // the name of the answer in later steps
 	header http.Header
 	body   string
 }
@@ -43,7 +43,7 @@ func (s step) String() string {
 	return text
 }
 
-// readStories reads all stories of a folder, in the order of their names.
+// readStories reads all stories in a folder, sorted by name.
 func readStories(folder fs.FS) ([]story, error) {
 	names, err := fs.Glob(folder, "*.txtar")
 	if err != nil {
@@ -64,10 +64,10 @@ func readStories(folder fs.FS) ([]story, error) {
 	return stories, nil
 }
 
-// parseStory reads a txtar archive. Its comment says what the story is about,
-// each file is a step: named "VERB target" or "VERB target as name", with
-// header lines, if any, a blank line, and the body. Header names begin with a
-// capital, which no field of Kubernetes' JSON does.
+// parseStory parses a txtar archive. The comment describes the story, and each file is a step. A
+// file is named "VERB target" or "VERB target as name". It contains optional header lines, a blank
+// line, and the body. Header names begin with a capital letter, unlike the fields of Kubernetes
+// objects.
 func parseStory(name string, text []byte) (story, error) {
 	archive := txtar.Parse(text)
 	s := story{name: name, about: strings.TrimSpace(string(archive.Comment))}
@@ -86,8 +86,8 @@ func parseStory(name string, text []byte) (story, error) {
 
 var verbs = map[string]bool{"GET": true, "POST": true, "PUT": true, "PATCH": true, "DELETE": true, "WATCH": true, "AWAIT": true, "HEARD": true, "UNTIL": true, "OUTLINE": true, "PAUSE": true}
 
-// wordless are the verbs that are about no path.
-var wordless = map[string]bool{"AWAIT": true, "HEARD": true, "PAUSE": true}
+// pathless are the verbs without a path.
+var pathless = map[string]bool{"AWAIT": true, "HEARD": true, "PAUSE": true}
 
 func parseStep(title, text string) (step, error) {
 	title, save, _ := strings.Cut(title, " as ")
@@ -96,7 +96,7 @@ func parseStep(title, text string) (step, error) {
 	if !verbs[verb] {
 		return st, fmt.Errorf("unknown verb %q", verb)
 	}
-	if !wordless[verb] && !strings.HasPrefix(target, "/") {
+	if !pathless[verb] && !strings.HasPrefix(target, "/") {
 		return st, errors.New("the target must be a path that begins with /")
 	}
 	lines := strings.SplitAfter(text, "\n")

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// stream is an open watch and what came of it.
+// stream is an open watch and its events.
 type stream struct {
 	body  io.ReadCloser
 	more  *sync.Cond
@@ -73,8 +73,8 @@ func (st *stream) events() []any {
 	return append([]any{}, st.got...)
 }
 
-// settle waits until two streams of the same watch have as many events, and then
-// a little for what neither should send; it ends both.
+// settle waits until two streams of the same watch have the same number of events, and then a short
+// time for unexpected events. Then it closes both.
 func settle(a, b *stream) {
 	const patience, quiet = 3 * time.Second, 100 * time.Millisecond
 	for since := time.Now(); time.Since(since) < patience; {
@@ -120,7 +120,7 @@ func protobufEvents(r io.Reader) func() (any, error) {
 		}
 		var event metav1.WatchEvent
 		if err := event.Unmarshal(frame); err != nil {
-			return nil, fmt.Errorf("a frame of the watch: %w", err)
+			return nil, fmt.Errorf("reading a frame of the watch: %w", err)
 		}
 		body, err := fromProtobuf(event.Object.Raw)
 		if err != nil {

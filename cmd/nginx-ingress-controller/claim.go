@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// claimRoot locks a root directory against other controllers until the file is closed, at
-// the latest when this process ends, and stops the nginx that a killed one has left there.
-// Without --nginx-root it does nothing: in a container, nginx ends with the controller.
+// claimRoot locks a root directory against other controllers, and stops the nginx that a killed
+// controller has left there. The lock ends when the file is closed or this process ends. Without
+// --nginx-root it does nothing: in a container, nginx ends with the controller.
 func claimRoot(root string, log *slog.Logger) (*os.File, error) {
 	if root == "" {
 		return nil, nil

@@ -17,10 +17,10 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// begin starts the command as a process and returns when it says that it is ready.
+// begin starts the command as a process and returns when it logs that it is ready.
 func begin(t *testing.T, args []string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failing test waits that long
 	t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, os.Args[0], args...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
@@ -38,18 +38,18 @@ func begin(t *testing.T, args []string) *exec.Cmd {
 		var record struct{ Msg string }
 		if json.Unmarshal(lines.Bytes(), &record) == nil && record.Msg == "ready" {
 			go func() {
-				for lines.Scan() { // so that it can go on writing
+				for lines.Scan() { // otherwise the pipe fills up and blocks it
 				}
 			}()
 			return command
 		}
 	}
-	t.Fatalf("it ended before it was ready; it said:\n%s", strings.Join(said, "\n"))
+	t.Fatalf("it ended before it was ready; its log:\n%s", strings.Join(said, "\n"))
 	return nil
 }
 
-// The nginx of a controller that was killed does not keep the next one from
-// starting, but a controller that lives does.
+// The nginx of a killed controller does not prevent the next controller from starting, but a
+// running controller does.
 func TestAKilledControllerDoesNotBlockTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
@@ -70,7 +70,7 @@ func TestAKilledControllerDoesNotBlockTheNext(t *testing.T) {
 	first := begin(t, args)
 	var stderr bytes.Buffer
 	if code := run(args, environment(), &stderr, &stderr); code != exitMisuse || !strings.Contains(stderr.String(), "another controller runs there") {
-		t.Errorf("a second controller: exit code %d, said %q", code, &stderr)
+		t.Errorf("a second controller: exit code %d, output %q", code, &stderr)
 	}
 	left := masterPID(t, root)
 	if err := first.Process.Kill(); err != nil {
@@ -82,8 +82,8 @@ func TestAKilledControllerDoesNotBlockTheNext(t *testing.T) {
 	}
 
 	second := begin(t, args)
-	if processes, err := process.Group(left); err != nil || len(processes) > 0 { // who adopted them may leave zombies
-		t.Errorf("of the killed controller's nginx there are processes %v, %v", processes, err)
+	if processes, err := process.Group(left); err != nil || len(processes) > 0 { // Group ignores zombies, which may remain until their new parent reaps them
+		t.Errorf("processes %v of the killed controller's nginx remain, %v", processes, err)
 	}
 	if now := masterPID(t, root); now == left || syscall.Kill(now, 0) != nil {
 		t.Errorf("nginx is process %d", now)

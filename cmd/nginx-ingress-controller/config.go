@@ -25,16 +25,16 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// config turns the command line into what the controller works with. What is
-// quick to check comes first, the API server last. Errors are for the user.
+// config turns the command line into the configuration of the controller. It makes the quick checks
+// first and contacts the API server last. Its errors are written for the user.
 func (f *flags) config(ctx context.Context, env func(string) string, stderr io.Writer) (config controller.Config, err error) {
 	log := f.logger(stderr)
-	klog.SetSlogLogger(log) // client-go's
+	klog.SetSlogLogger(log) // for client-go
 	warnIgnored(f.set, log)
 
 	pod := types.NamespacedName{Namespace: env("POD_NAMESPACE"), Name: env("POD_NAME")}
 	if pod.Namespace == "" || pod.Name == "" {
-		return config, errors.New("$POD_NAMESPACE and $POD_NAME must both be set, to namespace and name of the controller's own pod")
+		return config, errors.New("$POD_NAMESPACE and $POD_NAME must both be set, to the namespace and name of the controller's own pod")
 	}
 	root, err := f.rootDirectory()
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 	}
 	listeners, err := f.listen(root)
 	if err != nil {
-		claim.Close() // nil where there is none: an error that nobody needs
+		claim.Close() // nil without --nginx-root; Close then returns an error, which does not matter
 		return config, err
 	}
 	defer func() {
@@ -142,7 +142,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 
 func (f *flags) logger(w io.Writer) *slog.Logger {
 	level := slog.LevelInfo
-	if klog.V(2).Enabled() { // ingress-nginx's -v=2 and more
+	if klog.V(2).Enabled() { // -v=2 or more, as in ingress-nginx
 		level = slog.LevelDebug
 	}
 	o := &slog.HandlerOptions{Level: level}
@@ -152,8 +152,8 @@ func (f *flags) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// rootDirectory makes --nginx-root absolute and sure that nginx's workers, who
-// are not root, can get into it.
+// rootDirectory creates the directory of --nginx-root and returns its absolute path. It returns an
+// error if nginx's workers, which do not run as root, cannot enter the directory.
 func (f *flags) rootDirectory() (string, error) {
 	if f.root == "" {
 		return "", nil
@@ -166,7 +166,7 @@ func (f *flags) rootDirectory() (string, error) {
 		return "", fmt.Errorf("--nginx-root %s: %w", f.root, err)
 	}
 	if os.Geteuid() != 0 {
-		return root, nil // the workers run as we do
+		return root, nil // the workers run as the same user
 	}
 	for dir := root; dir != "/"; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
@@ -174,7 +174,7 @@ func (f *flags) rootDirectory() (string, error) {
 			return "", fmt.Errorf("--nginx-root %s: %w", f.root, err)
 		}
 		if info.Mode()&0o001 == 0 {
-			return "", fmt.Errorf("--nginx-root %s: nginx's workers, who are not root, cannot enter %s: chmod o+x %s", f.root, dir, dir)
+			return "", fmt.Errorf("--nginx-root %s: nginx's workers do not run as root and cannot enter %s: chmod o+x %s", f.root, dir, dir)
 		}
 	}
 	return root, nil
@@ -201,7 +201,7 @@ func (f *flags) userTemplate() (*render.Template, error) {
 	return read, nil
 }
 
-// luaCode is the code to put in place: none if the user's is there already.
+// luaCode returns the Lua code to install, or nil if --lua-dir is the directory to install it in.
 func (f *flags) luaCode(root string) (fs.FS, error) {
 	if f.luaDir == "" {
 		return lua.FS, nil
@@ -211,7 +211,7 @@ func (f *flags) luaCode(root string) (fs.FS, error) {
 		return nil, fmt.Errorf("--lua-dir %s: %w", f.luaDir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "balancer.lua")); err != nil {
-		return nil, fmt.Errorf("--lua-dir %s: not the Lua code of an ingress-nginx: %w", f.luaDir, err)
+		return nil, fmt.Errorf("--lua-dir %s: not the Lua code of ingress-nginx: %w", f.luaDir, err)
 	}
 	if dir == (apply.Layout{Root: root}).Lua() {
 		return nil, nil

@@ -25,7 +25,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// withAdmission is the overlay of who wants the webhook, too.
+// withAdmission returns an overlay that enables the webhook.
 func withAdmission() map[string]string {
 	pair := pki.New("ingress-nginx-admission").Issue("ingress-nginx-admission", []string{"ingress-nginx-admission.ingress-nginx.svc"})
 	return map[string]string{
@@ -35,7 +35,7 @@ func withAdmission() map[string]string {
 	}
 }
 
-// find returns the one object of a type.
+// find returns the first object of a type.
 func find[T runtime.Object](t *testing.T, objects []runtime.Object) T {
 	t.Helper()
 	for _, object := range objects {
@@ -48,7 +48,7 @@ func find[T runtime.Object](t *testing.T, objects []runtime.Object) T {
 	return none
 }
 
-// deployedArgs are the flags of the Deployment, as a kubelet expands them.
+// deployedArgs returns the arguments of the Deployment, as a kubelet expands them.
 func deployedArgs(t *testing.T, objects []runtime.Object) []string {
 	t.Helper()
 	var args []string
@@ -75,17 +75,17 @@ func TestDeployedFlags(t *testing.T) {
 			t.Errorf("%s: %s", folder, &said)
 		}
 		if name := find[*networkingv1.IngressClass](t, objects).Spec.Controller; name != f.watch.ControllerClass {
-			t.Errorf("%s: the IngressClass is %s's, the controller is %s", folder, name, f.watch.ControllerClass)
+			t.Errorf("%s: the IngressClass names controller %s, the Deployment has %s", folder, name, f.watch.ControllerClass)
 		}
 		pod := find[*appsv1.Deployment](t, objects).Spec.Template.Spec
 		if least := int64(f.shutdownGrace + 240 + f.postShutdownGrace); *pod.TerminationGracePeriodSeconds < least {
-			t.Errorf("%s: %d s of grace, draining may take %d", folder, *pod.TerminationGracePeriodSeconds, least)
+			t.Errorf("%s: grace period of %d s, but draining may take %d s", folder, *pod.TerminationGracePeriodSeconds, least)
 		}
 	}
 }
 
-// TestRoles runs the controller as deploy/ would, for a whole life, against an
-// API server that allows what deploy/ allows. All of it must be needed.
+// TestRoles runs the controller of deploy/ from start to shutdown against an API server that
+// enforces the roles of deploy/. The controller must need every permission in them, and no other.
 func TestRoles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
@@ -107,7 +107,7 @@ func TestRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failing test waits that long
 	defer cancel()
 	describeDeployed(t, api, objects)
 	roles := deploytest.NewAuthorizer(objects)
@@ -131,8 +131,8 @@ func TestRoles(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// Its status is written, an event is recorded and then counted up: by then it
-	// has done all that it does but giving up the lease.
+	// Wait until it has written the status, recorded an event and increased the event's count. Then
+	// it has used all permissions except releasing the lease.
 	ingresses := client.NetworkingV1().Ingresses("shop")
 	touched := false
 	err = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -156,7 +156,7 @@ func TestRoles(t *testing.T) {
 		return counted && len(shop.Status.LoadBalancer.Ingress) > 0, nil
 	})
 	if err != nil {
-		t.Errorf("waiting for its status and events: %v", err)
+		t.Errorf("waiting for status and events: %v", err)
 	}
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
@@ -166,19 +166,19 @@ func TestRoles(t *testing.T) {
 	}
 	refused, needless := roles.Verdict()
 	for _, request := range refused {
-		t.Errorf("no role allows what the controller asks for: %+v", request)
+		t.Errorf("no role allows a request of the controller: %+v", request)
 	}
 	for _, one := range needless {
-		t.Errorf("a role allows what the controller never asked for: %+v", one)
+		t.Errorf("the controller never used a permission of a role: %+v", one)
 	}
 	if t.Failed() {
 		text, _ := os.ReadFile(said.Name())
-		t.Logf("the controller said:\n%s", text)
+		t.Logf("log of the controller:\n%s", text)
 	}
 }
 
-// describeDeployed puts into the cluster what of deploy/ the controller looks
-// at, its own pod as the Deployment makes it, and an ingress to serve.
+// describeDeployed creates the objects of deploy/ that the controller reads, a pod from the
+// Deployment's template, and an ingress to serve.
 func describeDeployed(t *testing.T, api *kubeapi.Server, objects []runtime.Object) {
 	t.Helper()
 	configMap := find[*corev1.ConfigMap](t, objects)

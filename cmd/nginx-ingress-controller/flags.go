@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// flags are the command line: ingress-nginx's flags that work here, with its
-// names and defaults, and our own.
+// flags is the parsed command line: the flags of ingress-nginx, with its names and defaults, and
+// our own.
 type flags struct {
 	set *pflag.FlagSet
 
@@ -142,7 +142,7 @@ var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
 func (f *flags) validate() error {
 	if f.syncRate <= 0 {
-		return fmt.Errorf("--sync-rate-limit %v: must be more than 0", f.syncRate)
+		return fmt.Errorf("--sync-rate-limit %v: must be greater than 0", f.syncRate)
 	}
 	if f.backendsSync != "poll" && f.backendsSync != "push" {
 		return fmt.Errorf("--backends-sync %q: must be poll or push", f.backendsSync)
@@ -157,7 +157,7 @@ func (f *flags) validate() error {
 		return fmt.Errorf("--health-check-path %q: must be a path such as /healthz, of plain characters, and not /metrics", f.healthPath)
 	}
 	if f.certificateAuthority != "" && f.apiServer == "" {
-		return errors.New("--certificate-authority goes with --apiserver-host only; a kubeconfig has its own")
+		return errors.New("--certificate-authority needs --apiserver-host; a kubeconfig has its own CA")
 	}
 	if err := f.status.validate(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (f *flags) validate() error {
 		return nil
 	}
 	if f.watch.Namespace != "" {
-		return errors.New("--watch-namespace and --watch-namespace-selector exclude each other: give one")
+		return errors.New("--watch-namespace and --watch-namespace-selector exclude each other: set only one")
 	}
 	selector, err := labels.Parse(f.namespaceSelector)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *flags) validate() error {
 // name is a flag's value of the form namespace/name.
 type name types.NamespacedName
 
-// String is empty for no name.
+// String returns namespace/name; empty if the flag is not set.
 func (n *name) String() string {
 	if n.Name == "" {
 		return ""
@@ -193,7 +193,7 @@ func (n *name) String() string {
 	return types.NamespacedName(*n).String()
 }
 
-// Set reads the form.
+// Set parses namespace/name.
 func (n *name) Set(text string) error {
 	if text == "" {
 		*n = name{}
@@ -204,7 +204,7 @@ func (n *name) Set(text string) error {
 	return err
 }
 
-// Type names the form in the usage.
+// Type returns the placeholder in the usage.
 func (n *name) Type() string { return "namespace/name" }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/admission"
 )
 
-// admissionFlags are about the webhook that checks ingresses.
+// admissionFlags configure the webhook that checks ingresses.
 type admissionFlags struct {
 	address   string
 	cert, key string
@@ -30,7 +30,7 @@ func (o *admissionFlags) validate() error {
 		return nil
 	}
 	if o.cert == "" || o.key == "" {
-		return errors.New("--validating-webhook goes with --validating-webhook-certificate and --validating-webhook-key")
+		return errors.New("--validating-webhook needs --validating-webhook-certificate and --validating-webhook-key")
 	}
 	if _, _, err := net.SplitHostPort(o.address); err != nil {
 		return fmt.Errorf("--validating-webhook %s: %w", o.address, err)
@@ -38,7 +38,7 @@ func (o *admissionFlags) validate() error {
 	return nil
 }
 
-// listen opens the webhook's port, nil without one.
+// listen opens the webhook's port. It returns nil without a webhook.
 func (o *admissionFlags) listen() (net.Listener, error) {
 	if o.address == "" {
 		return nil, nil

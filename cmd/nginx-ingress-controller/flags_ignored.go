@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ignored are flags of ingress-nginx that have nothing to do here, with the
-// reason. They are taken, so that its command lines can be used as they are.
+// ignored are flags of ingress-nginx that have no effect here, with the reason. They are accepted,
+// so that its command lines work unchanged.
 var ignored = map[string]string{
 	"health-check-timeout":    "ingress-nginx does not use it either",
 	"internal-logger-address": "there is no chroot",
@@ -20,7 +20,7 @@ var ignored = map[string]string{
 	"maxmind-retries-timeout": maxmind,
 }
 
-const maxmind = "nothing is downloaded; put GeoIP files into /etc/ingress-controller/geoip"
+const maxmind = "the controller does not download GeoIP files; put them into /etc/ingress-controller/geoip"
 
 func addIgnored(s *pflag.FlagSet) {
 	s.Int("health-check-timeout", 10, "")
@@ -35,7 +35,7 @@ func addIgnored(s *pflag.FlagSet) {
 	}
 }
 
-// warnIgnored says once of each flag that was given in vain that it was.
+// warnIgnored logs a warning for each flag on the command line that has no effect.
 func warnIgnored(set *pflag.FlagSet, log *slog.Logger) {
 	set.Visit(func(given *pflag.Flag) {
 		if reason := ignored[given.Name]; reason != "" {

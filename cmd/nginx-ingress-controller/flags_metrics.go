@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// metricsFlags are about /metrics.
+// metricsFlags configure /metrics.
 type metricsFlags struct {
 	enable    bool
 	requests  metrics.Requests
@@ -42,11 +42,11 @@ func (o *metricsFlags) validate() error {
 	for name, buckets := range map[string][]float64{"time": o.requests.TimeBuckets, "length": o.requests.LengthBuckets, "size": o.requests.SizeBuckets} {
 		increasing := slices.IsSorted(buckets) && len(slices.Compact(slices.Clone(buckets))) == len(buckets)
 		if !increasing || slices.ContainsFunc(buckets, math.IsNaN) {
-			return fmt.Errorf("--%s-buckets %v: each must be more than the one before", name, buckets)
+			return fmt.Errorf("--%s-buckets %v: each must be greater than the one before", name, buckets)
 		}
 	}
 	if o.requests.BucketFactor != 0 && o.requests.BucketFactor <= 1 {
-		return fmt.Errorf("--bucket-factor %v: must be more than 1, or 0", o.requests.BucketFactor)
+		return fmt.Errorf("--bucket-factor %v: must be greater than 1, or 0", o.requests.BucketFactor)
 	}
 	return nil
 }
@@ -65,8 +65,7 @@ func (f *flags) metricsOptions(pod types.NamespacedName) metrics.Options {
 	return o
 }
 
-// listen opens the socket for the records of requests, nil where nobody counts
-// them.
+// listen opens the socket for nginx's records of requests. It returns nil without --enable-metrics.
 func (o *metricsFlags) listen(root string) (net.Listener, error) {
 	if !o.enable {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/controller/status"
 )
 
-// statusFlags are about the leader and what it writes.
+// statusFlags configure leader election and the status of ingresses.
 type statusFlags struct {
 	noElection bool
 	election   status.Election
@@ -26,7 +26,7 @@ type statusFlags struct {
 	nodeInternal bool
 }
 
-// leastInterval is ingress-nginx's, in seconds.
+// leastInterval is the minimum of --status-update-interval, in seconds, as in ingress-nginx.
 const leastInterval = 5
 
 func (f *flags) addStatus() {
@@ -44,25 +44,25 @@ func (f *flags) addStatus() {
 
 func (o *statusFlags) validate() error {
 	if o.election.TTL <= 0 {
-		return fmt.Errorf("--election-ttl %v: must be more than 0", o.election.TTL)
+		return fmt.Errorf("--election-ttl %v: must be greater than 0", o.election.TTL)
 	}
 	if o.election.ID == "" && !o.noElection {
 		return errors.New("--election-id: must not be empty")
 	}
 	if o.service.Name != "" && o.addresses != "" {
-		return errors.New("--publish-service and --publish-status-address exclude each other: give one")
+		return errors.New("--publish-service and --publish-status-address exclude each other: set only one")
 	}
 	return nil
 }
 
-// options is nil where the controller takes no part in elections.
+// options returns the options of the status writer; nil with --disable-leader-election.
 func (o *statusFlags) options(log *slog.Logger) *status.Options {
 	if o.noElection {
 		return nil
 	}
 	interval := o.interval
 	if interval < leastInterval {
-		log.Warn(fmt.Sprintf("--status-update-interval %d is too short: %d is used", interval, leastInterval))
+		log.Warn(fmt.Sprintf("--status-update-interval %d is too short: using %d", interval, leastInterval))
 		interval = leastInterval
 	}
 	addresses := status.Addresses{Service: types.NamespacedName(o.service), NodeInternal: o.nodeInternal}

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// theirs are all flags of ingress-nginx and their defaults.
+// theirs lists all flags of ingress-nginx and their defaults.
 const theirs = `
 annotations-prefix nginx.ingress.kubernetes.io
 apiserver-host
@@ -89,7 +89,7 @@ watch-namespace
 watch-namespace-selector
 `
 
-func TestEveryFlagOfIngressNginxIsTaken(t *testing.T) {
+func TestEveryFlagOfIngressNginxIsAccepted(t *testing.T) {
 	f, err := parseFlags(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -115,13 +115,13 @@ func TestBadFlags(t *testing.T) {
 		"--health-check-path=/":                            `--health-check-path "/": must be a path`,
 		"--health-check-path=/a{b":                         `--health-check-path "/a{b": must be a path`,
 		"--health-check-path=/a/../b":                      `--health-check-path "/a/../b": must be a path`,
-		"--election-ttl=0s":                                "--election-ttl 0s: must be more than 0",
+		"--election-ttl=0s":                                "--election-ttl 0s: must be greater than 0",
 		"--election-id=":                                   "--election-id: must not be empty",
 		"--publish-service=a/b --publish-status-address=c": "--publish-service and --publish-status-address exclude each other",
-		"--time-buckets=1,1":                               "--time-buckets [1 1]: each must be more than the one before",
+		"--time-buckets=1,1":                               "--time-buckets [1 1]: each must be greater than the one before",
 		"--size-buckets=2,1":                               "--size-buckets",
-		"--bucket-factor=1":                                "--bucket-factor 1: must be more than 1",
-		"--validating-webhook=:8443":                       "--validating-webhook goes with",
+		"--bucket-factor=1":                                "--bucket-factor 1: must be greater than 1",
+		"--validating-webhook=:8443":                       "--validating-webhook needs",
 		"--validating-webhook=8443 --validating-webhook-certificate=a --validating-webhook-key=b": "--validating-webhook 8443:",
 	} {
 		if _, err := parseFlags(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
@@ -130,14 +130,14 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-func TestStatusIntervalHasALeast(t *testing.T) {
+func TestStatusIntervalHasAMinimum(t *testing.T) {
 	f, err := parseFlags([]string{"--status-update-interval=1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	if got := f.status.options(f.logger(&said)).Interval; got != seconds(5) || !strings.Contains(said.String(), "5 is used") {
-		t.Errorf("%v, said %q", got, said.String())
+	if got := f.status.options(f.logger(&said)).Interval; got != seconds(5) || !strings.Contains(said.String(), "using 5") {
+		t.Errorf("%v, log %q", got, said.String())
 	}
 }
 
@@ -159,7 +159,7 @@ func TestFlagsPage(t *testing.T) {
 			}
 		})
 	}
-	of := func(flag *pflag.Flag) bool {
+	isTheirs := func(flag *pflag.Flag) bool {
 		return strings.Contains(theirs, "\n"+flag.Name+"\n") || strings.Contains(theirs, "\n"+flag.Name+" ")
 	}
 	table("Flags of ingress-nginx", func(flag *pflag.Flag) bool { return of(flag) && ignored[flag.Name] == "" })

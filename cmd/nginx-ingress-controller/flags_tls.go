@@ -2,7 +2,7 @@ package main
 
 import "windtunnel.dev/controller/options"
 
-// tlsFlags are about certificates and connections that nginx does not decrypt.
+// tlsFlags configure certificates and TLS passthrough.
 type tlsFlags struct {
 	defaultCertificate name
 	passthrough        bool

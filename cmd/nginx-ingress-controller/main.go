@@ -1,6 +1,5 @@
-// Command nginx-ingress-controller is ingress-nginx, the clean version: it
-// takes ingress-nginx's flags, follows a cluster's ingresses and keeps one
-// nginx configured accordingly.
+// Command nginx-ingress-controller is a reimplementation of ingress-nginx: it accepts
+// ingress-nginx's flags, watches the ingresses of a cluster and configures one nginx accordingly.
 package main
 
 import (
@@ -18,15 +17,14 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// Exit codes. Misuse is what the user can mend: flags, ports, files.
+// Exit codes. Misuse is an error that the user can fix: flags, ports, files.
 const (
 	exitFailure = 1
 	exitMisuse  = 2
 )
 
 func main() {
-	// Whatever umask we were started with: nginx's workers must be able to
-	// read what we write.
+	// nginx's workers must be able to read our files, whatever the inherited umask.
 	syscall.Umask(0o022)
 	os.Exit(run(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
@@ -48,7 +46,7 @@ func run(args []string, env func(string) string, stdout, stderr io.Writer) int {
 	defer stop()
 	config, err := f.config(ctx, env, stderr)
 	if ctx.Err() != nil {
-		return 0 // asked to end before the start was complete
+		return 0 // terminated before the start was complete
 	}
 	if err != nil {
 		return complain(stderr, exitMisuse, err)
@@ -65,8 +63,8 @@ func complain(stderr io.Writer, code int, err error) int {
 	return code
 }
 
-// signals returns two contexts: one ends with the first SIGTERM or SIGINT, the
-// other with the second, for those who will not wait for nginx's last requests.
+// signals returns two contexts: ctx ends with the first SIGTERM or SIGINT, hurry with the second,
+// which means that the user does not want to wait for nginx's remaining requests.
 func signals() (ctx, hurry context.Context, stop func()) {
 	received := make(chan os.Signal, 2)
 	signal.Notify(received, syscall.SIGTERM, syscall.SIGINT)

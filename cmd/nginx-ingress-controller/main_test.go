@@ -27,7 +27,7 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// beTheCommand makes the test binary the command itself.
+// beTheCommand is the environment variable that makes the test binary the command itself.
 const beTheCommand = "TEST_BE_NGINX_INGRESS_CONTROLLER"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// environment is that of a pod, with more in the form KEY=value.
+// environment returns the environment of a pod, with additional variables of the form KEY=value.
 func environment(more ...string) func(string) string {
 	values := map[string]string{"POD_NAMESPACE": "ingress-nginx", "POD_NAME": "controller"}
 	for _, pair := range more {
@@ -47,7 +47,7 @@ func environment(more ...string) func(string) string {
 	return func(key string) string { return values[key] }
 }
 
-// write makes a file in a directory of the test.
+// write creates a file in a temporary directory and returns its path.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -57,7 +57,7 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-// openDir is a directory that nginx's workers can enter.
+// openDir returns a temporary directory that nginx's workers can enter.
 func openDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,7 +67,7 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// ports are flags with a free port each.
+// ports returns flags that set every port to a free one.
 func ports(t *testing.T) []string {
 	t.Helper()
 	flags := []string{"http-port", "https-port", "default-server-port", "status-port", "healthz-port", "stream-port", "profiler-port"}
@@ -110,19 +110,19 @@ clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 		"unknown flag":         {args: []string{"--no-such-flag"}, want: "unknown flag: --no-such-flag"},
 		"bad number":           {args: []string{"--http-port=x"}, want: "--http-port"},
 		"bad name":             {args: []string{"--configmap=controller"}, want: `"controller" is not of the form namespace/name`},
-		"bad rate":             {args: []string{"--sync-rate-limit=0"}, want: "--sync-rate-limit 0: must be more than 0"},
+		"bad rate":             {args: []string{"--sync-rate-limit=0"}, want: "--sync-rate-limit 0: must be greater than 0"},
 		"bad log format":       {args: []string{"--log-format=xml"}, want: `--log-format "xml": must be text or json`},
 		"bad health path":      {args: []string{"--health-check-path=/metrics"}, want: "--health-check-path"},
 		"two namespaces":       {args: []string{"--watch-namespace=a", "--watch-namespace-selector=a=b"}, want: "exclude each other"},
 		"bad selector":         {args: []string{"--watch-namespace-selector=a=b=c"}, want: "--watch-namespace-selector"},
-		"CA of a kubeconfig":   {args: []string{kubeconfig, "--certificate-authority=/x"}, want: "goes with --apiserver-host only"},
+		"CA of a kubeconfig":   {args: []string{kubeconfig, "--certificate-authority=/x"}, want: "--certificate-authority needs --apiserver-host"},
 		"no pod":               {env: environment("POD_NAME="), want: "$POD_NAMESPACE and $POD_NAME must both be set"},
-		"no API server":        {args: ports(t), want: "name the API server by --kubeconfig or --apiserver-host"},
+		"no API server":        {args: ports(t), want: "set --kubeconfig or --apiserver-host"},
 		"no kubeconfig":        {args: append(ports(t), "--kubeconfig=/no/such"), want: "--kubeconfig: stat /no/such: no such file"},
 		"bad kubeconfig":       {args: append(ports(t), "--kubeconfig="+write(t, "bad", "{")), want: "--kubeconfig"},
 		"port in use":          {args: append(ports(t), kubeconfig, "--http-port="+busyPort), want: "--http-port " + busyPort + ": the port is in use"},
 		"health port in use":   {args: append(ports(t), kubeconfig, "--healthz-port="+busyPort), want: "--healthz-port " + busyPort + ": the port is in use"},
-		"same port twice":      {args: append(ports(t), kubeconfig, "--status-port=4711", "--https-port=4711"), want: "--status-port 4711: --https-port has the same port"},
+		"same port twice":      {args: append(ports(t), kubeconfig, "--status-port=4711", "--https-port=4711"), want: "--status-port 4711: --https-port uses the same port"},
 		"template is absent":   {args: []string{"--nginx-template=/no/such"}, want: "--nginx-template: stat /no/such"},
 		"template is invalid":  {args: []string{"--nginx-template=" + write(t, "my.tmpl", "events {}\n{{ if }}\n")}, want: "my.tmpl:2:"},
 		"Lua is absent":        {args: []string{"--lua-dir=/no/such"}, want: "--lua-dir /no/such: not the Lua code"},
@@ -133,7 +133,7 @@ clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 				test.env = environment()
 			}
 			if name == "workers cannot enter" && os.Geteuid() != 0 {
-				t.Skip("only root's nginx has workers of another user")
+				t.Skip("needs root: only then the workers run as another user")
 			}
 			t.Setenv("KUBERNETES_SERVICE_HOST", "")
 			var stderr bytes.Buffer
@@ -141,7 +141,7 @@ clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], contexts: [{name
 				t.Errorf("exit code %d, want %d", code, exitMisuse)
 			}
 			if got := stderr.String(); !strings.Contains(got, test.want) || strings.Count(got, "\n") != 1 {
-				t.Errorf("said %q, want one line with %q", got, test.want)
+				t.Errorf("output %q, want one line with %q", got, test.want)
 			}
 		})
 	}
@@ -151,7 +151,7 @@ func TestNginxMissing(t *testing.T) {
 	t.Setenv(nginx.BinaryVariable, "/no/such/nginx")
 	var stderr bytes.Buffer
 	if code := run(nil, environment(), &stderr, &stderr); code != exitMisuse || !strings.Contains(stderr.String(), "/no/such/nginx") {
-		t.Errorf("exit code %d, said %q", code, stderr.String())
+		t.Errorf("exit code %d, output %q", code, stderr.String())
 	}
 }
 
@@ -164,7 +164,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-func TestFlagsInVainAreToldOf(t *testing.T) {
+func TestFlagsWithoutEffectAreLogged(t *testing.T) {
 	f, err := parseFlags([]string{"--health-check-path=/healthz", "--health-check-timeout=5", "--maxmind-mirror=x"})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestFlagsInVainAreToldOf(t *testing.T) {
 	got := said.String()
 	for _, want := range []string{"--health-check-timeout has no effect", "--maxmind-mirror has no effect"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no word of %s in:\n%s", want, got)
+			t.Errorf("no warning %q in:\n%s", want, got)
 		}
 	}
 	if strings.Contains(got, "path") || strings.Count(got, "\n") != 2 {
@@ -182,8 +182,8 @@ func TestFlagsInVainAreToldOf(t *testing.T) {
 	}
 }
 
-// TestLife starts the command as a process, with the flags that the harness
-// gives it, and ends it as a kubelet does.
+// TestLife starts the command as a process, with the flags that the harness sets, and stops it as a
+// kubelet does.
 func TestLife(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
@@ -201,7 +201,7 @@ func TestLife(t *testing.T) {
 
 	args := append(ports(t), "--kubeconfig="+api.Kubeconfig(), "--configmap=ingress-nginx/controller",
 		"--nginx-root="+root, "--log-format=json", "--post-shutdown-grace-period=0", "--publish-status-address=127.0.0.1")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failing test waits that long
 	defer cancel()
 	command := exec.CommandContext(ctx, os.Args[0], args...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
@@ -228,7 +228,7 @@ func TestLife(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("it ended without %q; it said:\n%s", msg, strings.Join(said, "\n"))
+		t.Fatalf("it ended without logging %q; its log:\n%s", msg, strings.Join(said, "\n"))
 	}
 	await("ready")
 	health := "http://127.0.0.1:" + strings.TrimPrefix(args[4], "--healthz-port=") + "/healthz"
@@ -244,11 +244,11 @@ func TestLife(t *testing.T) {
 		said = append(said, lines.Text())
 	}
 	if err := command.Wait(); err != nil {
-		t.Errorf("it ended with %v and said:\n%s", err, strings.Join(said, "\n"))
+		t.Errorf("it ended with %v; its log:\n%s", err, strings.Join(said, "\n"))
 	}
-	// nginx's master led a process group that its workers were in.
+	// nginx's master is the leader of a process group that contains its workers.
 	if err := syscall.Kill(-pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("processes of nginx are left in group %d", pid)
+		t.Errorf("processes of nginx remain in group %d", pid)
 	}
 }
 

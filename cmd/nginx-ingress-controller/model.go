@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller/annotations"
 )
 
-// modelFlags say how annotations and services are read.
+// modelFlags configure how annotations and services are interpreted.
 type modelFlags struct {
 	prefix               string
 	validate             bool
@@ -27,8 +27,8 @@ func (f *flags) addModel() {
 	s.BoolVar(&m.topologyAware, "enable-topology-aware-routing", false, "prefer endpoints for the zone of the controller's node, if the service requests it")
 }
 
-// zone is that of the pod's node, if it is to matter. A node that has none, or
-// cannot be read, is no reason not to start.
+// zone returns the zone of the pod's node with --enable-topology-aware-routing, else "". If the
+// node has no zone or cannot be read, it logs a warning and returns "".
 func (m modelFlags) zone(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, log *slog.Logger) string {
 	if !m.topologyAware {
 		return ""

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// listeners are what the controller itself listens on. All but health may be
-// nil.
+// listeners are the controller's own listeners. All except health may be nil.
 type listeners struct {
 	health   net.Listener
 	profiler net.Listener
@@ -25,8 +24,9 @@ func (l *listeners) close() {
 	}
 }
 
-// tcpPort is a flag's port. Ours are those that the controller listens on
-// itself, nginx's are only tried.
+// tcpPort is the port of a flag. If the controller itself listens on it, ours is the field for the
+// listener. Otherwise ours is nil: the port is nginx's, and the controller only checks that it is
+// free.
 type tcpPort struct {
 	flag   string
 	host   string
@@ -52,8 +52,8 @@ func (f *flags) tcpPorts(l *listeners) []tcpPort {
 	return all
 }
 
-// listen opens our own ports and makes sure that nginx's are free, so that a
-// port in use is an error here and not a line in nginx's log.
+// listen opens the controller's own ports and checks that nginx's are free, so that a port in use
+// is an error here and not just a line in nginx's log.
 func (f *flags) listen(root string) (_ *listeners, err error) {
 	l := new(listeners)
 	defer func() {
@@ -64,7 +64,7 @@ func (f *flags) listen(root string) (_ *listeners, err error) {
 	taken := make(map[int]string)
 	for _, port := range f.tcpPorts(l) {
 		if other := taken[port.number]; other != "" {
-			return nil, fmt.Errorf("--%s %d: --%s has the same port: choose another", port.flag, port.number, other)
+			return nil, fmt.Errorf("--%s %d: --%s uses the same port: choose another", port.flag, port.number, other)
 		}
 		taken[port.number] = port.flag
 		listener, err := listen(port.flag, port.host, port.number)
@@ -90,9 +90,9 @@ func listen(flag, host string, port int) (net.Listener, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("--%s %d: the port is in use: end what listens there, or choose another", flag, port)
+		return nil, fmt.Errorf("--%s %d: the port is in use: stop the process that listens there, or choose another port", flag, port)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("--%s %d: the port needs privileges: run with CAP_NET_BIND_SERVICE, or choose one from 1024", flag, port)
+		return nil, fmt.Errorf("--%s %d: the port needs privileges: run with CAP_NET_BIND_SERVICE, or choose a port from 1024", flag, port)
 	case err != nil:
 		return nil, fmt.Errorf("--%s %d: %w", flag, port, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/internal/version"
 )
 
-// build says which program this is, in the words of the metrics.
+// build returns the version of this program, as the metrics report it.
 func build() metrics.Build {
 	b := version.Of()
 	return metrics.Build{Release: b.Version, Commit: b.Commit, Repository: "windtunnel.dev"}

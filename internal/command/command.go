@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// outputDelay is how long child processes may keep the output open after the program's end.
+// outputDelay is how long child processes may keep the output open after the program ends.
 const outputDelay = time.Second
 
-// New is exec.CommandContext with a bounded Wait. The program has its own process
-// group, which is killed when ctx ends. Wait gives up on the output one second after
-// the program's end (exec.ErrWaitDelay).
+// New returns the command of exec.CommandContext, with a bounded Wait. The program runs in its own
+// process group, which is killed when ctx ends. Wait stops reading the output one second after the
+// program ends, and returns exec.ErrWaitDelay.
 func New(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

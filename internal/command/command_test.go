@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// patience bounds what a command may take that would go on for longer.
+// patience bounds the wait for a command that would otherwise hang.
 const patience = 20 * time.Second
 
 func within(t *testing.T, what func()) {
@@ -19,18 +19,18 @@ func within(t *testing.T, what func()) {
 	select {
 	case <-done:
 	case <-time.After(patience):
-		t.Fatal("it does not return")
+		t.Fatal("the command does not return")
 	}
 }
 
-func TestTheAnswerComes(t *testing.T) {
+func TestOutputAndExitCode(t *testing.T) {
 	out, err := New(t.Context(), "sh", "-c", "echo answer; exit 3").Output()
 	if exit := new(exec.ExitError); string(out) != "answer\n" || !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("%q, %v", out, err)
 	}
 }
 
-func TestWhatHoldsTheOutputIsNotWaitedFor(t *testing.T) {
+func TestWaitIgnoresChildrenThatHoldTheOutput(t *testing.T) {
 	within(t, func() {
 		cmd := New(t.Context(), "sh", "-c", "sleep 1000 & echo $!")
 		out, err := cmd.Output()
@@ -41,7 +41,7 @@ func TestWhatHoldsTheOutputIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestTheGroupIsKilledWithTheContext(t *testing.T) {
+func TestContextKillsTheGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	within(t, func() {
 		cmd := New(ctx, "sh", "-c", "trap '' TERM; sleep 1000 & echo $!; wait")
@@ -58,11 +58,11 @@ func TestTheGroupIsKilledWithTheContext(t *testing.T) {
 			t.Error(err)
 		}
 		cancel()
-		if _, err := out.Read(buf); err == nil { // the end: the child, which holds the pipe, is gone
-			t.Error("the output is open")
+		if _, err := out.Read(buf); err == nil { // EOF: the child, which holds the pipe, has ended
+			t.Error("the output is still open")
 		}
 		if err := cmd.Wait(); err == nil {
-			t.Errorf("it ended well, with child %s", buf[:n])
+			t.Errorf("it succeeded, with child %s", buf[:n])
 		}
 	})
 }

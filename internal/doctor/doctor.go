@@ -1,6 +1,5 @@
-// Package doctor examines the machine. It stands between what Windtunnel can
-// use and what is there. Its one rule: it changes nothing, and every finding
-// says what its absence switches off.
+// Package doctor checks whether the machine has what Windtunnel needs. Its one rule: it changes
+// nothing, and every finding names the features that do not work without the item.
 package doctor
 
 import (
@@ -19,16 +18,16 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// Finding is one thing that was looked for.
+// Finding is the result of one check.
 type Finding struct {
 	What    string `json:"what"`
 	OK      bool   `json:"ok"`
 	Needed  bool   `json:"needed"`  // a local run cannot start without it
-	Found   string `json:"found"`   // what is there, or why it does not count
-	Without string `json:"without"` // what does not work without it
+	Found   string `json:"found"`   // the item, or the reason why it is missing or unusable
+	Without string `json:"without"` // the features that do not work without it
 }
 
-// Examine looks for everything. It takes a second or two at most.
+// Examine runs all checks. It takes at most one or two seconds.
 func Examine(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -38,11 +37,11 @@ func Examine(ctx context.Context) []Finding {
 		examineFiles(),
 		examineLoopback(),
 		examineProcessors(),
-		examineTool(ctx, "kubectl", "looking into the simulated cluster by hand, and the tests that use it", "kubectl", "version", "--client"),
+		examineTool(ctx, "kubectl", "inspecting the simulated cluster by hand, and the tests that use kubectl", "kubectl", "version", "--client"),
 	)
 }
 
-// modules are the modules that matter, with what each is for.
+// modules are the nginx modules to check, with the features that need them.
 var modules = []struct {
 	name    string
 	needed  bool
@@ -50,7 +49,7 @@ var modules = []struct {
 }{
 	{"http_lua", true, "every run: endpoints are balanced in Lua"},
 	{"stream", false, "TCP and UDP services"},
-	{"stream_lua", false, "dynamic TCP and UDP endpoints: they change by reload instead"},
+	{"stream_lua", false, "TCP and UDP endpoints without reloads"},
 	{"http_set_misc", false, "a third-party template that uses set_escape_uri"},
 	{"http_headers_more_filter", false, "a third-party template that uses more_set_headers"},
 }
@@ -100,23 +99,23 @@ func examineCJSON() Finding {
 	return finding
 }
 
-// examineProc asks for what the probes read of processes that run as another
-// user: nginx's workers, when its master is root.
+// examineProc checks whether the probes can read /proc of processes of another user: nginx's
+// workers, when the master runs as root.
 func examineProc() Finding {
 	finding := Finding{What: "/proc of other processes", Without: "memory of nginx; which worker owns a connection"}
 	switch _, err := os.ReadDir("/proc/1/fd"); {
 	case err == nil:
 		finding.OK, finding.Found = true, "readable"
 	case os.Geteuid() != 0:
-		// nginx then runs as the same user, whose processes are readable.
-		finding.OK, finding.Found = true, "own processes only, which is enough: nginx runs as this user"
+		// nginx then runs as the same user, so its processes are readable.
+		finding.OK, finding.Found = true, "readable for this user's processes; this is enough, because nginx runs as this user"
 	default:
 		finding.Found = err.Error()
 	}
 	return finding
 }
 
-// wantFiles is room for 10,000 pods and the connections to them.
+// wantFiles is enough for 10,000 pods and the connections to them.
 const wantFiles = 16384
 
 func examineFiles() Finding {
@@ -132,7 +131,7 @@ func examineFiles() Finding {
 }
 
 func examineLoopback() Finding {
-	finding := Finding{What: "ephemeral ports", Without: "high rates of fresh connections"}
+	finding := Finding{What: "ephemeral ports", Without: "high rates of new connections"}
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
 		finding.Found = err.Error()
@@ -144,7 +143,7 @@ func examineLoopback() Finding {
 
 func examineProcessors() Finding {
 	n := runtime.NumCPU()
-	return Finding{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: load and subject would fight for one processor"}
+	return Finding{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: the load generator and the subject would share one processor"}
 }
 
 func examineTool(ctx context.Context, what, without string, line ...string) Finding {
@@ -162,8 +161,8 @@ func examineTool(ctx context.Context, what, without string, line ...string) Find
 	return finding
 }
 
-// Fit is nil when a local run can start on this machine; otherwise it says what
-// is missing and how to get it.
+// Fit returns nil if a local run can start on this machine. Otherwise the error names what is
+// missing and how to install it.
 func Fit() error {
 	for _, finding := range examineNginx() {
 		if finding.Needed && !finding.OK {
@@ -173,7 +172,8 @@ func Fit() error {
 	return nil
 }
 
-// Environment is what a report says of the machine.
+// Environment returns what a report states about the machine: versions of Go, nginx and the kernel,
+// and the number of processors. A version that cannot be read is left out.
 func Environment() map[string]string {
 	environment := map[string]string{
 		"go":         runtime.Version(),

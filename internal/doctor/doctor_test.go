@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// pretend has this machine's nginx say other things of itself.
+// pretend replaces the output of this machine's `nginx -V`.
 func pretend(t *testing.T, text string) {
 	t.Helper()
 	if testing.Short() {
@@ -31,7 +31,7 @@ func TestAnNginxWithoutLuaIsNotFit(t *testing.T) {
 	pretend(t, "nginx version: nginx/1.22.1\nconfigure arguments: --prefix=/nowhere --modules-path=/nowhere/modules")
 	err := Fit()
 	if err == nil || !strings.Contains(err.Error(), "http_lua") || !strings.Contains(err.Error(), "apt-get install libnginx-mod-http-lua") {
-		t.Errorf("Fit = %v, want what is missing and how to get it", err)
+		t.Errorf("Fit = %v, want what is missing and how to install it", err)
 	}
 }
 
@@ -42,10 +42,10 @@ func TestNoNginxIsNotFit(t *testing.T) {
 	}
 }
 
-func TestEveryFindingSaysWhatItSwitchesOff(t *testing.T) {
+func TestFindingsAreComplete(t *testing.T) {
 	for _, finding := range Examine(t.Context()) {
 		if finding.What == "" || finding.Found == "" || finding.Without == "" {
-			t.Errorf("finding %+v leaves something unsaid", finding)
+			t.Errorf("finding %+v has an empty field", finding)
 		}
 	}
 }

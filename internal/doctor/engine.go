@@ -8,10 +8,10 @@ import (
 	"windtunnel.dev/internal/engine"
 )
 
-// examineEngine asks for a container engine, and for the controller's image in it.
+// examineEngine checks for a container engine, and for the controller's image in it.
 func examineEngine(ctx context.Context) []Finding {
 	found := Finding{What: "container engine", Without: "the drivers container and kind, and make e2e"}
-	image := Finding{What: "the controller's image", Found: "no engine to ask", Without: "the driver container, unless --image names another"}
+	image := Finding{What: "the controller's image", Found: "not checked: no container engine", Without: "the driver container, unless --image names another"}
 	provider, err := engine.Open(ctx)
 	if err != nil {
 		found.Found = err.Error()

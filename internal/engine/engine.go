@@ -1,6 +1,5 @@
-// Package engine finds the machine's container engine. It stands between those
-// who need one (the driver container, the doctor) and Docker or Podman, wherever
-// they listen. Its one rule: its errors say what to do.
+// Package engine finds the machine's container engine, Docker or Podman, for the driver container
+// and the doctor. Its one rule: its errors say what to do.
 package engine
 
 import (
@@ -15,14 +14,14 @@ import (
 	"github.com/testcontainers/testcontainers-go/log"
 )
 
-// Image is the controller's image, as make image calls it.
+// Image is the name that make image gives to the controller's image.
 const Image = "localhost/windtunnel-controller:dev"
 
-// Bundled is the label by which an image says that it holds the bundled controller.
+// Bundled is the label of images that contain the bundled controller.
 const Bundled = "dev.windtunnel.controller"
 
-// Open reaches the engine that testcontainers finds: of DOCKER_HOST, of Docker's
-// context, or at the usual sockets.
+// Open connects to the engine that testcontainers finds: from DOCKER_HOST, from Docker's context,
+// or at the usual sockets.
 func Open(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	quiet()
 	provider, err := reach(ctx, "host")
@@ -30,14 +29,14 @@ func Open(ctx context.Context) (*testcontainers.DockerProvider, error) {
 		provider, err = reach(ctx, "podman")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no container engine answers: install one and start it (apt-get install docker.io), or say in DOCKER_HOST where it listens (Podman: systemctl start podman.socket; DOCKER_HOST=unix:///run/podman/podman.sock): %w", err)
+		return nil, fmt.Errorf("no container engine answers: install one and start it (apt-get install docker.io), or set DOCKER_HOST to its address (Podman: systemctl start podman.socket; DOCKER_HOST=unix:///run/podman/podman.sock): %w", err)
 	}
 	return provider, nil
 }
 
-// reach calls a network the default one, which must be there: then testcontainers
-// makes no bridge, which an engine may be unable to. Our containers have the host's
-// network, which Docker lists, and Podman does not.
+// reach connects to the engine and makes an existing network the default. Otherwise testcontainers
+// would create a bridge, which some engines cannot. Our containers use the host's network: Docker
+// lists it as a network, Podman does not.
 func reach(ctx context.Context, network string) (*testcontainers.DockerProvider, error) {
 	provider, err := testcontainers.NewDockerProvider(
 		testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(network))
@@ -51,9 +50,8 @@ func reach(ctx context.Context, network string) (*testcontainers.DockerProvider,
 	return provider, nil
 }
 
-// quiet keeps testcontainers from starting a container of its own that removes
-// ours (Ryuk, which must be pulled): the driver does that without. Who sets the
-// variable gets what they want.
+// quiet disables Ryuk, a container that testcontainers would pull and start to remove ours: the
+// driver removes them itself. A value that the user has set is kept.
 var quiet = sync.OnceFunc(func() {
 	const ryuk = "TESTCONTAINERS_RYUK_DISABLED"
 	if _, set := os.LookupEnv(ryuk); !set {
@@ -62,8 +60,8 @@ var quiet = sync.OnceFunc(func() {
 	log.SetDefault(log.NewNoopLogger())
 })
 
-// Has says whether the engine has an image, and of ours what to do without it.
-// Others can be pulled.
+// Has inspects an image. If the engine does not have it, the error says how to get it: our own
+// image is built, others are pulled.
 func Has(ctx context.Context, api client.APIClient, image string) (client.ImageInspectResult, error) {
 	found, err := api.ImageInspect(ctx, image)
 	switch {
@@ -72,7 +70,7 @@ func Has(ctx context.Context, api client.APIClient, image string) (client.ImageI
 	case !errdefs.IsNotFound(err):
 		return found, fmt.Errorf("looking for image %s: %w", image, err)
 	case image == Image:
-		return found, fmt.Errorf("image %s is not there: build it (make image), or name another (--image): %w", image, err)
+		return found, fmt.Errorf("image %s not found: build it (make image), or name another (--image): %w", image, err)
 	}
-	return found, fmt.Errorf("image %s is not there: docker pull %s: %w", image, image, err)
+	return found, fmt.Errorf("image %s not found: docker pull %s: %w", image, image, err)
 }

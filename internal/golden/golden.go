@@ -1,6 +1,5 @@
-// Package golden compares what a test got with a file in testdata, and
-// rewrites the file on request. Its one rule: commit a rewritten file only when
-// you understand why it changed.
+// Package golden compares a test's output with a golden file, and rewrites the file on request. Its
+// one rule: commit a rewritten file only when you understand why it changed.
 package golden
 
 import (
@@ -12,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
+var update = flag.Bool("update", false, "rewrite golden files with the tests' output")
 
-// Update says whether golden files are being rewritten in this run.
+// Update reports whether this run rewrites golden files.
 func Update() bool { return *update }
 
 // Check fails the test when got differs from the file at path; with -update it
@@ -35,6 +34,6 @@ func Check(t testing.TB, path string, got []byte) {
 		t.Fatalf("%v (run the test with -update to write it)", err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got); if the change is meant, run the test with -update:\n%s", path, diff)
+		t.Errorf("%s differs (-want +got); if the change is intended, run the test with -update:\n%s", path, diff)
 	}
 }

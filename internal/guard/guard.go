@@ -1,8 +1,8 @@
-// Package guard runs a command and kills all of its processes when the harness
-// ends, even by SIGKILL. A small process between the harness and the command, the
-// guard, adopts the processes that the command leaves behind. Its one rule: when
-// the command ends, everything that it started is killed, as with the first
-// process of a container; when the harness ends, everything is killed.
+// Package guard runs a command and kills all of its processes when the harness ends, even by
+// SIGKILL. A small process between the harness and the command, the guard, adopts the processes
+// that the command leaves behind. Its one rule: when the command ends, everything that it started
+// is killed, as when the first process of a container ends; when the harness ends, everything is
+// killed.
 package guard
 
 import (
@@ -26,8 +26,8 @@ import (
 	"windtunnel.dev/internal/tempdir"
 )
 
-// outputDelay is how long the output of a command may stay open after its end. It
-// stays open only if another process has received the descriptor.
+// outputDelay is how long the output of a command may stay open after the command ends. It stays
+// open only if another process has received the descriptor.
 const outputDelay = time.Second
 
 // Guard is a guard process and its folder.
@@ -61,7 +61,7 @@ func New(what string) (*Guard, error) {
 		Path: "/proc/self/exe", Args: []string{name, what},
 		Env:         append(os.Environ(), "GORACE=atexit_sleep_ms=0"), // a race-enabled test binary would take a second to exit
 		ExtraFiles:  []*os.File{theirs},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // signals of the terminal go to the harness only
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // signals from the terminal reach the harness only
 		WaitDelay:   outputDelay,
 	}}
 	g.command.Stderr = &g.said
@@ -80,8 +80,8 @@ func New(what string) (*Guard, error) {
 	return g, nil
 }
 
-// Start starts a command, using Path, Args and Env of it, with the guard's folder
-// for temporary files. Its output goes to out. Only one command can run at a time.
+// Start starts a command with its Path, Args and Env, and with the guard's folder as TMPDIR. Its
+// output goes to out. Only one command can run at a time.
 func (g *Guard) Start(command *exec.Cmd, out io.Writer) (*Process, error) {
 	if command.Err != nil {
 		return nil, command.Err
@@ -125,10 +125,12 @@ func (g *Guard) ask(r request, output *os.File) (reply, error) {
 	return answer, nil
 }
 
-func (g *Guard) lost(err error) error { return fmt.Errorf("its guard has ended: %w", err) }
+func (g *Guard) lost(err error) error {
+	return fmt.Errorf("the guard of the command has ended: %w", err)
+}
 
-// Close ends the guard: it kills all processes that the guard started and removes the
-// folder. It returns when nothing is left. A second Close does nothing.
+// Close kills all processes that the guard started, removes the folder and ends the guard. It
+// returns when nothing is left. A second Close does nothing.
 func (g *Guard) Close() error {
 	if g.command.ProcessState != nil {
 		return nil
@@ -142,7 +144,7 @@ func (g *Guard) Close() error {
 		g.hold.Release()
 	}
 	if err != nil {
-		return fmt.Errorf("ending what ran in %s: %w: %s", g.Dir, err, strings.TrimSpace(g.said.String()))
+		return fmt.Errorf("ending the processes of %s: %w: %s", g.Dir, err, strings.TrimSpace(g.said.String()))
 	}
 	return nil
 }
@@ -151,9 +153,10 @@ func (g *Guard) Close() error {
 // harness, and kills the processes that they left.
 func Sweep() error { return tempdir.Sweep(endSession) }
 
-// endSession kills the processes in the session of a dead guard, and returns when they
-// are gone. The session is the guard's if one of its processes uses the guard's
-// folder, or has it in its environment, as Start gives it: the kernel gives the number of a session to no other while a process is in it.
+// endSession kills the processes in the session of a dead guard, and returns when they are gone.
+// The session is the guard's if one of its processes uses the guard's folder or names it in its
+// environment, which Start sets. The kernel does not reuse the number of a session that has
+// processes.
 func endSession(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, sessionFile))
 	if err != nil {
@@ -169,7 +172,7 @@ func endSession(dir string) error {
 	}
 	for ; len(left) > 0 && err == nil; left, err = process.Session(session) {
 		for _, pid := range left {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // that it has ended meanwhile is as good
+			_ = syscall.Kill(pid, syscall.SIGKILL) // ESRCH: it has ended in the meantime
 		}
 		time.Sleep(killEvery)
 	}

@@ -21,10 +21,10 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// patience bounds every wait; it is long because it only passes when something is broken.
+// patience bounds every wait; only a failing test waits that long.
 const patience = 20 * time.Second
 
-// harnessVariable makes this test a harness that is to be killed.
+// harnessVariable makes the test binary a harness that a test kills.
 const harnessVariable = "WINDTUNNEL_TEST_HARNESS"
 
 func TestMain(m *testing.M) {
@@ -34,13 +34,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// family is a command with a child that holds its output open, and one that cannot be asked to end.
+// family is a command with one child that holds its output open and one that ignores SIGTERM.
 const family = `sleep 1000 & (trap '' TERM; sleep 1000) & echo started; `
 
-// runaway is a family with a child in a session of its own.
+// runaway is a family with a child in its own session.
 const runaway = `setsid sleep 1000 & ` + family
 
-// beHarness starts a family and says of it what a test wants to know.
+// beHarness starts a family and prints the folder and the PIDs of guard and command.
 func beHarness() {
 	g, err := New("harness")
 	if err != nil {
@@ -91,7 +91,7 @@ func wait(t *testing.T, p *Process) error {
 	}
 }
 
-// The end of a command is the end of all that it started, though it holds the output open.
+// When a command ends, everything that it started ends, even a process that holds the output open.
 func TestNothingOutlivesTheCommand(t *testing.T) {
 	g := newGuard(t)
 	for _, how := range []struct{ script, want string }{
@@ -116,7 +116,7 @@ func TestNothingOutlivesTheCommand(t *testing.T) {
 func TestSignalsReachTheCommand(t *testing.T) {
 	g := newGuard(t)
 	output, input := io.Pipe()
-	p, err := g.Start(exec.Command("sh", "-c", "trap 'exit 7' TERM; kill -TERM $PPID; echo trapped; sleep 1000 & wait"), input) // the guard itself minds no signal
+	p, err := g.Start(exec.Command("sh", "-c", "trap 'exit 7' TERM; kill -TERM $PPID; echo trapped; sleep 1000 & wait"), input) // the guard itself ignores signals
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestACommandThatCannotStart(t *testing.T) {
 	if _, err := g.Start(exec.Command("/nowhere/controller"), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "/nowhere/controller") {
 		t.Errorf("error %v, want one that names the binary", err)
 	}
-	if err := wait(t, begin(t, g, "exit 0", &bytes.Buffer{})); err != nil { // and the guard goes on
+	if err := wait(t, begin(t, g, "exit 0", &bytes.Buffer{})); err != nil { // the guard still works
 		t.Error(err)
 	}
 }
@@ -154,7 +154,7 @@ func TestCloseKillsAndRemoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := wait(t, p); err == nil {
-		t.Error("a command that was killed with its guard ended well")
+		t.Error("a command that was killed with its guard succeeded")
 	}
 	if g.command.ProcessState.ExitCode() != 0 {
 		t.Errorf("the guard ended with %v and said %q", g.command.ProcessState, &g.said)
@@ -162,14 +162,14 @@ func TestCloseKillsAndRemoves(t *testing.T) {
 	gone(t, g.Dir, p.PID())
 }
 
-func TestAGuardThatIsKilledTakesAllWithIt(t *testing.T) {
+func TestAKilledGuardKillsEverything(t *testing.T) {
 	g := newGuard(t)
 	p := begin(t, g, family+"tail -f "+filepath.Join(g.Dir, sessionFile)+" & wait", &bytes.Buffer{})
 	if err := g.command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := wait(t, p); err == nil || !strings.Contains(err.Error(), "guard") {
-		t.Errorf("error %v, want one that tells of the guard", err)
+		t.Errorf("error %v, want one that mentions the guard", err)
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)
@@ -177,7 +177,7 @@ func TestAGuardThatIsKilledTakesAllWithIt(t *testing.T) {
 	gone(t, g.Dir, p.PID())
 }
 
-// harness starts one with its family.
+// harness starts a harness with a family.
 func harness(t *testing.T) (command *exec.Cmd, dir string, guard, child int) {
 	t.Helper()
 	command = exec.Command(os.Args[0])
@@ -200,10 +200,10 @@ func harness(t *testing.T) (command *exec.Cmd, dir string, guard, child int) {
 	return command, dir, guard, child
 }
 
-// A harness that is killed leaves nothing: its guard sees to that.
+// When a harness is killed, its guard removes everything.
 func TestNothingOutlivesTheHarness(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	if signal.Ignored(syscall.SIGHUP) { // by nohup; a handled signal is not ignored by children
+	if signal.Ignored(syscall.SIGHUP) { // by nohup; children do not inherit a handler, so they do not ignore the signal
 		hangup := make(chan os.Signal, 1)
 		signal.Notify(hangup, syscall.SIGHUP)
 		defer signal.Stop(hangup)
@@ -218,8 +218,8 @@ func TestNothingOutlivesTheHarness(t *testing.T) {
 	}
 }
 
-// Where the guard was killed, too, the next one removes what is left, and spares
-// what belongs to the living.
+// If the guard was killed as well, the next guard removes what is left, but nothing of running
+// harnesses.
 func TestTheNextGuardSweeps(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, living, _, livingChild := harness(t)
@@ -233,7 +233,7 @@ func TestTheNextGuardSweeps(t *testing.T) {
 		members, _ = process.Session(guard)
 		return slices.ContainsFunc(members, func(pid int) bool { return pid != guard && process.Uses(pid, dir) })
 	})
-	if err := syscall.Kill(guard, syscall.SIGSTOP); err != nil { // so that it does not do its work
+	if err := syscall.Kill(guard, syscall.SIGSTOP); err != nil { // so that it cannot clean up
 		t.Fatal(err)
 	}
 	for _, pid := range []int{command.Process.Pid, guard} {
@@ -242,7 +242,7 @@ func TestTheNextGuardSweeps(t *testing.T) {
 		}
 	}
 	command.Wait()
-	// The kernel releases the locks with the last thread of both, a moment after their end.
+	// The kernel releases the locks with the last thread of both, shortly after they have ended.
 	await(t, dir+" is not swept", func() bool {
 		if err := Sweep(); err != nil {
 			t.Fatal(err)
@@ -252,28 +252,28 @@ func TestTheNextGuardSweeps(t *testing.T) {
 	})
 	gone(t, dir, members...)
 	if _, err := os.Stat(living); err != nil {
-		t.Errorf("the folder of a living run: %v", err)
+		t.Errorf("the folder of a running harness: %v", err)
 	}
 	if err := syscall.Kill(livingChild, 0); err != nil {
-		t.Errorf("the command of a living run: %v", err)
+		t.Errorf("the command of a running harness: %v", err)
 	}
 	if _, err := os.Stat(others); err != nil {
-		t.Errorf("a folder of somebody else: %v", err)
+		t.Errorf("a folder of another program: %v", err)
 	}
 }
 
-// gone waits until a folder and processes are no more.
+// gone waits until a folder and processes no longer exist.
 func gone(t *testing.T, dir string, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
 		awaitEnd(t, pid)
 	}
-	await(t, dir+" is there", func() bool { _, err := os.Stat(dir); return errors.Is(err, fs.ErrNotExist) })
+	await(t, dir+" still exists", func() bool { _, err := os.Stat(dir); return errors.Is(err, fs.ErrNotExist) })
 }
 
 func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
-	await(t, "process "+strconv.Itoa(pid)+" lives", func() bool {
+	await(t, "process "+strconv.Itoa(pid)+" is still running", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || bytes.Contains(stat, []byte(") Z "))
 	})

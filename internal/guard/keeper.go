@@ -20,14 +20,15 @@ import (
 // harness's, so `pkill windtunnel` does not kill it.
 const name = "subject-guard"
 
-// sessionFile holds the PID of the folder's guard; everything that the guard starts is in its session.
+// sessionFile contains the PID of the folder's guard; everything that the guard starts is in its
+// session.
 const sessionFile = ".guard"
 
 // killEvery is the pause between two searches for processes to kill.
 const killEvery = 5 * time.Millisecond
 
-// A guard is a second process of the program that starts it, so it needs no other
-// binary, not even in tests. This function runs before main.
+// A guard runs the same binary as the program that starts it, so it works in tests, too. This
+// function runs before main.
 func init() {
 	if len(os.Args) == 2 && os.Args[0] == name {
 		if err := keep(os.Args[1]); err != nil {
@@ -61,7 +62,7 @@ func keep(what string) error {
 		return err
 	}
 	k := keeper{harness: harness, starts: make(chan start), left: make(chan struct{})}
-	_ = send(harness, reply{Dir: dir.Path}, nil) // if it has gone, listen will see
+	_ = send(harness, reply{Dir: dir.Path}, nil) // an error means that the harness has ended: listen notices
 	go k.listen()
 	for s := range k.starts {
 		k.run(s)
@@ -69,7 +70,7 @@ func keep(what string) error {
 	return dir.Remove()
 }
 
-// keeper is the state within the guard process.
+// keeper is the state of the guard process.
 type keeper struct {
 	harness *net.UnixConn
 	starts  chan start
@@ -95,12 +96,12 @@ func (k keeper) listen() {
 	}
 }
 
-// run starts a command and returns when none of its processes is left: the command
-// or the harness has ended, and the rest was killed.
+// run starts a command. When the command or the harness ends, it kills the remaining processes; it
+// returns when none is left.
 func (k keeper) run(s start) {
 	pid, err := s.begin()
 	if err != nil {
-		_ = send(k.harness, reply{Error: err.Error()}, nil) // if it has gone, listen will see
+		_ = send(k.harness, reply{Error: err.Error()}, nil) // an error means that the harness has ended: listen notices
 		return
 	}
 	_ = send(k.harness, reply{PID: pid}, nil) // likewise
@@ -123,7 +124,7 @@ func (k keeper) run(s start) {
 	_ = send(k.harness, reply{Ended: true, Status: status}, nil) // likewise
 }
 
-// begin starts the command in a process group of its own, as a shell does.
+// begin starts the command in its own process group, as a shell does.
 func (s start) begin() (pid int, err error) {
 	defer s.output.Close()
 	nothing, err := os.Open(os.DevNull)
@@ -143,7 +144,7 @@ func (s start) begin() (pid int, err error) {
 	return command.Pid, nil
 }
 
-// reap waits for all children, adopted ones included, until there are none.
+// reap waits for all children, including adopted ones, until there are none.
 func reap(tell func(pid int, status syscall.WaitStatus)) {
 	for {
 		var status syscall.WaitStatus
@@ -157,14 +158,14 @@ func reap(tell func(pid int, status syscall.WaitStatus)) {
 	}
 }
 
-// kill kills all descendants until there are none. A search may miss a process that
-// is forked meanwhile; the next search finds it.
+// kill kills all descendants until there are none. A search may miss a process that is forked at
+// the same time; the next search finds it.
 func kill(gone <-chan struct{}) {
 	tick := time.NewTicker(killEvery)
 	defer tick.Stop()
 	for {
 		for _, pid := range process.Below(os.Getpid()) {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // that it has ended meanwhile is as good
+			_ = syscall.Kill(pid, syscall.SIGKILL) // ESRCH: it has ended in the meantime
 		}
 		select {
 		case <-gone:

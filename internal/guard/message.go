@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// request asks a guard to start a command; a descriptor for the command's
-// output comes with it.
+// request asks a guard to start a command. The message carries a descriptor for the command's
+// output.
 type request struct {
 	Path string
-	Args []string // with the name first
+	Args []string // Args[0] is the name
 	Env  []string
 }
 
-// reply is a message of the guard: first about the folder; then, for each command,
-// that it has started, could not be started, or has ended.
+// reply is a message from the guard. The first reports the folder; the others report that a command
+// has started, could not be started, or has ended.
 type reply struct {
 	Dir    string
 	PID    int
@@ -29,10 +29,10 @@ type reply struct {
 	Status syscall.WaitStatus
 }
 
-// maxMessage bounds a message: a command line and its environment.
+// maxMessage is the maximum size of a message, in bytes: a command line and its environment.
 const maxMessage = 1 << 20
 
-// send writes one message, with a file if there is one.
+// send writes one message, with file attached unless it is nil.
 func send(to *net.UnixConn, message any, file *os.File) error {
 	var text bytes.Buffer
 	if err := gob.NewEncoder(&text).Encode(message); err != nil {
@@ -46,8 +46,8 @@ func send(to *net.UnixConn, message any, file *os.File) error {
 	return err
 }
 
-// receive reads one message and the file sent with it, nil if there is none. The
-// error is io.EOF when the other side has closed the socket.
+// receive reads one message and the file attached to it, nil if there is none. The error is io.EOF
+// when the other side has closed the socket.
 func receive(from *net.UnixConn, message any) (*os.File, error) {
 	text, rights := make([]byte, maxMessage), make([]byte, syscall.CmsgSpace(4))
 	n, nrights, flags, _, err := from.ReadMsgUnix(text, rights)
@@ -55,7 +55,7 @@ func receive(from *net.UnixConn, message any) (*os.File, error) {
 		return nil, errors.Join(io.EOF, err)
 	}
 	if flags&syscall.MSG_TRUNC != 0 {
-		return nil, fmt.Errorf("a message of more than %d bytes", maxMessage)
+		return nil, fmt.Errorf("message of more than %d bytes", maxMessage)
 	}
 	file, err := attached(rights[:nrights])
 	if err != nil {
@@ -64,7 +64,7 @@ func receive(from *net.UnixConn, message any) (*os.File, error) {
 	return file, gob.NewDecoder(bytes.NewReader(text[:n])).Decode(message)
 }
 
-// attached is the file that came with a message.
+// attached returns the file in a message's control data, nil if there is none.
 func attached(rights []byte) (*os.File, error) {
 	messages, err := syscall.ParseSocketControlMessage(rights)
 	if err != nil || len(messages) == 0 {
@@ -84,5 +84,5 @@ func connection(socket *os.File) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn.(*net.UnixConn), nil // as it was made
+	return conn.(*net.UnixConn), nil // New creates a Unix socket pair
 }

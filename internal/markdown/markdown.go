@@ -1,6 +1,5 @@
-// Package markdown writes text that others chose into Markdown, so that it is
-// shown as it is: no HTML, no links, no tables of its own (CommonMark, GitHub's
-// tables).
+// Package markdown escapes untrusted text for Markdown (CommonMark, GitHub's tables). Its one rule:
+// the text is shown literally, and cannot add HTML, links or table cells.
 package markdown
 
 import (
@@ -12,11 +11,12 @@ var special = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "&", "&amp;", "<", "&lt;", ">", "&gt;",
 )
 
-// Text is a text in one line, with everything escaped that Markdown or HTML would read.
+// Text returns a text as one line, with all characters escaped that have a meaning in Markdown or
+// HTML.
 func Text(text string) string { return special.Replace(oneLine(text)) }
 
-// Code is a text in one line as a code span, empty for an empty one. In a table its bars
-// must still be escaped, as in any cell.
+// Code returns a text as one line in a code span; empty for an empty text. In a table, the caller
+// must still escape vertical bars, as in any cell.
 func Code(text string) string {
 	text = oneLine(text)
 	if text == "" {
@@ -29,11 +29,11 @@ func Code(text string) string {
 	if len(fence) == 1 {
 		return fence + text + fence
 	}
-	return fence + " " + text + " " + fence // a space keeps the text's own backticks apart
+	return fence + " " + text + " " + fence // the spaces separate the fence from backticks in the text
 }
 
-// oneLine joins the lines of a text, without control characters: a line break would
-// begin a block of its own.
+// oneLine joins the lines of a text and replaces control characters: a line break could begin a new
+// block.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

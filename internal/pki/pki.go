@@ -1,5 +1,4 @@
-// Package pki makes certificates for tests. It stands between a test and
-// crypto/x509. Its one rule: what it makes is for nobody's trust but the test's.
+// Package pki creates certificates for tests. Its one rule: only tests trust its certificates.
 package pki
 
 import (
@@ -23,13 +22,14 @@ type Authority struct {
 // Pair is a certificate and its key as PEM.
 type Pair struct{ Certificate, Key []byte }
 
-// Both is the two in one text.
+// Both returns the certificate followed by the key.
 func (p Pair) Both() []byte { return append(append([]byte{}, p.Certificate...), p.Key...) }
 
-// New returns an authority that signed itself.
+// New returns a self-signed authority.
 func New(name string) *Authority { return (*Authority)(nil).Authority(name) }
 
-// Authority returns an authority below a; below nil it is signed by itself.
+// Authority returns an intermediate authority signed by a, or a self-signed one if a is nil. The
+// changes are applied to its certificate before it is signed.
 func (a *Authority) Authority(name string, changes ...func(*x509.Certificate)) *Authority {
 	key := newKey()
 	template := blank(name)
@@ -39,8 +39,8 @@ func (a *Authority) Authority(name string, changes ...func(*x509.Certificate)) *
 	return &Authority{Certificate: must(x509.ParseCertificate(der)), PEM: block("CERTIFICATE", der), key: key}
 }
 
-// Issue signs a certificate, for servers and clients, with that common name
-// and these hosts. Changes are made to it before it is signed.
+// Issue returns a certificate for servers and clients, with name as its common name and hosts as
+// its DNS names. The changes are applied to it before it is signed.
 func (a *Authority) Issue(name string, hosts []string, changes ...func(*x509.Certificate)) Pair {
 	key := newKey()
 	template := blank(name)
@@ -51,7 +51,7 @@ func (a *Authority) Issue(name string, hosts []string, changes ...func(*x509.Cer
 	return Pair{block("CERTIFICATE", der), block("PRIVATE KEY", must(x509.MarshalPKCS8PrivateKey(key)))}
 }
 
-// Revoke returns a's list of revoked certificates, as PEM: these.
+// Revoke returns a revocation list of a, as PEM, that contains the given certificates.
 func (a *Authority) Revoke(pairs ...Pair) []byte {
 	now := time.Now()
 	list := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: now.Add(-time.Hour), NextUpdate: now.AddDate(1, 0, 0)}
@@ -74,8 +74,8 @@ func (a *Authority) sign(template *x509.Certificate, key *ecdsa.PrivateKey, chan
 	return must(x509.CreateCertificate(rand.Reader, template, a.Certificate, &key.PublicKey, a.key))
 }
 
-// blank is valid from an hour ago and for a long time, so that a certificate
-// can be kept in a golden file.
+// blank returns a certificate template that is valid from an hour ago for a hundred years, so that
+// a certificate can be stored in a golden file.
 func blank(name string) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{
@@ -93,7 +93,7 @@ func block(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// must is for what fails only by a defect of the test.
+// must panics on errors that only a defect of the test can cause.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)

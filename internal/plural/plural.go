@@ -4,8 +4,8 @@ package plural
 
 import "strconv"
 
-// Of returns a number and its noun: "1 run", "2 runs". The plural is the singular
-// with an s, unless it is given: Of(2, "ingress", "ingresses").
+// Of returns a number and its noun: "1 run", "2 runs". The plural is the singular plus s, unless it
+// is given: Of(2, "ingress", "ingresses").
 func Of(n int, one string, many ...string) string {
 	return strconv.Itoa(n) + " " + Noun(n, one, many...)
 }

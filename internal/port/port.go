@@ -1,7 +1,6 @@
-// Package port finds free TCP ports for processes that will listen on them
-// later. It stands between those who start such processes and the kernel. Its
-// one rule: never a port that the kernel may meanwhile give to the near end of
-// a connection, nor one that it has just given to somebody else.
+// Package port finds free TCP ports for processes that will listen on them later. Its one rule: it
+// returns neither ephemeral ports, which the kernel may assign to an outgoing connection in the
+// meantime, nor ports that it has returned recently.
 package port
 
 import (
@@ -12,23 +11,23 @@ import (
 	"sync"
 )
 
-// Free ports lie in this range: below Linux's ephemeral ports
-// (net.ipv4.ip_local_port_range, from 32768 unless changed), above most services.
+// The range of the ports: below Linux's ephemeral ports (net.ipv4.ip_local_port_range, from 32768
+// by default), above the ports of most services.
 const (
 	lowest   = 15000
 	highest  = 32000
 	attempts = 100
 )
 
-// next is where the search begins: behind what this process was given last, so
-// that who has not listened yet keeps their ports.
+// next is the port at which the next search begins: after the ports returned last, because their
+// users may not listen yet.
 var next = struct {
 	sync.Mutex
 	port int
 }{port: lowest + rand.IntN(highest-lowest)}
 
-// Free returns n free ports in a row: the first of them. A process is given
-// others each time, until it has had them all.
+// Free finds n consecutive free ports and returns the first. Each call in a process returns other
+// ports, until the whole range has been used.
 func Free(n int) (int, error) {
 	next.Lock()
 	defer next.Unlock()
@@ -43,11 +42,11 @@ func Free(n int) (int, error) {
 			return base, nil
 		}
 	}
-	return 0, fmt.Errorf("no %d free ports in a row between %d and %d: %w", n, lowest, highest, err)
+	return 0, fmt.Errorf("no %d consecutive free ports between %d and %d: %w", n, lowest, highest, err)
 }
 
-// InUse returns the first of the n ports from base that somebody listens on,
-// on any address, with the reason as an error.
+// InUse tries to listen on the n ports from base, on all addresses. It returns the first port that
+// fails, with the error; 0 and nil if all are free.
 func InUse(base, n int) (int, error) {
 	for port := base; port < base+n; port++ {
 		listener, err := net.Listen("tcp", ":"+strconv.Itoa(port))

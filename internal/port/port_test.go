@@ -12,7 +12,7 @@ func TestFreePortsCanBeListenedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if base < lowest || base+5 > highest {
-		t.Errorf("ports %d to %d lie outside the range", base, base+4)
+		t.Errorf("ports %d to %d are outside the range", base, base+4)
 	}
 	for port := base; port < base+5; port++ {
 		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
@@ -26,7 +26,7 @@ func TestFreePortsCanBeListenedOn(t *testing.T) {
 	}
 }
 
-func TestNobodyIsGivenThePortsOfAnother(t *testing.T) {
+func TestFreePortsAreNotReturnedTwice(t *testing.T) {
 	given := make(map[int]bool)
 	for range 100 {
 		base, err := Free(5)
@@ -35,7 +35,7 @@ func TestNobodyIsGivenThePortsOfAnother(t *testing.T) {
 		}
 		for port := base; port < base+5; port++ {
 			if given[port] {
-				t.Fatalf("port %d was given before", port)
+				t.Fatalf("port %d was returned before", port)
 			}
 			given[port] = true
 		}

@@ -14,14 +14,14 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Below returns the descendants of a process, parents before children. A process
-// whose parent has ended becomes a child of the nearest subreaper above it
-// (PR_SET_CHILD_SUBREAPER), else of process 1.
+// Below returns the descendants of a process, parents before children. A process whose parent has
+// ended becomes a child of its nearest subreaper (PR_SET_CHILD_SUBREAPER), or of process 1 if there
+// is none.
 func Below(pid int) []int {
 	all := offspring(pid)
 	for i := 0; i < len(all); i++ {
 		for _, child := range offspring(all[i]) {
-			if !slices.Contains(all, child) { // adopted while we looked
+			if !slices.Contains(all, child) { // it may be adopted during the search
 				all = append(all, child)
 			}
 		}
@@ -29,9 +29,9 @@ func Below(pid int) []int {
 	return all
 }
 
-// offspring are the children of all threads of a process.
+// offspring returns the children of all threads of a process.
 func offspring(pid int) []int {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
 	var pids []int
 	for _, list := range lists {
 		content, err := os.ReadFile(list)
@@ -47,12 +47,12 @@ func offspring(pid int) []int {
 	return pids
 }
 
-// Session are the live processes of a session (setsid(2)), zombies left out.
+// Session returns the processes of a session (setsid(2)), without zombies.
 func Session(id int) ([]int, error) {
 	return living(func(stat procfs.ProcStat) bool { return stat.Session == id })
 }
 
-// Group are the live processes of a process group (setpgid(2)), zombies left out.
+// Group returns the processes of a process group (setpgid(2)), without zombies.
 func Group(id int) ([]int, error) {
 	return living(func(stat procfs.ProcStat) bool { return stat.PGRP == id })
 }
@@ -71,9 +71,8 @@ func living(wanted func(procfs.ProcStat) bool) ([]int, error) {
 	return pids, nil
 }
 
-// Uses reports whether a process names a folder in its command line or environment,
-// or has an open file or its working directory in it. Without permission to look, it
-// is false.
+// Uses reports whether a process names a folder in its command line or environment, or has an open
+// file or its working directory in it. Without permission to read these, it returns false.
 func Uses(pid int, folder string) bool {
 	one, err := procfs.NewProc(pid)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package readfile reads the files that a user names. Its one rule: what is no
-// file, or is too large, is refused and neither waited for nor read into memory: a
-// pipe that nobody writes to, /dev/zero, a log taken for a manifest.
+// Package readfile reads files that a user names. Its one rule: it rejects everything that is not a
+// file or is too large, and neither waits for it nor reads it into memory. Examples are a pipe
+// without a writer, /dev/zero, or a log in place of a manifest.
 package readfile
 
 import (
@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// patience is how long a pipe may be silent: the other side may be kubectl.
+// patience is how long the writer of a pipe may take: it may be kubectl.
 const patience = time.Minute
 
-// Open opens a regular file, or a pipe with a writer, as a shell's <(…) is. Of
-// another kind of file, the error names the kind.
+// Open opens a regular file, or a pipe with a writer, such as a shell's <(…). For other kinds of
+// files, the error names the kind.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func Open(path string) (*os.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is %s: name a regular file", kind(info.Mode()))}
 }
 
-// openPipe does not wait for a writer: reading a pipe without one meets its end.
+// openPipe does not wait for a writer: reading a pipe without one returns io.EOF.
 func openPipe(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -46,20 +46,20 @@ func openPipe(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Read reads a file of at most so many bytes, without the byte order mark that some
-// editors put in front. An error of a pipe says that nothing came, or not in time.
-func Read(path string, most int64) ([]byte, error) {
+// Read reads a file of at most limit bytes, and removes the byte order mark that some editors add.
+// It returns an error for a pipe that is empty or whose writer does not finish within a minute.
+func Read(path string, limit int64) ([]byte, error) {
 	file, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := All(file, most)
+	data, err := All(file, limit)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fmt.Errorf("it is a pipe, and its writer did not end within %v", patience)
+		err = fmt.Errorf("it is a pipe, and its writer did not finish within %v", patience)
 	case err == nil && len(data) == 0 && isPipe(file):
-		err = errors.New("it is a pipe, and nothing came: its writer must have begun")
+		err = errors.New("it is a pipe, and it is empty: start its writer first")
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
@@ -67,14 +67,14 @@ func Read(path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// All reads a stream of at most so many bytes, without a byte order mark.
-func All(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
+// All reads a stream of at most limit bytes, and removes a byte order mark.
+func All(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > most {
-		return nil, fmt.Errorf("it has more than %d bytes, the most that is read: is it the right file?", most)
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("it has more than %d bytes, the maximum: is it the right file?", limit)
 	}
 	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
 }
@@ -93,5 +93,5 @@ func kind(mode fs.FileMode) string {
 	case mode&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "no regular file"
+	return "not a regular file"
 }

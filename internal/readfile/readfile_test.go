@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReadRefuses has what a user may name by mistake. None of it may be waited for.
+// TestReadRefuses tries what a user may name by mistake. Read must not wait for any of it.
 func TestReadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	pipe, large := filepath.Join(dir, "pipe"), filepath.Join(dir, "large")
@@ -21,7 +21,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		dir:                          "it is a folder",
-		pipe:                         "it is a pipe, and nothing came",
+		pipe:                         "it is a pipe, and it is empty",
 		large:                        "it has more than 4 bytes",
 		"/dev/zero":                  "it is a device",
 		filepath.Join(dir, "absent"): "no such file",
@@ -33,7 +33,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 // A shell's <(…) is a pipe with a writer.
-func TestReadTakesPipesWithAWriter(t *testing.T) {
+func TestReadAcceptsPipesWithAWriter(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestReadTakesPipesWithAWriter(t *testing.T) {
 	if _, err := writer.WriteString("\xef\xbb\xbfkind: List"); err != nil {
 		t.Fatal(err)
 	}
-	writer.Close() // what it wrote stays for as long as reader is open
+	writer.Close() // the pipe keeps its content while reader is open
 	data, err := Read(fmt.Sprintf("/dev/fd/%d", reader.Fd()), 100)
 	if err != nil || string(data) != "kind: List" {
 		t.Errorf("read %q, %v", data, err)

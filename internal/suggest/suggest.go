@@ -1,15 +1,15 @@
-// Package suggest says which known word a misspelt one was probably meant to be.
+// Package suggest finds the known word that a user probably meant by a misspelt one.
 package suggest
 
-// Nearest returns the known word that is closest to word, or "" if none is close.
-// Close means that at most a third of its letters have to be inserted, deleted or
-// exchanged. Of equally close words the first wins.
+// Nearest returns the known word that is closest to word, or "" if none is close. A known word is
+// close if the number of letters to insert, delete or exchange is at most a third of its length, or
+// one. Of equally close words it returns the first.
 func Nearest(word string, known []string) string {
 	nearest, least := "", 0
 	for _, candidate := range known {
 		most := max(1, len(candidate)/3)
 		if max(len(word)-len(candidate), len(candidate)-len(word)) > most {
-			continue // so that a word of a megabyte costs nothing
+			continue // so that very long words cost nothing
 		}
 		if d := distance(word, candidate); d <= most && (nearest == "" || d < least) {
 			nearest, least = candidate, d
@@ -18,7 +18,7 @@ func Nearest(word string, known []string) string {
 	return nearest
 }
 
-// DidYouMean is a question that names the nearest known word, or "" if none is close.
+// DidYouMean returns a question that names the nearest known word, or "" if none is close.
 func DidYouMean(word string, known []string) string {
 	if nearest := Nearest(word, known); nearest != "" {
 		return "did you mean " + nearest + "?"
@@ -26,8 +26,8 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
-// distance is the number of letters to insert, delete or exchange to make b of
-// a (Levenshtein).
+// distance returns the number of letters to insert, delete or exchange to turn a into b
+// (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -11,7 +11,7 @@ func TestNearest(t *testing.T) {
 		"keep-aliv":                 "keep-alive",
 		"keep-alive-request":        "keep-alive-requests",
 		"limt-rps":                  "limit-rps",
-		"limit-rpx":                 "limit-rps", // two are as close: the first
+		"limit-rpx":                 "limit-rps", // two are equally close: the first
 		"tlz":                       "tls",
 		"abc":                       "",
 		"":                          "",
@@ -22,7 +22,7 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	if got := Nearest("x", nil); got != "" {
-		t.Errorf("of no words: %q", got)
+		t.Errorf("without known words: %q", got)
 	}
 	if got := DidYouMean("tlz", known); got != "did you mean tls?" {
 		t.Errorf("it asks %q", got)

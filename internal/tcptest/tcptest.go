@@ -1,6 +1,5 @@
-// Package tcptest has TCP servers of a few lines. It stands between tests, which
-// say what such a server answers, and the socket. Its one rule: what it opens ends
-// with the test.
+// Package tcptest runs small TCP servers for tests. Its one rule: a server stops when its test
+// ends.
 package tcptest
 
 import (
@@ -8,8 +7,9 @@ import (
 	"testing"
 )
 
-// Serve listens on an address, such as 127.0.0.1:0, and has each connection
-// answered, which is closed then.
+// Serve listens on an address, such as 127.0.0.1:0, and calls answer for each connection, in a
+// goroutine; the connection is closed when answer returns. It returns the address that it listens
+// on.
 func Serve(t testing.TB, address string, answer func(net.Conn)) net.Addr {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)

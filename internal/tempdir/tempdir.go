@@ -1,7 +1,7 @@
-// Package tempdir makes temporary folders, and finds those that dead processes have
-// left behind. Its one rule: a folder belongs to the process that holds a lock on it
-// (flock(2)). The kernel releases the lock when the process ends for any reason, so an
-// unlocked folder is left over.
+// Package tempdir creates temporary folders, and finds the folders that dead processes have left
+// behind. Its one rule: a folder belongs to the process that holds a lock on it (flock(2)). The
+// kernel releases the lock when the process ends for any reason, so an unlocked folder is left
+// over.
 package tempdir
 
 import (
@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefix is how the names of all folders begin, in os.TempDir.
+// prefix begins the names of all folders, which are in os.TempDir.
 const prefix = "windtunnel-tmp-"
 
 // Dir is a folder that this process has locked.
@@ -27,12 +27,12 @@ type Dir struct {
 	lock *os.File
 }
 
-// Make makes a folder that only this user can enter; what becomes part of its name.
+// Make creates a folder that only this user can enter; what becomes part of its name.
 func Make(what string) (*Dir, error) {
 	for {
 		path, err := os.MkdirTemp("", prefix+what+"-*")
 		if err != nil {
-			return nil, fmt.Errorf("making a temporary folder: %w", err)
+			return nil, fmt.Errorf("creating a temporary folder: %w", err)
 		}
 		dir, err := Hold(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -59,8 +59,8 @@ func Hold(path string) (*Dir, error) {
 // Release unlocks the folder and keeps it.
 func (d *Dir) Release() { d.lock.Close() }
 
-// Remove removes the folder with its content, and unlocks it. It first unmounts
-// everything below the folder; if that fails, it removes nothing.
+// Remove removes the folder and its content, and releases the lock. It first unmounts everything
+// below the folder; if that fails, it removes nothing.
 func (d *Dir) Remove() error {
 	defer d.lock.Close()
 	return remove(d.Path)
@@ -89,13 +89,13 @@ func Sweep(end func(path string) error) error {
 			lock.Close()
 		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("removing what an earlier run has left in %s: %w", path, err))
+			problems = append(problems, fmt.Errorf("removing %s, which an earlier run left: %w", path, err))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// ours says whether a path is a folder of this user.
+// ours reports whether a path is a folder of this user.
 func ours(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
@@ -154,7 +154,7 @@ func remove(path string) error {
 func unmount(path string) error {
 	mounts, err := procfs.GetMounts()
 	if err != nil {
-		return fmt.Errorf("looking for what is mounted below %s: %w", path, err)
+		return fmt.Errorf("looking for mounts below %s: %w", path, err)
 	}
 	for _, mount := range slices.Backward(mounts) {
 		if !strings.HasPrefix(mount.MountPoint, path+"/") {

@@ -20,14 +20,14 @@ func makeDir(t *testing.T) *Dir {
 	return dir
 }
 
-func there(path string) bool {
+func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
 func spare(string) error { return nil }
 
-func TestSweepRemovesWhatNobodyHolds(t *testing.T) {
+func TestSweepRemovesUnlockedFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	living, shared, dead := makeDir(t), makeDir(t), makeDir(t)
 	other := filepath.Join(os.TempDir(), "windtunnel-results-1")
@@ -46,32 +46,32 @@ func TestSweepRemovesWhatNobodyHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(ended) != 1 || ended[0] != dead.Path {
-		t.Errorf("what works in %v was ended, want only in %s", ended, dead.Path)
+		t.Errorf("Sweep called end for %v, want only %s", ended, dead.Path)
 	}
 	for path, want := range map[string]bool{living.Path: true, shared.Path: true, other: true, file: true, dead.Path: false} {
-		if there(path) != want {
-			t.Errorf("%s is there: %v, want %v", path, !want, want)
+		if exists(path) != want {
+			t.Errorf("%s exists: %v, want %v", path, !want, want)
 		}
 	}
 	if _, err := Hold(dead.Path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("holding what is gone: %v", err)
+		t.Errorf("Hold of a removed folder: %v", err)
 	}
 }
 
-func TestWhatCannotBeEndedStays(t *testing.T) {
+func TestSweepKeepsFoldersThatCannotBeEnded(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dead := makeDir(t)
 	dead.Release()
-	if err := Sweep(func(string) error { return errors.New("it will not") }); err == nil {
+	if err := Sweep(func(string) error { return errors.New("still running") }); err == nil {
 		t.Error("no error")
 	}
-	if !there(dead.Path) {
+	if !exists(dead.Path) {
 		t.Error("the folder is gone")
 	}
 }
 
-// A folder is never swept between its making and its lock.
-func TestMakeBesideSweeps(t *testing.T) {
+// Sweep never breaks a Make that has created its folder and not locked it yet.
+func TestMakeDuringSweeps(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	done := make(chan struct{})
 	var sweeping sync.WaitGroup
@@ -102,7 +102,7 @@ func TestMakeBesideSweeps(t *testing.T) {
 	sweeping.Wait()
 }
 
-// What is mounted in a folder is not the folder's to remove.
+// Remove keeps the files of file systems that are mounted in the folder.
 func TestRemoveUnmounts(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	elsewhere := t.TempDir()
@@ -117,7 +117,7 @@ func TestRemoveUnmounts(t *testing.T) {
 	if err := dir.Remove(); err != nil {
 		t.Fatal(err)
 	}
-	if there(dir.Path) || !there(kept) {
-		t.Errorf("the folder is there: %v, what was mounted in it: %v", there(dir.Path), there(kept))
+	if exists(dir.Path) || !exists(kept) {
+		t.Errorf("the folder exists: %v, the file of the mount: %v", exists(dir.Path), exists(kept))
 	}
 }

@@ -1,6 +1,5 @@
-// Package version reports the version of this program, from the build information
-// that the Go tool writes into a binary. Its one rule: a value that is missing there
-// is reported as unknown.
+// Package version reports the version of this program, from the build information that the Go tool
+// writes into the binary. Its one rule: it reports a missing value as unknown.
 package version
 
 import (
@@ -9,17 +8,17 @@ import (
 	"runtime/debug"
 )
 
-// Unknown is a version or commit that the Go tool did not record, as in a test.
+// Unknown is reported for a version or commit that the Go tool did not record, as in a test.
 const Unknown = "unknown"
 
-// Build is where a binary comes from.
+// Build identifies the source, compiler and platform of a binary.
 type Build struct {
 	Version  string `json:"version"`  // of the module: a tag, or (devel)
 	Commit   string `json:"commit"`   // of the source
-	Time     string `json:"time"`     // of the commit, RFC 3339; empty: not known
-	Modified bool   `json:"modified"` // the source was not as committed
+	Time     string `json:"time"`     // of the commit, RFC 3339; empty if unknown
+	Modified bool   `json:"modified"` // the source had uncommitted changes
 	Go       string `json:"go"`       // the compiler's version
-	Platform string `json:"platform"` // it runs on: linux/amd64
+	Platform string `json:"platform"` // such as linux/amd64
 }
 
 // Of returns the build of this binary.

@@ -1,6 +1,5 @@
--- One key, one endpoint: what upstream-hash-by evaluates to decides, in all
--- workers alike. When endpoints change, only the keys of those that went or
--- came move.
+-- Consistent hashing: the value of upstream-hash-by decides on the endpoint, with the same result
+-- in all workers. When endpoints change, only keys of removed and added endpoints move.
 
 local balancer_resty = require("balancer.resty")
 local resty_chash = require("resty.chash")
@@ -10,7 +9,7 @@ local ngx = ngx
 
 local _M = balancer_resty:new({ name = "chash" })
 
--- Parsed once here rather than for each request. It is for chashsubset, too.
+-- Parses upstream-hash-by, once rather than for each request. chashsubset uses it, too.
 function _M.take_hash_by(self, backend)
   local hash_by = backend.upstreamHashByConfig["upstream-hash-by"]
   if hash_by == self.hash_by_text then
@@ -41,7 +40,7 @@ function _M.sync(self, backend)
   balancer_resty.sync(self, backend)
 end
 
--- A retry gets the same endpoint: any other would not have what the key is for.
+-- A retry gets the same endpoint: another endpoint would not have the data of the key.
 function _M.balance(self)
   return (self.instance:find(util.generate_var_value(self.hash_by)))
 end

@@ -1,6 +1,6 @@
--- One key, a few endpoints: they are put into sets of a fixed size, the key
--- decides on a set, chance on one of its members. So a popular key does not
--- bring down one endpoint, and caches are still few per key.
+-- Consistent hashing to subsets of endpoints: endpoints form subsets of a fixed size, the key
+-- decides on a subset, and a random member of it gets the request. So a popular key does not
+-- overload one endpoint, and each key is cached by few endpoints.
 
 local chash = require("balancer.chash")
 local resty_chash = require("resty.chash")
@@ -15,9 +15,9 @@ local _M = { name = "chashsubset" }
 
 local DEFAULT_SIZE = 3
 
--- Returns subsets of the endpoints (tables with address and port) in their given order,
--- by name, and the names as nodes to hash over. The last subset is filled up from the
--- start: a smaller one would get more requests per endpoint.
+-- Returns the nodes to hash over and the subsets of the endpoints, both by name. The subsets keep
+-- the order of the endpoints. The last subset is filled up from the start of the list: in a smaller
+-- one, each endpoint would get more requests.
 local function build_subsets(endpoints, size)
   local nodes, subsets = {}, {}
   for n = 1, ceil(#endpoints / size) do
@@ -36,8 +36,8 @@ local function take(self, backend)
   self.alternative_backends = backend.alternativeBackends
 end
 
--- An integer from 1 to the number of endpoints: a larger subset would contain some of
--- them twice.
+-- Returns an integer from 1 to the number of endpoints: a larger subset would contain endpoints
+-- twice.
 local function subset_size(backend)
   local size = floor(tonumber(backend.upstreamHashByConfig["upstream-hash-by-subset-size"]) or 0)
   return max(1, min(size > 0 and size or DEFAULT_SIZE, #backend.endpoints))
@@ -57,7 +57,7 @@ function _M.new(self, backend)
   return o
 end
 
--- The order counts: with another, endpoints share their sets with others.
+-- A different order of endpoints also changes the subsets.
 function _M.sync(self, backend)
   take(self, backend)
   local size = subset_size(backend)

@@ -1,6 +1,6 @@
--- The faster of two endpoints drawn by lot. Fast is a moving average of the
--- answer times that weighs the last ten seconds most; all workers share it in
--- two dictionaries, so that each learns from what the others saw.
+-- Chooses the faster of two random endpoints. The score of an endpoint is a moving average of its
+-- response times, weighted toward the last ten seconds. All workers share the scores in two
+-- dictionaries.
 
 local resty_lock = require("resty.lock")
 local util = require("util")
@@ -17,15 +17,15 @@ local pairs = pairs
 local tonumber = tonumber
 local setmetatable = setmetatable
 
--- Seconds after which a stored average counts for 1/e.
+-- Seconds after which the weight of a stored average falls to 1/e.
 local DECAY_TIME = 10
 
--- The key is this text after the endpoint. timeout 0: who finds it locked does
--- without this one sample rather than wait for it.
+-- The key of the lock is the endpoint followed by this suffix. With timeout 0, a worker that finds
+-- the score locked skips its sample and does not wait.
 local LOCK_KEY = ":ewma_key"
 local lock, lock_err = resty_lock:new("balancer_ewma_locks", { timeout = 0, exptime = 0.1 })
 if not lock then
-  error("the dictionary balancer_ewma_locks: " .. lock_err)
+  error("dictionary balancer_ewma_locks: " .. lock_err)
 end
 
 local scores = ngx.shared.balancer_ewma
@@ -33,18 +33,19 @@ local touched = ngx.shared.balancer_ewma_last_touched_at
 
 local _M = { name = "ewma" }
 
--- Sets of tried endpoints that requests have given back.
+-- A pool of sets of tried endpoints, to avoid allocations.
 local spare, spares = {}, 0
 local MAX_SPARES = 1000
 
 local function decayed(ewma, last_touched, rtt, now)
-  -- Another worker's clock, or a clock set back, can make it negative.
+  -- The difference can be negative: another worker's cached time may be ahead, or the clock was set
+  -- back.
   local weight = exp(-max(now - last_touched, 0) / DECAY_TIME)
   return ewma * weight + rtt * (1 - weight)
 end
 
--- As if an answer that took no time came now: what was not asked for long is
--- tried again. An endpoint nobody has asked has the best score.
+-- Returns the score as if a response of 0 seconds arrived now, so that endpoints without recent
+-- requests are tried again. An endpoint without any requests has the best score.
 local function score(endpoint)
   return decayed(scores:get(endpoint) or 0, touched:get(endpoint) or 0, 0, ngx.now())
 end
@@ -84,7 +85,7 @@ local function learn(endpoint, rtt)
   end
 end
 
--- The peers as nginx takes them, made again only for another list of peers.
+-- Returns the peers as "address:port". Builds the list only when the peers have changed.
 local function addresses(self)
   local peers = self.peers
   if self.addressed ~= peers then
@@ -97,8 +98,7 @@ local function addresses(self)
   return self.addresses
 end
 
--- The better of two of them drawn by lot. With two left to draw from, both are
--- looked at.
+-- Returns the better of two random endpoints and its score. Of a list of two, it compares both.
 local function better_of_two(list, count)
   local i = math.random(count)
   if count == 1 then
@@ -116,7 +116,7 @@ local function better_of_two(list, count)
   return list[i], a
 end
 
--- Only a request that is tried again needs it: its own list of what is left.
+-- Returns the endpoints that were not tried yet, and their number. Only retries need this list.
 local function untried(list, tried)
   local left, count = {}, 0
   for i = 1, #list do
@@ -162,12 +162,12 @@ function _M.balance(self)
     tried[endpoint] = true
   end
 
-  ngx.var.balancer_ewma_score = its_score -- the one thing here that makes a string
+  ngx.var.balancer_ewma_score = its_score -- the only allocation of a string here
   return endpoint
 end
 
--- Takes back what a request needed for its attempts.
-function _M.give_back()
+-- Returns the request's set of tried endpoints to the pool.
+function _M.release()
   local ctx = ngx.ctx
   local tried = ctx.balancer_ewma_tried_endpoints
   if tried and spares < MAX_SPARES then
@@ -178,9 +178,9 @@ function _M.give_back()
   end
 end
 
--- In the log phase: the last endpoint tried is the one that answered.
+-- Runs in the log phase. The last endpoint in the variables is the one that answered.
 function _M.after_balance()
-  _M.give_back()
+  _M.release()
   local var = ngx.var
   local connect = tonumber(split.get_last_value(var.upstream_connect_time)) or 0
   local response = tonumber(split.get_last_value(var.upstream_response_time)) or 0
@@ -190,8 +190,8 @@ function _M.after_balance()
   end
 end
 
--- A new endpoint begins as good as the others are on average: with the best
--- score of all it would get every request until it has answered the first.
+-- Returns the average score, with which a new endpoint begins. With the best score, it would get
+-- every request until its first response.
 local function average(peers)
   local sum, count = 0, 0
   for _, peer in ipairs(peers) do

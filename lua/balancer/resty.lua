@@ -1,5 +1,5 @@
--- The base of algorithms that leave the choice to a lua-resty-balancer object
--- (field instance) which takes a set of nodes.
+-- The base of algorithms that use an object of lua-resty-balancer, in the field instance, to choose
+-- from a set of nodes.
 
 local util = require("util")
 
@@ -13,9 +13,9 @@ function _M.new(self, o)
   return setmetatable(o, self)
 end
 
--- Whether two lists name the same endpoints in the same order: nearly always
--- so, and found out without making a string for each. A list that may have been
--- changed in place (it is the same one) proves nothing.
+-- Reports whether two lists name the same endpoints in the same order. This is the common case, and
+-- the check allocates no strings. It returns false if the lists share an endpoint object, because
+-- that object may have been changed in place.
 local function same_list(old, new)
   if not old or #old ~= #new then
     return false
@@ -29,9 +29,9 @@ local function same_list(old, new)
   return true
 end
 
--- Takes over what the backend says now. The nodes are set again only when they
--- changed: doing so starts the choice anew. An object without alternatives and
--- policy must lose the ones it had, so both are taken over as they are.
+-- Applies a new version of the backend. The nodes are set only if they changed, because this
+-- restarts the algorithm. Policy and alternatives are always copied, so that removed ones
+-- disappear.
 function _M.sync(self, backend)
   self.traffic_shaping_policy = backend.trafficShapingPolicy
   self.alternative_backends = backend.alternativeBackends
@@ -50,7 +50,7 @@ function _M.sync(self, backend)
   self.instance:reinit(nodes)
 end
 
--- Whether the client of this request is bound to this backend.
+-- Reports whether the client of this request is bound to this backend.
 function _M.is_affinitized()
   return false
 end

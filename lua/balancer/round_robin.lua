@@ -1,4 +1,4 @@
--- One endpoint after the other, in each worker by itself.
+-- Round robin: chooses one endpoint after the other. Each worker has its own order.
 
 local balancer_resty = require("balancer.resty")
 local resty_roundrobin = require("resty.roundrobin")

@@ -1,6 +1,6 @@
--- The base of algorithms that bind a client to an endpoint by a cookie. What
--- they have of their own is how a key of the cookie finds an endpoint (field
--- instance, with find) and how a new one is picked (pick_new_upstream).
+-- The base of algorithms that bind a client to an endpoint with a cookie. An algorithm defines how
+-- the key in a cookie maps to an endpoint (field instance, with find) and how to choose a new
+-- endpoint (pick_new_upstream).
 
 local balancer_resty = require("balancer.resty")
 local cookie = require("resty.cookie")
@@ -19,17 +19,17 @@ local ngx = ngx
 local DEFAULT_COOKIE_NAME = "route"
 local SEPARATOR = "|"
 
--- For the usual case, in which nothing failed; nobody writes to it.
+-- Shared result for the usual case, in which no peer failed. Read-only.
 local NONE = {}
 
 local _M = balancer_resty:new()
 
--- Names the backend to itself in its cookie, and to nobody else.
+-- Returns an identifier of the backend for its cookie, which reveals no name.
 local function backend_key(name)
   return ngx.md5(ngx.md5(name) .. name)
 end
 
--- What a new instance of either algorithm has.
+-- Returns the initial fields of an instance.
 function _M.fields(backend)
   return {
     traffic_shaping_policy = backend.trafficShapingPolicy,
@@ -59,7 +59,7 @@ local function raw_cookie(self)
   return jar:get(self:cookie_name()) or nil
 end
 
--- The two parts of a cookie's value. One made by an old version has one part only.
+-- Returns the two parts of a cookie's value. Cookies of old versions have only the first part.
 local function parse(value)
   if not value then
     return nil, nil
@@ -80,8 +80,8 @@ function _M.get_cookie(self)
   return (parse(raw_cookie(self)))
 end
 
--- What SameSite the cookie gets: with the condition, None only for browsers
--- that understand it.
+-- Returns the SameSite attribute of the cookie. With conditional_samesite_none, browsers that do
+-- not support None get no attribute.
 local function cookie_samesite(affinity)
   if affinity.samesite == "None" and affinity.conditional_samesite_none
     and not same_site.same_site_none_compatible(ngx.var.http_user_agent) then
@@ -126,12 +126,12 @@ function _M.set_cookie(self, key)
   end
 end
 
--- On the object, where a spec can replace it.
+-- A method, so that specs can replace it.
 function _M.get_last_failure()
   return ngx_balancer.get_last_failure()
 end
 
--- The peers of this request that failed: all that were tried.
+-- Returns the set of peers of this request that failed, which are all that were tried.
 local function failed_upstreams()
   local tried = split.split_upstream_var(ngx.var.upstream_addr)
   if not tried or #tried == 0 then
@@ -160,8 +160,8 @@ local function paths_of_host(locations)
   return dot and locations["*" .. sub(host, dot)]
 end
 
--- Only where the ingress asked for it: another one may lead to the same
--- backend without session affinity.
+-- Reports whether this location sets the cookie: other ingresses may use the same backend without
+-- session affinity.
 local function should_set_cookie(self)
   local locations = self.cookie_session_affinity.locations
   local paths = locations and paths_of_host(locations)

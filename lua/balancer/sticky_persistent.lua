@@ -1,5 +1,5 @@
--- Binds a client to an endpoint for as long as there is that endpoint: others
--- may come and go without moving a session.
+-- Session affinity that keeps sessions: a client stays bound to an endpoint as long as the endpoint
+-- exists. Changes of other endpoints move no session.
 
 local sticky = require("balancer.sticky")
 local nodemap = require("util.nodemap")
@@ -7,8 +7,8 @@ local util = require("util")
 
 local _M = sticky:new({ name = "sticky_persistent" })
 
--- The backend's name salts the keys, so that a key of one backend says nothing
--- about another that has the same endpoint.
+-- The keys are salted with the backend's name, so that a key of one backend reveals nothing about
+-- another backend with the same endpoint.
 function _M.new(self, backend)
   local o = sticky.fields(backend)
   o.nodes = util.get_nodes(backend.endpoints)

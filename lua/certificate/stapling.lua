@@ -1,6 +1,5 @@
--- The OCSP response that goes with a certificate. A handshake never waits for
--- one: it takes what is cached, and what is missing or old is fetched for the
--- handshakes to come.
+-- OCSP stapling. A handshake never waits for a response: it uses the cached one. A missing or old
+-- response is fetched in the background, for later handshakes.
 
 local http = require("resty.http")
 local ocsp = require("ngx.ocsp")
@@ -15,14 +14,14 @@ local cache = ngx.shared.ocsp_response_cache
 
 local _M = {}
 
--- Seconds. Responses are usually valid for a week.
+-- Lifetime of a cached response, in seconds. Responses are usually valid for a week.
 local EXPIRY = 3 * 24 * 3600
--- A responder that is down must not be asked at every handshake.
+-- Seconds between two attempts: a responder that is down must not get a request at every handshake.
 local RETRY_AFTER = 10
 local MAX_ERROR = 200
 local DEFAULT_PORTS = { http = 80, https = 443 }
 
-local not_before = {} -- by id: when this worker may fetch (again)
+local not_before = {} -- by certificate id: the time of the next permitted fetch of this worker
 
 local function address(host)
   if host:find("^[%d.]+$") or host:sub(1, 1) == "[" then
@@ -35,21 +34,21 @@ local function address(host)
   return found
 end
 
--- Sends the request to the address that we resolved: nginx's own resolver
--- need not be configured.
+-- Sends the request to an address resolved here, because nginx's own resolver may not be
+-- configured.
 local function ask(url, request)
   local client = http.new()
   client:set_timeouts(1000, 1000, 2000)
 
   local scheme, authority, path = url:match("^(https?)://([^/]+)(.*)$")
   if not scheme then
-    return nil, "no URL: " .. url
+    return nil, "not a URL: " .. url
   end
   local host, port = authority:match("^(.*):(%d+)$")
   host = host or authority:gsub(":$", "")
   local ip = address(host)
   if doors.is_closed(ip, port or DEFAULT_PORTS[scheme]) then
-    return nil, "the responder would be the controller itself"
+    return nil, "the responder is a port of the controller"
   end
   local target = string.format("%s://%s%s%s", scheme, ip,
     port and ":" .. port or "", path == "" and "/" or path)
@@ -76,20 +75,20 @@ local function fetch(chain)
   local request
   request, err = ocsp.create_ocsp_request(chain)
   if not request then
-    return nil, "making the request: " .. err
+    return nil, "creating the request: " .. err
   end
   local response
   response, err = ask(url, request)
   if not response or #response == 0 then
-    return nil, "asking " .. url .. ": " .. (err or "an empty answer")
+    return nil, "asking " .. url .. ": " .. (err or "empty response")
   end
 
-  -- Only what the certificate's issuer signed: a client that gets anything
-  -- else breaks off.
+  -- The issuer of the certificate must have signed the response: clients abort the handshake
+  -- otherwise.
   local ok
   ok, err = ocsp.validate_ocsp_response(response, chain, MAX_ERROR)
   if not ok then
-    return nil, "validating the answer of " .. url .. ": " .. err
+    return nil, "validating the response of " .. url .. ": " .. err
   end
   return response
 end
@@ -112,7 +111,7 @@ local function refresh(premature, uid, chain)
   if not ok then
     ngx.log(ngx.ERR, "ocsp_response_cache: " .. set_err)
   elseif forcible then
-    ngx.log(ngx.NOTICE, "ocsp_response_cache is full: another response was removed")
+    ngx.log(ngx.NOTICE, "ocsp_response_cache is full: another response was evicted")
   end
 end
 

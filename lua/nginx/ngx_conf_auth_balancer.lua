@@ -1,2 +1,2 @@
--- balancer_by_lua of the upstream of an external authentication that is named.
+-- balancer_by_lua of the upstream for external authentication by host name.
 require("auth_upstream").balance()

@@ -1,2 +1,2 @@
--- balancer_by_lua of upstream_balancer: picks the peer of one attempt.
+-- balancer_by_lua of upstream_balancer: chooses the peer of one attempt.
 balancer.balance()

@@ -1,2 +1,2 @@
--- balancer_by_lua of the stream block's upstream: picks the peer of a connection.
+-- balancer_by_lua of the stream block's upstream: chooses the peer of a connection.
 tcp_udp_balancer.balance()

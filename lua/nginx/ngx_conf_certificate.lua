@@ -1,2 +1,2 @@
--- ssl_certificate_by_lua of a server: the certificate of the host in the handshake.
+-- ssl_certificate_by_lua of a server: chooses the certificate of the handshake.
 certificate.call()

@@ -1,2 +1,2 @@
--- content_by_lua of the stream server that the controller tells endpoints to.
+-- content_by_lua of the stream server that receives endpoints from the controller.
 tcp_udp_configuration.call()

@@ -1,5 +1,5 @@
--- access_by_lua of a location whose external authentication keeps connections
--- open, which nginx's auth_request does not.
+-- access_by_lua of a location with external authentication over keepalive connections, which
+-- nginx's auth_request does not support.
 
 local re_split = require("ngx.re").split
 local auth_upstream = require("auth_upstream")
@@ -13,7 +13,7 @@ local answer = ngx.location.capture(var.auth_path, {
   method = ngx.HTTP_GET,
   body = "",
   share_all_vars = var.auth_keepalive_share_vars == "true",
-  -- Variables are not shared, so those that the location reads are passed on.
+  -- Variables are not shared, so pass on the one that the location reads.
   vars = { pass_access_scheme = var.pass_access_scheme },
   ctx = { auth_peer = peer },
 })
@@ -22,7 +22,7 @@ if answer.status == ngx.HTTP_OK then
   var.auth_cookie = answer.header["Set-Cookie"]
   local headers = var.auth_response_headers
   if headers and headers ~= "" then
-    -- The variables are numbered from 0, as nginx.conf declares them.
+    -- nginx.conf numbers the variables from 0.
     for i, name in ipairs(re_split(headers, "\\s*,\\s*", "jo")) do
       var["authHeader" .. (i - 1)] = answer.header[name]
     end

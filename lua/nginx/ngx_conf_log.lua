@@ -1,4 +1,4 @@
--- log_by_lua of what is no location of an ingress, in either subsystem.
+-- log_by_lua outside the locations of ingresses, in both subsystems.
 if ngx.config.subsystem == "stream" then
   return tcp_udp_balancer.log()
 end

@@ -1,5 +1,4 @@
--- log_by_lua of a location: the algorithm may learn from the answer, and
--- metrics count it.
+-- log_by_lua of a location: for algorithms that use response times, and for metrics.
 balancer.log()
 
 if ngx.shared.luaconfig:get("enablemetrics") then

@@ -1,2 +1,2 @@
--- header_filter_by_lua of a location.
+-- header_filter_by_lua of a location: adds HSTS.
 lua_ingress.header()

@@ -1,3 +1,3 @@
--- rewrite_by_lua of a location: a redirect comes before the question whether anybody can answer.
+-- rewrite_by_lua of a location: redirects come before the check for endpoints.
 lua_ingress.rewrite()
 balancer.rewrite()

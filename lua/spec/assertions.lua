@@ -1,6 +1,6 @@
 -- assert, with luassert's interface: assert.are.equal(a, b), assert.is_nil(v),
--- assert.has_no.errors(f), assert.spy(s).was_called_with(...). A name is read
--- word by word: "not" and "no" turn it round, the little words mean nothing.
+-- assert.has_no.errors(f), assert.spy(s).was_called_with(...). A name is parsed word by word: "not"
+-- and "no" negate it, filler words are ignored.
 
 local compare = require("spec.compare")
 local spies = require("spec.spy")
@@ -9,9 +9,9 @@ local show = compare.show
 
 local FILLERS = { is = 1, are = 1, was = 1, has = 1, have = 1, does = 1, a = 1, an = 1, to = 1,
   be = 1, were = 1 }
-local TURNS = { ["not"] = 1, no = 1 }
+local NEGATIONS = { ["not"] = 1, no = 1 }
 
--- Each returns whether it holds, and what to say of the other case.
+-- Each returns whether the assertion is true, and what the failure message needs.
 local checks = {}
 
 function checks.equal(a, b) return a == b, "equal to", a, b end
@@ -58,7 +58,7 @@ for _, kind in ipairs({ "table", "string", "number", "boolean", "function", "use
   checks[kind] = function(a) return type(a) == kind, "a " .. kind, a end
 end
 
--- Those of a spy take it as their first argument.
+-- Checks of a spy get the spy as their first argument.
 local spy_checks = {}
 
 function spy_checks.called(s, times)
@@ -92,27 +92,27 @@ local function fail(text, level)
   error(text, level or 3)
 end
 
--- A name so far: words that add up to a check, and whether it is turned round.
+-- The state of a name while it is parsed: the words of the check, and whether it is negated.
 local function chain(state)
   return setmetatable({}, {
     __index = function(_, name)
-      local words, turned = state.words, state.turned
+      local words, negated = state.words, state.negated
       for word in name:lower():gmatch("[^_]+") do
-        if TURNS[word] then
-          turned = not turned
+        if NEGATIONS[word] then
+          negated = not negated
         elseif not FILLERS[word] or words ~= "" then
           words = words == "" and word or words .. "_" .. word
         end
       end
-      return chain({ words = words, turned = turned, spy = state.spy })
+      return chain({ words = words, negated = negated, spy = state.spy })
     end,
     __call = function(self, ...)
       local name = ALIASES[state.words] or state.words
       if name == "spy" or name == "stub" then
-        return chain({ words = "", turned = false, spy = (...) })
+        return chain({ words = "", negated = false, spy = (...) })
       end
       if name == "message" then
-        return chain({ words = "", turned = false })
+        return chain({ words = "", negated = false })
       end
       local check = (state.spy and spy_checks or checks)[name]
       if not check then
@@ -127,8 +127,8 @@ local function chain(state)
       else
         ok, what, first, second = check(...)
       end
-      if ok == state.turned then
-        fail(("expected%s %s\n  %s\n  %s"):format(state.turned and " not" or "", what,
+      if ok == state.negated then
+        fail(("expected%s %s\n  %s\n  %s"):format(state.negated and " not" or "", what,
           show(first), show(second)), 2)
       end
       return self
@@ -144,6 +144,6 @@ return setmetatable({}, {
     return ok, message, ...
   end,
   __index = function(_, name)
-    return chain({ words = "", turned = false })[name]
+    return chain({ words = "", negated = false })[name]
   end,
 })

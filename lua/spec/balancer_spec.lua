@@ -24,7 +24,7 @@ describe("balancer", function()
     end
   end)
 
-  it("chooses round_robin, and says so once, where an algorithm lacks what it needs", function()
+  it("falls back to round_robin, with one warning, if an algorithm lacks its parameters", function()
     for _, name in ipairs({ "chash", "chashsubset", "sticky_balanced", "sticky_persistent", "what" }) do
       local balancer = load("balancer", { var = {}, ctx = {} })
       spy.on(ngx, "log")
@@ -37,7 +37,7 @@ describe("balancer", function()
     end
   end)
 
-  it("leaves out endpoints that lead to a port of the controller", function()
+  it("removes endpoints at ports of the controller", function()
     local balancer = load("balancer", { var = {}, ctx = {} })
     require("doors").close({ 10246 })
     spy.on(ngx, "log")
@@ -52,7 +52,7 @@ describe("balancer", function()
     assert.is_nil(balancer.get_balancer_by_upstream_name("shop"))
   end)
 
-  it("syncs an instance, or makes another for another algorithm", function()
+  it("syncs an instance, or creates a new one for another algorithm", function()
     local balancer = load("balancer", { var = { proxy_upstream_name = "shop" }, ctx = {} })
     local round_robin = package.loaded["balancer.round_robin"]
     local backend = { name = "shop", endpoints = endpoints(2) }
@@ -86,7 +86,7 @@ describe("balancer", function()
       endpoints = { { address = "10.0.0.1", port = "80" }, { address = "[fd00::1]", port = "80" } } })
   end)
 
-  it("asks for affinity before all else", function()
+  it("checks affinity first", function()
     local balancer = load("balancer", { var = { request_uri = "/" }, ctx = {} })
     local canary = { name = "new", endpoints = endpoints(1), trafficShapingPolicy = { weight = 100 } }
     balancer.sync_backend(canary)

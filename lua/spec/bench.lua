@@ -1,5 +1,5 @@
--- Measures balance() and the sync of backends inside nginx. balance() runs in
--- its own phase, thousands of times in one request: see bench_test.go.
+-- Measures balance() and the sync of backends inside nginx. balance() runs in the balancer phase,
+-- thousands of times in one request: see bench_test.go.
 
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
@@ -11,7 +11,7 @@ ffi.cdef([[
 typedef struct { long sec; long nsec; } windtunnel_timespec;
 int clock_gettime(int clock, windtunnel_timespec *ts);
 ]])
-local CPU_TIME = 2 -- of this process: other processes' turns do not count
+local CPU_TIME = 2 -- CLOCK_PROCESS_CPUTIME_ID: excludes the time of other processes
 local ts = ffi.new("windtunnel_timespec")
 
 local function seconds()
@@ -22,7 +22,7 @@ end
 local BALANCE_ROUNDS, CALLS, ROUNDS = 25, 10000, 7
 
 local function loop(instance, calls)
-  local after = instance.give_back -- else each call would be another attempt of one request
+  local after = instance.release -- without it, each call would count as a retry of one request
   for _ = 1, calls do
     balancer.balance()
     if after then
@@ -31,10 +31,11 @@ local function loop(instance, calls)
   end
 end
 
--- In the balancer phase. The best of some rounds: the worst says more of the machine.
+-- Runs in the balancer phase. Reports the best of several rounds: slower rounds reflect the
+-- machine's load.
 function _M.balance()
   local instance = ngx.ctx.balancer
-  loop(instance, CALLS) -- until LuaJIT has compiled it
+  loop(instance, CALLS) -- warm up, until LuaJIT has compiled the loop
   local best, bytes = math.huge, math.huge
   for _ = 1, BALANCE_ROUNDS do
     collectgarbage()
@@ -86,7 +87,7 @@ local function time(f)
   return best * 1000
 end
 
--- init_worker syncs at once; what it would start besides is not wanted here.
+-- init_worker syncs immediately. The timers that it would start are disabled here.
 local function take_over()
   local timer = ngx.timer
   ngx.timer = { every = function() return true end, at = function() return true end }
@@ -100,7 +101,7 @@ local function sync(data)
   take_over()
 end
 
--- The same change as the last of all backends, sent alone.
+-- Times the same change as the last one of all backends, sent as a delta.
 local function time_delta(data, changed)
   local version = "raw_backends_version"
   local all = cjson.decode(changed)

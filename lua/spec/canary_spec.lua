@@ -6,13 +6,13 @@ describe("canary", function()
   end
   local everybody, nobody = { weight = 100 }, { weight = 0 }
 
-  it("goes by chance where nothing else is asked for", function()
+  it("uses the weight if the policy has no header or cookie", function()
     for _ = 1, 100 do
       assert.is_true(chosen(everybody, {}))
       assert.is_false(chosen(nobody, {}))
     end
     assert.is_true(chosen({ weight = 1000, weightTotal = 1000 }, {}))
-    assert.is_true(chosen({ weight = 100, weightTotal = 10 }, {})) -- a total below 100 is none
+    assert.is_true(chosen({ weight = 100, weightTotal = 10 }, {})) -- a total below 100 is ignored
     local n = 0
     for _ = 1, 20000 do
       n = n + (chosen({ weight = 100, weightTotal = 1000 }, {}) and 1 or 0)
@@ -20,7 +20,7 @@ describe("canary", function()
     assert.is_true(n > 1700 and n < 2300, n .. " of 20000 at a tenth")
   end)
 
-  it("obeys the header before the cookie, the cookie before chance", function()
+  it("applies the header before the cookie, and the cookie before the weight", function()
     for _, case in ipairs({
       { "always", nil, true }, { "never", nil, false }, { "always", "never", true }, { "never", "always", false },
       { "other", "always", true }, { "other", "never", false }, { "other", "other", true }, { nil, "never", false },
@@ -30,25 +30,25 @@ describe("canary", function()
     end
   end)
 
-  it("names variables with the letters that are configured", function()
+  it("keeps the case of configured names in variables", function()
     local asked = {}
     local var = setmetatable({}, { __index = function(_, name) asked[#asked + 1] = name end })
     chosen({ header = "X-My-Canary_B", cookie = "Try-It", weight = 0 }, var)
     assert.same({ "http_X_My_Canary_B", "cookie_Try-It" }, asked)
   end)
 
-  it("compares the header's value, or matches it", function()
+  it("compares the header with a value, or matches it with a pattern", function()
     local value = { header = "X", headerValue = "yes", weight = 0 }
     assert.is_true(chosen(value, { http_X = "yes" }))
     assert.is_false(chosen(value, { http_X = "always" }))
     local pattern = { header = "X", headerPattern = "^v[0-9]+$", weight = 0 }
     assert.is_true(chosen(pattern, { http_X = "v12" }))
     assert.is_false(chosen(pattern, { http_X = "always" }))
-    pattern.headerValue = "yes" -- decides before the pattern
+    pattern.headerValue = "yes" -- takes precedence over the pattern
     assert.is_false(chosen(pattern, { http_X = "v12" }))
   end)
 
-  it("sends nobody by a pattern that is none, and says so", function()
+  it("selects no request by an invalid pattern, and reports the error", function()
     local choice, err = canary.chosen({ header = "X", headerPattern = "[", weight = 100 }, { http_X = "a" })
     assert.is_false(choice)
     assert.matches("^error when matching canary%-by%-header%-pattern: '%[', error: ", err)

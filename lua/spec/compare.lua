@@ -1,8 +1,8 @@
--- Whether two values are the same, matchers included, and how to show a value.
+-- Compares two values, which may contain matchers, and formats values for messages.
 
 local _M = {}
 
--- What match.is_table() and the like return.
+-- The metatable of matchers such as match.is_table().
 _M.matcher = {}
 
 function _M.same(a, b, seen)
@@ -20,7 +20,7 @@ function _M.same(a, b, seen)
   end
   seen = seen or {}
   if seen[a] == b then
-    return true -- in a circle, and nothing differed so far
+    return true -- a cycle, without differences so far
   end
   seen[a] = b
   for key, value in next, a do

@@ -20,7 +20,7 @@ describe("configuration", function()
     })
   end)
 
-  it("says what was wrong", function()
+  it("reports errors", function()
     spy.on(ngx, "log")
     configuration.call()
     assert.spy(ngx.log).was_called_with(ngx.ERR, "dynamic-configuration: unable to read valid request body")
@@ -32,7 +32,7 @@ describe("configuration", function()
     assert.equal(400, ngx.status)
   end)
 
-  it("stores without looking", function()
+  it("stores backends without parsing them", function()
     body = "not JSON"
     configuration.call()
     assert.equal(201, ngx.status)
@@ -76,7 +76,7 @@ describe("configuration", function()
     return ngx.status, printed
   end
 
-  it("reads a body from the file that it is in", function()
+  it("reads a body from its temporary file", function()
     local path = os.tmpname()
     finally(function() os.remove(path) end)
     local file = assert(io.open(path, "w"))
@@ -91,7 +91,7 @@ describe("configuration", function()
     assert.equal(400, ngx.status)
   end)
 
-  it("keeps what was there when there is no memory for more", function()
+  it("keeps the old data when it runs out of memory", function()
     kept.backends, body = "old", "huge"
     ngx.shared.configuration_data.set = function(_, key, value)
       kept[key] = nil
@@ -104,7 +104,7 @@ describe("configuration", function()
     assert.equal("old", kept.backends)
   end)
 
-  it("says nothing of numbers unless asked", function()
+  it("sends versions only if they are enabled", function()
     spy.on(ngx, "print")
     body = "[]"
     configuration.call()
@@ -117,7 +117,7 @@ describe("configuration", function()
     assert.same({ 404, "Not found!" }, { get("/configuration/workers") })
   end)
 
-  it("knows its paths and methods", function()
+  it("accepts only its own paths and methods", function()
     kept.backends, kept.general = "[2]", "g"
     assert.same({ 200, "[2]" }, { get("/configuration/backends") })
     assert.same({ 200, "g" }, { get("/configuration/general") })
@@ -129,7 +129,7 @@ describe("configuration", function()
     assert.equal(400, ngx.status)
   end)
 
-  it("stores general data, and says when it could not", function()
+  it("stores general data, and reports errors", function()
     ngx.var.request_uri, body = "/configuration/general", "text"
     configuration.call()
     assert.same({ 201, "text" }, { ngx.status, configuration.get_general_data() })
@@ -143,7 +143,7 @@ describe("configuration", function()
     assert.equal(400, ngx.status)
   end)
 
-  it("shows the certificate of a host", function()
+  it("returns the certificate of a host", function()
     helper.flush("certificate_servers", "certificate_data")
     ngx.shared.certificate_servers:set("a.example", "uid")
     ngx.req.get_uri_args = function() return { hostname = "a.example" } end
@@ -156,7 +156,7 @@ describe("configuration", function()
     end
   end)
 
-  it("takes no servers that are no object", function()
+  it("rejects servers that are not an object", function()
     for _, text in ipairs({ "", "{", "7" }) do
       body = text
       configuration.handle_servers()

@@ -11,7 +11,7 @@ describe("deltas", function()
     data = ngx.shared.configuration_data
   end)
 
-  -- All backends as they would be POSTed.
+  -- Stores all backends, as a POST does.
   local function post(version, text)
     local base = deltas.suspend()
     data:set("backends", text or '[{"name":"a"},{"name":"b"}]')
@@ -36,7 +36,7 @@ describe("deltas", function()
     return list
   end
 
-  it("merges changes into the whole, in the order of the whole", function()
+  it("applies deltas to the full list and keeps its order", function()
     post(5)
     assert.equal('[{"name":"a"},{"name":"b"}]', deltas.whole())
     assert.is_true(add(5, '[{"name":"c"},{"name":"b","port":1}]', "[]"))
@@ -48,7 +48,7 @@ describe("deltas", function()
     assert.equal("[]", deltas.whole())
   end)
 
-  it("tells those who follow what changed, and others that more did", function()
+  it("returns deltas to up-to-date workers, and nil to others", function()
     post(5)
     add(5, '[{"name":"c"}]', "[]")
     add(6, "[]", '["c"]')
@@ -61,7 +61,7 @@ describe("deltas", function()
     assert.is_nil(deltas.between(6, 7))
   end)
 
-  it("wants all when the base is another", function()
+  it("requests the full list if the base differs", function()
     local function refused(base)
       local ok, _, all_wanted = add(base, "[]", "[]")
       return not ok and all_wanted
@@ -73,14 +73,14 @@ describe("deltas", function()
     assert.is_true(refused(nil))
     add(5, "[]", "[]")
     assert.is_true(refused(5))
-    data:delete("backends_delta:6") -- thrown out of a full dictionary
+    data:delete("backends_delta:6") -- evicted from a full dictionary
     assert.is_true(refused(6))
     post(7)
     data:delete("backends")
     assert.is_true(refused(7))
   end)
 
-  it("does not take what it cannot read, nor want all for it", function()
+  it("rejects an invalid delta without requesting the full list", function()
     post(5)
     for _, text in ipairs({ "", "{", "[]", "7", '{"changed":[]}', '{"changed":1,"removed":[]}' }) do
       local ok, err, all_wanted = deltas.add(text, 5)
@@ -90,13 +90,13 @@ describe("deltas", function()
     end
   end)
 
-  it("shows the whole as it is while it is replaced", function()
+  it("returns the full list without deltas while it is replaced", function()
     post(5)
     add(5, '[{"name":"c"}]', "[]")
     deltas.suspend()
     data:set("backends", '[{"name":"new"}]')
     assert.equal('[{"name":"new"}]', deltas.whole())
-    -- Another worker takes a POST while this one reads.
+    -- Another worker handles a POST while this one reads.
     post(5)
     add(5, '[{"name":"c"}]', "[]")
     local real = getmetatable(data).__index.get

@@ -9,7 +9,7 @@ describe("doors", function()
     doors.close({ "10246", 10247 })
   end)
 
-  it("are the closed ports of loopback, however it is written", function()
+  it("are the closed ports of loopback, in any notation", function()
     for _, address in ipairs({
       "127.0.0.1", "127.9.8.7", "0.0.0.0", "0127.0.0.1", "::1", "[::1]", "::", "[::]", "0:0:0:0:0:0:0:1", "::0:1", "0::1",
       "::ffff:127.0.0.1", "[::FFFF:127.0.0.1]", "::ffff:7f00:1", "0:0:0:0:0:ffff:7f00:1", "::ffff:0.0.0.0", "::ffff:0:0",
@@ -21,7 +21,7 @@ describe("doors", function()
     end
   end)
 
-  it("are no other addresses", function()
+  it("do not include other addresses", function()
     for _, address in ipairs({
       "10.0.0.1", "128.0.0.1", "126.255.255.255", "1.127.0.0", "192.168.127.1", "fd00::1", "[fd00::1]", "1::", "1::1",
       "::ffff:10.0.0.1", "::ffff:a00:1", "::1:0:0:1", "fe80::127.0.0.1", "::fffe:127.0.0.1", "1:2:3:4:5:6:7:8",
@@ -30,7 +30,7 @@ describe("doors", function()
     end
   end)
 
-  it("tell a request that was passed on by its headers", function()
+  it("recognize a proxied request by its headers", function()
     assert.is_false(doors.is_proxied({ http_host = "a" }))
     for _, header in ipairs({ "http_x_forwarded_for", "http_x_real_ip", "http_x_sent_from" }) do
       assert.is_true(doors.is_proxied({ [header] = "" }))

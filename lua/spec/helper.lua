@@ -1,5 +1,5 @@
--- What specs share: modules capture ngx when they are loaded, so a spec gives
--- them one with fields of its own and loads them anew.
+-- Helpers of specs. Modules capture ngx when they are loaded, so a spec sets an ngx with its own
+-- fields and loads them again.
 
 local original_ngx = ngx
 
@@ -21,14 +21,14 @@ function _M.fresh(name)
   return require(name)
 end
 
--- All that load captures ngx and keeps nothing that others must share.
+-- The modules that load loads again: they capture ngx, and their state need not be shared.
 local OURS = { "balancer", "balancer.resty", "balancer.sticky", "balancer.ewma", "balancer.chash",
   "balancer.chashsubset", "balancer.round_robin", "balancer.sticky_balanced",
   "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas", "doors",
   "serving", "tcp_udp_balancer", "tcp_udp_configuration", "util", "util.external_name",
   "util.nodemap" }
 
--- Loads a module, with all of ours that it needs, anew.
+-- Loads a module again, with all modules of ours that it requires.
 function _M.load(name, fields)
   _M.with_ngx(fields)
   for _, module in ipairs(OURS) do
@@ -37,7 +37,7 @@ function _M.load(name, fields)
   return _M.fresh(name)
 end
 
--- n endpoints, 10.10.10.1:8080 and so on.
+-- Returns n endpoints: 10.10.10.1:8080 and so on.
 function _M.endpoints(n)
   local list = {}
   for i = 1, n do
@@ -46,7 +46,7 @@ function _M.endpoints(n)
   return list
 end
 
--- An ngx.shared in which some dictionaries are others.
+-- Returns an ngx.shared in which some dictionaries are replaced.
 function _M.shared(dictionaries)
   return setmetatable(dictionaries, { __index = original_ngx.shared })
 end

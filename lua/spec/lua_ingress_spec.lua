@@ -4,7 +4,7 @@ local load = helper.load
 after_each(helper.restore)
 
 describe("lua_ingress", function()
-  it("lets nobody seed chance a second time", function()
+  it("ignores a second seed of the random numbers", function()
     local randomseed = math.randomseed
     finally(function() math.randomseed = randomseed end)
     local lua_ingress = load("lua_ingress", {})
@@ -54,7 +54,7 @@ describe("lua_ingress", function()
     end
   end)
 
-  it("believes forwarded headers only if told", function()
+  it("trusts forwarded headers only if configured", function()
     local function var()
       return { http_host = "inner", http_x_forwarded_proto = "https", http_x_forwarded_port = "8443",
         http_x_forwarded_host = "outer, middle" }
@@ -67,7 +67,7 @@ describe("lua_ingress", function()
     assert.same({ "https", "outer", "443" }, { ngx.var.pass_access_scheme, ngx.var.best_http_host, ngx.var.pass_port })
   end)
 
-  it("takes the port of the PROXY protocol for https", function()
+  it("uses port 443 of the PROXY protocol as https", function()
     local lua_ingress = ask({ http_host = "a", proxy_protocol_server_port = "443", force_ssl_redirect = "true" }, { use_proxy_protocol = true })
     lua_ingress.rewrite()
     assert.equal("https", ngx.var.pass_access_scheme)
@@ -103,7 +103,7 @@ describe("lua_ingress", function()
     end
   end)
 
-  it("hands the chain of addresses on, once, and takes it from nobody", function()
+  it("sets the chain of addresses once, and rejects it from clients", function()
     local function chain(var, internal)
       var.address_chain_header, var.full_x_forwarded_for = "X-The-Chain", "1.1.1.1, 2.2.2.2"
       local lua_ingress = ask(var)

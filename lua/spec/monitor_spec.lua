@@ -15,7 +15,7 @@ describe("monitor", function()
       socket = { tcp = function() return socket end } })
   end
 
-  it("sends what was gathered, once", function()
+  it("sends each record once", function()
     local monitor = new()
     spy.on(socket, "connect")
     monitor.init_worker(10000)
@@ -34,9 +34,9 @@ describe("monitor", function()
       upstreamHeaderTime = -1, upstreamResponseTime = -1, upstreamResponseLength = -1 }, record)
   end)
 
-  it("drops what is too much", function()
+  it("drops records beyond the limit", function()
     local monitor = new()
-    monitor.set_metrics_max_batch_size(10) -- too small to be taken
+    monitor.set_metrics_max_batch_size(10) -- ignored: less than the default
     spy.on(ngx, "log")
     for _ = 1, 10002 do monitor.call() end
     assert.equal(10000, #monitor.get_metrics_batch())
@@ -45,7 +45,7 @@ describe("monitor", function()
     assert.equal(10000, #cjson.decode(sent[1]))
   end)
 
-  it("says when nobody listens, and forgets what it could not send", function()
+  it("logs a failed connection, and drops the records", function()
     local monitor = new()
     monitor.call()
     socket.connect = function() return nil, "refused" end
@@ -56,7 +56,7 @@ describe("monitor", function()
     assert.equal(0, #monitor.get_metrics_batch())
   end)
 
-  it("sends where it is told to", function()
+  it("sends to the configured socket", function()
     local monitor = new()
     monitor.init_worker(nil, "unix:/elsewhere")
     spy.on(socket, "connect")
@@ -65,7 +65,7 @@ describe("monitor", function()
     assert.spy(socket.connect).was_called_with(socket, "unix:/elsewhere")
   end)
 
-  it("takes only a larger batch", function()
+  it("accepts only a larger batch size", function()
     local monitor = new()
     monitor.set_metrics_max_batch_size(10001)
     for _ = 1, 10002 do monitor.call() end

@@ -1,6 +1,5 @@
--- Runs specs inside nginx: describe, it, before_each and so on as busted has
--- them, so that specs of others run here, too. Each file gets the modules and
--- globals as they were before it, and leaves them so.
+-- Runs specs inside nginx. describe, it, before_each and so on work as in busted, so that specs of
+-- other projects run here, too. Modules and globals are restored after each file.
 
 local assertions = require("spec.assertions")
 local spies = require("spec.spy")
@@ -8,7 +7,7 @@ local spies = require("spec.spy")
 local _M = {}
 
 local results
-local block -- the describe that is being read or run
+local block -- the describe that is being loaded or run
 
 local function new_block(name, parent)
   return { name = name, parent = parent, before_each = {}, after_each = {}, setup = {},
@@ -34,7 +33,7 @@ local function traceback(err)
   return debug.traceback(tostring(err), 2)
 end
 
--- Those of outer blocks first, or last for what comes after.
+-- Calls the hooks of outer blocks first (before_each) or last (after_each).
 local function call_hooks(b, kind, outermost_first)
   local chain = {}
   while b do
@@ -48,7 +47,7 @@ local function call_hooks(b, kind, outermost_first)
   end
 end
 
-local finalizers -- of the spec that runs, if one does
+local finalizers -- of the running spec; nil outside a spec
 
 local function run_it(b, name, f)
   finalizers = {}
@@ -92,8 +91,8 @@ local function run_children(b)
   end
 end
 
--- The body of a block is read when its turn comes, so that what it loads is
--- loaded after the specs before it ran.
+-- Loads the body of a block only when the block runs, so that it loads its modules after the
+-- preceding specs have run.
 function run_block(b)
   local outer = block
   block = b
@@ -127,7 +126,7 @@ end
 environment.spec, environment.test = environment.it, environment.it
 
 function environment.pending(name, f)
-  if f or not finalizers then -- beside the specs, not in one
+  if f or not finalizers then -- outside a spec
     return report(full_name(block, name), "skipped", "pending")
   end
   error({ pending = name or "pending" })
@@ -189,8 +188,9 @@ function _M.run_file(path)
   restore()
 end
 
--- files: paths of specs. main: a script of others that prepares things and
--- then requires busted.runner, which here stands for running the files.
+-- files: paths of specs.
+-- main: a third-party script that prepares the run and then requires busted.runner, which runs the
+-- files here.
 -- report: where to write the results, as JSON.
 function _M.run(options)
   results = {}
@@ -222,7 +222,7 @@ function _M.run(options)
   local file = assert(io.open(options.report .. ".part", "w"))
   file:write(require("cjson.safe").encode(results))
   file:close()
-  os.rename(options.report .. ".part", options.report) -- a reader finds all or nothing
+  os.rename(options.report .. ".part", options.report) -- atomic: readers never see a part
 end
 
 return _M

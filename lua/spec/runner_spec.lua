@@ -1,4 +1,4 @@
--- The runner itself: assertions that could not fail would prove nothing.
+-- Tests the runner itself, above all that its assertions can fail.
 
 describe("assert", function()
   for name, bad in pairs({
@@ -20,10 +20,10 @@ describe("assert", function()
     not_called = function() local s = spy.new() s(1) assert.spy(s).was_not_called() end,
     not_called_with = function() local s = spy.new() s(1) assert.spy(s).was_not.called_with(1) end,
   }) do
-    it("finds fault with " .. name, function() assert.is_false((pcall(bad))) end)
+    it("rejects " .. name, function() assert.is_false((pcall(bad))) end)
   end
 
-  it("finds no fault with what is right", function()
+  it("accepts correct values", function()
     assert.are.same({ a = { 1 } }, { a = { 1 } })
     assert.are_not.same({ a = 1 }, { a = 2 })
     assert.has.errors(function() error("boom") end, "boom")
@@ -58,7 +58,7 @@ describe("a block", function()
   after_each(function() order[#order + 1] = "after" end)
   describe("within", function()
     before_each(function() order[#order + 1] = "inner" end)
-    it("comes first", function() finally(function() order[#order + 1] = "finally" end) end)
+    it("runs first", function() finally(function() order[#order + 1] = "finally" end) end)
   end)
   it("runs hooks in order", function()
     assert.same({ "setup", "before", "inner", "finally", "after", "before" }, order)

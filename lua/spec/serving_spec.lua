@@ -9,7 +9,7 @@ describe("serving", function()
     return helper.load("serving", { worker = { pid = function() return pid() end, count = function() return 2 end } })
   end
 
-  it("tells of each worker what it noted last", function()
+  it("reports the last note of each worker", function()
     local pid = 10
     local serving = worker(function() return pid end)
     assert.equal("[]", serving.tell(nil))
@@ -19,21 +19,21 @@ describe("serving", function()
     serving.note(1732168800123)
     serving.init()
     serving.note(1732168800124)
-    local told = cjson.decode(serving.tell(3))
-    table.sort(told, function(a, b) return a.pid < b.pid end)
+    local got = cjson.decode(serving.tell(3))
+    table.sort(got, function(a, b) return a.pid < b.pid end)
     assert.same({
       { pid = 10, generation = 1, workers = 2, backends = 0, certificates = 3 },
       { pid = 11, generation = 2, workers = 2, backends = 1732168800124, certificates = 3 },
-    }, told)
+    }, got)
   end)
 
-  it("says when it cannot note", function()
+  it("logs a failure to write a note", function()
     helper.with_ngx({ shared = helper.shared({ luaconfig = { incr = function() return 1 end,
       set = function() return nil, "no memory" end } }) })
     local serving = helper.fresh("serving")
     serving.init()
     spy.on(ngx, "log")
     serving.note(1)
-    assert.spy(ngx.log).was_called_with(ngx.ERR, "noting what this worker serves: ", "no memory")
+    assert.spy(ngx.log).was_called_with(ngx.ERR, "could not record what this worker serves: ", "no memory")
   end)
 end)

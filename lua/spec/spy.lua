@@ -1,5 +1,4 @@
--- Functions that remember how they were called, with luassert's interface:
--- spy.on, spy.new, stub, mock, match.
+-- Functions that record their calls, with luassert's interface: spy.on, spy.new, stub, mock, match.
 
 local compare = require("spec.compare")
 
@@ -58,9 +57,9 @@ function mt.called_with(self, ...)
   return false
 end
 
-local live = {} -- those that replaced something, to be reverted after the spec
+local live = {} -- spies that replaced a function, to be reverted after the spec
 
--- What a stub answers: s.returns(1), s.invokes(f), s.on_call_with(2).returns(3).
+-- Methods that set the results of a stub: s.returns(1), s.invokes(f), s.on_call_with(2).returns(3).
 local function answers(holder)
   holder.returns = function(...)
     local results = pack(...)

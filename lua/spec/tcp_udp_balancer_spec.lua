@@ -4,7 +4,7 @@ local load = helper.load
 after_each(helper.restore)
 
 describe("tcp_udp_balancer", function()
-  it("knows one algorithm and keeps endpoints when there are none", function()
+  it("supports one algorithm, and keeps the old endpoints if a backend has none", function()
     local balancer = load("tcp_udp_balancer", { var = {}, ctx = {} })
     local round_robin = require("balancer.round_robin")
     assert.equal(round_robin, balancer.get_implementation({ name = "tcp", ["load-balance"] = "ewma" }))
@@ -21,7 +21,7 @@ describe("tcp_udp_balancer", function()
     assert.stub(instance.sync).was_called_with(instance, backend)
   end)
 
-  it("follows what it is told of, and picks a peer", function()
+  it("applies new backends, and chooses a peer", function()
     local peers, text = {}, nil
     stub(require("ngx.balancer"), "set_current_peer", function(peer) peers[#peers + 1] = peer return true end)
     stub(require("ngx.balancer"), "set_more_tries", true)
@@ -41,9 +41,9 @@ describe("tcp_udp_balancer", function()
     balancer.balance()
     assert.same({ "10.0.0.1:53" }, peers)
 
-    text = "[" -- is left alone
+    text = "[" -- invalid JSON changes nothing
     sync()
-    text = '[{"name":"tcp","endpoints":[]}]' -- as are endpoints that are none
+    text = '[{"name":"tcp","endpoints":[]}]' -- an empty list of endpoints changes nothing
     sync()
     ngx.ctx = {}
     balancer.balance()

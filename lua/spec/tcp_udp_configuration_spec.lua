@@ -21,7 +21,7 @@ describe("tcp_udp_configuration", function()
     })
   end)
 
-  it("keeps a list, and raises its number", function()
+  it("stores a list, and increases its version", function()
     assert.equal(1, configuration.get_raw_backends_last_synced_at())
     assert.is_nil(configuration.get_backends_data())
     for n = 1, 2 do
@@ -34,14 +34,14 @@ describe("tcp_udp_configuration", function()
     assert.is_nil(said)
   end)
 
-  it("takes an empty line for a check that somebody listens", function()
+  it("ignores an empty line, which only checks the port", function()
     line = ""
     configuration.call()
     assert.is_nil(said)
     assert.same({}, kept)
   end)
 
-  it("says what is wrong with a line", function()
+  it("reports errors in a line", function()
     line = "[{"
     configuration.call()
     assert.matches("^error: could not parse backends data", said)

@@ -3,7 +3,7 @@ local helper = require("spec.helper")
 after_each(helper.restore)
 
 describe("util", function()
-  it("evaluates values as nginx.conf has them", function()
+  it("evaluates values in the syntax of nginx.conf", function()
     helper.with_ngx({ var = { remote_addr = "192.168.1.1", ["1"] = "one", request_uri = "/a" } })
     local util = helper.fresh("util")
     for text, want in pairs({
@@ -18,7 +18,7 @@ describe("util", function()
     assert.is_string(err)
   end)
 
-  it("tells endpoints apart", function()
+  it("compares lists of endpoints", function()
     local util = helper.fresh("util")
     local a, b, c = { address = "a", port = "1" }, { address = "b", port = "2" }, { address = "c", port = "3" }
     local added, removed = util.diff_endpoints({ a, b }, { b, c })

@@ -1,4 +1,4 @@
--- Reads cfg.json, by which the controller tells Lua what is no business of a request.
+-- Reads cfg.json, the configuration that the controller writes for Lua.
 
 local cjson = require("cjson.safe")
 
@@ -9,8 +9,7 @@ local error = error
 
 local _M = {}
 
--- The folder of the script that calls, so that several installations can live
--- on one machine.
+-- Returns the folder of the calling script, so that several installations work on one machine.
 function _M.folder()
   return debug.getinfo(2, "S").source:match("^@(.*)/[^/]*$") or "."
 end

@@ -1,5 +1,5 @@
--- The addresses of a host name, as the C library would look it up: with the
--- search list of resolv.conf. Answers are kept for as long as they say.
+-- Resolves host names as the C library does, with the search list of resolv.conf. Answers are
+-- cached for their TTL.
 
 local resolver = require("resty.dns.resolver")
 local lrucache = require("resty.lrucache")
@@ -17,7 +17,7 @@ local CACHE_SIZE = 10000
 -- Maximum number of addresses per name, the same as in an Endpoints object of Kubernetes.
 -- The owner of a name must not be able to cause unbounded work in all workers.
 local MAX_ADDRESSES = 1000
--- Times to ask, and milliseconds to wait each time.
+-- Number of attempts, and the timeout of each in milliseconds.
 local RETRANS, TIMEOUT = 5, 2000
 
 local _M = {}
@@ -33,7 +33,7 @@ local QUERIES = {
   { type = "TYPE_AAAA", missing = "no AAAA record resolved" },
 }
 
--- One question; addresses and the seconds for which they hold, or nil and why not.
+-- Sends one query. Returns addresses and their TTL in seconds, or nil and an error.
 local function ask(client, name, query)
   local qtype = resolver[query.type]
   local answers, query_err = client:query(name, { qtype = qtype }, {})
@@ -50,7 +50,7 @@ local function ask(client, name, query)
     if answer.address and #addresses < MAX_ADDRESSES then
       addresses[#addresses + 1] = answer.address
     end
-    if answer.ttl then -- that of an alias on the way, too
+    if answer.ttl then -- including the TTLs of aliases (CNAME)
       ttl = min(ttl, answer.ttl)
     end
   end
@@ -73,8 +73,8 @@ local function resolve(client, name)
   return nil, errors
 end
 
--- The names to try, in order, as resolv.conf(5) has it: few dots make it
--- likely that a name is meant to be completed.
+-- Returns the names to try, in the order of resolv.conf(5): the search list comes first for names
+-- with fewer than ndots dots.
 local function candidates(host)
   if host:sub(-1) == "." then
     return { host }
@@ -92,7 +92,8 @@ local function candidates(host)
   return names
 end
 
--- The host itself, as the only address, if it cannot be resolved.
+-- Returns the addresses of a host. If it cannot be resolved, returns the host itself as the only
+-- address.
 function _M.lookup(host)
   local addresses = cache:get(host)
   if addresses then
@@ -117,7 +118,8 @@ function _M.lookup(host)
       return addresses
     end
   end
-  -- The errors of the last name tried: with a long search list the others would hide them.
+  -- Log only the errors of the last name: with a long search list, those of all names would be
+  -- confusing.
   ngx.log(ngx.ERR, "failed to query the DNS server for ", host, ":\n",
     table.concat(ttl_or_errors, "\n"))
   return { host }

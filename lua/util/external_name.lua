@@ -1,4 +1,4 @@
--- Backends of ExternalName services: their endpoints are host names.
+-- Resolves backends of ExternalName services: their endpoints are host names.
 
 local dns = require("util.dns")
 
@@ -14,8 +14,7 @@ function _M.is(backend)
     and service.spec.type == "ExternalName"
 end
 
--- A copy of the backend with addresses in the place of host names. It waits for
--- DNS servers.
+-- Returns a copy of the backend with addresses in place of host names. It waits for DNS servers.
 function _M.resolve(backend)
   local resolved, endpoints = {}, {}
   for key, value in pairs(backend) do
@@ -24,7 +23,7 @@ function _M.resolve(backend)
   resolved.endpoints = endpoints
   for _, endpoint in ipairs(backend.endpoints or {}) do
     for _, address in ipairs(dns.lookup(endpoint.address)) do
-      -- The name itself comes back when it could not be resolved.
+      -- lookup returns the name itself if it cannot be resolved.
       if address ~= endpoint.address then
         endpoints[#endpoints + 1] = { address = address, port = endpoint.port }
       end

@@ -1,6 +1,5 @@
--- Nodes under keys that tell a client nothing: the MD5 of a salt and the node.
--- A key finds its node for as long as the node is there, whatever becomes of
--- the others.
+-- Maps keys to nodes. A key is the MD5 of a salt and the node, so it reveals nothing to clients. It
+-- stays valid as long as its node exists, whatever happens to other nodes.
 
 local math = math
 local pairs = pairs
@@ -10,7 +9,7 @@ local ngx = ngx
 local _M = {}
 local mt = { __index = _M }
 
--- The arrays are for drawing lots; the map is for finding.
+-- The arrays are for random choices, the map for lookups.
 local function rebuild(self, nodes)
   local map, keys, endpoints, count = {}, {}, {}, 0
   for endpoint in pairs(nodes) do
@@ -44,7 +43,7 @@ function _M.random(self)
   return self.endpoints[i], self.keys[i]
 end
 
--- One that is not among the keys of the set; nil if there is none.
+-- Returns a random node that is not in the set, and its key; nil if there is none.
 function _M.random_except(self, set)
   local endpoints, left = self.endpoints, 0
   for i = 1, self.count do

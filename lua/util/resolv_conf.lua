@@ -1,4 +1,4 @@
--- What /etc/resolv.conf says of DNS, read once, when this module is loaded.
+-- The DNS settings in /etc/resolv.conf, read once, when this module is loaded.
 
 local io = io
 local error = error
@@ -20,7 +20,7 @@ local readers = {
     end
   end,
 
-  -- The last such line holds.
+  -- The last such line is valid.
   search = function(words)
     _M.search = {}
     for domain in words do

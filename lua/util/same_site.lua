@@ -1,18 +1,19 @@
--- Which browsers understand SameSite=None.
+-- Detects browsers that do not support SameSite=None.
 
 local find = string.find
 
 local _M = {}
 
--- Browsers that refuse the cookie, or read None as Strict. The frontier keeps
--- a Chrome/400 of some day from being taken for a Chrome 40.
+-- Browsers that reject the cookie, or treat None as Strict. The frontier pattern (%f) prevents a
+-- future Chrome/400 from matching as Chrome 40.
 local INCOMPATIBLE = {
   "Chrome/[456]%d?%f[%D]",
   "%(iPhone; CPU iPhone OS 12[_%D]",
   "%(iPad; CPU OS 12[_%D]",
 }
 
--- Safari of macOS 10.14 has the fault; Chrome there names Safari, too, without having it.
+-- Safari on macOS 10.14 has this bug. Chrome on macOS does not, but it also has Safari in its
+-- User-Agent.
 local function is_mojave_safari(user_agent)
   return find(user_agent, "Macintosh", 1, true)
     and find(user_agent, "Mac OS X 10_14", 1, true)

@@ -1,12 +1,12 @@
--- Takes apart the lists that nginx and HTTP write.
+-- Splits lists in variables of nginx and in HTTP headers.
 
 local find = string.find
 local gmatch = string.gmatch
 
 local _M = {}
 
--- nginx writes a value per attempt as "a, b : c"; the colon stands where an
--- internal redirect happened. Others join with a pipe.
+-- Splits the values of several attempts. nginx writes them as "a, b : c", with a colon at an
+-- internal redirect. Other programs separate values with a pipe.
 function _M.split_upstream_var(text)
   if not text then
     return nil, nil
@@ -21,8 +21,8 @@ function _M.split_upstream_var(text)
   return values
 end
 
--- $upstream_addr as { host, port } pairs; an IPv6 host keeps its brackets, a
--- socket's path has no port.
+-- Splits $upstream_addr into { host, port } pairs. An IPv6 host keeps its brackets; the path of a
+-- socket has no port.
 function _M.split_upstream_addr(text)
   local addresses = _M.split_upstream_var(text)
   if not addresses then
@@ -42,7 +42,7 @@ function _M.get_first_value(text)
 end
 
 function _M.get_last_value(text)
-  -- One attempt is the usual case, and needs no table.
+  -- The usual case is one attempt, which needs no table.
   if text and text ~= "" and text ~= ":" and not find(text, "[%s,|]") then
     return text
   end
@@ -50,8 +50,8 @@ function _M.get_last_value(text)
   return values and values[#values]
 end
 
--- The parts between any of the delimiter's characters, empty ones left out, and their number.
--- Without a text or a delimiter there are none.
+-- Splits a text at any of the delimiter's characters. Returns the non-empty parts and their number;
+-- none without a text or a delimiter.
 function _M.split_string(text, delimiter)
   local parts, count = {}, 0
   if text and delimiter and delimiter ~= "" then

@@ -1,10 +1,10 @@
--- Consistent hashing with the interface of lua-resty-balancer's resty.chash,
--- for an nginx that comes without that library (and its C part).
+-- Consistent hashing with the interface of lua-resty-balancer's resty.chash, for nginx packages
+-- without that library (and its C part).
 --
--- Each node has 160 points per unit of weight on a circle of 32 bits; a key
--- belongs to the first point at or after its CRC-32. The points are those of
--- nginx's own "hash ... consistent": the CRC-32 of host, zero byte, port and
--- the point before, so a key finds the same node here and there.
+-- Each node has 160 points per unit of weight on a ring of 32-bit numbers. A key belongs to the
+-- first point at or after its CRC-32. The points are the same as those of nginx's "hash ...
+-- consistent", so a key maps to the same node: each is the CRC-32 of host, zero byte, port and the
+-- previous point.
 
 local bit = require("bit")
 local ffi = require("ffi")
@@ -22,7 +22,7 @@ local POINTS = 160
 local _M = {}
 local mt = { __index = _M }
 
--- ngx.crc32_long cannot go on from a former sum, so the table is made here.
+-- ngx.crc32_long cannot continue a checksum, so CRC-32 is implemented here.
 local table_of_crc = ffi.new("int32_t[256]")
 for i = 0, 255 do
   local crc = i
@@ -43,7 +43,7 @@ local function add_string(crc, text)
   return crc
 end
 
--- The sum over what all points of a node begin with.
+-- Returns the checksum of the prefix that all points of a node share.
 local function node_sum(id)
   local host, port = id:match("^(.*):([^:]*)$")
   return add_string(add_byte(add_string(-1, host or id), 0), port or "")
@@ -56,8 +56,8 @@ local function gcd(a, b)
   return a
 end
 
--- Sorts points, and their owners alike, by four passes over a byte each: a
--- comparison sort of a million points would hold up the worker for a second.
+-- Sorts points, and their owners in the same order. It is a radix sort, in four passes of one byte
+-- each: a comparison sort of a million points would block the worker for a second.
 local function sort_points(points, owners, count)
   local other_points, other_owners = new_array(count), new_array(count)
   local starts = new_array(257)
@@ -79,7 +79,7 @@ local function sort_points(points, owners, count)
     points, other_points = other_points, points
     owners, other_owners = other_owners, owners
   end
-  return points, owners -- an even number of passes: the same arrays again
+  return points, owners -- after an even number of passes, these are the original arrays
 end
 
 local function rebuild(self)
@@ -91,7 +91,7 @@ local function rebuild(self)
       step = gcd(weight, step)
     end
   end
-  sort(ids) -- where two points meet, the owner must not depend on the table's order
+  sort(ids) -- if two points collide, the owner must not depend on the order of the table
 
   local count = step > 0 and POINTS * total / step or 0
   local points, owners, at = new_array(count), new_array(count), 0
@@ -120,7 +120,7 @@ local function copy(nodes)
   return out
 end
 
--- nodes: id to weight.
+-- nodes: a table from id to weight.
 function _M.new(_, nodes)
   local self = setmetatable({ nodes = copy(nodes) }, mt)
   rebuild(self)
@@ -155,7 +155,7 @@ function _M.decr(self, id, weight)
   end
 end
 
--- The id a key belongs to, and the index of its point for next.
+-- Returns the id that a key belongs to, and the index of its point, for next.
 function _M.find(self, key)
   local size = self.size
   if size == 0 then
@@ -163,7 +163,7 @@ function _M.find(self, key)
   end
 
   local hash, points = crc32(key), self.points
-  local low, high = 0, size -- the point is at low or after, before or at high
+  local low, high = 0, size -- the index of the point is in low..high
   while low < high do
     local middle = rshift(low + high, 1)
     if points[middle] < hash then
@@ -178,7 +178,7 @@ function _M.find(self, key)
   return self.ids[self.owners[low]], low + 1
 end
 
--- The id of the point after the one at the index; it may be the same id.
+-- Returns the id of the point after the one at the index, which may be the same id, and its index.
 function _M.next(self, index)
   if self.size == 0 then
     return nil

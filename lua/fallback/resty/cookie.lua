@@ -1,5 +1,5 @@
--- Cookies of a request and its answer, with the interface of
--- lua-resty-cookie's resty.cookie, for an nginx that comes without that library.
+-- Cookies of a request and its response, with the interface of lua-resty-cookie's resty.cookie, for
+-- nginx packages without that library.
 
 local find = string.find
 local sub = string.sub
@@ -11,8 +11,7 @@ local ngx = ngx
 
 local _M = {}
 
--- One for all requests: it has nothing of its own, and making one for each
--- would be waste.
+-- Shared by all requests, because it has no state.
 local jar = setmetatable({}, { __index = _M })
 
 function _M.new()
@@ -43,14 +42,14 @@ function _M.get_all()
   return all
 end
 
--- Of several cookies of one name, the first: browsers send the one with the longest path first.
+-- Returns the first cookie of a name: browsers send the one with the longest path first.
 function _M.get(_, name)
   local header = ngx.var.http_cookie
   if not header then
     return nil, "no cookie found in the current request"
   end
   if name == "" then
-    return nil -- found everywhere, it would never be passed
+    return nil -- an empty name matches everywhere, so the loop would not end
   end
 
   local at = 1
@@ -59,7 +58,7 @@ function _M.get(_, name)
     if not from then
       return nil
     end
-    -- The name as a whole: after the start, a semicolon or a space, before the equals sign.
+    -- Match whole names only: after the start, a semicolon or a space, and before the equals sign.
     if from == 1 or find(sub(header, from - 1, from - 1), "[;%s]") then
       local _, equals = find(header, "^%s*=%s*", to + 1)
       if equals then
@@ -70,7 +69,7 @@ function _M.get(_, name)
   end
 end
 
--- Attributes in the order they are written. A flag is written without a value.
+-- Attributes in the order of output. Flags have no value.
 local ATTRIBUTES = {
   { field = "expires", name = "Expires" },
   { field = "max_age", name = "Max-Age" },
@@ -98,8 +97,8 @@ function _M.get_cookie_string(cookie)
   return text
 end
 
--- Adds a Set-Cookie to the answer. It takes the place of one of the same name
--- that was set before: a client that got both would have to guess.
+-- Adds a Set-Cookie header to the response. It replaces an earlier one of the same name, because it
+-- is undefined which of the two a client would use.
 function _M.set(_, cookie)
   if not cookie.key or not cookie.value then
     return nil, 'missing cookie field "key" or "value"'

@@ -1,6 +1,6 @@
--- A small HTTP/1.1 client, with the part of the interface of lua-resty-http's
--- resty.http that fetching an OCSP response needs, for an nginx that comes
--- without that library: new, set_timeouts, request_uri; one request per connection.
+-- A small HTTP/1.1 client for nginx packages without lua-resty-http. It has the part of the
+-- interface of resty.http that OCSP needs: new, set_timeouts, request_uri. Each request has its own
+-- connection.
 
 local ngx = ngx
 local pairs = pairs
@@ -11,7 +11,7 @@ local tonumber = tonumber
 local _M = {}
 local mt = { __index = _M }
 
--- Bytes. A certificate chooses the server, which may send an endless response.
+-- Maximum size in bytes: the server is chosen by a certificate and may send an endless response.
 local MAX_BODY = 1024 * 1024
 local MAX_HEAD = 16 * 1024
 local MAX_CHUNKS = 10000
@@ -20,7 +20,7 @@ function _M.new()
   return setmetatable({}, mt)
 end
 
--- In milliseconds.
+-- The timeouts are in milliseconds.
 function _M.set_timeouts(self, connect, send, read)
   self.timeouts = { connect, send, read }
 end
@@ -29,14 +29,14 @@ function _M.set_timeout(self, all)
   self:set_timeouts(all, all, all)
 end
 
--- What comes before an end, which is passed over.
-local function read_until(socket, ending, most)
+-- Reads up to an ending, at most limit bytes. Returns the data without the ending.
+local function read_until(socket, ending, limit)
   local read = socket:receiveuntil(ending)
-  local text, err = read(most)
+  local text, err = read(limit)
   if not text then
     return nil, err or "an empty line"
   end
-  if #text == most or read(1) then
+  if #text == limit or read(1) then
     return nil, "a head or a line is too long"
   end
   return text
@@ -129,7 +129,7 @@ local function write_request(socket, path, options)
   return socket:send(concat(lines, "\r\n") .. "\r\n\r\n" .. body)
 end
 
--- uri: http or https, with an address for a host where nginx has no resolver.
+-- uri: http or https; the host must be an address if nginx has no resolver.
 -- options: method, body, headers (with Host), ssl_server_name, ssl_verify.
 function _M.request_uri(self, uri, options)
   local scheme, host, port, path = uri:match("^(https?)://(%b[]):?(%d*)(.*)$")

@@ -1,10 +1,10 @@
--- Weighted round robin with the interface of lua-resty-balancer's
--- resty.roundrobin, for an nginx that comes without that library.
+-- Weighted round robin with the interface of lua-resty-balancer's resty.roundrobin, for nginx
+-- packages without that library.
 --
--- A turn goes round the nodes and takes those whose weight reaches the level;
--- after each round the level sinks by the weights' greatest common divisor, and
--- below that it starts again from the largest weight. So over one cycle each
--- node comes as often as its weight says, the heavy ones spread out.
+-- A round goes over the nodes and selects those whose weight is at least the level. After each
+-- round, the level decreases by the greatest common divisor of the weights; when it reaches 0, it
+-- starts again from the largest weight. So in one cycle each node is selected in proportion to its
+-- weight, and selections of heavy nodes are spread out.
 
 local pairs = pairs
 local random = math.random
@@ -20,8 +20,8 @@ local function gcd(a, b)
   return a
 end
 
--- Makes the arrays that find walks from the table of nodes. The start is
--- random, lest all workers begin at the same node.
+-- Builds the arrays for find from the table of nodes. The start is random, so that workers begin at
+-- different nodes.
 local function rebuild(self)
   local ids, weights, count, step, top = {}, {}, 0, 0, 0
   for id, weight in pairs(self.nodes) do
@@ -46,7 +46,7 @@ local function copy(nodes)
   return out
 end
 
--- nodes: id to weight; a weight is a whole number, and one of 0 is never chosen.
+-- nodes: a table from id to weight. A weight is an integer; a node of weight 0 is never chosen.
 function _M.new(_, nodes)
   local self = setmetatable({ nodes = copy(nodes) }, mt)
   rebuild(self)
@@ -72,7 +72,7 @@ function _M.incr(self, id, weight)
   self:set(id, (self.nodes[id] or 0) + (weight or 1))
 end
 
--- A node whose weight sinks to 0 is deleted.
+-- Decreases a weight. A node whose weight becomes 0 is deleted.
 function _M.decr(self, id, weight)
   local left = (self.nodes[id] or 0) - (weight or 1)
   if left > 0 then
@@ -82,7 +82,7 @@ function _M.decr(self, id, weight)
   end
 end
 
--- The id whose turn it is; nil if there is no node.
+-- Returns the id of the next node; nil if there are no nodes.
 function _M.find(self)
   local count = self.count
   if count == 0 then

@@ -9,7 +9,7 @@ describe("balancer.chash", function()
     local chash = load("balancer.chash", { var = { request_uri = "/a" } })
     local ring = require("resty.chash"):new({ ["10.10.10.1:8080"] = 1, ["10.10.10.2:8080"] = 1 })
     assert.equal(320, ring.size)
-    -- The first point: the CRC-32 of host, zero, port and four zeros.
+    -- The first point: the CRC-32 of host, zero byte, port and four zero bytes.
     local want, found = ngx.crc32_long("10.10.10.1\0" .. "8080" .. "\0\0\0\0"), false
     for i = 0, 319 do
       found = found or ring.points[i] == want and ring.ids[ring.owners[i]] == "10.10.10.1:8080"
@@ -23,7 +23,7 @@ describe("balancer.chash", function()
     end
   end)
 
-  it("goes round its points", function()
+  it("iterates over its points", function()
     load("balancer.chash", { var = {} })
     local ring = require("resty.chash"):new({ a = 1, b = 2 })
     local _, index = ring:find("key")

@@ -5,7 +5,7 @@ local endpoints = helper.endpoints
 after_each(helper.restore)
 
 describe("balancer.chashsubset", function()
-  it("makes sets of one size", function()
+  it("builds subsets of equal size", function()
     local chashsubset = load("balancer.chashsubset", { var = {} })
     for n, sets in pairs({ [1] = 1, [3] = 1, [4] = 2, [9] = 3, [10] = 4 }) do
       local instance = chashsubset:new({ name = "shop", endpoints = endpoints(n),
@@ -24,7 +24,7 @@ describe("balancer.chashsubset", function()
     end
   end)
 
-  it("makes no set larger than there are endpoints, whatever size is asked for", function()
+  it("limits the size of subsets to the number of endpoints", function()
     local chashsubset = load("balancer.chashsubset", { var = {} })
     for _, case in ipairs({
       { 9999999999, 4 }, { math.huge, 4 }, { "2", 2 }, { 2.9, 2 }, { 0.5, 3 }, { -1, 3 }, { "many", 3 }, { nil, 3 },

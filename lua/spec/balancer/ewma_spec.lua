@@ -19,32 +19,32 @@ describe("balancer.ewma", function()
     instance = ewma:new({ name = "shop", endpoints = endpoints(3), alternativeBackends = { "x" }, trafficShapingPolicy = { weight = 1 } })
   end)
 
-  it("has the fields that were told", function()
+  it("has the fields of the backend", function()
     assert.same(endpoints(3), instance.peers)
     assert.same({ "x" }, instance.alternative_backends)
     assert.same({ weight = 1 }, instance.traffic_shaping_policy)
   end)
 
-  it("picks the lower of two decayed scores", function()
+  it("chooses the lower of two decayed scores", function()
     ngx.ctx.balancer_ewma_tried_endpoints = { ["10.10.10.2:8080"] = true }
     assert.equal("10.10.10.3:8080", instance:balance())
     assert.equal(0.16240233988393523723, ngx.var.balancer_ewma_score)
     assert.is_true(ngx.ctx.balancer_ewma_tried_endpoints["10.10.10.3:8080"])
   end)
 
-  it("starts over when all were tried", function()
+  it("starts again when all endpoints were tried", function()
     ngx.ctx.balancer_ewma_tried_endpoints = { ["10.10.10.1:8080"] = true, ["10.10.10.2:8080"] = true, ["10.10.10.3:8080"] = true }
     spy.on(ngx, "log")
     assert.is_string(instance:balance())
     assert.spy(ngx.log).was_called(1)
   end)
 
-  it("has nothing to choose with one endpoint", function()
+  it("needs no score for a single endpoint", function()
     assert.equal("10.10.10.1:8080", ewma:new({ name = "shop", endpoints = endpoints(1) }):balance())
     assert.equal(-1, ngx.var.balancer_ewma_score)
   end)
 
-  it("learns from an answer", function()
+  it("updates the score from a response", function()
     ngx.var = { upstream_addr = "10.10.10.9:80, 10.10.10.2:8080", upstream_connect_time = "1, 0.02", upstream_response_time = "1, 0.1" }
     instance:after_balance()
     local weight = math.exp(-5 / 10)
@@ -53,14 +53,14 @@ describe("balancer.ewma", function()
     assert.is_nil(ngx.shared.balancer_ewma_locks:get("10.10.10.2:8080:ewma_key"))
   end)
 
-  it("does without a sample when another is at it", function()
+  it("skips a sample if another worker holds the lock", function()
     ngx.shared.balancer_ewma_locks:set("10.10.10.2:8080:ewma_key", true)
     ngx.var = { upstream_addr = "10.10.10.2:8080", upstream_connect_time = "0.02", upstream_response_time = "0.1" }
     instance:after_balance()
     assert.equal(0.3, ngx.shared.balancer_ewma:get("10.10.10.2:8080"))
   end)
 
-  it("starts a new endpoint with the mean, and forgets one that is gone", function()
+  it("gives a new endpoint the average score, and deletes the score of a removed one", function()
     local list = endpoints(4)
     table.remove(list, 1)
     instance:sync({ name = "shop", endpoints = list })

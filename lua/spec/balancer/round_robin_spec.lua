@@ -5,7 +5,7 @@ after_each(helper.restore)
 describe("balancer.round_robin", function()
   local round_robin = helper.load("balancer.round_robin", {})
 
-  it("asks each endpoint as often as the others", function()
+  it("chooses all endpoints equally often", function()
     local instance, count = round_robin:new({ name = "shop", endpoints = helper.endpoints(3) }), {}
     local last
     for _ = 1, 300 do
@@ -16,7 +16,7 @@ describe("balancer.round_robin", function()
     assert.same({ ["10.10.10.1:8080"] = 100, ["10.10.10.2:8080"] = 100, ["10.10.10.3:8080"] = 100 }, count)
   end)
 
-  it("follows its endpoints", function()
+  it("applies new endpoints", function()
     local instance = round_robin:new({ name = "shop", endpoints = helper.endpoints(2) })
     instance:sync({ endpoints = helper.endpoints(1), trafficShapingPolicy = { weight = 5 } })
     for _ = 1, 5 do

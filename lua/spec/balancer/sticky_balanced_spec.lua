@@ -8,7 +8,7 @@ describe("balancer.sticky_balanced", function()
     return sticky:new({ name = "shop", endpoints = helper.endpoints(n), sessionAffinityConfig = { name = "cookie" } })
   end
 
-  it("makes keys that lead where they say", function()
+  it("returns keys that map to their endpoints", function()
     local instance, seen = new(3), {}
     for _ = 1, 200 do
       local endpoint, key = instance:pick_new_upstream({})
@@ -19,7 +19,7 @@ describe("balancer.sticky_balanced", function()
     assert.equal(3, require("util").tablelength(seen))
   end)
 
-  it("gives up after some tries when all have failed", function()
+  it("gives up after some tries if all endpoints have failed", function()
     local instance = new(1)
     assert.is_nil((instance:pick_new_upstream({ ["10.10.10.1:8080"] = true })))
   end)

@@ -11,7 +11,7 @@ describe("balancer.sticky_persistent", function()
     return sticky:new({ name = "shop", endpoints = helper.endpoints(n), sessionAffinityConfig = { name = "cookie" } })
   end
 
-  it("moves only the sessions of endpoints that went", function()
+  it("moves only sessions of removed endpoints", function()
     local instance = new(5)
     local before = {}
     for i = 1, 5 do
@@ -30,7 +30,7 @@ describe("balancer.sticky_persistent", function()
     end
   end)
 
-  it("picks none of those that failed", function()
+  it("does not choose failed endpoints", function()
     local instance = new(2)
     for _ = 1, 10 do
       assert.equal("10.10.10.2:8080", (instance:pick_new_upstream({ ["10.10.10.1:8080"] = true })))

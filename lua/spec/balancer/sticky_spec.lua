@@ -22,7 +22,7 @@ describe("balancer.sticky", function()
       return sticky:new(b)
     end
 
-    it(mode .. " sets what was asked for", function()
+    it(mode .. " sets the configured attributes", function()
       given = false
       local instance = instance_of(backend())
       assert.equal("route", instance:cookie_name())
@@ -34,7 +34,7 @@ describe("balancer.sticky", function()
       assert.equal("route", instance_of(b):cookie_name())
     end)
 
-    it(mode .. " reads both kinds of cookies", function()
+    it(mode .. " reads cookies of both formats", function()
       local instance = instance_of(backend())
       given = "old"
       assert.same({ upstream_key = "old" }, instance:get_cookie_parsed())
@@ -47,7 +47,7 @@ describe("balancer.sticky", function()
       assert.is_false(instance:is_affinitized())
     end)
 
-    it(mode .. " changes on failure only if told", function()
+    it(mode .. " changes on failure only if configured", function()
       for _, change in ipairs({ false, true }) do
         local b = backend()
         b.sessionAffinityConfig.cookieSessionAffinity.change_on_failure = change

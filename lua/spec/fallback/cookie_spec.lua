@@ -1,4 +1,4 @@
--- The stand-in for resty.cookie, whether or not nginx has the real one.
+-- Tests our substitute for resty.cookie, even if nginx has the real library.
 
 local helper = require("spec.helper")
 
@@ -11,7 +11,7 @@ describe("fallback.resty.cookie", function()
     jar = helper.fresh("fallback.resty.cookie"):new()
   end
 
-  it("reads the cookie of a name, not of one that ends alike", function()
+  it("finds a cookie by its full name", function()
     with('xroute=1; route=2; route=3; q="quoted" ; e=; a = b')
     for name, want in pairs({ xroute = "1", route = "2", q = "quoted", e = "", a = "b" }) do
       assert.equal(want, jar:get(name))
@@ -23,13 +23,13 @@ describe("fallback.resty.cookie", function()
     assert.is_nil((jar:get_all()))
   end)
 
-  it("finds no cookie without a name", function()
+  it("ignores cookies without a name", function()
     with("a=1; =2; b")
     assert.is_nil((jar:get("")))
     assert.same({ a = "1" }, jar:get_all())
   end)
 
-  it("takes hostile headers without trying them twice", function()
+  it("parses hostile headers in linear time", function()
     local long = 64 * 1024
     for _, header in ipairs({
       "route=" .. string.rep(" ", long) .. "x" .. string.rep(" ", long) .. "y",
@@ -41,12 +41,12 @@ describe("fallback.resty.cookie", function()
       local before = os.clock()
       jar:get("route")
       jar:get_all()
-      local took = os.clock() - before -- quadratic, it is seconds to minutes
+      local took = os.clock() - before -- quadratic parsing would take seconds to minutes
       assert.is_true(took < 0.5, string.format("%.3f s for %s...", took, header:sub(1, 20)))
     end
   end)
 
-  it("writes attributes in their order, and a name once", function()
+  it("writes attributes in order, and each name once", function()
     with(nil)
     ngx.header["Set-Cookie"] = "other=1"
     assert.is_true(jar:set({ key = "route", value = "old" }))

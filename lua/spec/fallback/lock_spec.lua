@@ -1,9 +1,9 @@
--- The stand-in for resty.lock.
+-- Tests our substitute for resty.lock.
 
 local lock = require("fallback.resty.lock")
 
 describe("fallback.resty.lock", function()
-  it("keeps others out until it is given back, or has run out", function()
+  it("excludes others until it is unlocked or expires", function()
     ngx.shared.balancer_ewma_locks:flush_all()
     local one = assert(lock:new("balancer_ewma_locks", { timeout = 0, exptime = 0.1 }))
     local other = assert(lock:new("balancer_ewma_locks", { timeout = 0, exptime = 0.1 }))
@@ -16,7 +16,7 @@ describe("fallback.resty.lock", function()
     assert.is_number(other:lock("key"))
   end)
 
-  it("says which dictionary there is not", function()
+  it("names the missing dictionary", function()
     local none, err = lock:new("no_such_dictionary")
     assert.is_nil(none)
     assert.is_string(err)

@@ -1,9 +1,9 @@
--- The stand-in for resty.roundrobin.
+-- Tests our substitute for resty.roundrobin.
 
 local roundrobin = require("fallback.resty.roundrobin")
 
 describe("fallback.resty.roundrobin", function()
-  it("goes by weight", function()
+  it("follows the weights", function()
     local ring, count = roundrobin:new({ a = 2, b = 1 }), {}
     for _ = 1, 300 do
       local node = ring:find()
@@ -12,7 +12,7 @@ describe("fallback.resty.roundrobin", function()
     assert.same({ a = 200, b = 100 }, count)
   end)
 
-  it("begins anew with other nodes", function()
+  it("starts again with new nodes", function()
     local ring = roundrobin:new({ a = 1 })
     assert.equal("a", ring:find())
     ring:reinit({ b = 1 })

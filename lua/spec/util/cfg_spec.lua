@@ -22,7 +22,7 @@ describe("util.cfg", function()
     assert.same({ hsts = true, listen_ports = { https = "443" } }, cfg.read(folder))
   end)
 
-  it("says which file is missing or no JSON", function()
+  it("names the file that is missing or not JSON", function()
     local ok, err = pcall(cfg.read, folder)
     assert.is_false(ok)
     assert.matches("cfg.json", err, 1, true)
@@ -34,7 +34,7 @@ describe("util.cfg", function()
     end
   end)
 
-  it("knows the folder of who asks", function()
+  it("returns the folder of the caller", function()
     assert.equal("/spec/util", cfg.folder():sub(-10))
   end)
 end)

@@ -23,14 +23,14 @@ describe("util.dns", function()
     end
   end
 
-  it("asks as it should", function()
+  it("sends the right queries", function()
     spy.on(resolver, "new")
     answer({})
     dns.lookup("example.com")
     assert.spy(resolver.new).was_called_with(resolver, { nameservers = conf.nameservers, retrans = 5, timeout = 2000 })
   end)
 
-  it("keeps addresses for their shortest time", function()
+  it("caches addresses for their shortest TTL", function()
     spy.on(dns._cache, "set")
     answer({ [A] = { { { name = "x", ttl = 90, cname = "y" }, { address = "1.1.1.1", ttl = 60 }, { address = "1.1.1.2", ttl = 70 } } } })
     assert.same({ "1.1.1.1", "1.1.1.2" }, dns.lookup("example.com"))
@@ -39,7 +39,7 @@ describe("util.dns", function()
     assert.equal(1, #asked)
   end)
 
-  it("takes a thousand addresses of a name at most", function()
+  it("returns at most a thousand addresses of a name", function()
     local many = {}
     for i = 1, 5000 do
       many[i] = { address = "10.0." .. math.floor(i / 250) .. "." .. i % 250, ttl = 1 }
@@ -48,7 +48,7 @@ describe("util.dns", function()
     assert.equal(1000, #dns.lookup("many.example"))
   end)
 
-  it("says why a name was not resolved", function()
+  it("logs why a name was not resolved", function()
     spy.on(ngx, "log")
     for _, case in ipairs({
       { {}, "no answer\nno answer" },
@@ -71,7 +71,7 @@ describe("util.dns", function()
     assert.spy(ngx.log).was_called_with(ngx.ERR, "failed to instantiate the resolver: an error")
   end)
 
-  it("follows the search list by the number of dots", function()
+  it("uses the search list according to the number of dots", function()
     conf.search, conf.ndots = { "a.local", "local" }, 2
     answer({})
     dns.lookup("db.ns")

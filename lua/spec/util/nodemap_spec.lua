@@ -9,7 +9,7 @@ describe("util.nodemap", function()
     assert.is_nil(map:find(ngx.md5("shop10.0.0.2:80")))
     assert.equal("10.0.0.9:80", (map:random()))
   end)
-  it("draws one that is not left out", function()
+  it("chooses a node that is not excluded", function()
     local map = nodemap:new(nodes, "shop")
     for _ = 1, 20 do
       local endpoint, key = map:random_except({ ["10.0.0.1:80"] = true, ["10.0.0.3:80"] = true })

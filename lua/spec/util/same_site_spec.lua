@@ -8,7 +8,7 @@ describe("util.same_site", function()
     ["(iPad; CPU OS 12_4 like Mac OS X)"] = false, ["(iPad; CPU OS 13_3)"] = true,
     [mac .. "Version/12.1 Safari/605.1.15"] = false, [mac .. "Chrome/80.0 Safari/537.36"] = true,
   }) do
-    it("knows " .. agent, function() assert.equal(want, compatible(agent)) end)
+    it("recognizes " .. agent, function() assert.equal(want, compatible(agent)) end)
   end
-  it("takes a nameless browser for a good one", function() assert.is_true(compatible(nil)) end)
+  it("accepts a browser without a User-Agent", function() assert.is_true(compatible(nil)) end)
 end)

@@ -1,6 +1,6 @@
--- Asks DNS servers, with the part of the interface of lua-resty-dns's
--- resty.dns.resolver that looking up names needs, for an nginx that comes
--- without that library: new and query, over UDP, over TCP where an answer is cut.
+-- A DNS client for nginx packages without lua-resty-dns. It has the part of the interface of
+-- resty.dns.resolver that util.dns needs: new and query. Queries use UDP, and TCP if an answer is
+-- truncated.
 
 local bit = require("bit")
 
@@ -28,8 +28,8 @@ local ERRORS = {
 
 local DEFAULT_PORT = 53
 local MAX_UDP = 4096
-local MAX_JUMPS = 64 -- of compressed names, which could go in circles
-local MAX_STRAYS = 100 -- messages that answer something else
+local MAX_JUMPS = 64 -- in compressed names, which may contain loops
+local MAX_STRAYS = 100 -- messages that answer another query
 
 -- options: nameservers ("address" or { "address", port }), retrans (5), timeout (2000 ms).
 function _M.new(class, options)
@@ -46,7 +46,7 @@ function _M.new(class, options)
   end
   return setmetatable({
     servers = servers,
-    current = random(#servers), -- not all workers at the same one
+    current = random(#servers), -- so that workers begin with different servers
     retrans = options.retrans or 5,
     timeout = options.timeout or 2000,
   }, class == _M and mt or { __index = class })
@@ -72,7 +72,7 @@ local function encode_name(name)
   return encoded
 end
 
--- Numbers at a position of the message; an answer that ends too early is an error.
+-- Reads a number at a position of the message. Raises an error if the message is truncated.
 local function read16(message, at)
   local a, b = byte(message, at, at + 1)
   if not b then
@@ -88,7 +88,7 @@ local function read32(message, at)
   return high * 65536 + low, at
 end
 
--- A name, and the position after it. Its end may stand elsewhere in the message.
+-- Returns a name and the position after it. A compressed name continues elsewhere in the message.
 local function read_name(message, at)
   local labels, after = {}, nil
   for _ = 1, MAX_JUMPS do
@@ -122,7 +122,7 @@ local function read_ipv6(message, at)
   return concat(groups, ":")
 end
 
--- What a record of a type says, besides its name and age.
+-- Readers for the fields of a record that depend on its type.
 local fields = {
   [_M.TYPE_A] = function(answer, message, at)
     if at + 3 > #message then
@@ -204,7 +204,7 @@ local function over_udp(self, server, question, id)
       break
     end
     answers, err = safe_parse(message, id)
-    if err ~= "id mismatch" then -- a late answer to an earlier question is passed over
+    if err ~= "id mismatch" then -- ignore a late answer to an earlier query
       socket:close()
       return answers, err
     end
@@ -235,8 +235,8 @@ local function over_tcp(self, server, question, id)
   return safe_parse(message, id)
 end
 
--- The answers as a list, or with the fields errcode and errstr if the server
--- refused; nil and an error if no server answered.
+-- Returns the list of answers, with the fields errcode and errstr if the server returned an error;
+-- nil and an error if no server answered.
 function _M.query(self, name, options)
   local encoded, err = encode_name(name)
   if not encoded then
