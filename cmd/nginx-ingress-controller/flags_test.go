@@ -162,9 +162,9 @@ func TestFlagsPage(t *testing.T) {
 	isTheirs := func(flag *pflag.Flag) bool {
 		return strings.Contains(theirs, "\n"+flag.Name+"\n") || strings.Contains(theirs, "\n"+flag.Name+" ")
 	}
-	table("Flags of ingress-nginx", func(flag *pflag.Flag) bool { return of(flag) && ignored[flag.Name] == "" })
+	table("Flags of ingress-nginx", func(flag *pflag.Flag) bool { return isTheirs(flag) && ignored[flag.Name] == "" })
 	table("Flags of ingress-nginx without effect here", func(flag *pflag.Flag) bool { return ignored[flag.Name] != "" })
-	table("Additional flags", func(flag *pflag.Flag) bool { return !of(flag) && klogs.Lookup(flag.Name) == nil })
+	table("Additional flags", func(flag *pflag.Flag) bool { return !isTheirs(flag) && klogs.Lookup(flag.Name) == nil })
 	page.WriteString("\nThe flags of klog (`-v` and others) are accepted as well; `-v=2` or more logs details that help\nto find problems.\n")
 	golden.Check(t, "../../docs/flags.md", page.Bytes())
 }
