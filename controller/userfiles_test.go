@@ -56,7 +56,7 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 	r.log.next("ready")
 	r.awaitAnswer("one")
 	write(answering("two"))
-	r.log.next("a new template holds")
+	r.log.next("the new template is in use")
 	r.awaitAnswer("two")
 
 	for name, bad := range map[string]struct{ text, want string }{
@@ -68,7 +68,7 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 			write(bad.text)
 			r := *r
 			r.T = t
-			if line := r.log.next("the new template is refused, the old one stays"); !strings.Contains(line.Error, bad.want) {
+			if line := r.log.next("the new template is refused, the old one stays in use"); !strings.Contains(line.Error, bad.want) {
 				t.Errorf("record %+v, want %s", line, bad.want)
 			}
 			if got := r.get(r.ports.HTTP, "web.example", "/"); got != "two" {
