@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// longestHello is how much of a connection is read to find the name. One TLS
-// record holds no more, and browsers say it in the first.
+// longestHello bounds the bytes that are read to find the name. It is the size of the largest TLS
+// record, and browsers send the name in their first record.
 const longestHello = 16 << 10
 
 var errRead = errors.New("the name is read")
 
-// readHello is the name that a client asks for in its first message, in lower
-// case, and the bytes that were read to find it. What is not TLS, or longer
-// than is read, has no name. An error is one of the connection.
-func readHello(conn net.Conn) (name string, said []byte, err error) {
+// readHello returns the server name in a client's first message, in lower case, and the bytes that
+// were read to find it. The name is empty if the message is not TLS or longer than longestHello. An
+// error comes from the connection.
+func readHello(conn net.Conn) (name string, hello []byte, err error) {
 	listener := &listening{Conn: conn}
-	// crypto/tls reads the message, and is stopped before it answers.
-	handshake := tls.Server(listener, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		name = strings.ToLower(hello.ServerName)
+	// crypto/tls reads the message. The error stops it before it answers.
+	handshake := tls.Server(listener, &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+		name = strings.ToLower(info.ServerName)
 		return nil, errRead
 	}})
 	err = handshake.Handshake()
@@ -35,8 +35,8 @@ func readHello(conn net.Conn) (name string, said []byte, err error) {
 	return name, listener.heard.Bytes(), nil
 }
 
-// listening is a connection that remembers what was read, says nothing, and
-// ends where readHello gives up.
+// listening is a connection that records what is read from it, sends nothing, and ends after
+// longestHello bytes.
 type listening struct {
 	net.Conn
 	heard  bytes.Buffer
@@ -56,5 +56,5 @@ func (l *listening) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write drops the alert by which crypto/tls says that it stops.
+// Write drops the alert that crypto/tls sends when it stops.
 func (l *listening) Write(b []byte) (int, error) { return len(b), nil }
