@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// fresh asks nginx for web.example over a connection of its own, which any
-// worker may get.
+// fresh requests web.example from nginx over a new connection, which any worker may accept.
 func (r *running) fresh() string {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", r.ports.HTTP), nil)
@@ -27,8 +26,8 @@ func (r *running) fresh() string {
 	return fmt.Sprintf("%d %s", response.StatusCode, body)
 }
 
-// From the moment in which the controller calls itself healthy, each worker
-// serves what there was at the start.
+// As soon as the controller reports that it is healthy, every worker serves all objects that
+// existed at the start.
 func TestReadyMeansServed(t *testing.T) {
 	t.Parallel()
 	for name, dynamic := range map[string]bool{"dynamic": true, "reload mode": false} {

@@ -11,8 +11,9 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// What an nginx cannot do is said at the start, with the template's own line.
-func TestATemplateThatCannotWorkHereIsRefusedAtTheStart(t *testing.T) {
+// The start fails if a template needs something that nginx lacks. The error has the template's
+// line.
+func TestUnsupportedTemplateIsRefusedAtTheStart(t *testing.T) {
 	program, err := nginx.Find("")
 	if err != nil {
 		t.Skip(err)
