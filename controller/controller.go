@@ -68,7 +68,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	if err != nil {
 		return err
 	}
-	if err := c.proveTemplate(ctx); ctx.Err() != nil {
+	if err := c.testTemplate(ctx); ctx.Err() != nil {
 		return nil //nolint:nilerr // shut down before the start was complete
 	} else if err != nil {
 		return err

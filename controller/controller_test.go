@@ -24,7 +24,7 @@ func TestEndpointsChangeWithoutReload(t *testing.T) {
 	r := launch(t, true)
 	r.log.next("ready")
 	if got := r.get(r.ports.Health, "", "/healthz"); got != "ok\n" {
-		t.Errorf("/healthz says %q after ready", got)
+		t.Errorf("/healthz answers %q after ready", got)
 	}
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.awaitAnswer("one")
@@ -132,7 +132,7 @@ func TestServesWithoutTheAPIServer(t *testing.T) {
 	}
 	r.awaitAnswer("one")
 	if got := r.get(r.ports.Health, "", "/healthz"); got != "ok\n" {
-		t.Errorf("/healthz says %q", got)
+		t.Errorf("/healthz answers %q", got)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestNginxDies(t *testing.T) {
 	}
 	r.log.next("nginx ended unexpectedly; it is not restarted, and /healthz fails")
 	if got := r.get(r.ports.Health, "", "/healthz"); !strings.HasPrefix(got, "500 nginx's master process") {
-		t.Errorf("/healthz says %q", got)
+		t.Errorf("/healthz answers %q", got)
 	}
 	if err := r.stop(); err != nil {
 		t.Error(err)

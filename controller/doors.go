@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// asksForSecret is a file that only our Lua code has. Our code requires a secret for changes of the
+// secretModule is a file that only our Lua code has. Our code requires a secret for changes of the
 // configuration.
-const asksForSecret = "util/secret.lua"
+const secretModule = "util/secret.lua"
 
 // makeSecret creates the secret that authenticates us to Lua, and writes it beside the Lua code,
 // readable only for nginx's master. Each start creates a new one. The secret is not part of a plan,
@@ -24,7 +24,7 @@ func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	if code == nil {
 		code = os.DirFS(files.Lua())
 	}
-	switch _, err := fs.Stat(code, asksForSecret); {
+	switch _, err := fs.Stat(code, secretModule); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	case err != nil:

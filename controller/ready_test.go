@@ -36,7 +36,7 @@ func TestReadyMeansServed(t *testing.T) {
 			var said string
 			for end := time.Now().Add(limit); said != "ok\n"; time.Sleep(time.Millisecond) {
 				if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
-					t.Fatalf("/healthz says %q", said)
+					t.Fatalf("/healthz answers %q", said)
 				}
 			}
 			for range 100 {
@@ -45,7 +45,7 @@ func TestReadyMeansServed(t *testing.T) {
 				}
 			}
 			if got := r.get(r.ports.Health, "", "/readyz"); got != "ok\n" {
-				t.Errorf("/readyz says %q", got)
+				t.Errorf("/readyz answers %q", got)
 			}
 		})
 	}

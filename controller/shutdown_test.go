@@ -28,7 +28,7 @@ func TestGracePeriod(t *testing.T) {
 	var said string
 	for end := time.Now().Add(limit); !strings.HasPrefix(said, unhealthy); time.Sleep(time.Millisecond) {
 		if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
-			t.Fatalf("/healthz says %q, want %q", said, unhealthy)
+			t.Fatalf("/healthz answers %q, want %q", said, unhealthy)
 		}
 	}
 	r.awaitAnswer("one")

@@ -27,7 +27,7 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 	if in.Template == nil {
 		return nil
 	}
-	if err := lend(in.Options, program); err != nil {
+	if err := copyIncludes(in.Options, program); err != nil {
 		return err
 	}
 	in.Options.Config.UseHTTP2 = false
@@ -41,10 +41,10 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 	return nil
 }
 
-// proveTemplate tests a user's template with an empty cluster before the first sync, and then with
+// testTemplate tests a user's template with an empty cluster before the first sync, and then with
 // the present ConfigMap. If nginx refused the template in every sync, the controller would never
-// become ready. proveTemplate keeps a refused configuration as nginx.conf.next.
-func (c *controller) proveTemplate(ctx context.Context) error {
+// become ready. testTemplate keeps a refused configuration as nginx.conf.next.
+func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
 	if input.Template == nil {
 		return nil
@@ -85,9 +85,9 @@ func inTemplate(template *render.Template, refusal *apply.Refusal) error {
 	return fmt.Errorf("%s: %s: %w", template.Place(line), line, refusal.Unwrap())
 }
 
-// lend copies files of nginx's distribution below the root, unless they exist there.
+// copyIncludes copies files of nginx's distribution below the root, unless they exist there.
 // ingress-nginx's image has these files, and templates include them.
-func lend(opts options.Options, program *nginx.Nginx) error {
+func copyIncludes(opts options.Options, program *nginx.Nginx) error {
 	for _, name := range []string{"mime.types", "fastcgi_params"} {
 		target := opts.Path("/etc/nginx/" + name)
 		if _, err := os.Stat(target); err == nil {

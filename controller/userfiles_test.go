@@ -104,7 +104,7 @@ func TestStartFailsIfNginxRefusesTheTemplate(t *testing.T) {
 				}
 			}
 			if text, err := os.ReadFile(kept); err != nil || len(text) == 0 {
-				t.Errorf("%s holds %q, %v", kept, text, err)
+				t.Errorf("%s contains %q, %v", kept, text, err)
 			}
 		})
 	}

@@ -91,8 +91,8 @@ func TestSnippetThatBreaksNginx(t *testing.T) {
 		t.Errorf("the host of the refused ingress answers %q", got)
 	}
 
-	// A good ingress that becomes bad is served as it was; what comes with it and after it is
-	// served.
+	// If a good ingress becomes bad, the good version is served. Changes together with it and after
+	// it are served.
 	r.addIngress(withSnippet("changing", "add_header X-Good 1;"))
 	r.awaitHost("changing.example", "one")
 	r.changeIngress(withSnippet("changing", "add_header no_such_directive;"))
@@ -156,7 +156,8 @@ func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 		}
 	}
 
-	// A good value that becomes bad holds as it was; what comes with it and after it is served.
+	// If a good value becomes bad, the good one stays in use. Changes together with it and after it
+	// are served.
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All first always;"}, update)
 	wantHeader("first")

@@ -36,8 +36,8 @@ const (
 // turns is a semaphore.
 type turns chan struct{}
 
-// take waits for a turn. It returns an error after patience.
-func (t turns) take(ctx context.Context) error {
+// acquire waits for a turn. It returns an error after patience.
+func (t turns) acquire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
@@ -48,7 +48,7 @@ func (t turns) take(ctx context.Context) error {
 	}
 }
 
-func (t turns) leave() { <-t }
+func (t turns) release() { <-t }
 
 // Handler answers AdmissionReviews (admission.k8s.io/v1) on any path. It calls done for each
 // answer.
@@ -57,22 +57,22 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		if r.ContentLength < 0 || r.ContentLength > small {
-			if err := reading.take(r.Context()); err != nil {
+			if err := reading.acquire(r.Context()); err != nil {
 				http.Error(w, err.Error(), http.StatusServiceUnavailable)
 				return
 			}
-			defer reading.leave()
+			defer reading.release()
 		}
 		review, code, err := read(w, r)
 		if err != nil {
 			http.Error(w, err.Error(), code)
 			return
 		}
-		if err := checking.take(r.Context()); err != nil {
+		if err := checking.acquire(r.Context()); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		defer checking.leave()
+		defer checking.release()
 		request := review.Request
 		verdict := judge(request, check)
 		cost := verdict.Cost

@@ -90,8 +90,9 @@ func (c *Certificate) load(now version) error {
 	return nil
 }
 
-// get implements tls.Config.GetCertificate. It checks the files at each handshake: two calls of stat
-// are cheap compared with a handshake. If a file cannot be read, it returns the previous certificate.
+// get implements tls.Config.GetCertificate. It checks the files at each handshake: two calls of
+// stat are cheap compared with a handshake. If a file cannot be read, it returns the previous
+// certificate.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

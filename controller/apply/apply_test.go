@@ -247,7 +247,7 @@ func (f *fixture) wantFile(path string, want []byte) {
 	f.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != string(want) {
-		f.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+		f.Errorf("%s contains %q (%v), want %q", path, got, err, want)
 	}
 }
 

@@ -20,11 +20,11 @@ func (t *Target) postBackends(ctx context.Context, step plan.Step, report *Repor
 	if step.Delta != nil && t.postDelta(ctx, step.Delta, report) {
 		return nil
 	}
-	said, err := t.post(ctx, backendsPath, step.Next.Backends.Body(), report)
+	answer, err := t.post(ctx, backendsPath, step.Next.Backends.Body(), report)
 	if err != nil {
 		return err
 	}
-	t.number(said)
+	t.number(answer)
 	return nil
 }
 
@@ -37,19 +37,19 @@ func (t *Target) postDelta(ctx context.Context, delta []byte, report *Report) bo
 		return false // Lua code that is not ours
 	}
 	began := time.Now()
-	said, err := t.postOnce(ctx, fmt.Sprintf("%s?base=%d", deltaPath, base), delta)
+	answer, err := t.postOnce(ctx, fmt.Sprintf("%s?base=%d", deltaPath, base), delta)
 	if err != nil {
 		return false
 	}
-	t.number(said)
+	t.number(answer)
 	report.Posts = append(report.Posts, Post{Path: deltaPath, Bytes: len(delta), Took: time.Since(began)})
 	return true
 }
 
 // number stores the number that Lua gave to the newest backends. Lua code that is not ours gives
 // none.
-func (t *Target) number(said string) {
-	sequence, err := strconv.ParseUint(said, 10, 64)
+func (t *Target) number(answer string) {
+	sequence, err := strconv.ParseUint(answer, 10, 64)
 	if err != nil {
 		sequence = 0
 	}

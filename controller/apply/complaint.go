@@ -9,7 +9,7 @@ import (
 // it, or it evicted something else. nginx may have accepted it nevertheless, at once or in a later
 // try.
 type Complaint struct {
-	Path string // of the POST
+	Path string // of the POST, or "stream"
 	Text string // one line
 }
 

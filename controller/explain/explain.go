@@ -31,11 +31,11 @@ type Options struct {
 // Of returns what the controller does when the manifests in a cluster change from old to next. An
 // error comes from the template and has the form "file:line: what".
 func Of(old, next snapshot.Source, o Options) (Explanation, error) {
-	before, err := o.moment(snapshot.Take(old), nil)
+	before, err := o.outcome(snapshot.Take(old), nil)
 	if err != nil {
 		return Explanation{}, err
 	}
-	after, err := o.moment(snapshot.Take(next), before.ingresses)
+	after, err := o.outcome(snapshot.Take(next), before.ingresses)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -49,24 +49,24 @@ func Of(old, next snapshot.Source, o Options) (Explanation, error) {
 	return explanation, nil
 }
 
-// moment is what the controller computes from a cluster.
-type moment struct {
+// outcome is what the controller computes from a cluster.
+type outcome struct {
 	ingresses []*networkingv1.Ingress // that the controller serves
 	leftOut   []string                // ingresses of other classes
 	state     plan.State
 	findings  []model.Finding
 }
 
-func (o Options) moment(cluster snapshot.Snapshot, before []*networkingv1.Ingress) (moment, error) {
-	var m moment
+func (o Options) outcome(cluster snapshot.Snapshot, before []*networkingv1.Ingress) (outcome, error) {
+	var result outcome
 	input := o.input()
 	opts, _ := compile.Options(cluster.ConfigMaps[o.ConfigMap], input)
-	cluster.Ingresses, m.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
-	cluster, refused := take(cluster, before, opts)
-	m.ingresses = cluster.Ingresses
+	cluster.Ingresses, result.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
+	cluster, refused := replaceRefused(cluster, before, opts)
+	result.ingresses = cluster.Ingresses
 	compiled, err := compile.Compile(cluster, input)
-	m.state, m.findings = compiled.State, append(refused, compiled.Findings...)
-	return m, err
+	result.state, result.findings = compiled.State, append(refused, compiled.Findings...)
+	return result, err
 }
 
 // input describes a machine whose nginx has every module, as ingress-nginx's image does. It is the

@@ -32,21 +32,21 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 	return ours, others
 }
 
-// take replaces ingresses that the controller refuses for their content by what
+// replaceRefused replaces ingresses that the controller refuses for their content by what
 // quarantine.InsteadOf returns, and reports a finding for each.
-func take(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
-	var taken []*networkingv1.Ingress
+func replaceRefused(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
+	var served []*networkingv1.Ingress
 	var findings []model.Finding
 	cluster.Closed = make(map[*networkingv1.Ingress]snapshot.Closure)
 	for _, ingress := range cluster.Ingresses {
 		err := check(ingress, opts)
 		if err == nil {
-			taken = append(taken, ingress)
+			served = append(served, ingress)
 			continue
 		}
 		stand := quarantine.InsteadOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
 		if stand.Ingress != nil {
-			taken = append(taken, stand.Ingress)
+			served = append(served, stand.Ingress)
 			if stand.Closure != nil {
 				cluster.Closed[stand.Ingress] = *stand.Closure
 			}
@@ -55,7 +55,7 @@ func take(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts option
 			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, stand.Says),
 		})
 	}
-	cluster.Ingresses = snapshot.OldestFirst(taken)
+	cluster.Ingresses = snapshot.OldestFirst(served)
 	return cluster, findings
 }
 

@@ -141,14 +141,14 @@ func TestErrorsContainNginxsMessage(t *testing.T) {
 	}
 
 	rewrite(t, conf, address, "retrun 200;")
-	says := []string{`[emerg] unknown directive "retrun"`, conf + ":15"}
-	wantError(t, n.Test(t.Context(), conf), append(says, "testing the configuration")...)
-	wantError(t, p.Reload(t.Context()), append(says, "reloading nginx")...)
+	message := []string{`[emerg] unknown directive "retrun"`, conf + ":15"}
+	wantError(t, n.Test(t.Context(), conf), append(message, "testing the configuration")...)
+	wantError(t, p.Reload(t.Context()), append(message, "reloading nginx")...)
 	if now := await(t, p, "two workers", twoActive); !slices.Equal(now, workers) && now[0].PID != workers[0].PID {
 		t.Errorf("a refused reload changed the workers from %v to %v", workers, now)
 	}
 	_, err := n.Start(t.Context(), conf)
-	wantError(t, err, append(says, "starting nginx")...)
+	wantError(t, err, append(message, "starting nginx")...)
 }
 
 func TestStartFailsIfThePortIsInUse(t *testing.T) {

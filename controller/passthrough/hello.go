@@ -19,42 +19,42 @@ var errRead = errors.New("the name is read")
 // were read to find it. The name is empty if the message is not TLS or longer than longestHello. An
 // error comes from the connection.
 func readHello(conn net.Conn) (name string, hello []byte, err error) {
-	listener := &listening{Conn: conn}
+	recording := &recorder{Conn: conn}
 	// crypto/tls reads the message. The error stops it before it answers.
-	handshake := tls.Server(listener, &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+	handshake := tls.Server(recording, &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
 		name = strings.ToLower(info.ServerName)
 		return nil, errRead
 	}})
 	err = handshake.Handshake()
-	if listener.failed != nil {
-		return "", nil, listener.failed
+	if recording.failed != nil {
+		return "", nil, recording.failed
 	}
 	if !errors.Is(err, errRead) {
 		name = ""
 	}
-	return name, listener.heard.Bytes(), nil
+	return name, recording.recorded.Bytes(), nil
 }
 
-// listening is a connection that records what is read from it, sends nothing, and ends after
+// recorder is a connection that records what is read from it, sends nothing, and ends after
 // longestHello bytes.
-type listening struct {
+type recorder struct {
 	net.Conn
-	heard  bytes.Buffer
-	failed error
+	recorded bytes.Buffer
+	failed   error
 }
 
-func (l *listening) Read(b []byte) (int, error) {
-	left := longestHello - l.heard.Len()
+func (r *recorder) Read(b []byte) (int, error) {
+	left := longestHello - r.recorded.Len()
 	if left == 0 {
 		return 0, io.EOF
 	}
-	n, err := l.Conn.Read(b[:min(len(b), left)])
-	l.heard.Write(b[:n])
-	if err != nil && !(errors.Is(err, io.EOF) && l.heard.Len() > 0) {
-		l.failed = err
+	n, err := r.Conn.Read(b[:min(len(b), left)])
+	r.recorded.Write(b[:n])
+	if err != nil && !(errors.Is(err, io.EOF) && r.recorded.Len() > 0) {
+		r.failed = err
 	}
 	return n, err
 }
 
 // Write drops the alert that crypto/tls sends when it stops.
-func (l *listening) Write(b []byte) (int, error) { return len(b), nil }
+func (r *recorder) Write(b []byte) (int, error) { return len(b), nil }

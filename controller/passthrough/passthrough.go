@@ -139,16 +139,16 @@ func (p *Proxy) serve(conn *net.TCPConn) {
 	client, patience := client{conn, conn}, cmp.Or(p.HelloTimeout, helloTimeout)
 	if config.ProxyProtocol {
 		timeout := cmp.Or(config.HeaderTimeout, headerTimeout)
-		client.heard = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(timeout))
+		client.reader = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(timeout))
 		patience += timeout
 	}
-	client.heard.SetReadDeadline(time.Now().Add(patience))
+	client.reader.SetReadDeadline(time.Now().Add(patience))
 	name, hello, err := readHello(client)
 	if err != nil {
 		p.Log.Debug("a TLS connection ended before the client sent a name", "client", conn.RemoteAddr().String(), "error", err.Error())
 		return
 	}
-	client.heard.SetReadDeadline(time.Time{})
+	client.reader.SetReadDeadline(time.Time{})
 	if err := p.pass(client, config, name, hello); err != nil {
 		p.Log.Warn("a TLS connection could not be forwarded", "host", name, "client", conn.RemoteAddr().String(), "error", err.Error())
 	}

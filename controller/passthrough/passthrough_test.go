@@ -144,7 +144,8 @@ func (w *world) wantNginx(client net.Conn) string {
 	}
 }
 
-// The name is compared as a whole, without regard to case. Each side may close its write side first.
+// The name is compared as a whole, without regard to case. Each side may close its write side
+// first.
 func TestNameSelectsTheDestination(t *testing.T) {
 	w := newWorld(t)
 	w.wantAnswer("raw.example", "pod heard hello")

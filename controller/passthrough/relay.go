@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// client is a connection from a client. heard is the same connection, or one that takes the
+// client is a connection from a client. reader is the same connection, or one that takes the
 // client's address from a PROXY header; reads and addresses come from it.
 type client struct {
 	*net.TCPConn
-	heard net.Conn
+	reader net.Conn
 }
 
-func (c client) Read(b []byte) (int, error)         { return c.heard.Read(b) }
-func (c client) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.heard) }
-func (c client) RemoteAddr() net.Addr               { return c.heard.RemoteAddr() }
-func (c client) LocalAddr() net.Addr                { return c.heard.LocalAddr() }
+func (c client) Read(b []byte) (int, error)         { return c.reader.Read(b) }
+func (c client) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.reader) }
+func (c client) RemoteAddr() net.Addr               { return c.reader.RemoteAddr() }
+func (c client) LocalAddr() net.Addr                { return c.reader.LocalAddr() }
 
 // side is one side of a relayed connection.
 type side interface {

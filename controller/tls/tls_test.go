@@ -203,7 +203,8 @@ func TestWeak(t *testing.T) {
 	}
 }
 
-// For all contents of a Secret, Read returns parts that nginx accepts, or problems. It never panics.
+// For all contents of a Secret, Read returns parts that nginx accepts, or problems. It never
+// panics.
 func FuzzRead(f *testing.F) {
 	pair := authority.Issue("a.example", nil, func(c *x509.Certificate) { c.Subject = pkix.Name{Organization: []string{"x"}} })
 	f.Add(pair.Certificate, pair.Key, authority.PEM, authority.Revoke())

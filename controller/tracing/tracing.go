@@ -1,6 +1,6 @@
-// Package tracing renders the configuration files of nginx's tracing modules, which say where to
-// send spans. It stands between the ConfigMap and those modules. Its one rule: it has only pure
-// functions from options to bytes, and one source file per tracer.
+// Package tracing renders the configuration files of nginx's tracing modules, for example with the
+// address to which they send spans. It stands between the ConfigMap and those modules. Its one
+// rule: it has only pure functions from options to bytes, and one source file per tracer.
 package tracing
 
 import (

@@ -258,6 +258,6 @@ func TestOwnConfigMapOutsideTheWatchedNamespace(t *testing.T) {
 	c := followed(t, options, own)
 	c.next("create ConfigMap system/controller")
 	if got := c.store.ConfigMaps(); len(got) != 1 || got[0].Name != "controller" {
-		t.Errorf("the store holds %d ConfigMaps, want the controller's own", len(got))
+		t.Errorf("the store contains %d ConfigMaps, want the controller's own", len(got))
 	}
 }
