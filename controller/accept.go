@@ -11,17 +11,17 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// judge decides which ingresses are accepted, by their annotations and the present ConfigMap.
+// judge decides which ingresses are accepted, from their annotations and the present ConfigMap.
 type judge struct {
-	configMap func() *corev1.ConfigMap // the controller's own; nil is none
+	configMap func() *corev1.ConfigMap // returns the controller's own; nil if there is none
 	input     compile.Input
 
 	mu      sync.Mutex
-	read    *corev1.ConfigMap // that options come from
+	read    *corev1.ConfigMap // the source of options
 	options options.Options
 }
 
-// check is watch.Options.Check.
+// check implements watch.Options.Check.
 func (j *judge) check(ingress *networkingv1.Ingress) (denied string, err error) {
 	set, _, err := annotations.Parse(ingress, j.current())
 	if err != nil {
@@ -33,7 +33,7 @@ func (j *judge) check(ingress *networkingv1.Ingress) (denied string, err error) 
 	return denied, nil
 }
 
-// current returns the present options. It reads the ConfigMap again only when it has changed.
+// current returns the present options. It parses the ConfigMap again only after a change.
 func (j *judge) current() options.Options {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -12,8 +12,9 @@ import (
 	"windtunnel.dev/controller/status"
 )
 
-// beside runs what works in parallel with the syncs, until ctx is done: leader election with the
-// status of ingresses, the profiler and the webhook. The returned function waits for their end.
+// beside starts everything that runs in parallel with the syncs, until ctx is done: leader election
+// and the status of ingresses, the profiler and the webhook. The returned function waits until they
+// have ended.
 func (c *controller) beside(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
 	if c.Status != nil {

@@ -14,9 +14,9 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// A certificate's authority stands between it and the root that clients trust.
-// It is served at once as it is, and whole when the authority has answered.
-func TestAChainIsCompletedFromItsAuthority(t *testing.T) {
+// An intermediate authority signs a certificate, and clients trust only the root. The certificate
+// is served alone at first, and with the chain when the authority has answered.
+func TestChainIsCompletedFromItsAuthority(t *testing.T) {
 	t.Parallel()
 	root := pki.New("root")
 	between := root.Authority("between")

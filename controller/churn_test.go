@@ -13,15 +13,14 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// trials is an nginx whose tests in quarantine are counted, and each of which
-// waits for a token.
+// trials counts the tests of an nginx in quarantine. Each test waits for a token.
 type trials struct {
 	*testing.T
 	log, tokens string
 }
 
-// watched puts a script in the place of nginx. Of its tests only those in
-// quarantine are of a file that ends in .try.
+// watched replaces nginx by a script that counts tests in quarantine. Only those use a file that
+// ends in .try.
 func watched(t *testing.T) (*trials, func(*controller.Config)) {
 	folder := t.TempDir()
 	w := &trials{T: t, log: filepath.Join(folder, "trials"), tokens: filepath.Join(folder, "tokens")}
@@ -45,7 +44,7 @@ exec %s "$@"
 	}
 }
 
-// begun is how many trials have begun.
+// begun returns how many trials have begun.
 func (w *trials) begun() int {
 	text, err := os.ReadFile(w.log)
 	if err != nil {
@@ -63,7 +62,7 @@ func (w *trials) await(n int) {
 	}
 }
 
-// let lets as many trials begin.
+// let lets n trials begin.
 func (w *trials) let(n int) {
 	w.Helper()
 	for range n {
@@ -75,8 +74,8 @@ func (w *trials) let(n int) {
 	}
 }
 
-// Endpoints do not wait for the search for what nginx refuses, and what is known
-// to be bad costs nothing while others change.
+// Endpoints do not wait for the search for refused objects, and objects that are known to be
+// refused cause no tests while others change.
 func TestPoisonChurn(t *testing.T) {
 	t.Parallel()
 	const poisons = 8
@@ -86,13 +85,13 @@ func TestPoisonChurn(t *testing.T) {
 	for i := range poisons {
 		r.addIngress(withSnippet(fmt.Sprint("poison", i), "no_such_directive on;"))
 	}
-	// The search has begun, and its first trial takes as long as we like.
+	// The search has begun. Its first trial waits for a token.
 	w.await(1)
 	r.move(pod(t, "127.88.0.2", "two"))
 	w.let(1)
 	r.awaitHost("web.example", "two")
 	w.await(2)
-	r.addIngress(withSnippet("beside", "")) // nor do others' ingresses wait for its end
+	r.addIngress(withSnippet("beside", "")) // other ingresses do not wait either
 	w.let(1)
 	r.awaitHost("beside.example", "two")
 	r.move(pod(t, "127.88.0.3", "three"))
@@ -102,7 +101,7 @@ func TestPoisonChurn(t *testing.T) {
 		t.Errorf("%d trials after 3 tokens", w.begun())
 	}
 	if event := len(r.refusals()); event == poisons {
-		t.Error("the search was over before the endpoint was served")
+		t.Error("the search ended before the endpoint was served")
 	}
 
 	w.let(1000)
@@ -110,7 +109,7 @@ func TestPoisonChurn(t *testing.T) {
 	for i := range poisons {
 		r.awaitHost(fmt.Sprintf("poison%d.example", i), "503")
 	}
-	// Wait for the end of syncs that the last verdict asked for.
+	// Wait for the syncs that the last verdict has requested.
 	r.move(pod(t, "127.88.0.4", "four"))
 	r.awaitHost("web.example", "four")
 	before := w.begun()
@@ -125,11 +124,11 @@ func TestPoisonChurn(t *testing.T) {
 		r.awaitHost("web.example", fmt.Sprint("touch ", touch))
 	}
 	if got := w.begun(); got != before {
-		t.Errorf("%d trials for touches of what is known to be bad", got-before)
+		t.Errorf("%d trials after touching ingresses that are known to be refused", got-before)
 	}
 }
 
-// refusals are the ingresses with an Event that nginx refuses them.
+// refusals returns the ingresses with an Event that nginx refuses them.
 func (r *running) refusals() map[string]bool {
 	r.Helper()
 	events, err := r.client.CoreV1().Events("default").List(r.Context(), metav1.ListOptions{})

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Who the client is that pods are told of, by what a proxy before nginx says.
-func TestWhoTheClientIs(t *testing.T) {
+// nginx sends the client's address to pods. It depends on the headers of a proxy in front of nginx.
+func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.deploy("web", serve(t, "127.88.1.1", echo("web")))
@@ -56,7 +56,7 @@ func lacking(text string, lines []string) string {
 	return ""
 }
 
-// say writes to nginx's port of HTTP and returns the body of its answer.
+// say writes a text to nginx's HTTP port and returns the body of the answer.
 func (r *running) say(text string) string {
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", r.ports.HTTP))
 	if err != nil {

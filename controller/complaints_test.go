@@ -15,9 +15,9 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// A dictionary that is too small: the user learns of it, what was served stays
-// served, by workers to come as well, and a larger one mends it.
-func TestAFullDictionaryIsToldAndMended(t *testing.T) {
+// If a dictionary is too small, an Event reports it, and all workers, new ones as well, serve the
+// previous backends. A larger dictionary resolves the problem.
+func TestFullDictionaryIsReported(t *testing.T) {
 	t.Parallel()
 	one := pod(t, "127.0.42.1", "one")
 	r := launchAs(t, true, func(c *controller.Config) {

@@ -22,53 +22,52 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// Config is all that Run works with. The command fills it in from its flags.
+// Config configures Run. The command fills it in from its flags.
 type Config struct {
 	Client    kubernetes.Interface
 	Watch     watch.Options
 	Pod       *corev1.Pod          // the controller's own, for Events
-	ConfigMap types.NamespacedName // empty is none
+	ConfigMap types.NamespacedName // the controller's own; empty if there is none
 
-	Options  options.Options  // its Config and DefaultCertificate are Run's to fill in
+	Options  options.Options  // Run fills in Config and DefaultCertificate
 	Nginx    *nginx.Nginx     // the program to run
-	Claim    *os.File         // keeps other controllers from the root; nil is none. Run closes it
-	Template *render.Template // the user's nginx.tmpl; nil is ours
-	// TemplateFile is where Template is from; it is followed. Empty: it stays
-	// as it is.
+	Claim    *os.File         // lock that keeps other controllers from the root; may be nil. Run closes it
+	Template *render.Template // the user's nginx.tmpl; nil means ours
+	// TemplateFile is the path of Template. The controller watches it. If it is empty, Template
+	// never changes.
 	TemplateFile string
-	Lua          fs.FS // the code nginx runs; nil leaves what is in its place
-	// CompleteChains asks certificate authorities for what the certificates of
-	// hosts lack, at the addresses that these name.
+	Lua          fs.FS // the Lua code for nginx; nil keeps the files that exist
+	// CompleteChains fetches missing certificates of chains from certificate authorities, at the
+	// URLs that the certificates of hosts name.
 	CompleteChains bool
 
-	// NginxDebug has nginx log all it can, unless error-log-level says otherwise.
+	// NginxDebug sets nginx's log level to debug, unless error-log-level is set.
 	NginxDebug bool
 
-	SyncRate float64      // syncs a second at most
-	Retry    wait.Backoff // of what is sent to nginx
+	SyncRate float64      // maximum number of syncs per second
+	Retry    wait.Backoff // for POSTs to nginx
 
 	Health     net.Listener // for /healthz and /metrics; Run closes it
 	HealthPath string
 	Metrics    *metrics.Metrics
-	// Requests is where nginx sends its records of requests; nil without them.
-	// Run closes it.
+	// Requests receives nginx's records of requests; nil disables their metrics. Run closes it.
 	Requests net.Listener
-	Profiler net.Listener // for Go's profiles; nil without. Run closes it
+	Profiler net.Listener // serves Go's profiles; nil disables them. Run closes it
 
-	// Status is the part in elections, and in the status of ingresses; nil is
-	// none. Client, Pod, Ingresses, Leader and Log are Run's to fill in.
+	// Status configures leader election and the status of ingresses; nil disables both. Run fills
+	// in Client, Pod, Ingresses, Leader and Log.
 	Status *status.Options
 
-	Admission *Admission // the webhook; nil is none
+	Admission *Admission // the webhook; nil disables it
 
-	ShutdownGrace     time.Duration // from the signal to nginx's quitting
-	PostShutdownGrace time.Duration // from nginx's end to Run's
+	ShutdownGrace     time.Duration // from the end of Run's context until nginx is told to quit
+	PostShutdownGrace time.Duration // from the end of nginx until Run returns
 
 	Log    *slog.Logger
-	Stderr io.Writer // for what nginx writes to its standard error
+	Stderr io.Writer // receives nginx's standard error
 }
 
-// Admission is the webhook that checks ingresses before they are stored.
+// Admission configures the webhook that checks ingresses before they are stored.
 type Admission struct {
 	Listener    net.Listener // Run closes it
 	Certificate *admission.Certificate

@@ -1,7 +1,7 @@
-// Package controller is a clean version of ingress-nginx. It stands between the cluster and nginx, and
-// calls the stages in their order: watch reports a change, then snapshot, chain, quarantine, compile,
-// plan.Diff, apply, observe. Its one rule: the order is here and nowhere else; the work is in the
-// stages.
+// Package controller is a clean version of ingress-nginx. It stands between the cluster and nginx.
+// When watch reports a change, it runs the stages in this order: snapshot, chain, quarantine,
+// compile, plan.Diff, apply, observe. Its one rule: only this package knows the order; the stages
+// do the work.
 package controller
 
 import (
@@ -28,7 +28,7 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// controller is a running one.
+// controller is a controller and its nginx.
 type controller struct {
 	Config
 	store    *watch.Store
@@ -44,16 +44,15 @@ type controller struct {
 	quarantine quarantine.Quarantine
 	nextSearch *time.Timer // requests the sync that continues the search
 
-	held     atomic.Bool // a reload waits for old workers to end
+	held     atomic.Bool // a reload waits until old workers have ended
 	first    sync.Once   // the first sync that succeeded
 	ready    atomic.Bool // every worker has its configuration
 	stopping atomic.Bool
 }
 
-// Run runs the controller and its nginx until ctx is done, then ends nginx
-// gracefully: its workers finish their requests until hurry is done. It
-// returns when no process is left. An error is one of the start, or nginx not
-// having ended by itself.
+// Run runs the controller and its nginx until ctx is done. Then it shuts nginx down gracefully: the
+// workers may finish their requests until hurry is done. It returns when no process is left. It
+// returns an error if the start fails, or if nginx had to be terminated.
 func Run(ctx, hurry context.Context, config Config) error {
 	defer config.Claim.Close()
 	defer config.Health.Close()
@@ -69,8 +68,8 @@ func Run(ctx, hurry context.Context, config Config) error {
 	if err != nil {
 		return err
 	}
-	if err := c.proveTemplate(ctx); ctx.Err() != nil {
-		return nil //nolint:nilerr // asked to end before the start was complete
+	if err := c.testTemplate(ctx); ctx.Err() != nil {
+		return nil //nolint:nilerr // shut down before the start was complete
 	} else if err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 		go config.Metrics.Receive(config.Requests, config.Log)
 	}
 
-	// The work goes on through the grace period, after ctx has ended.
+	// Syncs continue during the grace period, after ctx is done.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	worked := make(chan error, 1)
@@ -143,8 +142,8 @@ func assemble(config Config, in compile.Input, events record.EventRecorder) (*co
 	return c, nil
 }
 
-// work follows the cluster and syncs until ctx is done. When nginx ends by
-// itself, it stops to sync but does not return: the kubelet's probe will see.
+// work follows the cluster and syncs until ctx is done. If nginx ends unexpectedly, work stops
+// syncing but does not return: the kubelet's probe fails and restarts the container.
 func (c *controller) work(ctx context.Context) error {
 	if err := c.store.Start(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -160,7 +159,7 @@ func (c *controller) work(ctx context.Context) error {
 		select {
 		case <-c.target.Ended():
 			if ctx.Err() == nil {
-				c.Log.Error("nginx ended by itself; it is not started again, /healthz says so")
+				c.Log.Error("nginx ended unexpectedly; it is not restarted, and /healthz fails")
 			}
 			stop()
 		case <-ctx.Done():
@@ -181,8 +180,7 @@ func (c *controller) work(ctx context.Context) error {
 	return nil
 }
 
-// quit ends nginx and waits as long as ingress-nginx does, for load balancers
-// to notice.
+// quit ends nginx. Then it waits as long as ingress-nginx does, so that load balancers notice.
 func (c *controller) quit(hurry context.Context) error {
 	c.Log.Info("quitting nginx")
 	if err := c.target.Quit(hurry); err != nil {

@@ -11,9 +11,8 @@ func reloaded(sync record) bool { return sync.Reload }
 func posted(sync record) bool   { return len(sync.Posts) > 0 }
 func failed(sync record) bool   { return sync.Error != "" }
 
-// because is a sync with a reason that holds the text. A sync is told when it
-// is over, which may be after nginx answered by what it brought: the next
-// record need not be of the next change.
+// because matches a sync with a reason that contains the text. A sync is logged when it ends, and
+// nginx may serve its result before that. So the next record may belong to an earlier change.
 func because(text string) func(record) bool {
 	return func(sync record) bool {
 		return slices.ContainsFunc(sync.Why, func(why string) bool { return strings.Contains(why, text) })
@@ -25,7 +24,7 @@ func TestEndpointsChangeWithoutReload(t *testing.T) {
 	r := launch(t, true)
 	r.log.next("ready")
 	if got := r.get(r.ports.Health, "", "/healthz"); got != "ok\n" {
-		t.Errorf("/healthz says %q after ready", got)
+		t.Errorf("/healthz answers %q after ready", got)
 	}
 	r.service(pod(t, "127.88.0.1", "one"))
 	r.awaitAnswer("one")
@@ -101,7 +100,7 @@ func TestBadConfigurationKeepsTheGoodOne(t *testing.T) {
 	r.awaitAnswer("one")
 }
 
-func TestFindingsAreToldOnce(t *testing.T) {
+func TestFindingsAreLoggedOnce(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true)
 	update := r.client.CoreV1().ConfigMaps("default").Update
@@ -114,7 +113,7 @@ func TestFindingsAreToldOnce(t *testing.T) {
 	for {
 		line := <-r.log.lines
 		if line.Msg == "finding" {
-			t.Errorf("told again: %q", line.What)
+			t.Errorf("logged again: %q", line.What)
 		}
 		if line.Msg == "sync" && line.Reload {
 			break
@@ -133,7 +132,7 @@ func TestServesWithoutTheAPIServer(t *testing.T) {
 	}
 	r.awaitAnswer("one")
 	if got := r.get(r.ports.Health, "", "/healthz"); got != "ok\n" {
-		t.Errorf("/healthz says %q", got)
+		t.Errorf("/healthz answers %q", got)
 	}
 }
 
@@ -145,16 +144,16 @@ func TestNginxDies(t *testing.T) {
 	if err := syscall.Kill(r.master(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	r.log.next("nginx ended by itself; it is not started again, /healthz says so")
+	r.log.next("nginx ended unexpectedly; it is not restarted, and /healthz fails")
 	if got := r.get(r.ports.Health, "", "/healthz"); !strings.HasPrefix(got, "500 nginx's master process") {
-		t.Errorf("/healthz says %q", got)
+		t.Errorf("/healthz answers %q", got)
 	}
 	if err := r.stop(); err != nil {
 		t.Error(err)
 	}
 	for _, pid := range workers {
 		if alive(pid) {
-			t.Errorf("worker %d is still there", pid)
+			t.Errorf("worker %d still runs", pid)
 		}
 	}
 }
@@ -169,7 +168,7 @@ func TestStopLeavesNoProcess(t *testing.T) {
 	}
 	for _, pid := range pids {
 		if alive(pid) {
-			t.Errorf("process %d is still there", pid)
+			t.Errorf("process %d still runs", pid)
 		}
 	}
 	if got := r.get(r.ports.Health, "", "/healthz"); !strings.Contains(got, "refused") {
@@ -177,7 +176,7 @@ func TestStopLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// A pod may come back at its address with another port.
+// A pod may return with the same address and another port.
 func TestPortsOfEndpointsAreFollowed(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) { r.service(pod(r.T, "127.88.0.1", "one")) })

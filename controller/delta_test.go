@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// others are services beside web, without endpoints.
+// others creates n services besides web, without endpoints.
 func (r *running) others(n int) {
 	class, prefix := "nginx", networkingv1.PathTypePrefix
 	for i := range n {
@@ -31,7 +31,7 @@ func (r *running) others(n int) {
 	}
 }
 
-func TestChangesArePushedAlone(t *testing.T) {
+func TestOnlyChangesArePushed(t *testing.T) {
 	t.Parallel()
 	first := pod(t, "127.0.41.1", "first")
 	r := launchAs(t, true, func(c *controller.Config) {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// echo answers with the pod's name and what it was asked: a line with the URI,
-// then the headers. /status/CODE answers with that code.
+// echo returns a handler that answers with the URI and the headers of the request, and the pod's
+// name in X-Pod. /status/CODE answers with that code.
 func echo(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Pod", name)
@@ -32,7 +32,7 @@ func echo(name string) http.HandlerFunc {
 	}
 }
 
-// serve starts a pod on an address of its own.
+// serve starts a pod on its own address.
 func serve(t *testing.T, address string, handler http.Handler) *net.TCPAddr {
 	t.Helper()
 	listener, err := net.Listen("tcp", address+":0")
@@ -48,7 +48,7 @@ func serve(t *testing.T, address string, handler http.Handler) *net.TCPAddr {
 	return listener.Addr().(*net.TCPAddr)
 }
 
-// deploy makes a service of pods, with a slice for each: their ports differ.
+// deploy creates a service with pods. Each has its own EndpointSlice, because their ports differ.
 func (r *running) deploy(name string, pods ...*net.TCPAddr) {
 	r.Helper()
 	r.create(&corev1.Service{
@@ -70,8 +70,8 @@ func (r *running) create(service *corev1.Service) {
 	r.must(err)
 }
 
-// route leads a path of a host to the first port of a service. Annotations are
-// given as pairs, without their prefix.
+// route creates an ingress that routes a path of a host to the first port of a service. annotations
+// are pairs, without the prefix.
 func (r *running) route(name, host, path, service string, annotations ...string) {
 	r.Helper()
 	r.routePort(name, host, path, service, 80, annotations...)
@@ -96,7 +96,7 @@ func (r *running) routePort(name, host, path, service string, port int32, annota
 	r.must(err)
 }
 
-// reply is an answer that was read.
+// reply is a response whose body was read.
 type reply struct {
 	*http.Response
 	body string
@@ -104,8 +104,7 @@ type reply struct {
 
 func (a reply) pod() string { return a.Header.Get("X-Pod") }
 
-// ask asks nginx for a URI of a host, with headers as pairs. Redirects are
-// answers.
+// ask requests a URI of a host from nginx, with headers as pairs. It does not follow redirects.
 func (r *running) ask(host, uri string, headers ...string) reply {
 	r.Helper()
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", r.ports.HTTP, uri), nil)
@@ -122,14 +121,14 @@ func (r *running) ask(host, uri string, headers ...string) reply {
 	return reply{response, string(body)}
 }
 
-// on is the same controller for the test that runs now.
+// on returns the same controller for a subtest.
 func (r *running) on(t *testing.T) *running {
 	copied := *r
 	copied.T = t
 	return &copied
 }
 
-// awaitWanted asks until the answer is as wanted.
+// awaitWanted repeats a request until ok returns true for the reply.
 func (r *running) awaitWanted(host, uri string, ok func(reply) bool) reply {
 	r.Helper()
 	var last reply

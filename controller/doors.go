@@ -13,31 +13,30 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// asksForSecret is a file of our Lua code, which requires a secret for changes of the
-// configuration. The Lua code of others does not have it.
-const asksForSecret = "util/secret.lua"
+// secretModule is a file that only our Lua code has. Our code requires a secret for changes of the
+// configuration.
+const secretModule = "util/secret.lua"
 
-// makeSecret makes the secret that authenticates us to Lua, and writes it beside the
-// Lua code, readable only for nginx's master. Each start makes a new one. It is not
-// part of a plan, because equal configurations must have equal bytes. It is empty for
-// Lua code that requires no secret.
+// makeSecret creates the secret that authenticates us to Lua, and writes it beside the Lua code,
+// readable only for nginx's master. Each start creates a new one. The secret is not part of a plan,
+// because equal configurations must have equal bytes. It is empty for Lua code that requires none.
 func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	if code == nil {
 		code = os.DirFS(files.Lua())
 	}
-	switch _, err := fs.Stat(code, asksForSecret); {
+	switch _, err := fs.Stat(code, secretModule); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("looking at the Lua code for nginx: %w", err)
+		return "", fmt.Errorf("reading the Lua code for nginx: %w", err)
 	}
 	secret := rand.Text()
 	return secret, apply.WriteSecret(files.LuaSecret(), []byte(secret+"\n"))
 }
 
-// avoidDoors refuses connections to options.Ports.Doors. It is the Control function of
-// a net.Dialer that dials addresses from an ingress or a certificate; names are
-// already resolved.
+// avoidDoors returns a Control function for a net.Dialer. The function refuses connections to
+// options.Ports.Doors. It is for dialers whose addresses come from an ingress or a certificate, and
+// runs after names are resolved.
 func avoidDoors(ports options.Ports) func(network, address string, conn syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)

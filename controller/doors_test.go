@@ -18,8 +18,8 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// doors are the ports of a controller that nothing may lead to, with a path that
-// answers 200 to who is inside the pod.
+// doors returns the controller's own ports, which ingresses must not reach, with a path that
+// answers 200 inside the pod.
 func (r *running) doors() map[string]struct {
 	port int
 	path string
@@ -35,8 +35,8 @@ func (r *running) doors() map[string]struct {
 	}
 }
 
-// withDoors launches a controller that has all its doors, and for whom the name
-// inside.test is loopback in Lua and in nginx.
+// withDoors launches a controller with all these ports. The name inside.test resolves to loopback
+// in Lua and in nginx.
 func withDoors(t *testing.T, create func(*running)) *running {
 	t.Helper()
 	names := serveNames(t, map[string]string{"inside.test.": "127.0.0.1"})
@@ -134,7 +134,7 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 			request.Header.Set("X-Port", fmt.Sprint(door.port))
 			response, err := http.DefaultTransport.RoundTrip(request)
 			r.must(err)
-			io.Copy(io.Discard, response.Body) // its end: the copies have been answered, too
+			io.Copy(io.Discard, response.Body) // at its end, the mirrored requests have been answered, too
 			response.Body.Close()
 			if response.StatusCode != http.StatusOK {
 				t.Errorf("%s: the request itself: %s", request.Host, response.Status)
@@ -142,14 +142,14 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 		}
 	}
 	if got := r.ask("read-status.example", "/"); got.StatusCode != http.StatusForbidden || strings.Contains(got.body, "endpoints") {
-		t.Errorf("what a mirror answers, read through X-Accel-Redirect: status %d, want 403; %.100s", got.StatusCode, got.body)
+		t.Errorf("the answer of a mirror, read through X-Accel-Redirect: status %d, want 403; %.100s", got.StatusCode, got.body)
 	}
 	if after := r.inside(http.MethodGet, r.ports.Status, "/configuration/backends", "").body; after != backends {
 		t.Errorf("the backends are now %.100s", after)
 	}
 }
 
-// inside asks at a port of loopback, as a tool in the pod does.
+// inside sends a request to a loopback port, like a tool in the pod.
 func (r *running) inside(method string, port int, path, body string, headers ...string) reply {
 	r.Helper()
 	request, err := http.NewRequestWithContext(r.Context(), method, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), strings.NewReader(body))
@@ -178,7 +178,7 @@ func TestToolsInThePodNeedNoSecret(t *testing.T) {
 		}
 		for _, mark := range []string{"X-Forwarded-For", "X-Real-IP", "X-Sent-From"} {
 			if got := r.inside(http.MethodGet, r.ports.Status, path, "", mark, "0"); got.StatusCode != http.StatusForbidden {
-				t.Errorf("GET %s, passed on: %s", path, got.Status)
+				t.Errorf("GET %s, proxied: %s", path, got.Status)
 			}
 		}
 	}
@@ -189,8 +189,8 @@ func TestToolsInThePodNeedNoSecret(t *testing.T) {
 	}
 }
 
-// The secret is nowhere but in its file, which others cannot read, and in Lua.
-func TestTheSecretStaysOne(t *testing.T) {
+// The secret is only in its file, which others cannot read, and in Lua.
+func TestSecretStaysSecret(t *testing.T) {
 	t.Parallel()
 	r := withDoors(t, func(r *running) {
 		r.configure(map[string]string{"error-log-level": "debug"}, r.client.CoreV1().ConfigMaps("default").Update)
@@ -201,7 +201,7 @@ func TestTheSecretStaysOne(t *testing.T) {
 	info, err := os.Stat(path)
 	r.must(err)
 	if mode := info.Mode().Perm(); mode != 0o600 {
-		t.Errorf("its mode is %v", mode)
+		t.Errorf("the file's mode is %v", mode)
 	}
 	text, err := os.ReadFile(path)
 	r.must(err)
@@ -210,10 +210,10 @@ func TestTheSecretStaysOne(t *testing.T) {
 		t.Fatalf("a secret of %d characters", len(secret))
 	}
 	if got := r.inside(http.MethodPost, r.ports.Status, "/configuration/general", "{}", "Authorization", "Bearer "+secret); got.StatusCode != http.StatusCreated {
-		t.Errorf("with it: %s", got.Status)
+		t.Errorf("a POST with the secret: %s", got.Status)
 	}
 	if got := r.ask("web.example", "/"); got.StatusCode != http.StatusOK || strings.Contains(got.body, secret) {
-		t.Errorf("a pod is told it: %s", got.body)
+		t.Errorf("a pod received the secret: %s", got.body)
 	}
 	r.must(filepath.WalkDir(r.root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || file == path {
@@ -224,7 +224,7 @@ func TestTheSecretStaysOne(t *testing.T) {
 			return nil // a temporary file
 		}
 		if strings.Contains(string(text), secret) {
-			t.Errorf("it is in %s", file)
+			t.Errorf("%s contains the secret", file)
 		}
 		return err
 	}))

@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// What annotations ask for, asked of a real nginx: a host a feature.
+// A real nginx implements what annotations request. Each feature has its own host.
 func TestFeatures(t *testing.T) {
 	t.Parallel()
 	names := serveNames(t, map[string]string{"shop.test.": "127.88.3.1"})
@@ -75,7 +75,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// wants checks which pod answers a host's "/" when asked with headers.
+// wants checks which pod answers a request for "/" of a host, with headers as pairs.
 func (r *running) wants(pod, host string, headers ...string) {
 	r.Helper()
 	if got := r.ask(host, "/", headers...); got.pod() != pod {
@@ -95,7 +95,7 @@ func canaryByCookie(r *running) {
 	r.wants("stable", "cookie.example")
 }
 
-// answers are how often each pod answered n requests.
+// answers sends n requests and returns how many of them each pod answered.
 func (r *running) answers(n int, host string, uri func(i int) string) map[string]int {
 	r.Helper()
 	count := make(map[string]int)
@@ -198,7 +198,7 @@ func upstreamHost(r *running) {
 	}
 }
 
-// shout answers each message of a websocket in capital letters.
+// shout answers each message of a WebSocket in capital letters.
 func shout(w http.ResponseWriter, request *http.Request) {
 	conn, err := websocket.Accept(w, request, nil)
 	if err != nil {
@@ -229,9 +229,9 @@ func upgrade(r *running) {
 	}
 }
 
-// asGRPC answers as a gRPC server does: over HTTP/2, its status in a trailer.
+// asGRPC answers like a gRPC server: over HTTP/2, with the status in a trailer.
 func asGRPC(w http.ResponseWriter, request *http.Request) {
-	io.Copy(io.Discard, request.Body) // else Go resets the stream, perhaps before nginx has sent all of it
+	io.Copy(io.Discard, request.Body) // otherwise Go may reset the stream before nginx has sent all of it
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Trailer", "Grpc-Status")
 	fmt.Fprintf(w, "%s %s %s", request.Proto, request.URL.Path, request.Header.Get("Te"))

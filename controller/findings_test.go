@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// awaitEvent returns the Event with that reason on the object of that kind.
+// awaitEvent returns the Event with a reason on an object of a kind.
 func (r *running) awaitEvent(kind, reason string) corev1.Event {
 	r.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -25,7 +25,7 @@ func (r *running) awaitEvent(kind, reason string) corev1.Event {
 	return corev1.Event{}
 }
 
-// Whoever wrote an object learns from it what is wrong with it, once.
+// A finding becomes an Event on its object, once.
 func TestFindingsAreEventsOnTheirObjects(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true)
@@ -54,7 +54,7 @@ func TestFindingsAreEventsOnTheirObjects(t *testing.T) {
 		t.Errorf("%+v", event)
 	}
 	if event := r.awaitEvent("Ingress", "Misconfigured"); event.Count != 1 {
-		t.Errorf("told %d times", event.Count)
+		t.Errorf("recorded %d times", event.Count)
 	}
 	if event := r.awaitEvent("Pod", "RELOAD"); event.InvolvedObject.Name != "controller" || event.Type != corev1.EventTypeNormal {
 		t.Errorf("%+v", event)

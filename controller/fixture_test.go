@@ -35,7 +35,7 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// limit bounds each wait of these tests; it is only reached when they fail.
+// limit bounds each wait. It only elapses when a test fails.
 const limit = 30 * time.Second
 
 // record is a log record, as the harness reads it.
@@ -52,7 +52,7 @@ type record struct {
 	Diff   string
 }
 
-// records are the lines of a log, as they are written.
+// records receives the lines of a log as they are written.
 type records struct {
 	t     *testing.T
 	lines chan record
@@ -67,7 +67,7 @@ func (r records) Write(line []byte) (int, error) {
 	return r.t.Output().Write(line)
 }
 
-// next returns the next record with that msg.
+// next returns the next record with this msg.
 func (r records) next(msg string) record {
 	r.t.Helper()
 	timeout := time.After(limit)
@@ -92,22 +92,22 @@ type running struct {
 	ports  options.Ports
 	log    records
 	stop   func() error
-	ended  func() error // waits until it ends by itself
+	ended  func() error // waits until the controller ends by itself
 }
 
-// launch starts a controller in a cluster that has what the functions create.
+// launch starts a controller in a cluster with the objects that the functions create.
 func launch(t *testing.T, dynamic bool, create ...func(*running)) *running {
 	t.Helper()
 	return launchAs(t, dynamic, func(*controller.Config) {}, create...)
 }
 
-// launchAs is launch with a look at the controller's configuration before.
+// launchAs is launch, but change may change the controller's configuration.
 func launchAs(t *testing.T, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
 	return launchUntil(t, context.Background(), dynamic, change, create...)
 }
 
-// launchUntil is launchAs with an end of the patience at the controller's end.
+// launchUntil is launchAs, but hurry bounds the graceful shutdown.
 func launchUntil(t *testing.T, hurry context.Context, dynamic bool, change func(*controller.Config), create ...func(*running)) *running {
 	t.Helper()
 	if testing.Short() {
@@ -196,7 +196,7 @@ func (r *running) describeController() {
 	r.configure(map[string]string{}, r.client.CoreV1().ConfigMaps("default").Create)
 }
 
-// configure writes the ConfigMap: data over what every test needs.
+// configure writes the ConfigMap: data, and defaults that every test needs.
 func (r *running) configure(data map[string]string, write any) {
 	r.Helper()
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "controller"}, Data: map[string]string{
@@ -231,7 +231,7 @@ func freePorts(t *testing.T) options.Ports {
 	return options.Ports{HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4}
 }
 
-// pod starts a server on an address of its own that answers with its name.
+// pod starts a server on its own address that answers with its name.
 func pod(t *testing.T, address, name string) *net.TCPAddr {
 	t.Helper()
 	listener, err := net.Listen("tcp", address+":0")
@@ -246,8 +246,7 @@ func pod(t *testing.T, address, name string) *net.TCPAddr {
 	return listener.Addr().(*net.TCPAddr)
 }
 
-// service creates a Service, its EndpointSlice and an ingress for host
-// web.example.
+// service creates a Service, its EndpointSlice and an ingress for the host web.example.
 func (r *running) service(pod *net.TCPAddr) {
 	r.Helper()
 	meta := metav1.ObjectMeta{Namespace: "default", Name: "web"}
@@ -285,7 +284,7 @@ func (r *running) move(pod *net.TCPAddr) {
 	r.must(err)
 }
 
-// awaitAnswer asks nginx for the host until it answers that.
+// awaitAnswer sends requests for web.example to nginx until it gets the answer.
 func (r *running) awaitAnswer(want string) {
 	r.Helper()
 	var got string
@@ -326,7 +325,7 @@ func (r *running) master() int {
 	return pid
 }
 
-// workers are the PIDs of those that do not drain.
+// workers returns the PIDs of the workers that are not draining.
 func (r *running) workers() []int {
 	r.Helper()
 	all, err := nginx.Workers(r.master())
@@ -340,8 +339,8 @@ func (r *running) workers() []int {
 	return pids
 }
 
-// alive says that a process runs: one that has ended and waits for its new
-// parent, as a dead master's worker may, does not.
+// alive reports whether a process runs. A zombie does not: a worker of a dead master may be one
+// until its new parent reaps it.
 func alive(pid int) bool {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
@@ -351,7 +350,7 @@ func alive(pid int) bool {
 	return err == nil && stat.State != "Z"
 }
 
-// awaitSync returns the next sync that is as wanted.
+// awaitSync returns the next sync record for which ok returns true.
 func (r *running) awaitSync(ok func(record) bool) record {
 	r.Helper()
 	for {

@@ -24,7 +24,7 @@ import (
 // it at the same time.
 type input struct {
 	atomic.Pointer[compile.Input]
-	filesChanged atomic.Bool // one of those that watchFiles follows
+	filesChanged atomic.Bool // a file that watchFiles follows may have changed
 	templateSeen string      // text of the user's template when it was last read, or the error of reading it
 }
 
@@ -42,13 +42,13 @@ func (i *input) change(change func(*compile.Input)) {
 	i.Store(&next)
 }
 
-// settings is a text that changes with the files that a configuration depends on.
+// settings returns a text that changes with the files that a configuration depends on.
 func (c *controller) settings() string {
 	return c.input.templateSeen + fmt.Sprint(c.input.Load().Databases)
 }
 
-// watchFiles requests a sync when the user's template or a GeoIP database may have changed. If they
-// cannot be watched, the controller works without that.
+// watchFiles requests a sync when the user's template or a GeoIP database may have changed. If it
+// cannot watch them, it logs the error, and the controller does not notice their changes.
 func (c *controller) watchFiles(ctx context.Context) {
 	paths := []string{layout(c.Config).GeoIP()}
 	if c.TemplateFile != "" {
@@ -58,13 +58,13 @@ func (c *controller) watchFiles(ctx context.Context) {
 		c.input.filesChanged.Store(true)
 		c.queue.Force("file-change")
 	}
-	c.input.filesChanged.Store(true) // since they were first read
+	c.input.filesChanged.Store(true) // they may have changed since they were first read
 	if err := files.Watch(ctx, c.Log, changed, paths...); err != nil {
 		c.Log.Error(err.Error())
 	}
 }
 
-// readFiles reads the files again that watchFiles follows, if any of them has changed.
+// readFiles reads the files that watchFiles follows again, if any of them may have changed.
 func (c *controller) readFiles(ctx context.Context, cluster snapshot.Snapshot) {
 	if missing := missing(c.Options); !slices.Equal(missing, c.input.Load().Missing) {
 		c.input.change(func(in *compile.Input) { in.Missing = missing })
@@ -91,7 +91,7 @@ func (c *controller) readTemplate(ctx context.Context, cluster snapshot.Snapshot
 		return
 	}
 	if err == nil {
-		err = c.takeTemplate(ctx, cluster, read)
+		err = c.adoptTemplate(ctx, cluster, read)
 	}
 	if errors.Is(err, errUndecided) {
 		c.input.filesChanged.Store(true)
@@ -101,11 +101,11 @@ func (c *controller) readTemplate(ctx context.Context, cluster snapshot.Snapshot
 	c.observer.Template(c.TemplateFile, err)
 }
 
-// errUndecided says that nginx refuses the cluster with the old template as well.
+// errUndecided means that nginx refuses the cluster with the old template, too.
 var errUndecided = errors.New("nginx refuses the cluster with the old template as well")
 
-// takeTemplate uses a template from now on if nginx accepts what it makes of the cluster.
-func (c *controller) takeTemplate(ctx context.Context, cluster snapshot.Snapshot, read *render.Template) error {
+// adoptTemplate uses a template from now on if nginx accepts the configuration that it renders.
+func (c *controller) adoptTemplate(ctx context.Context, cluster snapshot.Snapshot, read *render.Template) error {
 	before := c.input.now()
 	next := before
 	next.Template = read
@@ -126,8 +126,8 @@ func (c *controller) takeTemplate(ctx context.Context, cluster snapshot.Snapshot
 	return nil
 }
 
-// databases returns the names of the GeoIP databases in a folder, and for each path a text that
-// changes when the file does.
+// databases returns the names of the GeoIP databases in a folder, and for each path a stamp: a text
+// that changes when the file does.
 func databases(folder string) (names []string, stamps map[string]string) {
 	found, err := filepath.Glob(filepath.Join(folder, "*.mmdb"))
 	if err != nil {
@@ -144,8 +144,8 @@ func databases(folder string) (names []string, stamps map[string]string) {
 	return names, stamps
 }
 
-// missing returns the rules files of ModSecurity that do not exist. Nothing watches them: each sync
-// looks for them.
+// missing returns the rules files of ModSecurity that do not exist. They are not watched, so each
+// sync looks for them.
 func missing(o options.Options) []string {
 	return slices.DeleteFunc(render.FirewallFiles(), func(file string) bool {
 		_, err := os.Stat(o.Path(file))
@@ -153,13 +153,13 @@ func missing(o options.Options) []string {
 	})
 }
 
-// writable remembers the path at which the file of nginx's tracer could be written last.
+// writable caches the last path at which the configuration file of nginx's tracer can be written.
 type writable struct {
 	mu   sync.Mutex
 	path string
 }
 
-// check is compile.Input.Writable.
+// check implements compile.Input.Writable.
 func (w *writable) check(path string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// theirLua is code of somebody else that knows the entry scripts and the wire
-// format, and nothing that is ours alone.
+// theirLua is Lua code that implements the entry scripts and the wire format, and none of our own
+// extensions.
 var theirLua = func() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -49,8 +49,8 @@ end`,
 	return files
 }()
 
-// What only our Lua knows is asked for in vain, and does no harm.
-func TestAUsersOwnLua(t *testing.T) {
+// The controller works with Lua code that lacks our own extensions.
+func TestUsersOwnLua(t *testing.T) {
 	t.Parallel()
 	one := pod(t, "127.0.43.1", "one")
 	r := launchAs(t, true, func(c *controller.Config) {

@@ -58,7 +58,7 @@ func answer(packet []byte, names map[string]string) ([]byte, error) {
 	return message.Pack()
 }
 
-// lua is our Lua with this nameserver in the place of the machine's.
+// lua returns our Lua code, with this nameserver in place of the machine's.
 func (n nameserver) lua(t *testing.T) fs.FS {
 	t.Helper()
 	copied := fstest.MapFS{}

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// tlsPod speaks TLS itself, on an address that is a service's own, too.
+// tlsPod starts a pod that speaks TLS itself. Its address is also that of a service.
 func tlsPod(t *testing.T, address, name string) *net.TCPAddr {
 	certificate := showing(pki.New("pods").Issue(name, []string{"raw.example"}))
 	return podThat(t, address, &tls.Config{Certificates: []tls.Certificate{certificate}}, func(w http.ResponseWriter, request *http.Request) {
@@ -54,7 +54,7 @@ func TestPassthrough(t *testing.T) {
 
 	client := r.tlsClient(anyone())
 	r.awaitTLS(client, "https://raw.example/", "200 one heard raw.example", "one")
-	// Everything else is nginx's, which is told who the client is.
+	// All other connections go to nginx, which learns the client's address.
 	from := r.tlsClient(anyone())
 	from.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 77)}}
@@ -65,7 +65,7 @@ func TestPassthrough(t *testing.T) {
 		t.Errorf("over HTTP: %q", got)
 	}
 
-	// The service has another port: no worker of nginx ends for that.
+	// The service gets another port. No reload is needed.
 	workers := r.workers()
 	object, err := services.Get(t.Context(), "raw", metav1.GetOptions{})
 	r.must(err)
@@ -77,7 +77,7 @@ func TestPassthrough(t *testing.T) {
 		t.Errorf("workers %v became %v", workers, after)
 	}
 
-	// A connection that is open when the controller is told to end goes on.
+	// A connection that is open when the controller shuts down stays open.
 	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", r.ports.HTTPS), &tls.Config{ServerName: "raw.example", InsecureSkipVerify: true})
 	r.must(err)
 	defer conn.Close()
@@ -85,7 +85,7 @@ func TestPassthrough(t *testing.T) {
 	go func() { ended <- r.stop() }()
 	for r.get(r.ports.HTTP, "web.example", "/") == "127.0.0.1 over http" {
 		if t.Context().Err() != nil {
-			t.Fatal("nginx goes on")
+			t.Fatal("nginx still accepts connections")
 		}
 	}
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: last.example\r\nConnection: close\r\n\r\n")
@@ -100,7 +100,7 @@ func TestPassthrough(t *testing.T) {
 	}
 }
 
-// pass creates an ingress whose host's TLS goes to the service raw.
+// pass creates an ingress with TLS passthrough of a host to the service raw.
 func (r *running) pass(host string) {
 	r.Helper()
 	class, prefix := "nginx", networkingv1.PathTypePrefix

@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// diff returns the steps from what nginx runs on to next. With enable-serial-reloads a reload is
-// held back while workers of the previous one are left; steps without a reload are not.
+// diff returns the steps from nginx's running state to next. With enable-serial-reloads it holds
+// back a reload while old workers of the previous one are left, but not the steps without a reload.
 func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.Step, held bool) {
 	running := c.target.Running()
 	steps = plan.Diff(running, next)
@@ -26,10 +26,10 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 	// Set before the check, so that workers that end in between are noticed.
 	c.held.Store(opts.Config.EnableSerialReloads)
 	if opts.Config.EnableSerialReloads && c.target.Draining() {
-		c.Log.Info("a reload waits for the workers of the previous one")
+		c.Log.Info("a reload waits until the old workers of the previous one have ended")
 		held, err := plan.Hold(running, next)
 		if err != nil {
-			c.Log.Error("steps without a reload wait as well", "error", err.Error())
+			c.Log.Error("steps without a reload wait, too", "error", err.Error())
 			return nil, true
 		}
 		return plan.Diff(running, held), true
@@ -38,8 +38,8 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 	return steps, false
 }
 
-// apply performs the steps to next. If nginx refuses them, or must not be reloaded now, it still
-// performs those without a reload: endpoints do not wait for a broken ingress.
+// apply performs the steps to next. If nginx refuses them or must not be reloaded now, it still
+// performs those without a reload, so that endpoints do not wait for a broken ingress.
 func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
 	running, frozen := c.target.Running(), c.quarantine.Frozen()
 	var report apply.Report
@@ -60,7 +60,7 @@ func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.Sta
 	return report, errors.Join(err, holdErr)
 }
 
-// logDiff logs the changes of nginx.conf at verbosity 2, as ingress-nginx does.
+// logDiff logs the changes of nginx.conf at verbosity 2, like ingress-nginx.
 func (c *controller) logDiff(running, next []byte) {
 	if len(running) == 0 || !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
@@ -68,7 +68,7 @@ func (c *controller) logDiff(running, next []byte) {
 	c.Log.Debug("nginx.conf changes", "diff", string(diff.Diff("running", running, "next", next)))
 }
 
-// oldWorkersGone is called when the last worker that a reload retired has ended.
+// oldWorkersGone is called when the last old worker of a reload has ended.
 func (c *controller) oldWorkersGone(took time.Duration) {
 	c.Log.Info("old workers gone", "took", took)
 	c.Metrics.Phase(metrics.LastOldWorker, took)
@@ -77,7 +77,7 @@ func (c *controller) oldWorkersGone(took time.Duration) {
 	}
 }
 
-// sweep regularly removes what interrupted tests left behind, until ctx is done.
+// sweep regularly removes files that interrupted tests left behind, until ctx is done.
 func (c *controller) sweep(ctx context.Context) {
 	tick := time.NewTicker(apply.SweepEvery)
 	defer tick.Stop()

@@ -80,8 +80,8 @@ func streamOf(program *nginx.Nginx) options.Stream {
 	return options.NoStream
 }
 
-// modulesFor returns the modules that our nginx.conf needs, and those that snippets and templates for
-// ingress-nginx's image rely on.
+// modulesFor returns the modules that our nginx.conf needs, and those that snippets and templates
+// for ingress-nginx's image rely on.
 func modulesFor(o options.Options, program *nginx.Nginx) []string {
 	modules := []string{"ndk_http", "http_lua"}
 	for _, name := range []string{"http_set_misc", "http_headers_more_filter"} {
@@ -98,7 +98,8 @@ func modulesFor(o options.Options, program *nginx.Nginx) []string {
 	return modules
 }
 
-// listener returns what listens on the HTTPS port instead of nginx; nil if nginx does.
+// listener returns the proxy that listens on the HTTPS port in place of nginx; nil if nginx
+// listens.
 func listener(c Config) *passthrough.Proxy {
 	if !c.Options.EnableSSLPassthrough {
 		return nil

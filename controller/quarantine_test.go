@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// broken is a snippet that nginx refuses and that keeps nobody out.
+// broken is a snippet that nginx refuses and that denies no access.
 const broken = "add_header;"
 
-// on is an ingress for paths of a host, to the service web, with annotations:
-// names and values in turn.
+// on returns an ingress for paths of a host and the service web. annotations are pairs of names and
+// values.
 func on(name, host string, paths []string, annotations ...string) *networkingv1.Ingress {
 	ingress := withSnippet(name, "")
 	ingress.Annotations = make(map[string]string)
@@ -35,7 +35,7 @@ func on(name, host string, paths []string, annotations ...string) *networkingv1.
 	return ingress
 }
 
-// awaitPath asks nginx for a path until the answer is the wanted one.
+// awaitPath requests a path from nginx until the answer begins with want.
 func (r *running) awaitPath(host, path, want string) {
 	r.Helper()
 	var got string
@@ -57,7 +57,7 @@ func snippets(r *running) {
 	r.service(pod(r.T, "127.88.0.1", "one"))
 }
 
-// Nothing that protects less than the wanted version is served in its place.
+// In place of a refused version, nginx serves nothing that protects less.
 func TestQuarantineProtectsNoLess(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -93,8 +93,7 @@ func TestQuarantineProtectsNoLess(t *testing.T) {
 	}
 }
 
-// The paths of a new ingress that nginx refuses are not left to one that
-// protects less.
+// If nginx refuses a new ingress, its paths do not fall to another ingress that protects less.
 func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -106,7 +105,7 @@ func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	r.awaitPath("web.example", "/secret/5", "503")
 	r.awaitPath("web.example", "/secret/x", "one")
 
-	// An earlier version that protects no less stays, and new paths beside it are closed.
+	// An earlier version that protects no less stays, and the new paths are closed.
 	r.addIngress(on("app", "app.example", []string{"/"}, "proxy-body-size", "2m"))
 	r.awaitPath("app.example", "/", "one")
 	r.changeIngress(on("app", "app.example", []string{"/", "/new"}, "configuration-snippet", broken))
@@ -114,7 +113,7 @@ func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	r.awaitPath("app.example", "/", "one")
 }
 
-// What is refused for its annotations alone is not replaced by less either.
+// This is also true for versions that are refused for their annotations alone.
 func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -130,7 +129,7 @@ func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	r.awaitPath("app.example", "/admin", "one")
 }
 
-// A refused ingress is tried again when what it collided with has changed.
+// A refused ingress is tested again when the object with which it collided has changed.
 func TestQuarantineEndsWithTheCollision(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -146,10 +145,9 @@ func TestQuarantineEndsWithTheCollision(t *testing.T) {
 	r.awaitPath("app.example", "/app-status", "one")
 }
 
-// An option that the nginx of this machine has a module too old for costs the new
-// version of the ingress alone; the rest of the host stays, and the finding names
-// the module.
-func TestAModuleThatIsTooOld(t *testing.T) {
+// If a module is too old for an option, nginx refuses only the new version of the ingress. The rest
+// of the host stays, and the finding names the module.
+func TestModuleThatIsTooOld(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
 	r.addIngress(on("app", "app.example", []string{"/"}))
@@ -163,15 +161,15 @@ func TestAModuleThatIsTooOld(t *testing.T) {
 	r.awaitPath("app.example", "/beside", "one")
 }
 
-// While nginx stays as it is for want of a key, it is told of endpoints, and what
-// it has leads to pods.
-func TestEndpointsGoOnWithoutAKey(t *testing.T) {
+// While nginx keeps its configuration because of a refused key, endpoints are still updated, and
+// requests reach pods.
+func TestEndpointsAreUpdatedWhileAKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
 	r.addIngress(on("gone", "gone.example", []string{"/"}))
 	r.awaitHost("gone.example", "one")
 	update := r.client.CoreV1().ConfigMaps("default").Update
-	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/240;"}, update) // a slip of the hand
+	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/240;"}, update) // a typing error
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "nginx keeps its configuration") {
 		t.Errorf("%+v", event)
 	}
@@ -180,15 +178,15 @@ func TestEndpointsGoOnWithoutAKey(t *testing.T) {
 	r.move(pod(t, "127.88.0.2", "two"))
 	r.awaitHost("web.example", "two")
 	r.awaitHost("gone.example", "two")
-	r.awaitHost("new.example", "404") // it would lack the rules of the key
+	r.awaitHost("new.example", "404") // serving it would lack the rules of the key
 	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/24;"}, update)
 	r.awaitHost("gone.example", "404")
 	r.awaitHost("new.example", "two")
 }
 
-// An ingress that nginx took before, and refuses since a file that it names has
-// changed, answers 503; nobody else does.
-func TestWhatAnIngressNamesBreaksNginx(t *testing.T) {
+// nginx accepted an ingress, but refuses it after a change of a file that it names. Only this
+// ingress answers 503.
+func TestFileOfAnIngressBreaksNginx(t *testing.T) {
 	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules")
 	write := func(text string) {

@@ -10,25 +10,25 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// reading is the ConfigMaps that the last model was made of.
+// reading knows from which ConfigMaps and Secrets the last model was built.
 type reading struct {
 	last atomic.Pointer[model.Model]
 }
 
-// has is watch.Options.Reads.
+// has implements watch.Options.Reads.
 func (r *reading) has(configMap types.NamespacedName) bool {
 	last := r.last.Load()
 	return last != nil && last.Reads(configMap)
 }
 
-// hasSecret is watch.Options.ReadsSecret.
+// hasSecret implements watch.Options.ReadsSecret.
 func (r *reading) hasSecret(secret types.NamespacedName) bool {
 	last := r.last.Load()
 	return last != nil && last.ReadsSecret(secret)
 }
 
-// follow has changes of a model's ConfigMaps noticed from now on. Those that
-// changed since the cluster was looked at were not: they are put now.
+// follow makes the store report changes of a model's ConfigMaps from now on. It also puts changes
+// since the snapshot of the cluster, which the store did not report.
 func (r *reading) follow(m *model.Model, cluster snapshot.Snapshot, store *watch.Store) {
 	before := r.last.Swap(m)
 	for name := range m.ConfigMaps() {

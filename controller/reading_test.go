@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A ConfigMap that an annotation names is followed, also when it comes later.
+// The controller follows a ConfigMap that an annotation names, even if it is created later.
 func TestHeadersOfAConfigMapAreFollowed(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {

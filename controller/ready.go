@@ -8,16 +8,15 @@ import (
 	"windtunnel.dev/controller/apply"
 )
 
-// luaPoll is how often each worker's Lua looks for what it was sent.
+// luaPoll is the interval at which each worker's Lua polls for new configuration.
 const luaPoll = time.Second
 
-// becomeReady makes the controller ready when every worker serves what the
-// first sync brought. It has all objects that existed at the start, because
-// the store was complete by then.
+// becomeReady marks the controller as ready when every worker serves the result of the first sync.
+// That sync saw all objects that existed at the start, because the store was complete by then.
 func (c *controller) becomeReady(ctx context.Context) {
 	err := c.target.AwaitServing(ctx)
 	if errors.Is(err, apply.ErrNotTold) || err == nil && c.Options.DynamicStream() {
-		// Nobody tells, as for TCP and UDP: after one more look all have it.
+		// Workers do not report this (for TCP and UDP never). After one poll all have it.
 		pause(ctx, luaPoll)
 		err = ctx.Err()
 	}
@@ -30,8 +29,8 @@ func (c *controller) becomeReady(ctx context.Context) {
 	}
 }
 
-// check says what keeps the controller from being healthy and ready; here they
-// are one, as in ingress-nginx.
+// check returns an error if the controller is not healthy and ready. As in ingress-nginx, the two
+// are the same.
 func (c *controller) check(ctx context.Context) error {
 	if c.stopping.Load() {
 		return errors.New("the controller is shutting down")
@@ -40,7 +39,7 @@ func (c *controller) check(ctx context.Context) error {
 		return err
 	}
 	if !c.ready.Load() {
-		return errors.New("the configuration of the start is not in every worker of nginx yet")
+		return errors.New("not every worker of nginx has the initial configuration yet")
 	}
 	return nil
 }

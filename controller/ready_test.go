@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// fresh asks nginx for web.example over a connection of its own, which any
-// worker may get.
+// fresh requests web.example from nginx over a new connection, which any worker may accept.
 func (r *running) fresh() string {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", r.ports.HTTP), nil)
@@ -27,8 +26,8 @@ func (r *running) fresh() string {
 	return fmt.Sprintf("%d %s", response.StatusCode, body)
 }
 
-// From the moment in which the controller calls itself healthy, each worker
-// serves what there was at the start.
+// As soon as the controller reports that it is healthy, every worker serves all objects that
+// existed at the start.
 func TestReadyMeansServed(t *testing.T) {
 	t.Parallel()
 	for name, dynamic := range map[string]bool{"dynamic": true, "reload mode": false} {
@@ -37,7 +36,7 @@ func TestReadyMeansServed(t *testing.T) {
 			var said string
 			for end := time.Now().Add(limit); said != "ok\n"; time.Sleep(time.Millisecond) {
 				if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
-					t.Fatalf("/healthz says %q", said)
+					t.Fatalf("/healthz answers %q", said)
 				}
 			}
 			for range 100 {
@@ -46,7 +45,7 @@ func TestReadyMeansServed(t *testing.T) {
 				}
 			}
 			if got := r.get(r.ports.Health, "", "/readyz"); got != "ok\n" {
-				t.Errorf("/readyz says %q", got)
+				t.Errorf("/readyz answers %q", got)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// awaitMetrics polls /metrics until ok, and returns it.
+// awaitMetrics polls /metrics until ok returns true, and returns the text.
 func (r *running) awaitMetrics(what string, ok func(text string) bool) string {
 	r.Helper()
 	var text string
@@ -29,7 +29,7 @@ func (r *running) awaitMetrics(what string, ok func(text string) bool) string {
 	return ""
 }
 
-// withRequests has nginx tell of requests.
+// withRequests enables the metrics of requests.
 func withRequests(t *testing.T) func(*controller.Config) {
 	return func(c *controller.Config) {
 		socket := c.Options.Path(options.MetricsSocket)
@@ -64,7 +64,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "other.example") {
-		t.Error("a host of no ingress is counted")
+		t.Error("a host without an ingress is counted")
 	}
 
 	slices := r.client.DiscoveryV1().EndpointSlices("default")
@@ -76,8 +76,8 @@ func TestRequestsAreCounted(t *testing.T) {
 	r.awaitMetrics("nothing of the ingress", func(text string) bool { return !strings.Contains(text, `ingress="web"`) })
 }
 
-// A leader tells when certificates expire, and ingresses learn their address.
-func TestTheLeaderTellsOfCertificatesAndAddresses(t *testing.T) {
+// The leader serves the expiry of certificates, and writes addresses into the status of ingresses.
+func TestLeaderServesCertificatesAndWritesAddresses(t *testing.T) {
 	t.Parallel()
 	requests := withRequests(t)
 	r := launchAs(t, true, func(c *controller.Config) {
@@ -91,7 +91,7 @@ func TestTheLeaderTellsOfCertificatesAndAddresses(t *testing.T) {
 		return strings.Contains(text, `nginx_ingress_controller_ssl_expire_time_seconds{class="",host="web.example",`)
 	})
 	if !strings.Contains(text, `nginx_ingress_controller_ssl_certificate_info{class="",host="web.example",`) || !strings.Contains(text, `namespace="default",public_key_algorithm="ECDSA",secret_name="web-tls"`) {
-		t.Errorf("what is said of the certificate:\n%s", text)
+		t.Errorf("metrics of the certificate:\n%s", text)
 	}
 	ingresses := r.client.NetworkingV1().Ingresses("default")
 	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {

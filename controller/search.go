@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// search looks for the objects that nginx refuses, for as long as no other sync is due. err is what
-// serve returned. changed reports that serve would now do something else.
+// search looks for the objects that nginx refuses, until another sync is due. err is the error of
+// serve. changed means that serve would now have a different result.
 func (c *controller) search(ctx context.Context, v view, err error) (changed bool, _ error) {
 	var refusal *apply.Refusal
 	refused := errors.As(err, &refusal)
@@ -41,12 +41,13 @@ func (c *controller) test(ctx context.Context, cluster snapshot.Snapshot) (words
 		return refusal.Unwrap().Error(), true, nil
 	}
 	if err != nil {
-		c.Log.Warn("a quarantine test could not be run", "error", err.Error())
+		c.Log.Warn("a quarantine test failed to run", "error", err.Error())
 	}
 	return "", false, err
 }
 
-// try runs nginx -t on what a cluster compiles to. An *apply.Refusal says that nginx refuses it.
+// try runs nginx -t on the configuration of a cluster. The error is an *apply.Refusal if nginx
+// refuses it.
 func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, input compile.Input) error {
 	compiled, err := compile.Compile(cluster, input)
 	if err != nil {

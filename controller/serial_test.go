@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// With enable-serial-reloads the second reload waits until the workers of the
-// first have ended; what needs none does not wait.
+// With enable-serial-reloads, the second reload waits until the old workers of the first one have
+// ended. Changes without a reload do not wait.
 func TestSerialReloads(t *testing.T) {
 	t.Parallel()
 	slow, asked, release := podThatWaits(t, "127.88.0.1")
@@ -23,15 +23,15 @@ func TestSerialReloads(t *testing.T) {
 	r.log.next("ready")
 	answered := make(chan string, 1)
 	go func() { answered <- r.get(r.ports.HTTP, "web.example", "/") }()
-	<-asked // the pod has the request, and an old worker will keep it
+	<-asked // the request has reached the pod; an old worker will keep it
 	r.addIngress(withSnippet("first", ""))
 	r.awaitSync(reloaded)
 	r.addIngress(withSnippet("second", ""))
-	r.log.next("a reload waits for the workers of the previous one")
+	r.log.next("a reload waits until the old workers of the previous one have ended")
 	r.move(pod(t, "127.88.0.2", "two"))
-	r.awaitHost("first.example", "two") // an endpoint's change needs no reload
+	r.awaitHost("first.example", "two") // a change of an endpoint needs no reload
 	if got := r.get(r.ports.HTTP, "second.example", "/"); !strings.HasPrefix(got, "404") {
-		t.Errorf("while the reload waits the host answers %q", got)
+		t.Errorf("while the reload waits, the host answers %q", got)
 	}
 	release()
 	if got := <-answered; got != "waited" {
@@ -47,8 +47,8 @@ func TestSerialReloads(t *testing.T) {
 	}
 }
 
-// podThatWaits tells of its first request, and answers it when told to; others
-// it answers at once.
+// podThatWaits starts a pod. It closes asked at its first request, and answers it when release is
+// called. It answers all other requests at once.
 func podThatWaits(t *testing.T, address string) (pod *net.TCPAddr, asked <-chan struct{}, release func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address+":0")

@@ -11,10 +11,10 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// From the signal on the controller says that it is not healthy, so that no
-// new clients come, but it goes on to serve and to follow the cluster for the
-// grace period. A second signal ends that, and nginx at once.
-func TestTheGracePeriod(t *testing.T) {
+// After the first signal, the controller reports that it is not healthy, so that no new clients
+// arrive. It still serves and follows the cluster during the grace period. A second signal ends the
+// grace period, and nginx at once.
+func TestGracePeriod(t *testing.T) {
 	hurry, signal := context.WithCancel(t.Context())
 	defer signal()
 	r := launchUntil(t, hurry, true, func(c *controller.Config) {
@@ -28,7 +28,7 @@ func TestTheGracePeriod(t *testing.T) {
 	var said string
 	for end := time.Now().Add(limit); !strings.HasPrefix(said, unhealthy); time.Sleep(time.Millisecond) {
 		if said = r.get(r.ports.Health, "", "/healthz"); time.Now().After(end) {
-			t.Fatalf("/healthz says %q, want %q", said, unhealthy)
+			t.Fatalf("/healthz answers %q, want %q", said, unhealthy)
 		}
 	}
 	r.awaitAnswer("one")
@@ -36,23 +36,22 @@ func TestTheGracePeriod(t *testing.T) {
 	r.awaitAnswer("two")
 	select {
 	case err := <-ended:
-		t.Fatalf("it has not waited: %v", err)
+		t.Fatalf("the controller did not wait: %v", err)
 	default:
 	}
 	signal()
-	if err := <-ended; err != nil && !strings.Contains(err.Error(), "was terminated") { // it may be quick enough
+	if err := <-ended; err != nil && !strings.Contains(err.Error(), "was terminated") { // no error if nginx ends in time
 		t.Error(err)
 	}
 	for _, pid := range pids {
 		if alive(pid) {
-			t.Errorf("process %d is still there", pid)
+			t.Errorf("process %d still runs", pid)
 		}
 	}
 }
 
-// Requests that are under way at the end are answered; the controller ends
-// after them.
-func TestRequestsUnderWayAreAnswered(t *testing.T) {
+// On shutdown, open requests are answered before the controller ends.
+func TestOpenRequestsAreAnsweredOnShutdown(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	r := launch(t, true, func(r *running) {
 		r.deploy("slow", serve(t, "127.88.1.1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -70,17 +69,17 @@ func TestRequestsUnderWayAreAnswered(t *testing.T) {
 	go func() { ended <- r.stop() }()
 	for end := time.Now().Add(limit); !strings.Contains(r.get(r.ports.HTTP, "new.example", "/"), "refused"); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("nginx takes new connections still")
+			t.Fatal("nginx still accepts new connections")
 		}
 	}
 	select {
 	case err := <-ended:
-		t.Errorf("it ended before the request: %v", err)
+		t.Errorf("the controller ended before the request: %v", err)
 	default:
 	}
 	close(answer)
 	if got := <-answered; got != "answered" {
-		t.Errorf("the request under way is answered %q", got)
+		t.Errorf("the open request got the answer %q", got)
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)

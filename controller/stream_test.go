@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/internal/tcptest"
 )
 
-// needsStream skips where nginx cannot serve TCP and UDP.
+// needsStream skips the test if nginx cannot serve TCP and UDP.
 func needsStream(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -31,7 +31,7 @@ func needsStream(t *testing.T) {
 	}
 }
 
-// tcpPod greets with its name, and repeats each line that it gets.
+// tcpPod starts a pod that greets with its name and echoes each line.
 func tcpPod(t *testing.T, address, name string) net.Addr {
 	t.Helper()
 	return tcptest.Serve(t, address+":0", func(conn net.Conn) {
@@ -41,7 +41,7 @@ func tcpPod(t *testing.T, address, name string) net.Addr {
 	})
 }
 
-// udpPod answers each datagram with its name and what was in it.
+// udpPod starts a pod that answers each datagram with its name and the content.
 func udpPod(t *testing.T, address, name string) net.Addr {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", address+":0")
@@ -62,7 +62,7 @@ func udpPod(t *testing.T, address, name string) net.Addr {
 	return conn.LocalAddr()
 }
 
-// streamService creates a Service of one port, and its EndpointSlice.
+// streamService creates a Service with one port, and its EndpointSlice.
 func (r *running) streamService(name string, protocol corev1.Protocol, pod net.Addr) {
 	r.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.ServiceSpec{
@@ -101,7 +101,7 @@ func (r *running) streamPorts(name string, data map[string]string) {
 	r.must(err)
 }
 
-// awaitReply asks anew until the reply is the wanted one.
+// awaitReply calls ask until the reply is the wanted one.
 func (r *running) awaitReply(network string, port int, send, want string) {
 	r.Helper()
 	var got string
@@ -152,7 +152,7 @@ func TestTCPService(t *testing.T) {
 	r.streamPorts("tcp-services", map[string]string{fmt.Sprint(external): "default/db:5000", "1": "default/nothing:1"})
 	r.awaitReply("tcp", external, "hello\n", "one hello")
 
-	// What a client has is not cut by the change of endpoints.
+	// A change of endpoints does not close open connections.
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", external))
 	r.must(err)
 	defer conn.Close()
@@ -168,7 +168,7 @@ func TestTCPService(t *testing.T) {
 	r.moveStream("db", corev1.ProtocolTCP, tcpPod(t, "127.88.1.2", "two"))
 	r.awaitReply("tcp", external, "hello\n", "two hello")
 	if got := say("after"); got != "one after" {
-		t.Errorf("the open connection says %q", got)
+		t.Errorf("the open connection replies %q", got)
 	}
 	conn.Close()
 }
@@ -202,7 +202,7 @@ func TestStreamProxyProtocol(t *testing.T) {
 	r.awaitReply("tcp", in, header+"hello\n", "one hello")
 	r.awaitReply("tcp", both, header+"hello\n", "one PROXY TCP4 192.0.2.7 127.0.0.1 56324 "+fmt.Sprint(both))
 	if got := ask("tcp", out, "hello\n"); !strings.HasPrefix(got, "one PROXY TCP4 127.0.0.1 127.0.0.1 ") {
-		t.Errorf("the pod was told %q", got)
+		t.Errorf("the pod received %q", got)
 	}
 	if got := ask("tcp", in, "hello\n"); got != "EOF" && !strings.Contains(got, "reset") {
 		t.Errorf("without the header a client gets %q", got)

@@ -12,9 +12,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// What an interrupted test left behind goes five to ten minutes later, and so does
-// what comes after that.
-func TestSweepGoesOn(t *testing.T) {
+// Leftovers of interrupted tests are removed after five to ten minutes, again and again.
+func TestSweepIsRepeated(t *testing.T) {
 	root := t.TempDir()
 	leftover := filepath.Join(root, "tmp/nginx/nginx-cfg123")
 	if err := os.MkdirAll(filepath.Dir(leftover), 0o755); err != nil {
@@ -36,7 +35,7 @@ func TestSweepGoesOn(t *testing.T) {
 				time.Sleep(apply.SweepEvery)
 				synctest.Wait()
 				if _, err := os.Stat(leftover); (err == nil) != there {
-					t.Errorf("round %d: after %v the leftover is there: %v, want %v", round, time.Since(now), err == nil, there)
+					t.Errorf("round %d: after %v the leftover exists: %v, want %v", round, time.Since(now), err == nil, there)
 				}
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 // view is the cluster as one sync sees it.
 type view struct {
-	change   uint64            // the newest one in it; see watch.Ring
+	change   uint64            // number of the newest change in it; see watch.Ring
 	cluster  snapshot.Snapshot // with complete certificate chains
 	findings []model.Finding   // about those chains
 }
@@ -23,7 +23,7 @@ type view struct {
 // sync brings nginx to the present state of the cluster.
 func (c *controller) sync(ctx context.Context) error {
 	if c.limit.Wait(ctx) != nil {
-		return nil //nolint:nilerr // shutting down is no failure of the sync
+		return nil //nolint:nilerr // a shutdown is not a failure of the sync
 	}
 	now := c.look(ctx)
 	c.readFiles(ctx, now.cluster)
@@ -62,8 +62,8 @@ func certificateNames(cluster snapshot.Snapshot, fallback types.NamespacedName) 
 	return names
 }
 
-// serve brings nginx to what a cluster says, apart from objects in quarantine: quarantine, compile,
-// diff, apply, observe.
+// serve brings nginx to the state of a cluster, except for objects in quarantine. It runs the
+// stages quarantine, compile, diff, apply and observe.
 func (c *controller) serve(ctx context.Context, v view) error {
 	served, quarantined := c.quarantine.Serve(v.cluster)
 	done := observe.Sync{Began: time.Now(), Change: v.change, Partial: len(quarantined) > 0}
@@ -80,7 +80,7 @@ func (c *controller) serve(ctx context.Context, v view) error {
 	return nil
 }
 
-// perform encodes what was built, and brings nginx to it.
+// perform encodes the built configuration and brings nginx to it.
 func (c *controller) perform(ctx context.Context, built compile.Built, done *observe.Sync) {
 	began := time.Now()
 	next, err := c.compiler.Encode(built)

@@ -20,15 +20,14 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// checkTemplate returns why a user's template cannot work with this nginx, whatever the cluster
-// holds: it does not render, or writes a directive of a module that nginx does not have. Some
-// directives depend on ConfigMap keys, so a directive that a key can switch off (http2) does not
-// count.
+// checkTemplate returns an error if a user's template cannot work with this nginx for any cluster:
+// it does not render, or it writes a directive that nginx does not know. It ignores directives that
+// a ConfigMap key can switch off (http2).
 func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 	if in.Template == nil {
 		return nil
 	}
-	if err := lend(in.Options, program); err != nil {
+	if err := copyIncludes(in.Options, program); err != nil {
 		return err
 	}
 	in.Options.Config.UseHTTP2 = false
@@ -42,17 +41,18 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 	return nil
 }
 
-// proveTemplate tests a user's template with an empty cluster before anything else. If nginx refused
-// it in every sync, the controller would never become ready. A refused configuration is kept as
-// nginx.conf.next.
-func (c *controller) proveTemplate(ctx context.Context) error {
+// testTemplate tests a user's template with an empty cluster before the first sync, and then with
+// the present ConfigMap. If nginx refused the template in every sync, the controller would never
+// become ready. testTemplate keeps a refused configuration as nginx.conf.next.
+func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
 	if input.Template == nil {
 		return nil
 	}
 	clusters := []snapshot.Snapshot{{}}
 	if c.ConfigMap.Name != "" {
-		// The template may need its values. A failure to read it now must not prevent the start.
+		// The template may need values of the ConfigMap. If it cannot be read now, the start
+		// continues.
 		if config, err := c.Client.CoreV1().ConfigMaps(c.ConfigMap.Namespace).Get(ctx, c.ConfigMap.Name, metav1.GetOptions{}); err == nil {
 			clusters = append(clusters, snapshot.Snapshot{ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{c.ConfigMap: config}})
 		}
@@ -75,7 +75,8 @@ func (c *controller) proveTemplate(ctx context.Context) error {
 	return fmt.Errorf("--nginx-template: %s; the refused configuration is %s", words, kept)
 }
 
-// inTemplate returns the line of the template that writes what nginx refused.
+// inTemplate adds the position in the template to a refusal: the line that renders the refused
+// line.
 func inTemplate(template *render.Template, refusal *apply.Refusal) error {
 	line := refusal.Line()
 	if line == "" {
@@ -84,9 +85,9 @@ func inTemplate(template *render.Template, refusal *apply.Refusal) error {
 	return fmt.Errorf("%s: %s: %w", template.Place(line), line, refusal.Unwrap())
 }
 
-// lend copies files of nginx's own distribution that ingress-nginx's image has, and that templates
-// include, below the root, unless they are there already.
-func lend(opts options.Options, program *nginx.Nginx) error {
+// copyIncludes copies files of nginx's distribution below the root, unless they exist there.
+// ingress-nginx's image has these files, and templates include them.
+func copyIncludes(opts options.Options, program *nginx.Nginx) error {
 	for _, name := range []string{"mime.types", "fastcgi_params"} {
 		target := opts.Path("/etc/nginx/" + name)
 		if _, err := os.Stat(target); err == nil {
@@ -104,7 +105,7 @@ func lend(opts options.Options, program *nginx.Nginx) error {
 			err = apply.Write(target, text)
 		}
 		if err != nil {
-			return fmt.Errorf("lending %s to --nginx-template: %w", name, err)
+			return fmt.Errorf("copying %s for --nginx-template: %w", name, err)
 		}
 	}
 	return nil

@@ -11,8 +11,9 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// What an nginx cannot do is said at the start, with the template's own line.
-func TestATemplateThatCannotWorkHereIsRefusedAtTheStart(t *testing.T) {
+// The start fails if a template needs something that nginx lacks. The error has the template's
+// line.
+func TestUnsupportedTemplateIsRefusedAtTheStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
 	}

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/internal/pki"
 )
 
-// podThat starts a pod that answers as the handler says.
+// podThat starts a pod with a handler, over TLS if config is not nil.
 func podThat(t *testing.T, address string, config *tls.Config, answer http.HandlerFunc) *net.TCPAddr {
 	t.Helper()
 	listener, err := net.Listen("tcp", address+":0")
@@ -40,15 +40,15 @@ func showing(pair pki.Pair) tls.Certificate {
 	return certificate
 }
 
-// as is a client that shows a certificate.
+// as returns a client with a certificate.
 func (r *running) as(pair pki.Pair) *http.Client {
 	config := anyone()
-	// Whichever authorities the server names.
+	// The client sends it regardless of the authorities that the server names.
 	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return new(showing(pair)), nil }
 	return r.tlsClient(config)
 }
 
-func TestClientsShowCertificates(t *testing.T) {
+func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	clients, others := pki.New("clients"), pki.New("others")
 	alice, bob, revoked, stranger := clients.Issue("alice", nil), clients.Issue("bob", nil), clients.Issue("alice", nil), others.Issue("alice", nil)
@@ -93,22 +93,22 @@ func TestClientsShowCertificates(t *testing.T) {
 		{r.as(alice), "page", "200 "},
 		{nobody, "page", "302 "},
 		{r.as(alice), "closed", "403 "},
-		{nobody, "web", "200 "}, // which asks for nothing
+		{nobody, "web", "200 "}, // requests no certificate
 	} {
 		r.awaitTLS(test.client, "https://"+test.host+".example/", test.want, fakeName)
 	}
 
-	// The authority of clients is another one: that takes a reload.
+	// A change of the clients' authority needs a reload.
 	r.secret("clients", map[string][]byte{"ca.crt": others.PEM})
 	r.awaitTLS(r.as(stranger), "https://must.example/", "200 SUCCESS CN=alice of CN=others", fakeName)
 	r.awaitTLS(r.as(bob), "https://must.example/", "400 ", fakeName)
-	// Without one the host is closed, and others are not.
+	// Without an authority this host is closed, but no other.
 	r.must(r.client.CoreV1().Secrets("default").Delete(t.Context(), "clients", metav1.DeleteOptions{}))
 	r.awaitTLS(r.as(stranger), "https://must.example/", "403 ", fakeName)
 	r.awaitTLS(nobody, "https://web.example/", "200 ", fakeName)
 }
 
-func TestPodsAreMetOverTLS(t *testing.T) {
+func TestPodsWithTLS(t *testing.T) {
 	t.Parallel()
 	pods, ours, others := pki.New("pods"), pki.New("ours"), pki.New("others")
 	trusted := x509.NewCertPool()
@@ -135,8 +135,8 @@ func TestPodsAreMetOverTLS(t *testing.T) {
 	r.ingress("wrong", "", with("wrong", "pod.example"), "wrong.example")
 	r.ingress("unverified", "", map[string]string{"backend-protocol": "HTTPS", "proxy-ssl-secret": "default/wrong"}, "unverified.example")
 	r.ingress("missing", "", with("missing", "pod.example"), "missing.example")
-	// A connection that is kept is used for all hosts of a pod, whatever it was
-	// verified by, as in ingress-nginx.
+	// As in ingress-nginx, a kept-alive connection is used for all hosts of a pod, no matter how it
+	// was verified.
 	r.configure(map[string]string{"upstream-keepalive-connections": "0"}, r.client.CoreV1().ConfigMaps("default").Update)
 	client := r.tlsClient(anyone())
 	for host, want := range map[string]string{
@@ -144,12 +144,12 @@ func TestPodsAreMetOverTLS(t *testing.T) {
 	} {
 		r.awaitTLS(client, "https://"+host+".example/", want, fakeName)
 	}
-	// Mended, it is verified.
+	// After the correction, the pod passes verification.
 	r.secret("wrong", shown)
 	r.awaitTLS(client, "https://wrong.example/", "200 pod saw nginx", fakeName)
 }
 
-// The workers of nginx read passwords themselves, whoever they run as.
+// nginx's workers read password files themselves, regardless of their user.
 func TestPasswordsFromSecrets(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true)
@@ -174,8 +174,8 @@ func TestPasswordsFromSecrets(t *testing.T) {
 	r.awaitTLS(client, "https://ann:sesame@file.example/", "401 ", fakeName)
 }
 
-// Warnings about a Secret that clients will soon refuse go to the Secret.
-func TestAnExpiredCertificateIsServedAndToldOf(t *testing.T) {
+// An expired certificate is served, and a Warning on its Secret reports it.
+func TestExpiredCertificateIsServedAndReported(t *testing.T) {
 	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true)

@@ -39,8 +39,8 @@ func pairData(pair pki.Pair) map[string][]byte {
 	return map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key}
 }
 
-// ingress creates an ingress of the service web for hosts, each with an entry
-// in spec.tls that names secret; without one it has no tls section.
+// ingress creates an ingress for hosts and the service web. Each host has an entry in spec.tls that
+// names secret; if secret is empty, there is no tls section.
 func (r *running) ingress(name, secret string, annotations map[string]string, hosts ...string) {
 	r.Helper()
 	class, prefix := "nginx", networkingv1.PathTypePrefix
@@ -63,7 +63,7 @@ func (r *running) ingress(name, secret string, annotations map[string]string, ho
 	r.must(err)
 }
 
-// client asks over TLS: each request has a connection of its own.
+// tlsClient returns a client for TLS. Each request uses a new connection.
 func (r *running) tlsClient(config *tls.Config) *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -82,8 +82,8 @@ func (r *running) tlsClient(config *tls.Config) *http.Client {
 	}
 }
 
-// answer is what a URL is answered with: the status, the body, and the common
-// name of the certificate.
+// answer requests a URL and returns the status with the body, and the common name of the server's
+// certificate.
 func (r *running) answer(client *http.Client, url string) (text, certificate string) {
 	response, err := client.Get(url)
 	if err != nil {
@@ -100,8 +100,8 @@ func (r *running) answer(client *http.Client, url string) (text, certificate str
 	return fmt.Sprintf("%d %s", response.StatusCode, body), certificate
 }
 
-// awaitTLS asks until the URL is answered with that, by somebody with that
-// certificate, and not by chance: every worker has its own moment.
+// awaitTLS requests a URL until the answer and the certificate are the wanted ones, several times
+// in a row, because workers apply changes at different times.
 func (r *running) awaitTLS(client *http.Client, url, text, certificate string) {
 	r.Helper()
 	var gotText, gotCertificate string
@@ -128,7 +128,7 @@ func trusting(authority *pki.Authority) *tls.Config {
 	return &tls.Config{RootCAs: roots}
 }
 
-func TestTheNameChoosesTheCertificate(t *testing.T) {
+func TestServerNameSelectsTheCertificate(t *testing.T) {
 	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true)
@@ -150,7 +150,7 @@ func TestTheNameChoosesTheCertificate(t *testing.T) {
 	}
 	r.awaitTLS(all, "https://nobody.example/", "404", fakeName)
 
-	// A Secret that comes or is mended is served without a reload.
+	// A new or corrected Secret is served without a reload.
 	workers := fmt.Sprint(r.workers())
 	r.secret("missing", pairData(authority.Issue("of missing", []string{"missing.example"})))
 	r.awaitTLS(trusted, "https://missing.example/", "200 one", "of missing")
@@ -160,7 +160,7 @@ func TestTheNameChoosesTheCertificate(t *testing.T) {
 		t.Errorf("workers %s became %s", workers, after)
 	}
 
-	// What is gone has no certificate left.
+	// A deleted host has no certificate.
 	r.must(r.client.NetworkingV1().Ingresses("default").Delete(t.Context(), "a", metav1.DeleteOptions{}))
 	r.awaitTLS(all, "https://a.example/", "404", fakeName)
 }
@@ -183,8 +183,8 @@ func TestDefaultCertificate(t *testing.T) {
 	r.awaitTLS(all, "https://web.example/", "200 one", fakeName)
 }
 
-// A certificate is renewed while clients connect, and no handshake fails.
-func TestACertificateIsRenewedUnderLoad(t *testing.T) {
+// No handshake fails while a certificate is renewed.
+func TestCertificateIsRenewedUnderLoad(t *testing.T) {
 	t.Parallel()
 	authority := pki.New("root")
 	r := launch(t, true, func(r *running) {
@@ -259,8 +259,8 @@ func TestRedirectsToTLS(t *testing.T) {
 	}
 }
 
-// awaitRedirect asks until the URL is redirected to another or, for none,
-// answered by the pod.
+// awaitRedirect requests a URL until it redirects to another one or, if to is empty, until the pod
+// answers.
 func (r *running) awaitRedirect(client *http.Client, url, to string) {
 	r.Helper()
 	var status int

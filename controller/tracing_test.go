@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTracersHaveTheirFiles(t *testing.T) {
+func TestTracerFilesAreWritten(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true)
 	r.log.next("ready")
@@ -37,8 +37,8 @@ func TestTracersHaveTheirFiles(t *testing.T) {
 	}
 }
 
-// A path where no file can be is told of, and stops nothing.
-func TestATracersFileThatCannotBeWritten(t *testing.T) {
+// If a tracer's file cannot be written, the controller reports it and goes on.
+func TestTracerFileThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 	r.awaitAnswer("one")

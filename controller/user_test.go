@@ -7,10 +7,10 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// The controller may be root, nginx's workers are not, and serve for all that.
+// The controller may run as root, but nginx's workers never do.
 func TestWorkersAreNotRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root's nginx has workers of another user")
+		t.Skip("only an nginx started by root has workers of another user")
 	}
 	t.Parallel()
 	r := launch(t, true)

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/controller/render"
 )
 
-// answering is a template by which nginx answers every request with a text.
-// Its status server does as much as the controller needs to be content.
+// answering returns a template with which nginx answers every request with a text. Its status
+// server implements only what the controller needs.
 func answering(text string) string {
 	return `daemon off;
 worker_processes 1;
@@ -30,7 +30,7 @@ server { listen 127.0.0.1:{{ .ListenPorts.HTTP }} default_server; return 200 "` 
 `
 }
 
-func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
+func TestTemplateIsUsedAsSoonAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "nginx.tmpl")
 	write := func(text string) {
@@ -56,7 +56,7 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 	r.log.next("ready")
 	r.awaitAnswer("one")
 	write(answering("two"))
-	r.log.next("a new template holds")
+	r.log.next("the new template is in use")
 	r.awaitAnswer("two")
 
 	for name, bad := range map[string]struct{ text, want string }{
@@ -68,7 +68,7 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 			write(bad.text)
 			r := *r
 			r.T = t
-			if line := r.log.next("the new template is refused, the old one stays"); !strings.Contains(line.Error, bad.want) {
+			if line := r.log.next("the new template is refused, the old one stays in use"); !strings.Contains(line.Error, bad.want) {
 				t.Errorf("record %+v, want %s", line, bad.want)
 			}
 			if got := r.get(r.ports.HTTP, "web.example", "/"); got != "two" {
@@ -76,15 +76,15 @@ func TestATemplateIsTakenAsSoonAsItIsWritten(t *testing.T) {
 			}
 		})
 	}
-	r.service(pod(t, "127.88.0.1", "pod")) // the cluster is followed with the old one
+	r.service(pod(t, "127.88.0.1", "pod")) // changes of the cluster use the old template
 	r.awaitSync(posted)
 	write(answering("four"))
 	r.awaitAnswer("four")
 }
 
-// A template that nginx refuses is told at the start: which line of it, which
-// directive, and what came of it, which stays.
-func TestATemplateThatNginxRefusesEndsTheStart(t *testing.T) {
+// The start fails if nginx refuses the template. The error names the template's line, the directive
+// and the rendered configuration, which is kept.
+func TestStartFailsIfNginxRefusesTheTemplate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{
 		"one file": {answering("one") + "no_such_directive;\n", `my.tmpl:13: no_such_directive;: testing the configuration: [emerg] unknown directive "no_such_directive"`},
@@ -104,14 +104,14 @@ func TestATemplateThatNginxRefusesEndsTheStart(t *testing.T) {
 				}
 			}
 			if text, err := os.ReadFile(kept); err != nil || len(text) == 0 {
-				t.Errorf("%s holds %q, %v", kept, text, err)
+				t.Errorf("%s contains %q, %v", kept, text, err)
 			}
 		})
 	}
 }
 
-// What a template needs may be in the ConfigMap.
-func TestATemplateThatNeedsTheConfigMapStarts(t *testing.T) {
+// A template may need values of the ConfigMap.
+func TestTemplateThatNeedsTheConfigMap(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(answering("one"), "http {", "{{ if not .Cfg.HTTPSnippet }}no_such_directive;{{ end }}\nhttp {", 1)
 	r := launchAs(t, true, func(c *controller.Config) {
@@ -126,7 +126,7 @@ func TestATemplateThatNeedsTheConfigMapStarts(t *testing.T) {
 	r.awaitAnswer("one")
 }
 
-func TestDatabasesOfAddresses(t *testing.T) {
+func TestGeoIPDatabases(t *testing.T) {
 	t.Parallel()
 	r := launchAs(t, true, func(c *controller.Config) {
 		template, err := render.Parse("my.tmpl", []byte(strings.Replace(answering("{{ .MaxmindEditionFiles }}"), "http {", `http {
@@ -143,7 +143,7 @@ func TestDatabasesOfAddresses(t *testing.T) {
 	r.must(apply.Write(city, []byte("a database")))
 	r.awaitAnswer("[GeoLite2-City.mmdb]")
 
-	// Another content under the same name takes a reload: nginx reads it then.
+	// New content under the same name causes a reload, because nginx reads it only then.
 	r.must(apply.Write(city, []byte("another one")))
 	if sync := r.awaitSync(because("with 11 bytes")); !sync.Reload || len(sync.Why) != 1 || !strings.Contains(sync.Why[0], "GeoLite2-City.mmdb with 10 bytes") {
 		t.Errorf("sync %+v", sync)

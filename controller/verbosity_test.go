@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// At verbosity 2 what changes in nginx.conf is logged.
-func TestTheDiffIsLogged(t *testing.T) {
+// At verbosity 2, the controller logs changes of nginx.conf.
+func TestDiffIsLogged(t *testing.T) {
 	log := records{t, make(chan record, 1000)}
 	r := launchAs(t, true, func(c *controller.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -27,7 +27,7 @@ func TestTheDiffIsLogged(t *testing.T) {
 	}
 }
 
-// At verbosity 5 nginx logs all it can, unless the ConfigMap says otherwise.
+// At verbosity 5, nginx's log level is debug, unless the ConfigMap sets another one.
 func TestNginxLogsAsMuchAsTheController(t *testing.T) {
 	r := launchAs(t, true, func(c *controller.Config) { c.NginxDebug = true })
 	r.log.next("ready")

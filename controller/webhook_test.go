@@ -21,8 +21,8 @@ import (
 	"windtunnel.dev/controller/admission"
 )
 
-// withWebhook has the controller check ingresses; hook is what the API server
-// must be told.
+// withWebhook enables the controller's webhook. It fills in hook, which the test must register with
+// the API server.
 func withWebhook(t *testing.T, hook *admissionregistrationv1.ValidatingWebhook) func(*controller.Config) {
 	t.Helper()
 	stolen := httptest.NewTLSServer(nil) // has a certificate for 127.0.0.1
@@ -59,7 +59,7 @@ func withWebhook(t *testing.T, hook *admissionregistrationv1.ValidatingWebhook) 
 	}
 }
 
-// kubectl applies a manifest and returns what it says.
+// kubectl applies a manifest and returns the output.
 func (r *running) kubectl(manifest string) (string, error) {
 	r.Helper()
 	path, err := exec.LookPath("kubectl")
@@ -77,7 +77,7 @@ func (r *running) kubectl(manifest string) (string, error) {
 	return said.String(), err
 }
 
-func TestWebhookRefusesWhatCannotBeServed(t *testing.T) {
+func TestWebhookRefusesBadIngresses(t *testing.T) {
 	t.Parallel()
 	var hook admissionregistrationv1.ValidatingWebhook
 	r := launchAs(t, true, withWebhook(t, &hook))
@@ -98,7 +98,7 @@ spec:
 	}
 	said, err := r.kubectl(manifest("second", "web.example", ""))
 	if err == nil || !strings.Contains(said, `admission webhook "validate.nginx.ingress.kubernetes.io" denied the request: host "web.example" and path "/" is already defined in ingress default/web`) {
-		t.Errorf("a host that is taken: %v\n%s", err, said)
+		t.Errorf("a host of another ingress: %v\n%s", err, said)
 	}
 	said, err = r.kubectl(manifest("second", "second.example", "nginx.ingress.kubernetes.io/proxy-connect-timeout: soon"))
 	if err != nil || !strings.Contains(said, "Warning: ") || !strings.Contains(said, "proxy-connect-timeout") {

@@ -16,8 +16,8 @@ import (
 
 var snippetsAllowed = map[string]string{"allow-snippet-annotations": "true", "annotations-risk-level": "Critical"}
 
-// withSnippet is an ingress for a host of its own, to the service web, with
-// text of the user in its location.
+// withSnippet returns an ingress for its own host and the service web, with a snippet in its
+// location.
 func withSnippet(name, snippet string) *networkingv1.Ingress {
 	class, prefix := "nginx", networkingv1.PathTypePrefix
 	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
@@ -46,7 +46,7 @@ func (r *running) changeIngress(ingress *networkingv1.Ingress) {
 	r.must(err)
 }
 
-// awaitHost asks nginx for a host until the answer is the wanted one.
+// awaitHost requests a host from nginx until the answer is the wanted one.
 func (r *running) awaitHost(host, want string) {
 	r.Helper()
 	var got string
@@ -58,8 +58,7 @@ func (r *running) awaitHost(host, want string) {
 	r.Fatalf("%s answers %q, want %q", host, got, want)
 }
 
-// awaitRefusal returns the message of the Warning about an ingress that nginx
-// refuses.
+// awaitRefusal returns the message of the Warning on an ingress that nginx refuses.
 func (r *running) awaitRefusal(name string) string {
 	r.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -77,7 +76,7 @@ func (r *running) awaitRefusal(name string) string {
 
 func refused(sync record) bool { return strings.Contains(sync.Error, "[emerg]") }
 
-func TestASnippetThatBreaksNginx(t *testing.T) {
+func TestSnippetThatBreaksNginx(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
@@ -92,7 +91,8 @@ func TestASnippetThatBreaksNginx(t *testing.T) {
 		t.Errorf("the host of the refused ingress answers %q", got)
 	}
 
-	// A good ingress that becomes bad is served as it was; what comes with it and after it is served.
+	// If a good ingress becomes bad, the good version is served. Changes together with it and after
+	// it are served.
 	r.addIngress(withSnippet("changing", "add_header X-Good 1;"))
 	r.awaitHost("changing.example", "one")
 	r.changeIngress(withSnippet("changing", "add_header no_such_directive;"))
@@ -109,7 +109,7 @@ func TestASnippetThatBreaksNginx(t *testing.T) {
 		t.Errorf("metric %q, want 0", metric(got, "config_last_reload_successful"))
 	}
 
-	// Mended, they are served as they are.
+	// After a correction, they are served as written.
 	r.changeIngress(withSnippet("early", ""))
 	r.changeIngress(withSnippet("changing", ""))
 	r.awaitHost("early.example", "one")
@@ -122,7 +122,7 @@ func TestASnippetThatBreaksNginx(t *testing.T) {
 	}
 }
 
-// metric is the line of a metric without further labels.
+// metric returns the line of a metric without further labels.
 func metric(page, name string) string {
 	for line := range strings.Lines(page) {
 		if strings.HasPrefix(line, "nginx_ingress_controller_"+name+"{") {
@@ -132,11 +132,10 @@ func metric(page, name string) string {
 	return ""
 }
 
-// What breaks nginx need not be in an ingress: here it is a key of the
-// ConfigMap, and all the rest is served.
-func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
+// A key of the ConfigMap can break nginx, too. Everything else is served.
+func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 	t.Parallel()
-	const main = "worker_priority no_such_priority;" // keeps nobody out
+	const main = "worker_priority no_such_priority;" // denies no access
 	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 	r.awaitHost("web.example", "one")
 	r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
@@ -157,7 +156,8 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 		}
 	}
 
-	// A good value that becomes bad holds as it was; what comes with it and after it is served.
+	// If a good value becomes bad, the good one stays in use. Changes together with it and after it
+	// are served.
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"main-snippet": main, "server-snippet": "add_header X-Of-All first always;"}, update)
 	wantHeader("first")
@@ -171,7 +171,7 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 		t.Errorf("metric %q, want 0", line)
 	}
 
-	// Mended, it holds.
+	// After a correction, it is used.
 	r.configure(map[string]string{"server-snippet": "add_header X-Of-All third always;"}, update)
 	wantHeader("third")
 	events, err := r.client.CoreV1().Events("default").List(context.Background(), metav1.ListOptions{})
@@ -183,15 +183,15 @@ func TestAKeyOfTheConfigMapThatBreaksNginx(t *testing.T) {
 	}
 }
 
-// At the start nginx has taken nothing before: a key that it refuses then may be
-// what keeps clients out, so nothing is served without it until it is mended.
-func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
+// At the start there is no accepted value of a key. A refused key may deny access, so nothing is
+// served until it is corrected.
+func TestKeyThatBreaksNginxAtTheStart(t *testing.T) {
 	t.Parallel()
 	rules := func(denied string) map[string]string {
 		return map[string]string{"server-snippet": "deny 127.0.0.1; deny " + denied + ";"}
 	}
 	r := launch(t, true, func(r *running) {
-		r.configure(rules("192.0.2.0/240"), r.client.CoreV1().ConfigMaps("default").Update) // a slip of the hand
+		r.configure(rules("192.0.2.0/240"), r.client.CoreV1().ConfigMaps("default").Update) // a typing error
 		r.service(pod(t, "127.88.0.1", "one"))
 	})
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx keeps its configuration") {
@@ -203,7 +203,7 @@ func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
 	if !strings.Contains(failed.Error, "ConfigMap default/controller") || !strings.Contains(failed.Error, "server-snippet") {
 		t.Errorf("%+v", failed)
 	}
-	// What else changes is not served either.
+	// Other changes are not served either.
 	r.addIngress(withSnippet("beside", ""))
 	r.awaitSync(func(line record) bool { return line.Error != "" })
 	for _, host := range []string{"web.example", "beside.example"} {
@@ -212,7 +212,7 @@ func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
 		}
 	}
 	if got := r.get(r.ports.Health, "", "/healthz"); !strings.HasPrefix(got, "500") {
-		t.Errorf("it calls itself healthy: %q", got)
+		t.Errorf("the controller reports that it is healthy: %q", got)
 	}
 
 	r.configure(rules("192.0.2.0/24"), r.client.CoreV1().ConfigMaps("default").Update)
@@ -221,8 +221,8 @@ func TestAKeyThatBreaksNginxAtTheStart(t *testing.T) {
 	r.awaitHost("web.example", "one")
 }
 
-// What a key refers to may break nginx, and be mended, without a change of the key.
-func TestAKeyWhoseFileBreaksNginx(t *testing.T) {
+// A file that a key names can break nginx, and be corrected, without a change of the key.
+func TestKeyWhoseFileBreaksNginx(t *testing.T) {
 	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules")
 	write := func(text string) {
@@ -248,9 +248,8 @@ func TestAKeyWhoseFileBreaksNginx(t *testing.T) {
 	r.awaitHost("beside.example", "one")
 }
 
-// Which annotations are taken is not what nginx refuses: the ingress that
-// breaks it when it is let in is.
-func TestAnIngressThatTheConfigMapLetsIn(t *testing.T) {
+// A key lets in an ingress that breaks nginx. nginx then refuses the ingress, not the key.
+func TestIngressThatTheConfigMapLetsIn(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"annotations-risk-level": "Critical"}, r.client.CoreV1().ConfigMaps("default").Update)

@@ -24,8 +24,8 @@ type Checker struct {
 	Cluster func() snapshot.Snapshot
 	// Input returns what the configuration depends on besides the cluster.
 	Input func() compile.Input
-	// Inspect is --deep-inspect: it returns an error if a field of an ingress looks like directives
-	// of nginx.
+	// Inspect implements --deep-inspect: it returns an error if a field of an ingress looks like
+	// nginx directives.
 	Inspect func(*networkingv1.Ingress) error
 	// Serves reports whether an ingress has a class and a namespace that this controller serves.
 	Serves func(*networkingv1.Ingress) bool
@@ -41,8 +41,8 @@ type Verdict struct {
 	Cost     metrics.Admission
 }
 
-// Check decides whether an ingress may be stored. It makes its checks in the order of ingress-nginx;
-// the first that fails is the refusal.
+// Check decides whether an ingress may be stored. It runs its checks in the order of ingress-nginx.
+// The error of the first one that fails is the refusal.
 func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 	if ingress == nil || ingress.DeletionTimestamp != nil {
 		return Verdict{}
@@ -54,7 +54,7 @@ func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 		return Verdict{}
 	}
 	if c.DisableCatchAll && ingress.Spec.DefaultBackend != nil {
-		return Verdict{Refusal: fmt.Errorf("spec.defaultBackend: this controller takes none (--disable-catch-all)")}
+		return Verdict{Refusal: fmt.Errorf("spec.defaultBackend: not allowed by --disable-catch-all of this controller")}
 	}
 	cluster, input := c.Cluster(), c.Input()
 	opts, _ := compile.Options(cluster.ConfigMaps[input.ConfigMap], input) // each sync reports its findings
@@ -92,7 +92,7 @@ func about(ingress *networkingv1.Ingress, findings []model.Finding) []string {
 	var texts []string
 	object := "Ingress " + snapshot.NameOf(ingress).String()
 	for _, finding := range findings {
-		if len(texts) == mostTold {
+		if len(texts) == mostMessages {
 			return append(texts, "and more")
 		}
 		if finding.Object == object {

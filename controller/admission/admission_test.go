@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// shop is what there is before the question.
+// shop is the cluster before the review.
 const shop = `
 apiVersion: v1
 kind: Service
@@ -39,7 +39,7 @@ spec:
 
 const uid = "7d2b6f6e-0000-4000-8000-000000000001"
 
-// ingress is one with a path, from the few fields that a test is about.
+// ingress decodes the fields that a test sets; the name and UID have defaults.
 func ingress(t *testing.T, text string) *networkingv1.Ingress {
 	t.Helper()
 	made := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "new", UID: uid}}
@@ -49,7 +49,7 @@ func ingress(t *testing.T, text string) *networkingv1.Ingress {
 	return made
 }
 
-// paths is a spec with a path.
+// paths returns a spec with one path.
 func paths(host, path, pathType string) string {
 	return `spec: {rules: [{host: "` + host + `", http: {paths: [{path: '` + path + `', pathType: ` + pathType + `, backend: {service: {name: web, port: {number: 80}}}}]}}]}
 `
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 		ingress string
 		config  map[string]string
 		change  func(*Checker)
-		refusal string // empty: it is allowed
+		refusal string // empty: allowed
 		warning string
 	}{
 		"new host":                    {ingress: paths("new.example", "/", "Prefix")},
@@ -96,24 +96,24 @@ func TestCheck(t *testing.T) {
 			c.Serves = func(*networkingv1.Ingress) bool { return false }
 			c.Inspect = func(*networkingv1.Ingress) error { return errors.New("suspicious") }
 		}, refusal: "suspicious"},
-		"default backend forbidden":         {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(c *Checker) { c.DisableCatchAll = true }, refusal: "--disable-catch-all"},
-		"default backend":                   {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"},
-		"regular expression as Prefix":      {ingress: paths("new.example", "/a(/|$)(.*)", "Prefix"), refusal: `path "/a(/|$)(.*)" cannot have the pathType Prefix`, warning: "cannot have the pathType"},
-		"the same where it is allowed":      {ingress: paths("new.example", "/a.(b)", "Exact"), config: map[string]string{"strict-validate-path-type": "false"}, warning: "cannot have the pathType Exact"},
-		"regular expression of no type":     {ingress: paths("new.example", "/a(/|$)(.*)", "ImplementationSpecific")},
-		"snippet":                           {ingress: annotated(ours+"configuration-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
-		"snippet of another prefix":         {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "annotation nginx.example/server-snippet: snippets are disabled"},
-		"snippet without a prefix":          {ingress: annotated("my-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
-		"other snippet where it is allowed": {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), config: snippets},
-		"snippet where it is allowed":       {ingress: annotated(ours+`configuration-snippet: "# a"`) + paths("new.example", "/", "Prefix"), config: snippets},
-		"forbidden word":                    {ingress: annotated(ours+"rewrite-target: /secret") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotation-value-word-blocklist": "secret"}, refusal: "annotation-value-word-blocklist"},
-		"too risky":                         {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotations-risk-level": "Low"}, refusal: "risk"},
-		"prefix of another controller":      {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example"), refusal: "begin with mine.example"},
-		"prefix of its own":                 {ingress: annotated("mine.example/rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example")},
-		"bad value that is ignored":         {ingress: annotated(ours+"proxy-connect-timeout: soon") + paths("new.example", "/", "Prefix"), warning: "proxy-connect-timeout"},
-		"annotation of the past":            {ingress: annotated(ours+"influxdb-host: a") + paths("new.example", "/", "Prefix"), warning: "has no effect any more"},
-		"second canary":                     {ingress: annotated(ours+`canary: "true"`) + paths("shop.example", "/", "Prefix"), refusal: "already defined in ingress default/canary"},
-		"main ingress says it is no canary": {ingress: annotated(ours+`canary: "false"`) + paths("shop.example", "/", "Prefix"), warning: "already taken by default/old"},
+		"default backend forbidden":       {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(c *Checker) { c.DisableCatchAll = true }, refusal: "--disable-catch-all"},
+		"default backend":                 {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"},
+		"regular expression as Prefix":    {ingress: paths("new.example", "/a(/|$)(.*)", "Prefix"), refusal: `path "/a(/|$)(.*)" cannot have the pathType Prefix`, warning: "cannot have the pathType"},
+		"the same, allowed by ConfigMap":  {ingress: paths("new.example", "/a.(b)", "Exact"), config: map[string]string{"strict-validate-path-type": "false"}, warning: "cannot have the pathType Exact"},
+		"regular expression without type": {ingress: paths("new.example", "/a(/|$)(.*)", "ImplementationSpecific")},
+		"snippet":                         {ingress: annotated(ours+"configuration-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
+		"snippet of another prefix":       {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "annotation nginx.example/server-snippet: snippets are disabled"},
+		"snippet without a prefix":        {ingress: annotated("my-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
+		"other snippet, allowed":          {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), config: snippets},
+		"snippet, allowed":                {ingress: annotated(ours+`configuration-snippet: "# a"`) + paths("new.example", "/", "Prefix"), config: snippets},
+		"forbidden word":                  {ingress: annotated(ours+"rewrite-target: /secret") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotation-value-word-blocklist": "secret"}, refusal: "annotation-value-word-blocklist"},
+		"too risky":                       {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotations-risk-level": "Low"}, refusal: "risk"},
+		"prefix of another controller":    {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example"), refusal: "begin with mine.example"},
+		"its own prefix":                  {ingress: annotated("mine.example/rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example")},
+		"bad value that is ignored":       {ingress: annotated(ours+"proxy-connect-timeout: soon") + paths("new.example", "/", "Prefix"), warning: "proxy-connect-timeout"},
+		"obsolete annotation":             {ingress: annotated(ours+"influxdb-host: a") + paths("new.example", "/", "Prefix"), warning: "no longer has an effect"},
+		"second canary":                   {ingress: annotated(ours+`canary: "true"`) + paths("shop.example", "/", "Prefix"), refusal: "already defined in ingress default/canary"},
+		"main ingress with canary: false": {ingress: annotated(ours+`canary: "false"`) + paths("shop.example", "/", "Prefix"), warning: "already taken by default/old"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := checker(t, test.config)
@@ -144,14 +144,14 @@ func withPrefix(prefix string) func(*Checker) {
 	}
 }
 
-func TestNothingIsAllowed(t *testing.T) {
+func TestReviewWithoutIngressIsAllowed(t *testing.T) {
 	if v := checker(t, nil).Check(nil); v.Refusal != nil {
 		t.Error(v.Refusal)
 	}
 }
 
-// What a check cost is counted: of all ingresses of its hosts, and of the new
-// ingress alone where only that is rendered.
+// The cost of a check covers all ingresses of its hosts, or the new ingress alone if only that is
+// rendered.
 func TestCost(t *testing.T) {
 	c := checker(t, nil)
 	whole := c.Check(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
@@ -165,8 +165,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A template that cannot render the ingress refuses it.
-func TestATemplateThatFails(t *testing.T) {
+// An ingress is refused if the template fails with it.
+func TestFailingTemplate(t *testing.T) {
 	c := checker(t, nil)
 	template, err := render.Parse("my.tmpl", []byte(`{{ range .Servers }}{{ if eq .Hostname "new.example" }}{{ .NoSuchField }}{{ end }}{{ end }}`))
 	if err != nil {
@@ -183,8 +183,7 @@ func TestATemplateThatFails(t *testing.T) {
 	}
 }
 
-// A question leaves the cluster as it was.
-func TestACheckChangesNothing(t *testing.T) {
+func TestCheckDoesNotChangeTheCluster(t *testing.T) {
 	c := checker(t, nil)
 	before := c.Cluster()
 	c.Cluster = func() snapshot.Snapshot { return before }

@@ -16,14 +16,14 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Patterns of ingress-nginx: of the UID, which ends up in names of nginx's, and
-// of paths that are taken as they are.
+// Patterns of ingress-nginx: for the UID, which becomes part of names in nginx.conf, and for paths
+// that nginx matches literally.
 var (
 	uuid      = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	plainPath = regexp.MustCompile(`(?i)^/[[:alnum:]._\-/]*$`)
 )
 
-// checkAlone is what is wrong with an ingress whatever else there is.
+// checkAlone returns an error if an ingress is invalid regardless of the rest of the cluster.
 func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 	if !uuid.MatchString(string(ingress.UID)) {
 		return fmt.Errorf("metadata.uid %q: not a UUID", ingress.UID)
@@ -39,7 +39,7 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 		if prefix != annotations.DefaultPrefix && strings.HasPrefix(name, annotations.DefaultPrefix+"/") {
 			return fmt.Errorf("annotation %s: this controller's annotations begin with %s (--annotations-prefix)", name, prefix)
 		}
-		// With any prefix: it may be meant for another controller of this kind.
+		// The prefix does not matter: the annotation may be for another ingress-nginx.
 		if strings.HasSuffix(name, "-snippet") && !opts.Config.AllowSnippetAnnotations {
 			return fmt.Errorf("annotation %s: snippets are disabled by the administrator (allow-snippet-annotations)", name)
 		}
@@ -48,12 +48,12 @@ func checkAlone(ingress *networkingv1.Ingress, opts options.Options) error {
 	return err
 }
 
-// mostTold bounds the number of messages of one kind: people read the first ones,
-// and the API server drops what is too long.
-const mostTold = 20
+// mostMessages bounds the number of messages of one kind: people read only the first ones, and the
+// API server drops long texts.
+const mostMessages = 20
 
-// strangePaths are the paths that strict-validate-path-type forbids: those
-// that only a regular expression could mean.
+// strangePaths returns an error text for each path that strict-validate-path-type forbids: its
+// characters make sense only in a regular expression, but its type is Exact or Prefix.
 func strangePaths(ingress *networkingv1.Ingress) []string {
 	var found []string
 	for _, rule := range ingress.Spec.Rules {
@@ -64,7 +64,7 @@ func strangePaths(ingress *networkingv1.Ingress) []string {
 			if path.PathType == nil || *path.PathType == networkingv1.PathTypeImplementationSpecific || path.Path == "" || plainPath.MatchString(path.Path) {
 				continue
 			}
-			if len(found) == mostTold {
+			if len(found) == mostMessages {
 				return append(found, "and more")
 			}
 			found = append(found, fmt.Sprintf("path %q cannot have the pathType %s: use ImplementationSpecific", path.Path, *path.PathType))
@@ -73,14 +73,14 @@ func strangePaths(ingress *networkingv1.Ingress) []string {
 	return found
 }
 
-// warnings are about what is allowed and still not as it should be.
+// warnings returns texts about mistakes for which an ingress is not refused.
 func warnings(ingress *networkingv1.Ingress, opts options.Options) []string {
 	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(ingress.Annotations)) {
 		short, ours := strings.CutPrefix(name, prefix)
 		if ours && (strings.HasPrefix(short, "influxdb-") || short == "enable-influxdb" || short == "secure-verify-ca-secret") {
-			found = append(found, fmt.Sprintf("annotation %s has no effect any more", name))
+			found = append(found, fmt.Sprintf("annotation %s no longer has an effect", name))
 		}
 	}
 	return append(found, strangePaths(ingress)...)

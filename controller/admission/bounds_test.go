@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// What a question costs does not grow with the ingresses of other hosts.
-func TestOnlyIngressesOfItsHostsAreTried(t *testing.T) {
+// The cost of a review does not grow with the ingresses of other hosts.
+func TestOnlyIngressesOfItsHostsAreCompiled(t *testing.T) {
 	var cluster snapshot.Snapshot
 	for i := range 1000 {
 		other := ingress(t, paths(fmt.Sprintf("h%d.example", i), "/", "Prefix"))
@@ -32,11 +32,11 @@ func TestOnlyIngressesOfItsHostsAreTried(t *testing.T) {
 		kept = append(kept, other.Name)
 	}
 	if got := strings.Join(kept, " "); got != "other-7 alias" {
-		t.Errorf("%s are tried, want other-7 alias", got)
+		t.Errorf("near returns %s, want other-7 alias", got)
 	}
 }
 
-// An ingress with more paths than can be of use is refused before anything is made of it.
+// An ingress with too many paths is refused before it is compiled.
 func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	many := ingress(t, paths("h.example", "/", "Prefix"))
 	rule := many.Spec.Rules[0].HTTP
@@ -52,19 +52,18 @@ func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// While as many questions are checked as may be at once, others wait; those that
-// are not small wait before they are read.
-func TestQuestionsWaitForTheirTurn(t *testing.T) {
+// At most mostChecked reviews are checked at once; others wait.
+func TestReviewsWaitForTheirTurn(t *testing.T) {
 	inside, release := make(chan struct{}, 100), make(chan struct{})
 	w := startWebhook(t, func(*networkingv1.Ingress) Verdict {
 		inside <- struct{}{}
 		<-release
 		return Verdict{}
 	})
-	const asked = 3 * mostChecked
-	answered := make(chan int, asked)
-	for i := range asked {
-		body := question(ingressKind, fmt.Sprintf(`{"metadata":{"name":"i%d"}}`, i))
+	const reviews = 3 * mostChecked
+	answered := make(chan int, reviews)
+	for i := range reviews {
+		body := reviewBody(ingressKind, fmt.Sprintf(`{"metadata":{"name":"i%d"}}`, i))
 		go func() {
 			code, _ := w.post(t, body)
 			answered <- code
@@ -78,17 +77,17 @@ func TestQuestionsWaitForTheirTurn(t *testing.T) {
 		t.Errorf("more than %d are checked at once", mostChecked)
 	case code := <-answered:
 		t.Errorf("one was answered with %d", code)
-	case <-time.After(50 * time.Millisecond): // long enough to fail at times if it is wrong, and never if it is right
+	case <-time.After(50 * time.Millisecond): // if the limit is broken, this fails most of the time; if not, never
 	}
 	close(release)
-	for range asked {
+	for range reviews {
 		if code := <-answered; code != http.StatusOK {
 			t.Errorf("status %d", code)
 		}
 	}
 }
 
-// The server gives up on a body that does not come.
+// The server has timeouts, and refuses a review that is too large before it reads the body.
 func TestTheServerHasLimits(t *testing.T) {
 	server := Server(nil, nil, quiet)
 	if server.ReadTimeout == 0 || server.WriteTimeout == 0 || server.IdleTimeout == 0 || server.MaxHeaderBytes == 0 {
@@ -107,11 +106,11 @@ func TestTheServerHasLimits(t *testing.T) {
 	}
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("status %d before the body, want 413", answer.StatusCode)
+		t.Errorf("status %d for a large review, want 413", answer.StatusCode)
 	}
 }
 
-// neverRead is a body that never comes.
+// neverRead is a body that never arrives.
 type neverRead struct{ t *testing.T }
 
 func (n neverRead) Read([]byte) (int, error) {

@@ -17,15 +17,16 @@ import (
 	"windtunnel.dev/controller/metrics"
 )
 
-// largest is the size that a question may not reach: objects of the API are
-// much smaller, and a question has an old and a new one.
+// largest is the size, in bytes, from which a review is refused. API objects are much smaller, and
+// a review contains an old and a new one.
 const largest = 9 << 20
 
-// small is the size, in bytes, up to which a review is read without waiting. Most have a few KB.
+// small is the size, in bytes, up to which a review is read without waiting for a turn. Most
+// reviews have a few KB.
 const small = 256 << 10
 
-// Bounds on concurrency. Reading a large review takes several times its size in
-// memory, and a check keeps one CPU busy.
+// Bounds on concurrency. Reading a large review needs several times its size in memory, and a check
+// keeps one CPU busy.
 const (
 	mostRead    = 8                // reviews that are not small
 	mostChecked = 2                // checks
@@ -35,8 +36,8 @@ const (
 // turns is a semaphore.
 type turns chan struct{}
 
-// take waits for a turn. The error says that there was none in time.
-func (t turns) take(ctx context.Context) error {
+// acquire waits for a turn. It returns an error after patience.
+func (t turns) acquire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
@@ -47,45 +48,46 @@ func (t turns) take(ctx context.Context) error {
 	}
 }
 
-func (t turns) leave() { <-t }
+func (t turns) release() { <-t }
 
-// Handler answers AdmissionReviews (admission.k8s.io/v1) on any path. Each
-// answer is told to done.
+// Handler answers AdmissionReviews (admission.k8s.io/v1) on any path. It calls done for each
+// answer.
 func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admission), log *slog.Logger) http.Handler {
 	reading, checking := make(turns, mostRead), make(turns, mostChecked)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		if r.ContentLength < 0 || r.ContentLength > small {
-			if err := reading.take(r.Context()); err != nil {
+			if err := reading.acquire(r.Context()); err != nil {
 				http.Error(w, err.Error(), http.StatusServiceUnavailable)
 				return
 			}
-			defer reading.leave()
+			defer reading.release()
 		}
 		review, code, err := read(w, r)
 		if err != nil {
 			http.Error(w, err.Error(), code)
 			return
 		}
-		if err := checking.take(r.Context()); err != nil {
+		if err := checking.acquire(r.Context()); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		defer checking.leave()
-		question := review.Request
-		verdict := judge(question, check)
+		defer checking.release()
+		request := review.Request
+		verdict := judge(request, check)
 		cost := verdict.Cost
-		cost.Namespace, cost.Ingress = question.Namespace, question.Name
+		cost.Namespace, cost.Ingress = request.Namespace, request.Name
 		cost.Refused, cost.Roundtrip = verdict.Refusal != nil, time.Since(began)
 		done(cost)
 		if verdict.Refusal != nil {
-			log.Info("admission refused", "ingress", question.Namespace+"/"+question.Name, "operation", string(question.Operation), "reason", verdict.Refusal.Error())
+			log.Info("admission refused", "ingress", request.Namespace+"/"+request.Name, "operation", string(request.Operation), "reason", verdict.Refusal.Error())
 		}
 		answer(w, review, verdict)
 	})
 }
 
-// read is the question of a request, or the status to answer with.
+// read reads the review from a request. If it returns an error, the int is the HTTP status to
+// answer with.
 func read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview, int, error) {
 	if r.ContentLength >= largest {
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the AdmissionReview has %d bytes or more", largest)
@@ -110,14 +112,13 @@ func read(w http.ResponseWriter, r *http.Request) (*admissionv1.AdmissionReview,
 	return review, 0, nil
 }
 
-// judge reads the ingress and has it checked. Deletions, which have none, are
-// always allowed.
-func judge(question *admissionv1.AdmissionRequest, check func(*networkingv1.Ingress) Verdict) Verdict {
-	if len(question.Object.Raw) == 0 || question.Operation == admissionv1.Delete {
+// judge decodes the ingress and checks it. Deletions contain no ingress and are always allowed.
+func judge(request *admissionv1.AdmissionRequest, check func(*networkingv1.Ingress) Verdict) Verdict {
+	if len(request.Object.Raw) == 0 || request.Operation == admissionv1.Delete {
 		return Verdict{}
 	}
 	ingress := new(networkingv1.Ingress)
-	if err := json.Unmarshal(question.Object.Raw, ingress); err != nil {
+	if err := json.Unmarshal(request.Object.Raw, ingress); err != nil {
 		return Verdict{Refusal: fmt.Errorf("not an Ingress: %w", err)}
 	}
 	return check(ingress)
@@ -139,5 +140,5 @@ func answer(w http.ResponseWriter, review *admissionv1.AdmissionReview, v Verdic
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Write(text) // an API server that is gone needs no answer
+	w.Write(text) // an error means that the API server has closed the connection
 }

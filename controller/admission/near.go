@@ -12,9 +12,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// near returns the cluster with only those ingresses that share a host or alias with
-// the new one. The others do not affect whether it can be served, so the cost of a
-// review depends on its own hosts, not on the size of the cluster.
+// near returns the cluster with only those ingresses that share a host or alias with the new one.
+// The others do not affect whether it can be served. So the cost of a review depends on the hosts
+// of the new ingress, not on the size of the cluster.
 func near(cluster snapshot.Snapshot, ingress *networkingv1.Ingress, opts options.Options) snapshot.Snapshot {
 	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
 	wanted := make(map[string]bool)
@@ -31,8 +31,8 @@ func near(cluster snapshot.Snapshot, ingress *networkingv1.Ingress, opts options
 	return cluster
 }
 
-// names returns the hosts and aliases of an ingress, without the www. that
-// from-to-www-redirect may add. The empty name stands for all other names.
+// names returns the hosts and aliases of an ingress, without the www. that from-to-www-redirect may
+// add. The empty name means the catch-all server.
 func names(ingress *networkingv1.Ingress, prefix string) []string {
 	var all []string
 	for _, rule := range ingress.Spec.Rules {

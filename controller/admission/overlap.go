@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// with is the cluster after an ingress was stored: it takes the place of its
-// earlier version.
+// with returns the cluster as it is after an ingress is stored. The ingress replaces its earlier
+// version.
 func with(cluster snapshot.Snapshot, ingress *networkingv1.Ingress) snapshot.Snapshot {
 	name := snapshot.NameOf(ingress)
 	others := slices.DeleteFunc(slices.Clone(cluster.Ingresses), func(other *networkingv1.Ingress) bool { return snapshot.NameOf(other) == name })
@@ -22,7 +22,7 @@ func with(cluster snapshot.Snapshot, ingress *networkingv1.Ingress) snapshot.Sna
 	return cluster
 }
 
-// place is where requests are answered.
+// place is a host and a path for which an ingress answers requests.
 type place struct{ host, path string }
 
 func places(ingress *networkingv1.Ingress) []place {
@@ -38,8 +38,8 @@ func places(ingress *networkingv1.Ingress) []place {
 	return all
 }
 
-// overlap refuses an ingress for a host and path that another one has, unless
-// one of the two is the canary of the other.
+// overlap returns an error if another ingress has a host and path of this one. An ingress and its
+// canary may share them.
 func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts options.Options) error {
 	wanted := make(map[place]bool)
 	for _, place := range places(ingress) {
@@ -49,13 +49,13 @@ func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts op
 		return nil
 	}
 	key := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/canary"
-	says, canary := saysCanary(ingress, key)
+	annotated, canary := canaryAnnotation(ingress, key)
 	for _, other := range all {
 		if snapshot.NameOf(other) == snapshot.NameOf(ingress) {
 			continue
 		}
-		otherSays, otherCanary := saysCanary(other, key)
-		if (says || otherSays) && !(canary && otherCanary) {
+		otherAnnotated, otherCanary := canaryAnnotation(other, key)
+		if (annotated || otherAnnotated) && !(canary && otherCanary) {
 			continue
 		}
 		for _, place := range places(other) {
@@ -67,8 +67,8 @@ func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts op
 	return nil
 }
 
-// saysCanary tells whether an ingress says if it is a canary, and whether it is one.
-func saysCanary(ingress *networkingv1.Ingress, key string) (says, is bool) {
-	is, err := strconv.ParseBool(ingress.Annotations[key])
-	return err == nil, is
+// canaryAnnotation reports whether an ingress has a valid canary annotation, and its value.
+func canaryAnnotation(ingress *networkingv1.Ingress, key string) (valid, value bool) {
+	value, err := strconv.ParseBool(ingress.Annotations[key])
+	return err == nil, value
 }

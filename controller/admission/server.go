@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Server is an HTTPS server for the webhook: TLS 1.2 or newer, HTTP/1.1. Its
-// certificate is read again when its files change.
+// Server returns an HTTPS server for the webhook: TLS 1.2 or newer, HTTP/1.1. It loads its
+// certificate again when the files change.
 func Server(handler http.Handler, certificate *Certificate, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -25,12 +25,12 @@ func Server(handler http.Handler, certificate *Certificate, log *slog.Logger) *h
 		MaxHeaderBytes:    64 << 10,
 		Protocols:         protocols,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get},
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // handshakes that clients break off
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mostly handshakes that clients abort
 	}
 }
 
-// readTimeout is how long a client may take to send a review. The client is the API
-// server, which is usually close.
+// readTimeout bounds how long a client takes to send a review. The client is the API server, which
+// usually is nearby.
 const readTimeout = 10 * time.Second
 
 // Serve answers until the server is closed.
@@ -41,8 +41,7 @@ func Serve(server *http.Server, listener net.Listener) error {
 	return nil
 }
 
-// Certificate is a certificate and its key in files that may be replaced at
-// any time.
+// Certificate is a certificate and its key, in files that may be replaced at any time.
 type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
@@ -52,7 +51,7 @@ type Certificate struct {
 	current *tls.Certificate
 }
 
-// version tells a pair of files from another in their place.
+// version identifies a version of the two files.
 type version struct{ cert, key stamp }
 
 type stamp struct {
@@ -73,7 +72,7 @@ func Load(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
 func (c *Certificate) version() (version, error) {
 	var v version
 	for file, stamp := range map[string]*stamp{c.certFile: &v.cert, c.keyFile: &v.key} {
-		info, err := os.Stat(file) // what a symbolic link leads to
+		info, err := os.Stat(file) // follows symbolic links
 		if err != nil {
 			return v, err
 		}
@@ -91,8 +90,9 @@ func (c *Certificate) load(now version) error {
 	return nil
 }
 
-// get is tls.Config.GetCertificate. Looking at two files costs nothing beside
-// a handshake; files that cannot be read leave the certificate as it was.
+// get implements tls.Config.GetCertificate. It checks the files at each handshake: two calls of
+// stat are cheap compared with a handshake. If a file cannot be read, it returns the previous
+// certificate.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		err = c.load(now)
 	}
 	if err != nil {
-		c.log.Warn("the webhook's certificate could not be read again; the earlier one is served", "error", err.Error())
+		c.log.Warn("the webhook's certificate could not be reloaded; the previous one is used", "error", err.Error())
 	}
 	return c.current, nil
 }

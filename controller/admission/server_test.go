@@ -88,13 +88,13 @@ func (w webhook) post(t *testing.T, body []byte) (int, string) {
 		t.Fatal(err)
 	}
 	if response.ProtoMajor != 1 {
-		t.Errorf("it speaks %s", response.Proto)
+		t.Errorf("the server speaks %s", response.Proto)
 	}
 	return response.StatusCode, string(text)
 }
 
-// question is a body; kind and object are JSON.
-func question(kind, object string) []byte {
+// reviewBody returns an AdmissionReview; kind and object are JSON.
+func reviewBody(kind, object string) []byte {
 	return fmt.Appendf(nil, `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u1","operation":"CREATE","namespace":"shop","name":"web","kind":%s,"object":%s}}`, kind, object)
 }
 
@@ -110,7 +110,7 @@ func TestHandler(t *testing.T) {
 	})
 	ask := func(object string) *admissionv1.AdmissionResponse {
 		t.Helper()
-		code, text := w.post(t, question(ingressKind, object))
+		code, text := w.post(t, reviewBody(ingressKind, object))
 		var review admissionv1.AdmissionReview
 		if err := json.Unmarshal([]byte(text), &review); err != nil || code != http.StatusOK || review.Kind != "AdmissionReview" || review.Response == nil {
 			t.Fatalf("%d %s: %v", code, text, err)
@@ -133,7 +133,7 @@ func TestHandler(t *testing.T) {
 		t.Errorf("cost %+v", cost)
 	}
 	if r := ask(`{"spec":7}`); r.Allowed || r.Result.Code != 400 || r.Result.Reason != "BadRequest" {
-		t.Errorf("no ingress: %+v", r)
+		t.Errorf("an invalid ingress: %+v", r)
 	}
 	if r := ask(`null`); !r.Allowed {
 		t.Errorf("a deletion: %+v", r)
@@ -146,12 +146,12 @@ func TestTransportErrors(t *testing.T) {
 		body []byte
 		code int
 	}{
-		"no JSON":      {[]byte("hello"), 400},
+		"not JSON":     {[]byte("hello"), 400},
 		"no review":    {[]byte("{}"), 400},
 		"no request":   {[]byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"}`), 400},
-		"no ingress":   {question(`{"group":"","version":"v1","kind":"Service"}`, "{}"), 500},
+		"not ingress":  {reviewBody(`{"group":"","version":"v1","kind":"Service"}`, "{}"), 500},
 		"9 MiB":        {bytes.Repeat([]byte(" "), 9<<20), 413},
-		"almost 9 MiB": {append(question(ingressKind, "{}"), bytes.Repeat([]byte(" "), 9<<20-1-len(question(ingressKind, "{}")))...), 200},
+		"almost 9 MiB": {append(reviewBody(ingressKind, "{}"), bytes.Repeat([]byte(" "), 9<<20-1-len(reviewBody(ingressKind, "{}")))...), 200},
 	} {
 		if code, text := w.post(t, test.body); code != test.code {
 			t.Errorf("%s: %d %s, want %d", name, code, text, test.code)
@@ -178,13 +178,13 @@ func TestTLS(t *testing.T) {
 	}
 	expect("at first", w.serial)
 	if _, err := serial(&tls.Config{MaxVersion: tls.VersionTLS11}); err == nil {
-		t.Error("it speaks TLS 1.1")
+		t.Error("the server speaks TLS 1.1")
 	}
 	if err := os.WriteFile(w.cert, []byte("half a cert"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	expect("while it is being replaced", w.serial)
-	expect("when it was replaced", issue(t, w.cert, w.key))
+	expect("after it was replaced", issue(t, w.cert, w.key))
 	if err := os.Remove(w.key); err != nil {
 		t.Fatal(err)
 	}
@@ -196,10 +196,10 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Whatever is asked, there is an answer.
+// No review makes the check panic.
 func FuzzReview(f *testing.F) {
-	f.Add(question(ingressKind, `{"metadata":{"name":"a","uid":"`+uid+`"},"spec":{"rules":[{"host":"a","http":{"paths":[{"path":"/","backend":{}}]}}]}}`))
-	f.Add(question(ingressKind, `{"spec":{"defaultBackend":{}}}`))
+	f.Add(reviewBody(ingressKind, `{"metadata":{"name":"a","uid":"`+uid+`"},"spec":{"rules":[{"host":"a","http":{"paths":[{"path":"/","backend":{}}]}}]}}`))
+	f.Add(reviewBody(ingressKind, `{"spec":{"defaultBackend":{}}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var review admissionv1.AdmissionReview
 		if json.Unmarshal(body, &review) != nil || review.Request == nil {

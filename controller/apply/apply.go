@@ -1,7 +1,7 @@
-// Package apply makes nginx be what a plan says. It stands between the plan
-// and the nginx process with its files and its control port. Its one rule: the
-// running state advances with each step that is done, so that whatever fails,
-// the next plan starts from what nginx really has.
+// Package apply brings nginx to the state that a plan asks for. It stands between the plan and the
+// nginx process with its files and its control port. Its one rule: the running state advances with
+// each step that succeeds, so that the next plan starts from the real state of nginx even after a
+// failure.
 package apply
 
 import (
@@ -19,8 +19,8 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// Target is one nginx: its files below a root directory, its process once the
-// first step has started it, and what it runs.
+// Target is one nginx: its files below a root directory, its process (the first step starts it),
+// and the state that it runs on.
 type Target struct {
 	nginx       *nginx.Nginx
 	layout      Layout
@@ -36,42 +36,40 @@ type Target struct {
 
 	draining atomic.Int32 // reloads whose old workers have not ended
 
-	sequence atomic.Uint64 // the number that Lua gave the newest backends; 0 if it gives none
+	sequence atomic.Uint64 // the number that Lua gave to the newest backends; 0 if it gives none
 
 	mu      sync.Mutex
 	process *nginx.Process // nil before the start
 	running plan.State
 }
 
-// Options of a Target.
+// Options configure a Target.
 type Options struct {
 	Nginx      *nginx.Nginx
 	Layout     Layout
-	StatusPort int          // of nginx's status server on 127.0.0.1, which takes the POSTs
-	StreamPort int          // of nginx's stream block on 127.0.0.1, which takes TCP and UDP backends
-	Retry      wait.Backoff // of a POST; see Retry
-	// Secret is what Lua asks of whoever changes what nginx serves; empty: it asks
-	// for nothing.
+	StatusPort int          // of nginx's status server on 127.0.0.1, which receives the POSTs
+	StreamPort int          // of nginx's stream block on 127.0.0.1, which receives TCP and UDP backends
+	Retry      wait.Backoff // for POSTs; see Retry
+	// Secret authenticates changes to nginx's Lua code. It is empty if the Lua code requires none.
 	Secret string
-	// Passthrough is our own TLS listener; nil where nginx listens itself.
+	// Passthrough is our own TLS listener; nil if nginx listens itself.
 	Passthrough *passthrough.Proxy
-	Stderr      io.Writer // what nginx writes to its standard error
-	// Drained, if not nil, is told how long after the signal of a reload the
-	// last of its old workers ended.
+	Stderr      io.Writer // receives nginx's standard error
+	// Drained, if not nil, is called when the last old worker of a reload has ended. took counts
+	// from the signal of the reload.
 	Drained func(took time.Duration)
-	// Complain is told at once, and each time, what nginx's Lua says against
-	// what it is sent. It is called by Do.
+	// Complain is called by Do, at once and each time nginx's Lua complains about what it was sent.
 	Complain func(Complaint)
 }
 
-// Retry is how ingress-nginx repeats a POST that failed: after 1 s, each pause
-// 1.3 times the last one and up to a tenth longer, as often as
-// --dynamic-configuration-retries says.
+// Retry returns the backoff that ingress-nginx uses for a failed POST: the first pause is 1 s, each
+// further one is 1.3 times as long, and each gets up to 10 % of jitter. retries is the value of
+// --dynamic-configuration-retries.
 func Retry(retries int) wait.Backoff {
 	return wait.Backoff{Steps: 1 + retries, Duration: time.Second, Factor: 1.3, Jitter: 0.1}
 }
 
-// New returns a target whose nginx does not run yet.
+// New returns a target whose nginx is not running yet.
 func New(o Options) *Target {
 	if o.Complain == nil {
 		o.Complain = func(Complaint) {}
@@ -91,8 +89,8 @@ func New(o Options) *Target {
 	}
 }
 
-// Do performs the steps in order and stops at the first that fails. The report
-// tells of what was done, in both cases. It is not for concurrent use.
+// Do performs the steps in order and stops at the first one that fails. In both cases the report
+// describes what was done. Do is not safe for concurrent use.
 func (t *Target) Do(ctx context.Context, steps []plan.Step) (Report, error) {
 	var report Report
 	for _, step := range steps {
@@ -119,23 +117,23 @@ func (t *Target) do(ctx context.Context, step plan.Step, report *Report) error {
 	case plan.SendStream:
 		return t.sendStream(ctx, step.Next.Stream.Body(), report)
 	default:
-		return fmt.Errorf("a plan's step of kind %q is unknown to apply", step.Kind)
+		return fmt.Errorf("unknown kind of plan step: %q", step.Kind)
 	}
 }
 
-// Running is what nginx has: the zero State before the first start.
+// Running returns the state that nginx runs on; the zero State before the first start.
 func (t *Target) Running() plan.State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.running
 }
 
-// Ended is closed when an nginx that was started has ended, by itself or by
-// Quit.
+// Ended returns a channel that is closed when nginx has ended, by itself or by Quit. It stays open
+// while nginx has not been started.
 func (t *Target) Ended() <-chan struct{} { return t.ended }
 
-// Quit ends nginx gracefully: its workers finish their requests until ctx is
-// done. It returns when none of its processes is left.
+// Quit shuts nginx down gracefully: its workers may finish their requests until ctx is done. It
+// returns when no nginx process is left.
 func (t *Target) Quit(ctx context.Context) error {
 	var passed sync.WaitGroup
 	defer passed.Wait()

@@ -22,15 +22,15 @@ import (
 	"windtunnel.dev/internal/port"
 )
 
-// fixture is a target with a real nginx. The status server is not nginx's but
-// the test's, which answers POSTs as it is told.
+// fixture is a target with a real nginx. The status server belongs to the test and answers POSTs as
+// configured.
 type fixture struct {
 	*testing.T
 	target *Target
 	layout Layout
-	port   int          // that nginx listens on
-	refuse atomic.Int32 // POSTs to refuse from now on
-	posted []string     // the bodies taken
+	port   int          // of nginx
+	refuse atomic.Int32 // number of POSTs to refuse from now on
+	posted []string     // paths and bodies of accepted POSTs
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -84,8 +84,7 @@ func freePort(t *testing.T) int {
 	return free
 }
 
-// state is one in which nginx answers with the text and has been posted
-// backends.
+// state returns a state in which nginx answers with the text and has these backends.
 func (f *fixture) state(answer, backends string) plan.State {
 	root := f.layout.Root
 	return plan.State{
@@ -112,12 +111,12 @@ http {
 	}
 }
 
-// list is backends of which the text is the body.
+// list returns backends whose body is the text.
 func list(body string) wire.List {
 	return wire.List{{JSON: []byte(strings.Trim(body, "[]"))}}
 }
 
-// reach does what a sync does.
+// reach brings nginx to a state, like a sync.
 func (f *fixture) reach(next plan.State) (Report, error) {
 	return f.target.Do(f.Context(), plan.Diff(f.target.Running(), next))
 }
@@ -132,7 +131,7 @@ func (f *fixture) must(report Report, err error) Report {
 
 func (f *fixture) wantAnswer(want string) {
 	f.Helper()
-	// A connection of its own: an idle one belongs to an old worker.
+	// Use a new connection: an idle one belongs to an old worker.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/", f.port))
 	if err != nil {
@@ -157,7 +156,7 @@ func TestStartThenReload(t *testing.T) {
 	if p := report.Phases; report.Started || !report.Reloaded || p.Test <= 0 || p.Signal <= 0 || p.FirstWorker <= 0 {
 		t.Errorf("report of the reload: %+v", report)
 	}
-	// At once: a reload is done when no old worker accepts any more.
+	// No wait is needed: a reload returns when no old worker accepts connections.
 	for range 20 {
 		f.wantAnswer("two")
 	}
@@ -170,7 +169,7 @@ func TestHalfFailedApplyIsCompleted(t *testing.T) {
 	f := newFixture(t)
 	f.must(f.reach(f.state("one", "[1]")))
 
-	f.refuse.Store(3) // as often as it is tried
+	f.refuse.Store(3) // all tries
 	next := f.state("two", "[2]")
 	report, err := f.reach(next)
 	if err == nil || !strings.Contains(err.Error(), "dictionary is full") || !report.Reloaded || len(report.Posts) > 0 {
@@ -251,7 +250,7 @@ func (f *fixture) wantFile(path string, want []byte) {
 	f.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != string(want) {
-		f.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+		f.Errorf("%s contains %q (%v), want %q", path, got, err, want)
 	}
 }
 
@@ -268,6 +267,6 @@ func TestEnded(t *testing.T) {
 	}
 	<-f.target.Ended()
 	if _, err := f.reach(f.state("two", "[]")); err == nil {
-		t.Error("a reload of an nginx that has ended is no error")
+		t.Error("no error for a reload of an nginx that has ended")
 	}
 }

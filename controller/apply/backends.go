@@ -14,41 +14,42 @@ const (
 	deltaPath    = "/configuration/backends/delta"
 )
 
-// postBackends sends what changed, where that is enough, or all backends.
+// postBackends sends the delta if the step has one and nginx accepts it, and all backends
+// otherwise.
 func (t *Target) postBackends(ctx context.Context, step plan.Step, report *Report) error {
 	if step.Delta != nil && t.postDelta(ctx, step.Delta, report) {
 		return nil
 	}
-	said, err := t.post(ctx, backendsPath, step.Next.Backends.Body(), report)
+	answer, err := t.post(ctx, backendsPath, step.Next.Backends.Body(), report)
 	if err != nil {
 		return err
 	}
-	t.number(said)
+	t.number(answer)
 	return nil
 }
 
-// postDelta says whether nginx took it. It is not tried twice: if nginx has
-// other backends than we believe, or took it and only its answer got lost, it
-// refuses, and all backends are to be sent.
+// postDelta sends a delta and reports whether nginx accepted it. It does not retry: nginx refuses
+// the delta if its backends are not the ones we expect, which is also the case if it accepted the
+// delta and only its answer was lost. The caller then sends all backends.
 func (t *Target) postDelta(ctx context.Context, delta []byte, report *Report) bool {
 	base := t.sequence.Load()
 	if base == 0 {
-		return false // Lua code of others
+		return false // Lua code that is not ours
 	}
 	began := time.Now()
-	said, err := t.postOnce(ctx, fmt.Sprintf("%s?base=%d", deltaPath, base), delta)
+	answer, err := t.postOnce(ctx, fmt.Sprintf("%s?base=%d", deltaPath, base), delta)
 	if err != nil {
 		return false
 	}
-	t.number(said)
+	t.number(answer)
 	report.Posts = append(report.Posts, Post{Path: deltaPath, Bytes: len(delta), Took: time.Since(began)})
 	return true
 }
 
-// number keeps the number that Lua gave the newest backends. Lua code of
-// others gives none.
-func (t *Target) number(said string) {
-	sequence, err := strconv.ParseUint(said, 10, 64)
+// number stores the number that Lua gave to the newest backends. Lua code that is not ours gives
+// none.
+func (t *Target) number(answer string) {
+	sequence, err := strconv.ParseUint(answer, 10, 64)
 	if err != nil {
 		sequence = 0
 	}

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// Check says what keeps nginx from being healthy by ingress-nginx's rules: its
-// PID file names a live process, and its Lua has been given backends.
+// Check returns nil if nginx is healthy by ingress-nginx's rules: its PID file names a live
+// process, and its Lua code has received backends.
 func (t *Target) Check(ctx context.Context) error {
 	text, err := os.ReadFile(t.layout.PID())
 	if err != nil {
-		return fmt.Errorf("nginx does not run: %w", err)
+		return fmt.Errorf("nginx is not running: %w", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {

@@ -38,10 +38,10 @@ func TestCheck(t *testing.T) {
 		}
 	}
 
-	want("nginx does not run")
+	want("nginx is not running")
 	pid("no number")
 	want("nginx's PID")
-	pid("2147483646\n") // beyond the kernel's largest
+	pid("2147483646\n") // larger than any PID
 	want("nginx's master process 2147483646")
 	pid(fmt.Sprintln(os.Getpid()))
 	want("")

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Complaint is what nginx's Lua said against something that it was sent: that
-// there is no memory for it, or that it took the place of something else. In
-// the end it may have taken it all the same.
+// Complaint is a message of nginx's Lua about something that it was sent: there is no memory for
+// it, or it evicted something else. nginx may have accepted it nevertheless, at once or in a later
+// try.
 type Complaint struct {
-	Path string // of the POST
+	Path string // of the POST, or "stream"
 	Text string // one line
 }
 
-// notTaken is an answer other than 201.
-type notTaken struct {
-	status string // such as 400 Bad Request
-	said   string
+// rejection is the error of a POST with an answer other than 201.
+type rejection struct {
+	status string // for example, 400 Bad Request
+	body   string
 }
 
-func (n *notTaken) Error() string {
-	return strings.TrimSuffix(fmt.Sprintf("nginx answered %s instead of 201: %s", n.status, n.said), ": ")
+func (r *rejection) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("nginx answered %s instead of 201: %s", r.status, r.body), ": ")
 }
 
-// reason is what Lua said, or the status where it said nothing: nginx's own
-// answers are pages for browsers.
-func (n *notTaken) reason() string {
-	if n.said == "" || strings.ContainsAny(n.said, "<\n") {
-		return n.status
+// reason returns Lua's message. It returns the status if there is none, or if the body is one of
+// nginx's own HTML pages.
+func (r *rejection) reason() string {
+	if r.body == "" || strings.ContainsAny(r.body, "<\n") {
+		return r.status
 	}
-	return n.said
+	return r.body
 }

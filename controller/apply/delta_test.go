@@ -14,7 +14,7 @@ import (
 
 const takesDeltas = `, "report_workers": true, "backends_delta": true, "backends_sync": "push"`
 
-// deltaState is one with so many backends, of which the last has another port.
+// deltaState returns a state with n backends on port 80 and a last one on the given port.
 func (f *withLua) deltaState(n, port int) plan.State {
 	state := f.state("delta", takesDeltas, "[]")
 	state.Backends = nil
@@ -40,7 +40,7 @@ func (f *withLua) wantPosts(report Report, want ...string) {
 	}
 }
 
-func TestChangesAreSentAloneAndAllWhereTheyAreRefused(t *testing.T) {
+func TestDeltasAreSentAndAllBackendsIfNginxRefusesADelta(t *testing.T) {
 	f := newWithLua(t)
 	f.wantPosts(f.reach(f.deltaState(50, 1)), backendsPath)
 	report := f.reach(f.deltaState(50, 2))
@@ -50,14 +50,14 @@ func TestChangesAreSentAloneAndAllWhereTheyAreRefused(t *testing.T) {
 	}
 	f.awaitServing()
 
-	// Somebody else's POST: nginx has other backends than we believe.
+	// A POST from elsewhere: nginx has other backends than we expect.
 	if _, err := f.target.postOnce(t.Context(), backendsPath, []byte("[]")); err != nil {
 		t.Fatal(err)
 	}
 	f.wantPosts(f.reach(f.deltaState(50, 3)), backendsPath)
 	f.wantPosts(f.reach(f.deltaState(50, 4)), deltaPath)
 
-	// nginx took a delta, but its answer was lost: the numbers differ by one.
+	// nginx accepted a delta, but its answer was lost: the numbers differ by one.
 	lost := plan.Diff(f.target.Running(), f.deltaState(50, 5))[0]
 	if _, err := f.target.postOnce(t.Context(), fmt.Sprintf("%s?base=%d", deltaPath, f.target.sequence.Load()), lost.Delta); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestChangesAreSentAloneAndAllWhereTheyAreRefused(t *testing.T) {
 	f.wantPosts(f.reach(f.deltaState(50, 5)), backendsPath)
 	f.wantPosts(f.reach(f.deltaState(50, 6)), deltaPath)
 
-	// A worker of later serves it all, as does one after a reload.
+	// A worker that starts later applies the full list and all deltas, with and without a reload.
 	workers, err := f.target.process.Workers()
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestChangesAreSentAloneAndAllWhereTheyAreRefused(t *testing.T) {
 	}
 }
 
-// A dictionary of another size begins empty.
-func TestAllAreSentWhenTheDictionaryIsNew(t *testing.T) {
+// nginx creates an empty dictionary when its size changes.
+func TestAllBackendsAreSentWhenTheDictionaryIsNew(t *testing.T) {
 	f := newWithLua(t)
 	f.reach(f.deltaState(50, 1))
 	f.dict = "6m"

@@ -7,15 +7,14 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// drainPoll is the pause between two looks whether old workers are left.
+// drainPoll is the pause between two checks for old workers.
 const drainPoll = 50 * time.Millisecond
 
-// Draining says whether workers that a reload retired still finish their
-// requests.
+// Draining reports whether old workers of a reload are still finishing their requests.
 func (t *Target) Draining() bool { return t.draining.Load() > 0 }
 
-// awaitDrained tells when the last of those workers has ended that the reload
-// signalled at that time retired.
+// awaitDrained calls drained when the last old worker of a reload has ended. before are the workers
+// before the reload, signalled is the time of its signal. It does not block.
 func (t *Target) awaitDrained(process *nginx.Process, before []nginx.Worker, signalled time.Time) {
 	var retired []int
 	for _, worker := range before {
@@ -33,8 +32,7 @@ func (t *Target) awaitDrained(process *nginx.Process, before []nginx.Worker, sig
 	}()
 }
 
-// awaitGone returns true when none of the workers is left, false when nginx as
-// a whole has ended.
+// awaitGone returns true when none of the workers is left, and false when all of nginx has ended.
 func awaitGone(process *nginx.Process, pids []int) bool {
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()

@@ -7,36 +7,35 @@ import (
 	"path/filepath"
 )
 
-// Layout says where nginx's files are: the paths of ingress-nginx's image
-// below a root directory, "" being the image's own.
+// Layout returns the paths of nginx's files: those of ingress-nginx's image, below a root
+// directory. An empty root means the paths of the image themselves.
 type Layout struct{ Root string }
 
-// Conf is nginx.conf.
+// Conf returns the path of nginx.conf.
 func (l Layout) Conf() string { return l.path("/etc/nginx/nginx.conf") }
 
-// Lua is the directory of the code that nginx runs.
+// Lua returns the directory of the Lua code that nginx runs.
 func (l Layout) Lua() string { return l.path("/etc/nginx/lua") }
 
-// LuaConfig is what that code reads at start.
+// LuaConfig returns the file that the Lua code reads at start.
 func (l Layout) LuaConfig() string { return filepath.Join(l.Lua(), "cfg.json") }
 
-// LuaSecret is what that code takes changes by; see Options.Secret.
+// LuaSecret returns the file of the secret that authenticates changes; see Options.Secret.
 func (l Layout) LuaSecret() string { return filepath.Join(l.Lua(), "secret") }
 
-// PID is the file that holds the master's process ID.
+// PID returns the file that contains the master's process ID.
 func (l Layout) PID() string { return l.path("/tmp/nginx/nginx.pid") }
 
-// Passwords is the folder of the files that nginx's workers check names and
-// passwords by.
+// Passwords returns the folder of the password files, which nginx's workers read.
 func (l Layout) Passwords() string { return l.path("/etc/ingress-controller/auth") }
 
-// GeoIP is the folder of the databases by which nginx looks up addresses.
+// GeoIP returns the folder of the GeoIP databases.
 func (l Layout) GeoIP() string { return l.path("/etc/ingress-controller/geoip") }
 
 func (l Layout) path(name string) string { return filepath.Join(l.Root, name) }
 
-// Make creates the directories, which nginx's workers, of another user than
-// root, must be able to enter.
+// Make creates the directories. nginx's workers, which do not run as root, must be able to enter
+// them.
 func (l Layout) Make() error {
 	for _, dir := range []string{"/etc/nginx", "/etc/nginx/lua", "/etc/ingress-controller/ssl", "/etc/ingress-controller/auth", "/etc/ingress-controller/geoip", "/tmp/nginx", "/var/log/nginx"} {
 		if err := os.MkdirAll(l.path(dir), 0o755); err != nil {
@@ -46,7 +45,7 @@ func (l Layout) Make() error {
 	return nil
 }
 
-// Copy writes all files of a tree below dir, readable by nginx's workers.
+// Copy writes all files of a tree below dir, readable for nginx's workers.
 func Copy(dir string, tree fs.FS) error {
 	return fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -64,15 +63,15 @@ func Copy(dir string, tree fs.FS) error {
 	})
 }
 
-// Write replaces a file as a whole: a reader sees the old content or the new,
-// never a part, even when the machine stops in between.
+// Write replaces a file atomically: a reader sees the old content or the new content, never a part,
+// even if the machine stops in between.
 func Write(path string, content []byte) error { return write(path, content, 0o644, ourselves) }
 
-// WriteSecret is Write for what only our own user, nginx's master included, may
-// read.
+// WriteSecret is like Write, but only our own user may read the file. nginx's master runs as this
+// user, too.
 func WriteSecret(path string, content []byte) error { return write(path, content, 0o600, ourselves) }
 
-// ourselves is the owner who needs no saying.
+// ourselves is the owner of files that we create: they need no chown.
 const ourselves = -1
 
 func write(path string, content []byte, mode fs.FileMode, owner int) (err error) {

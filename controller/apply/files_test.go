@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-func TestWriteIsSeenAsAWhole(t *testing.T) {
+func TestWriteIsAtomic(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nginx.conf")
 	versions := [][]byte{bytes.Repeat([]byte("a"), 1<<20), bytes.Repeat([]byte("b"), 1<<19)}
 	if err := Write(path, versions[0]); err != nil {
@@ -39,7 +39,7 @@ func TestWriteIsSeenAsAWhole(t *testing.T) {
 	}
 }
 
-func TestWriteFailsWithoutATrace(t *testing.T) {
+func TestFailedWriteLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	occupied := filepath.Join(dir, "nginx.conf")
 	if err := os.MkdirAll(filepath.Join(occupied, "x"), 0o755); err != nil {
@@ -56,7 +56,7 @@ func TestWriteFailsWithoutATrace(t *testing.T) {
 func TestCopyIsReadableByAll(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lua")
 	tree := fstest.MapFS{"balancer.lua": {Data: []byte("a"), Mode: 0o600}, "util/dns.lua": {Data: []byte("b"), Mode: 0o600}}
-	for range 2 { // over itself, too
+	for range 2 { // also over existing files
 		if err := Copy(dir, tree); err != nil {
 			t.Fatal(err)
 		}

@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// workerTimeout bounds the wait for a reload's new workers. It is long
-	// because a master with many thousand locations takes its time.
+	// workerTimeout bounds the wait for a reload's new workers. It is long because a master with
+	// many thousand locations is slow.
 	workerTimeout = time.Minute
 	workerPoll    = 5 * time.Millisecond
 )
 
-// load brings a configuration into nginx: its files are written, tested, put
-// in place and nginx is started or reloaded. A configuration that fails the
-// test leaves all as it was, but for the file that was tested.
+// load writes and tests a configuration, puts it in place, and starts or reloads nginx. If the test
+// fails, everything stays as it was, except that the tested file remains.
 func (t *Target) load(ctx context.Context, next plan.State, report *Report) error {
 	candidate := t.layout.Conf() + ".next"
 	began := time.Now()
@@ -44,13 +43,13 @@ func (t *Target) load(ctx context.Context, next plan.State, report *Report) erro
 	return discard(t.Running(), next)
 }
 
-// restore puts what nginx reads besides its configuration back to what runs:
-// Lua may read it again at any time.
+// restore resets the files that nginx reads besides its configuration to those of the running
+// state, because Lua may read them again at any time.
 func (t *Target) restore(tried plan.State) error {
 	return errors.Join(t.writeBeside(t.Running()), discard(tried, t.Running()))
 }
 
-// writeBeside writes what nginx reads besides its configuration.
+// writeBeside writes the files that nginx reads besides its configuration.
 func (t *Target) writeBeside(next plan.State) error {
 	if err := t.writeLuaConfig(next.LuaConfig); err != nil {
 		return err
@@ -61,7 +60,8 @@ func (t *Target) writeBeside(next plan.State) error {
 	return t.place(next)
 }
 
-// writeLuaConfig writes what is not there yet; no bytes stand for no file.
+// writeLuaConfig writes the file if its content differs. If content is nil, there is no file to
+// write.
 func (t *Target) writeLuaConfig(content []byte) error {
 	path := t.layout.LuaConfig()
 	if content == nil {
@@ -73,7 +73,7 @@ func (t *Target) writeLuaConfig(content []byte) error {
 	return Write(path, content)
 }
 
-// start starts nginx and returns when its workers serve.
+// start starts nginx and returns when its workers are serving.
 func (t *Target) start(ctx context.Context, report *Report) error {
 	began := time.Now()
 	process, err := t.nginx.Start(ctx, t.layout.Conf(), nginx.Stderr(t.stderr))
@@ -93,7 +93,8 @@ func (t *Target) start(ctx context.Context, report *Report) error {
 	return nil
 }
 
-// reload signals the master and returns when the new workers serve alone.
+// reload signals the master. It returns when all new workers are serving and all old ones are
+// draining.
 func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Report) error {
 	before, err := process.Workers()
 	if err != nil {
@@ -115,7 +116,7 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 		if err != nil {
 			return err
 		}
-		starting, err := process.Starting() // after the look at the workers
+		starting, err := process.Starting() // must come after Workers; see Starting
 		if err != nil {
 			return err
 		}
@@ -138,9 +139,9 @@ func (t *Target) reload(ctx context.Context, process *nginx.Process, report *Rep
 	}
 }
 
-// compare counts the serving workers that were not there before, and those
-// that were and do not drain yet. A master drains the old ones only when it
-// has forked all the new ones, which then need a while to serve.
+// compare counts the serving workers that are new, and the old ones that are not draining yet. A
+// master drains the old workers only after it has forked all new ones, which then take a while
+// until they serve.
 func compare(before, now []nginx.Worker) (fresh, stale int) {
 	old := make(map[int]bool, len(before))
 	for _, worker := range before {

@@ -15,14 +15,14 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// A reload has come true when all new workers serve, not when the first does
-// and the old ones drain.
+// A reload is complete when all new workers serve, not when the first one serves and the old ones
+// drain.
 func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 	f := newWithLua(t)
 	f.reach(f.state("one", "", "[]"))
 	old, err := f.target.process.Workers()
 	if err != nil || len(old) != 2 {
-		t.Fatalf("workers at the end of the start: %v, %v, want 2", old, err)
+		t.Fatalf("workers after the start: %v, %v, want 2", old, err)
 	}
 
 	gate := newGate(t)
@@ -38,18 +38,18 @@ func TestReloadAwaitsAllNewWorkers(t *testing.T) {
 	}()
 	f.reach(next)
 	if !opened.Load() {
-		t.Error("the reload was over while a new worker still started")
+		t.Error("the reload returned while a new worker was still starting")
 	}
 	if !<-seen {
-		t.Error("there was no moment with one new worker that serves and one that starts")
+		t.Error("one new worker never served while the other one was starting")
 	}
 	if now, err := f.target.process.Workers(); err != nil || len(now) < 2 {
-		t.Errorf("workers at the end of the reload: %v, %v, want 2", now, err)
+		t.Errorf("workers after the reload: %v, %v, want 2", now, err)
 	}
 }
 
-// oneServes returns true when a while ago one new worker served, another
-// started and no old one was left.
+// oneServes returns true when it has seen 20 times that one new worker serves, another one is
+// starting, and no old one is left.
 func (f *withLua) oneServes(old []nginx.Worker) bool {
 	isOld := func(w nginx.Worker) bool {
 		return slices.ContainsFunc(old, func(o nginx.Worker) bool { return o.PID == w.PID })
@@ -70,7 +70,7 @@ func (f *withLua) oneServes(old []nginx.Worker) bool {
 	return false
 }
 
-// gate is a file that nobody gets to open before it is opened.
+// gate is a FIFO: opening the file for reading blocks until open is called.
 type gate struct {
 	path string
 	open func()

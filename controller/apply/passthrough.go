@@ -12,23 +12,22 @@ import (
 	"windtunnel.dev/controller/wire"
 )
 
-// passthroughGrace is how long connections that go to pods as they are may go
-// on when nginx quits: as long as nginx's own by default
-// (worker-shutdown-timeout).
+// passthroughGrace is how long connections with TLS passthrough may stay open when nginx quits. It
+// equals the default for nginx's own connections (worker-shutdown-timeout).
 const passthroughGrace = 240 * time.Second
 
-// pass tells our own TLS listener which hosts go where.
+// pass configures our own TLS listener: which host goes to which address.
 func (t *Target) pass(next plan.State) error {
 	if t.passthrough == nil {
-		return errors.New("there is no TLS listener to be told of passthrough")
+		return errors.New("the plan configures TLS passthrough, but there is no TLS listener")
 	}
-	var told wire.Passthrough
+	var config wire.Passthrough
 	if len(next.Passthrough) > 0 {
-		if err := json.Unmarshal(next.Passthrough, &told); err != nil {
-			return fmt.Errorf("reading what the TLS listener is told: %w", err)
+		if err := json.Unmarshal(next.Passthrough, &config); err != nil {
+			return fmt.Errorf("decoding the configuration of the TLS listener: %w", err)
 		}
 	}
-	return t.passthrough.Set(passthrough.Config(told))
+	return t.passthrough.Set(passthrough.Config(config))
 }
 
 func (t *Target) closePassthrough(ctx context.Context) {

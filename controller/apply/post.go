@@ -13,31 +13,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// control talks to nginx's status server. Connections are not kept: the one
-// that is idle belongs to a worker that the next reload ends.
+// control talks to nginx's status server. It keeps no connections alive, because an idle one
+// belongs to a worker that the next reload ends.
 var control = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{DisableKeepAlives: true},
 }
 
-// post sends a body until nginx takes it or the retries are used up, and
-// returns what nginx said when it took it.
-func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) (said string, err error) {
+// post sends a body until nginx accepts it or the retries are used up. It returns the body of
+// nginx's answer.
+func (t *Target) post(ctx context.Context, path string, body []byte, report *Report) (answer string, err error) {
 	err = t.repeat(ctx, path, body, report, func(ctx context.Context) (err error) {
-		said, err = t.postOnce(ctx, path, body)
+		answer, err = t.postOnce(ctx, path, body)
 		return err
 	})
-	return said, err
+	return answer, err
 }
 
-// repeat sends until that succeeds or the retries are used up.
+// repeat calls send until it succeeds or the retries are used up.
 func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Report, send func(context.Context) error) error {
 	began := time.Now()
 	var last error
 	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
 		last = send(ctx)
-		if refused := new(notTaken); errors.As(last, &refused) {
-			t.complain(Complaint{to, refused.reason()})
+		if rejected := new(rejection); errors.As(last, &rejected) {
+			t.complain(Complaint{to, rejected.reason()})
 		}
 		return last == nil, nil
 	})
@@ -51,7 +51,7 @@ func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Rep
 	return nil
 }
 
-func (t *Target) postOnce(ctx context.Context, path string, body []byte) (said string, err error) {
+func (t *Target) postOnce(ctx context.Context, path string, body []byte) (answer string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.control+path, bytes.NewReader(body))
 	if err != nil {
 		return "", err
@@ -69,9 +69,9 @@ func (t *Target) postOnce(ctx context.Context, path string, body []byte) (said s
 	if err != nil {
 		return "", err
 	}
-	said = strings.TrimSpace(string(text))
+	answer = strings.TrimSpace(string(text))
 	if response.StatusCode != http.StatusCreated {
-		return "", &notTaken{response.Status, said}
+		return "", &rejection{response.Status, answer}
 	}
-	return said, nil
+	return answer, nil
 }

@@ -1,6 +1,6 @@
 package apply
 
-// Processes are the PIDs of nginx's processes; none before it was started.
+// Processes returns the PIDs of nginx's processes; none before the start.
 func (t *Target) Processes() []int {
 	if process := t.started(); process != nil {
 		return process.Processes()
@@ -8,5 +8,5 @@ func (t *Target) Processes() []int {
 	return nil
 }
 
-// StatusURL is where nginx tells of itself (stub_status).
+// StatusURL returns the URL of nginx's stub_status.
 func (t *Target) StatusURL() string { return t.control + "/nginx_status" }

@@ -15,9 +15,8 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// place makes the files that nginx reads besides its configuration be as next
-// says, as far as they are not so already. Those that are no longer needed
-// stay: an nginx that runs may still read them.
+// place writes those files of next that differ from the ones on disk. It keeps files that next does
+// not need, because the running nginx may still read them.
 func (t *Target) place(next plan.State) error {
 	for path, content := range next.Files {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
@@ -30,8 +29,8 @@ func (t *Target) place(next plan.State) error {
 	return nil
 }
 
-// writeSecret writes a file for the master alone, who reads everything but
-// passwords: those its workers read at every request.
+// writeSecret writes a file that only its reader may read: the workers for password files, which
+// they read at every request, and the master for all others.
 func (t *Target) writeSecret(path string, content, conf []byte) error {
 	if filepath.Dir(path) != t.layout.Passwords() {
 		return WriteSecret(path, content)
@@ -43,7 +42,7 @@ func (t *Target) writeSecret(path string, content, conf []byte) error {
 	return write(path, content, 0o600, owner)
 }
 
-// discard removes the files of one state that another does not have.
+// discard removes the files of one state that the other does not have.
 func discard(of, except plan.State) error {
 	needed := make(map[string]bool)
 	for path := range beside(except) {
@@ -55,14 +54,14 @@ func discard(of, except plan.State) error {
 			continue
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			all = append(all, fmt.Errorf("removing a file that nginx needs no longer: %w", err))
+			all = append(all, fmt.Errorf("removing a file that nginx no longer needs: %w", err))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// beside are the paths of what nginx reads when it starts besides its
-// configuration and Lua's.
+// beside returns the paths of the files that nginx reads at start, except for its own configuration
+// and that of Lua.
 func beside(state plan.State) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, files := range []map[string][]byte{state.Files, state.Tracing} {
@@ -77,8 +76,8 @@ func beside(state plan.State) iter.Seq[string] {
 
 var userDirective = regexp.MustCompile(`(?m)^user\s+([^\s;]+)`)
 
-// workersUID is whom nginx's workers run as. Those of a master that is not root
-// are of its own user.
+// workersUID returns the user ID of nginx's workers. If the master does not run as root, they run
+// as its user.
 func (t *Target) workersUID(conf []byte) (int, error) {
 	if os.Geteuid() != 0 {
 		return ourselves, nil

@@ -34,7 +34,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	if info, err := os.Stat(a); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v: others can read a key", info, err)
 	}
-	// Another content alone is a reload.
+	// Other content alone causes a reload.
 	report := f.must(f.reach(with("one", map[string][]byte{a: []byte("2"), b: []byte("b")})))
 	if !report.Reloaded {
 		t.Error("no reload for a file with other content")
@@ -42,7 +42,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	f.wantFile(a, []byte("2"))
 	f.wantFile(b, []byte("b"))
 
-	// What nginx refuses leaves the files as they were.
+	// A state that nginx refuses leaves the files as they were.
 	c := f.layout.path("/etc/ingress-controller/ssl/c.pem")
 	bad := with("two", map[string][]byte{a: []byte("3"), c: []byte("c")})
 	bad.Conf = append(bad.Conf, "nonsense;\n"...)
@@ -53,16 +53,16 @@ func TestFilesFollowTheState(t *testing.T) {
 	f.wantFile(b, []byte("b"))
 	f.wantNoFile(c)
 
-	// What is needed no more goes when nginx has taken a state without it.
+	// Files are removed once nginx has accepted a state that does not need them.
 	f.must(f.reach(with("two", map[string][]byte{b: []byte("b")})))
 	f.wantNoFile(a)
 	f.wantFile(b, []byte("b"))
 }
 
-// Workers read passwords themselves: the file is theirs as soon as it is there.
-func TestPasswordsAreTheWorkers(t *testing.T) {
+// Workers read password files themselves, so they own them from the moment the files exist.
+func TestWorkersOwnPasswordFiles(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root's nginx has workers of another user")
+		t.Skip("only an nginx started by root has workers of another user")
 	}
 	f := newFixture(t)
 	path := filepath.Join(f.layout.Passwords(), "x.passwd")
@@ -88,13 +88,13 @@ func TestPasswordsAreTheWorkers(t *testing.T) {
 	}
 }
 
-// Keys are told to Lua, and to nobody else.
+// Private keys are sent to Lua and do not appear in errors.
 func TestServersArePosted(t *testing.T) {
 	f := newFixture(t)
 	state := f.state("one", "[]")
 	state.Servers = []byte(`{"certificates":{"1":"KEY"},"servers":{"a":"1"}}`)
 	f.must(f.reach(state))
-	f.refuse.Store(3) // as often as it is tried
+	f.refuse.Store(3) // all tries
 	next := state
 	next.Servers = []byte(`{"certificates":{"2":"KEY"},"servers":{"b":"2"}}`)
 	report, err := f.reach(next)

@@ -10,14 +10,14 @@ import (
 
 const serversPath = "/configuration/servers"
 
-// postServers tells Lua which host has which certificate.
+// postServers sends the certificate of each host to Lua.
 func (t *Target) postServers(ctx context.Context, next plan.State, report *Report) error {
 	body, err := wire.ServersAfter(t.Running().Servers, next.Servers)
 	if err != nil {
 		return err
 	}
-	said, err := t.post(ctx, serversPath, body, report)
-	for line := range strings.Lines(said) { // it took them in the place of others
+	answer, err := t.post(ctx, serversPath, body, report)
+	for line := range strings.Lines(answer) { // Lua accepted them, but evicted others
 		t.complain(Complaint{serversPath, strings.TrimSpace(line)})
 	}
 	return err

@@ -11,22 +11,22 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// servingPoll is the pause between two questions to nginx who serves what.
+// servingPoll is the pause between two requests for what the workers serve.
 const servingPoll = 10 * time.Millisecond
 
-// Serving is what a worker says it serves.
+// Serving is a worker's report of what it serves.
 type Serving struct {
 	PID        int
 	Generation int // a number that grows with every load of nginx.conf
-	Workers    int // how many there are of that generation
-	// The numbers of the newest POSTs that the worker has taken over, 0 for
-	// none: what each POST was given grows with every one.
+	Workers    int // number of workers of that generation
+	// Backends and Certificates are the numbers of the newest POSTs that the worker has applied; 0
+	// for none. The numbers grow with every POST.
 	Backends, Certificates uint64
 }
 
-// ErrNotTold says that nginx's Lua does not tell what its workers serve: it is
-// not ours, or was not asked to (options.ReportWorkers).
-var ErrNotTold = errors.New("nginx's Lua does not tell what its workers serve")
+// ErrNotTold means that nginx's Lua does not report what its workers serve: it is not our Lua code,
+// or options.ReportWorkers is off.
+var ErrNotTold = errors.New("nginx's Lua does not report what its workers serve")
 
 // Serving asks nginx what each of its workers serves.
 func (t *Target) Serving(ctx context.Context) ([]Serving, error) {
@@ -52,22 +52,21 @@ func (t *Target) Serving(ctx context.Context) ([]Serving, error) {
 	return all, nil
 }
 
-// AwaitServing returns when every worker that accepts connections has said
-// that it serves the backends that nginx took last, or newer ones. It asks
-// again when it gets no answer, but for ErrNotTold.
+// AwaitServing returns when every worker that accepts connections reports the newest accepted
+// backends, or newer ones. It retries after every error except ErrNotTold.
 func (t *Target) AwaitServing(ctx context.Context) error {
 	process := t.started()
 	if process == nil {
-		return errors.New("nginx does not run")
+		return errors.New("nginx is not running")
 	}
 	tick := time.NewTicker(servingPoll)
 	defer tick.Stop()
 	for {
-		said, err := t.Serving(ctx)
+		reports, err := t.Serving(ctx)
 		if errors.Is(err, ErrNotTold) {
 			return err
 		}
-		if workers, workersErr := process.Workers(); workersErr == nil && allServe(workers, said, t.sequence.Load()) {
+		if workers, workersErr := process.Workers(); workersErr == nil && allServe(workers, reports, t.sequence.Load()) {
 			return nil
 		}
 		select {
@@ -75,17 +74,17 @@ func (t *Target) AwaitServing(ctx context.Context) error {
 		case <-process.Done():
 			return fmt.Errorf("nginx ended while its workers were asked what they serve: %w", process.Err())
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for all workers of nginx to serve POST %d (they said %+v, %v): %w", t.sequence.Load(), said, err, context.Cause(ctx)) //nolint:errorlint // err may be nil
+			return fmt.Errorf("waiting for all workers of nginx to serve POST %d (they reported %+v, %v): %w", t.sequence.Load(), reports, err, context.Cause(ctx)) //nolint:errorlint // err may be nil
 		}
 	}
 }
 
-// allServe says whether the newest generation is complete, serves the sequence
-// number, and is the only one that accepts connections.
-func allServe(workers []nginx.Worker, said []Serving, sequence uint64) bool {
-	byPID := make(map[int]Serving, len(said))
+// allServe reports whether the newest generation is complete, serves the sequence number, and is
+// the only one that accepts connections.
+func allServe(workers []nginx.Worker, reports []Serving, sequence uint64) bool {
+	byPID := make(map[int]Serving, len(reports))
 	newest := Serving{}
-	for _, s := range said {
+	for _, s := range reports {
 		byPID[s.PID] = s
 		if s.Generation > newest.Generation {
 			newest = s
@@ -96,8 +95,8 @@ func allServe(workers []nginx.Worker, said []Serving, sequence uint64) bool {
 		if worker.Draining {
 			continue
 		}
-		s, told := byPID[worker.PID]
-		if !told || s.Generation != newest.Generation || s.Backends < sequence {
+		s, reported := byPID[worker.PID]
+		if !reported || s.Generation != newest.Generation || s.Backends < sequence {
 			return false
 		}
 		serving++

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/lua"
 )
 
-// patience bounds every wait; it is long because it only passes when something is broken.
+// patience bounds every wait. It is long because it only elapses when something is broken.
 const patience = 20 * time.Second
 
 // withLua is a target whose nginx runs our Lua.
@@ -70,7 +70,7 @@ func newWithLua(t *testing.T) *withLua {
 	return f
 }
 
-// state is one with two workers; more are lines of cfg.json, each with a comma before it.
+// state returns a state with two workers. more is appended to cfg.json; it begins with a comma.
 func (f *withLua) state(comment, more, backends string) plan.State {
 	var loads strings.Builder
 	for _, module := range f.modules {
@@ -126,7 +126,7 @@ func (f *withLua) reach(next plan.State) Report {
 	return report
 }
 
-// awaitServing waits for all workers and returns what they say.
+// awaitServing waits for all workers and returns their reports.
 func (f *withLua) awaitServing() []Serving {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), patience)
@@ -134,11 +134,11 @@ func (f *withLua) awaitServing() []Serving {
 	if err := f.target.AwaitServing(ctx); err != nil {
 		f.Fatal(err)
 	}
-	said, err := f.target.Serving(ctx)
+	reports, err := f.target.Serving(ctx)
 	if err != nil {
 		f.Fatal(err)
 	}
-	return said
+	return reports
 }
 
 const reportWorkers = `, "report_workers": true`
@@ -150,18 +150,18 @@ func TestAwaitServingThroughChangesReloadsAndDeaths(t *testing.T) {
 	for _, comment := range []string{"one", "two", "three"} {
 		f.reach(f.state(comment, reportWorkers, `[{"name": "`+comment+`"}]`))
 		sequence := f.target.sequence.Load()
-		said, newest := f.awaitServing(), 0
-		for _, s := range said {
+		reports, newest := f.awaitServing(), 0
+		for _, s := range reports {
 			newest = max(newest, s.Generation)
 		}
 		serving := 0
-		for _, s := range said {
+		for _, s := range reports {
 			if s.Generation == newest && s.Backends == sequence && sequence > 0 {
 				serving++
 			}
 		}
 		if serving != 2 {
-			t.Errorf("%s: %d workers of the newest generation serve POST %d: %+v", comment, serving, sequence, said)
+			t.Errorf("%s: %d workers of the newest generation serve POST %d: %+v", comment, serving, sequence, reports)
 		}
 	}
 	workers, err := f.target.process.Workers()
@@ -175,7 +175,7 @@ func TestAwaitServingThroughChangesReloadsAndDeaths(t *testing.T) {
 	f.awaitServing()
 }
 
-func TestAwaitServingEndsWhenNobodyTells(t *testing.T) {
+func TestAwaitServingFailsWithoutReports(t *testing.T) {
 	f := newWithLua(t)
 	if err := f.target.AwaitServing(t.Context()); err == nil {
 		t.Error("no error before the start")
@@ -192,19 +192,19 @@ func TestAllServe(t *testing.T) {
 	old := Serving{PID: 9, Generation: 2, Workers: 2, Backends: 8}
 	for name, test := range map[string]struct {
 		workers []nginx.Worker
-		said    []Serving
+		reports []Serving
 		want    bool
 	}{
-		"all":                         {[]nginx.Worker{worker(1), worker(2)}, []Serving{one, two}, true},
-		"beside a draining one":       {[]nginx.Worker{worker(1), worker(2), {PID: 9, Draining: true}}, []Serving{one, two, old}, true},
-		"nobody":                      {nil, nil, false},
-		"one is not there yet":        {[]nginx.Worker{worker(1)}, []Serving{one}, false},
-		"one has not said so":         {[]nginx.Worker{worker(1), worker(2)}, []Serving{one}, false},
-		"one is behind":               {[]nginx.Worker{worker(1), worker(2)}, []Serving{one, {PID: 2, Generation: 3, Workers: 2, Backends: 6}}, false},
-		"an old one does not yet end": {[]nginx.Worker{worker(1), worker(2), worker(9)}, []Serving{one, two, old}, false},
-		"the note of a dead one":      {[]nginx.Worker{worker(1), worker(3)}, []Serving{one, two}, false},
+		"all":                       {[]nginx.Worker{worker(1), worker(2)}, []Serving{one, two}, true},
+		"all, one old is draining":  {[]nginx.Worker{worker(1), worker(2), {PID: 9, Draining: true}}, []Serving{one, two, old}, true},
+		"no workers":                {nil, nil, false},
+		"one has not started":       {[]nginx.Worker{worker(1)}, []Serving{one}, false},
+		"one has not reported":      {[]nginx.Worker{worker(1), worker(2)}, []Serving{one}, false},
+		"one is behind":             {[]nginx.Worker{worker(1), worker(2)}, []Serving{one, {PID: 2, Generation: 3, Workers: 2, Backends: 6}}, false},
+		"an old one still accepts":  {[]nginx.Worker{worker(1), worker(2), worker(9)}, []Serving{one, two, old}, false},
+		"a report of a dead worker": {[]nginx.Worker{worker(1), worker(3)}, []Serving{one, two}, false},
 	} {
-		if got := allServe(test.workers, test.said, 7); got != test.want {
+		if got := allServe(test.workers, test.reports, 7); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// streamPath stands for the stream port in a report, where a POST has its path.
+// streamPath names the stream port in reports, in place of the path of a POST.
 const streamPath = "stream"
 
-// sendStream tells nginx's stream block of the endpoints of TCP and UDP
-// services: a line of JSON, behind the secret where there is one, to which Lua
-// answers only when it did not take it.
+// sendStream sends the endpoints of TCP and UDP services to nginx's stream block: one line of JSON,
+// after the secret if there is one. Lua answers only if it rejects the line.
 func (t *Target) sendStream(ctx context.Context, line []byte, report *Report) error {
-	proven := line
+	message := line
 	if t.secret != "" {
-		proven = fmt.Appendf(nil, "Bearer %s %s", t.secret, line)
+		message = fmt.Appendf(nil, "Bearer %s %s", t.secret, line)
 	}
-	return t.repeat(ctx, streamPath, line, report, func(ctx context.Context) error { return send(ctx, t.stream, proven) })
+	return t.repeat(ctx, streamPath, line, report, func(ctx context.Context) error { return send(ctx, t.stream, message) })
 }
 
 func send(ctx context.Context, address string, line []byte) error {
@@ -36,11 +35,11 @@ func send(ctx context.Context, address string, line []byte) error {
 	if _, err := fmt.Fprintf(conn, "%s\r\n", line); err != nil {
 		return err
 	}
-	said, err := io.ReadAll(io.LimitReader(conn, 256))
+	text, err := io.ReadAll(io.LimitReader(conn, 256))
 	if err != nil {
 		return err
 	}
-	if answer := strings.TrimSpace(string(said)); answer != "" {
+	if answer := strings.TrimSpace(string(text)); answer != "" {
 		return fmt.Errorf("nginx answered %s", answer)
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// streamTarget is a target whose stream port is the test's, which takes a line
-// and answers each time with the next of the answers.
+// streamTarget returns a target whose stream port belongs to the test. The port reads a line from
+// each connection and replies with the next of the answers.
 func streamTarget(t *testing.T, answers ...string) (target *Target, lines <-chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -20,7 +20,7 @@ func streamTarget(t *testing.T, answers ...string) (target *Target, lines <-chan
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	taken := make(chan string, len(answers))
+	received := make(chan string, len(answers))
 	go func() {
 		for _, answer := range answers {
 			conn, err := listener.Accept()
@@ -28,7 +28,7 @@ func streamTarget(t *testing.T, answers ...string) (target *Target, lines <-chan
 				return
 			}
 			line, _ := bufio.NewReader(conn).ReadString('\n')
-			taken <- line
+			received <- line
 			fmt.Fprint(conn, answer)
 			conn.Close()
 		}
@@ -36,10 +36,10 @@ func streamTarget(t *testing.T, answers ...string) (target *Target, lines <-chan
 	return New(Options{
 		StreamPort: listener.Addr().(*net.TCPAddr).Port,
 		Retry:      wait.Backoff{Steps: 2, Duration: time.Millisecond},
-	}), taken
+	}), received
 }
 
-func TestStreamLineIsSentUntilTaken(t *testing.T) {
+func TestStreamLineIsSentUntilAccepted(t *testing.T) {
 	target, lines := streamTarget(t, "error: dictionary is full", "")
 	var report Report
 	if err := target.sendStream(t.Context(), []byte(`[{"name":"tcp"}]`), &report); err != nil {
@@ -55,7 +55,7 @@ func TestStreamLineIsSentUntilTaken(t *testing.T) {
 	}
 }
 
-func TestStreamLineThatIsNotTaken(t *testing.T) {
+func TestStreamLineThatIsRejected(t *testing.T) {
 	target, _ := streamTarget(t, "error: dictionary is full", "error: dictionary is full")
 	var report Report
 	err := target.sendStream(t.Context(), []byte("[]"), &report)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// SweepEvery is how often ingress-nginx removes what is left of configurations
-// that were tested, and how old that must be.
+// SweepEvery is how often ingress-nginx removes the leftovers of tested configurations, and their
+// minimum age.
 const SweepEvery = 5 * time.Minute
 
-// leftovers are files that only an interrupted write or test leaves behind.
-// nginx.conf.next is none of them: an error has told the user to look at it.
+// leftovers are patterns of files that only an interrupted write or test leaves behind.
+// nginx.conf.next is not one of them: an error message has told the user to look at it.
 var leftovers = []string{
 	"/tmp/nginx/nginx-cfg*", // ingress-nginx's own name
 	"/etc/nginx/nginx.conf.try",
@@ -25,7 +25,7 @@ var leftovers = []string{
 	"/etc/ingress-controller/telemetry/.*.toml-*",
 }
 
-// Sweep removes leftovers that have not been written to since.
+// Sweep removes leftovers that were last written before since.
 func (l Layout) Sweep(since time.Time) error {
 	var problems []error
 	for _, pattern := range leftovers {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 )
 
-// writeTracing writes those files of tracers that are not there yet. nginx's
-// workers must be able to read them.
+// writeTracing writes those files of tracers whose content differs. nginx's workers must be able to
+// read them.
 func writeTracing(files map[string][]byte) error {
 	for path, content := range files {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fmt.Errorf("the directory of %s: %w", path, err)
+			return fmt.Errorf("creating the directory of %s: %w", path, err)
 		}
 		if err := Write(path, content); err != nil {
 			return err
@@ -24,11 +24,11 @@ func writeTracing(files map[string][]byte) error {
 	return nil
 }
 
-// Writable says why a file could not be written, leaving the directory that it
-// would be in; nil if it could.
+// Writable returns nil if a file can be written, and the reason if not. It creates the directory of
+// the file, but not the file.
 func Writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

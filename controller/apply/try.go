@@ -11,19 +11,18 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// Refusal is the error of a configuration that nginx -t does not take. Its
-// text has nginx's own words.
+// Refusal is the error of a configuration that nginx -t refuses. Its text contains nginx's message.
 type Refusal struct {
 	cause error
 	File  string // the refused configuration
-	Conf  []byte // what it holds
+	Conf  []byte // its content
 }
 
-// place is how nginx ends a complaint about a line.
+// place matches the line number at the end of nginx's messages.
 var place = regexp.MustCompile(`:(\d+)$`)
 
-// Line is the line of the configuration that nginx complained about; empty if it
-// named none.
+// Line returns the line of the configuration that nginx complained about; empty if nginx named
+// none.
 func (r *Refusal) Line() string {
 	found := place.FindStringSubmatch(r.cause.Error())
 	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
@@ -38,14 +37,14 @@ func (r *Refusal) Line() string {
 }
 
 func (r *Refusal) Error() string {
-	return r.cause.Error() + "; nginx keeps what it has, the refused configuration is " + r.File
+	return r.cause.Error() + "; nginx keeps its present configuration, the refused one is " + r.File
 }
 
-// Unwrap is what the test said.
+// Unwrap returns the error of nginx -t.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// Try asks nginx whether it would take a state, and leaves all as it is. A
-// Refusal says no; any other error, that it is not known.
+// Try checks whether nginx would accept a state, and changes nothing. The error is a *Refusal if
+// nginx would not; any other error means that the check could not be made.
 func (t *Target) Try(ctx context.Context, state plan.State) error {
 	candidate := t.layout.Conf() + ".try"
 	defer os.Remove(candidate)
@@ -56,7 +55,7 @@ func (t *Target) Try(ctx context.Context, state plan.State) error {
 	return err
 }
 
-// test writes a state and has nginx read it. What was cut short is no refusal.
+// test writes a state and runs nginx -t on it. A test that ctx interrupts is not a refusal.
 func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
 	if err := Write(candidate, next.Conf); err != nil {
 		return err

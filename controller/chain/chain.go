@@ -1,8 +1,8 @@
-// Package chain completes certificate chains: a certificate may say where the
-// one that signed it is to be had (RFC 5280, 4.2.2.1, caIssuers), and clients
-// want all of them but the root. It stands between the cluster's Secrets and
-// the model. Its one rule: nobody waits for a certificate authority; what it
-// has not got yet is served as it is, and the caller is told when it has come.
+// Package chain completes certificate chains. Clients need all certificates of a chain except the
+// root, and a certificate may name the URL of its issuer's certificate (RFC 5280, 4.2.2.1,
+// caIssuers). The package stands between the cluster's Secrets and the model. Its one rule: nothing
+// waits for a certificate authority; an incomplete chain is served as it is until the missing
+// certificates arrive, and the caller is notified then.
 package chain
 
 import (
@@ -24,21 +24,21 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// again is how long an authority that did not answer is left alone.
+// again is the pause before the next request to an authority that did not answer.
 const again = 10 * time.Minute
 
-// Completer completes the chains of Secrets. It remembers what the last
-// Complete was asked about, and no more.
+// Completer completes the chains of Secrets. It caches only results for the Secrets of the last
+// call of Complete.
 type Completer struct {
 	client  *http.Client
 	changed func()
 
 	mu      sync.Mutex
-	found   map[string]missing // by the last certificate of a chain, in DER
+	found   map[string]missing // the key is the last certificate of a chain, in DER
 	secrets map[*corev1.Secret]*chain
 }
 
-// missing is what a chain lacks, as far as it is known.
+// missing is the result, or the state, of a search for the missing certificates of a chain.
 type missing struct {
 	pem   []byte // certificates to append
 	err   error
@@ -46,25 +46,24 @@ type missing struct {
 	done  bool
 }
 
-// chain is that of a Secret in the cluster.
+// chain is the chain of a Secret in the cluster.
 type chain struct {
-	last  *x509.Certificate // nil: it lacks nothing that anybody could tell
-	whole *corev1.Secret    // nil: not known
+	last  *x509.Certificate // nil: no certificate is missing, or none can be found
+	whole *corev1.Secret    // the Secret with the complete chain; nil: not known yet
 }
 
-// New returns a Completer that calls changed when Complete would say something
-// new: a chain can be completed, or an authority can be asked again. control, if
-// not nil, may refuse an address that an authority turns out to have; see
-// net.Dialer.
+// New returns a Completer. It calls changed when Complete would return something new: a chain can
+// be completed, or it is time to ask an authority again. control, if not nil, may refuse the
+// address to which an authority's name resolves; see net.Dialer.
 func New(changed func(), control func(network, address string, conn syscall.RawConn) error) *Completer {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second, Control: control}).DialContext
 	return &Completer{client: &http.Client{Timeout: 10 * time.Second, Transport: transport}, changed: changed}
 }
 
-// Complete is the cluster with whole chains in those of the named Secrets whose
-// chains are known, and findings about those that cannot be. What is not known
-// is asked for, until ctx is done. The same Secret gives the same object.
+// Complete returns the cluster with complete chains in those of the named Secrets for which they
+// are known, and findings about chains that cannot be completed. It asks for unknown certificates
+// in the background, until ctx is done. The same Secret always yields the same object.
 func (c *Completer) Complete(ctx context.Context, cluster snapshot.Snapshot, names []types.NamespacedName, now time.Time) (snapshot.Snapshot, []model.Finding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +83,7 @@ func (c *Completer) Complete(ctx context.Context, cluster snapshot.Snapshot, nam
 		lacks := c.lacks(ctx, known.last, now)
 		found[string(known.last.Raw)] = lacks
 		if lacks.err != nil {
-			findings = append(findings, model.Finding{Object: "Secret " + name.String(), Key: corev1.TLSCertKey, Reason: "the chain cannot be completed: " + lacks.err.Error() + "; it is served as it is"})
+			findings = append(findings, model.Finding{Object: "Secret " + name.String(), Key: corev1.TLSCertKey, Reason: "the chain cannot be completed: " + lacks.err.Error() + "; the incomplete chain is served"})
 		}
 		if len(lacks.pem) == 0 {
 			continue
@@ -113,8 +112,8 @@ func (c *Completer) chainOf(secret *corev1.Secret) *chain {
 	return &chain{last: last}
 }
 
-// lacks is what is known of a chain that ends in last. It is called with the
-// lock held.
+// lacks returns what is known about the missing certificates of a chain that ends in last, and asks
+// for them if necessary. The caller holds the lock.
 func (c *Completer) lacks(ctx context.Context, last *x509.Certificate, now time.Time) missing {
 	lacks, asked := c.found[string(last.Raw)]
 	if asked && (!lacks.done || lacks.err == nil || now.Sub(lacks.asked) < again) {
@@ -125,7 +124,8 @@ func (c *Completer) lacks(ctx context.Context, last *x509.Certificate, now time.
 	return lacks
 }
 
-// ask asks for what a chain lacks, and tells when it may be asked again.
+// ask fetches the missing certificates of a chain and calls changed. If that fails, it calls
+// changed once more when it is time to try again.
 func (c *Completer) ask(ctx context.Context, last *x509.Certificate, now time.Time) {
 	text, err := fetch(ctx, c.client, last)
 	c.mu.Lock()
@@ -148,14 +148,14 @@ func (c *Completer) ask(ctx context.Context, last *x509.Certificate, now time.Ti
 	}
 }
 
-// with is a copy of a Secret with more certificates after its own.
+// with returns a copy of a Secret with more certificates after its own.
 func with(secret *corev1.Secret, more []byte) *corev1.Secret {
 	whole := secret.DeepCopy()
 	whole.Data[corev1.TLSCertKey] = bytes.Join([][]byte{bytes.TrimSpace(secret.Data[corev1.TLSCertKey]), more}, []byte("\n"))
 	return whole
 }
 
-// lastOf is the last certificate of a Secret, nil if it has none or a bad one.
+// lastOf returns the last certificate of a Secret; nil if it has none or an invalid one.
 func lastOf(secret *corev1.Secret) *x509.Certificate {
 	var last *x509.Certificate
 	for block, rest := pem.Decode(secret.Data[corev1.TLSCertKey]); block != nil; block, rest = pem.Decode(rest) {

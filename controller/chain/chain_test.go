@@ -26,7 +26,7 @@ var (
 	now  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// world is a Completer and an authority's web server, which has certificates by path.
+// world is a Completer, and the web server of an authority that serves certificates by path.
 type world struct {
 	*testing.T
 	completer *chain.Completer
@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// issuedBy says where the issuer is to be had.
+// issuedBy sets the path of the issuer's certificate.
 func (w *world) issuedBy(path string) func(*x509.Certificate) {
 	return func(c *x509.Certificate) { c.IssuingCertificateURL = []string{w.url + path} }
 }
@@ -65,7 +65,7 @@ func (w *world) complete(cluster snapshot.Snapshot, at time.Time) (*corev1.Secre
 	return completed.Secrets[name], findings
 }
 
-func TestAChainIsCompleted(t *testing.T) {
+func TestChainIsCompleted(t *testing.T) {
 	w := newWorld(t)
 	root := pki.New("root")
 	upper := root.Authority("upper", w.issuedBy("/root"))
@@ -74,7 +74,7 @@ func TestAChainIsCompleted(t *testing.T) {
 	w.files["/root"], w.files["/upper"], w.files["/lower"] = root.PEM, upper.PEM, der.Bytes
 	cluster := clusterOf(lower.Issue("web", nil, w.issuedBy("/lower")))
 
-	// Nobody waits.
+	// Complete does not wait for the authority.
 	if secret, findings := w.complete(cluster, now); secret != cluster.Secrets[name] || findings != nil {
 		t.Errorf("at first: %v, %v", secret.Name, findings)
 	}
@@ -87,18 +87,18 @@ func TestAChainIsCompleted(t *testing.T) {
 		t.Error("the cluster's own Secret was changed")
 	}
 	if again, _ := w.complete(cluster, now); again != secret {
-		t.Error("the same Secret gives another object")
+		t.Error("another object for the same Secret")
 	}
 }
 
-func TestAnAuthorityThatDoesNotAnswer(t *testing.T) {
+func TestAuthorityThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t)
 	root := pki.New("root")
 	lower := root.Authority("lower", w.issuedBy("/root"))
 	cluster := clusterOf(lower.Issue("web", nil, w.issuedBy("/lower")))
 	w.complete(cluster, now)
 	<-w.changed
-	for _, minutes := range []time.Duration{0, 9} { // it is left alone
+	for _, minutes := range []time.Duration{0, 9} { // too early to ask again
 		secret, findings := w.complete(cluster, now.Add(minutes*time.Minute))
 		if secret != cluster.Secrets[name] || len(findings) != 1 || !strings.Contains(findings[0].Reason, "404") {
 			t.Errorf("%v", findings)
@@ -113,8 +113,8 @@ func TestAnAuthorityThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Whoever answers must have signed the certificate.
-func TestAnotherIssuerIsNotTaken(t *testing.T) {
+// The fetched certificate must be that of the signer.
+func TestWrongIssuerIsRejected(t *testing.T) {
 	w := newWorld(t)
 	lower := pki.New("root").Authority("lower")
 	w.files["/lower"] = pki.New("lower").PEM
@@ -122,12 +122,12 @@ func TestAnotherIssuerIsNotTaken(t *testing.T) {
 	w.complete(cluster, now)
 	<-w.changed
 	if secret, findings := w.complete(cluster, now); secret != cluster.Secrets[name] || len(findings) != 1 {
-		t.Errorf("taken all the same: %v", findings)
+		t.Errorf("the wrong issuer was accepted: %v", findings)
 	}
 }
 
-// Nothing is asked about certificates that are whole or cannot be read.
-func TestWholeChainsAreLeftAlone(t *testing.T) {
+// Nothing is fetched for complete chains and unreadable certificates.
+func TestCompleteChainsAreLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	root := pki.New("root")
 	for _, pair := range []pki.Pair{root.Issue("no address", nil), {Certificate: root.PEM}, {Certificate: []byte("nonsense")}, {}} {
@@ -137,12 +137,12 @@ func TestWholeChainsAreLeftAlone(t *testing.T) {
 		}
 	}
 	if len(w.changed) > 0 {
-		t.Error("something was asked for")
+		t.Error("the authority was asked")
 	}
 }
 
-// What is no longer asked about is forgotten, also when its answer comes late.
-func TestWhatIsNotAskedAboutIsForgotten(t *testing.T) {
+// Results for Secrets that are gone are forgotten, even if the answer arrives later.
+func TestDeletedSecretsAreForgotten(t *testing.T) {
 	w := newWorld(t)
 	root := pki.New("root")
 	lower := root.Authority("lower")
@@ -151,24 +151,24 @@ func TestWhatIsNotAskedAboutIsForgotten(t *testing.T) {
 	<-w.changed
 	w.files["/lower"] = lower.PEM
 	w.completer.Complete(t.Context(), snapshot.Snapshot{}, nil, now) // the Secret is gone
-	w.complete(cluster, now)                                         // and back: it is asked for at once
+	w.complete(cluster, now)                                         // it is back: the authority is asked at once
 	<-w.changed
 	if secret, findings := w.complete(cluster, now); secret == cluster.Secrets[name] || findings != nil {
 		t.Errorf("not completed: %v", findings)
 	}
 }
 
-func TestAnAuthorityThatMayNotBeAsked(t *testing.T) {
+func TestForbiddenAuthority(t *testing.T) {
 	w := newWorld(t)
-	asked := errors.New("a port of the controller's own")
-	w.completer = chain.New(func() { w.changed <- struct{}{} }, func(string, string, syscall.RawConn) error { return asked })
+	forbidden := errors.New("one of the controller's own ports")
+	w.completer = chain.New(func() { w.changed <- struct{}{} }, func(string, string, syscall.RawConn) error { return forbidden })
 	root := pki.New("root")
 	w.files["/root"] = root.PEM
 	cluster := clusterOf(root.Issue("web", nil, w.issuedBy("/root")))
 	w.complete(cluster, now)
 	<-w.changed
 	secret, findings := w.complete(cluster, now)
-	if secret != cluster.Secrets[name] || len(findings) != 1 || !strings.Contains(findings[0].Reason, asked.Error()) {
+	if secret != cluster.Secrets[name] || len(findings) != 1 || !strings.Contains(findings[0].Reason, forbidden.Error()) {
 		t.Errorf("%v", findings)
 	}
 }

@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	longestChain       = 5        // certificates that are asked for
+	longestChain       = 5        // certificates to fetch
 	largestCertificate = 64 << 10 // bytes
 )
 
-// fetch is the certificates between last and a root, which is not among them,
-// as PEM.
+// fetch returns the certificates between last and a root, as PEM. It excludes both.
 func fetch(ctx context.Context, client *http.Client, last *x509.Certificate) ([]byte, error) {
 	var text bytes.Buffer
 	for range longestChain {
@@ -30,14 +29,14 @@ func fetch(ctx context.Context, client *http.Client, last *x509.Certificate) ([]
 		}
 		pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: issuer.Raw}) // to memory: never fails
 		if len(issuer.IssuingCertificateURL) == 0 {
-			return text.Bytes(), nil // its own issuer is one that clients know
+			return text.Bytes(), nil // clients know its issuer
 		}
 		last = issuer
 	}
 	return nil, fmt.Errorf("no root after %d certificates", longestChain)
 }
 
-// issuerOf asks for the certificate that signed another.
+// issuerOf fetches the certificate of the issuer that signed another one.
 func issuerOf(ctx context.Context, client *http.Client, certificate *x509.Certificate) (*x509.Certificate, error) {
 	var all []error
 	for _, url := range certificate.IssuingCertificateURL {
@@ -53,8 +52,7 @@ func issuerOf(ctx context.Context, client *http.Client, certificate *x509.Certif
 	return nil, errors.Join(all...)
 }
 
-// get reads a certificate, which should be DER (RFC 5280, 4.2.2.1) and is PEM
-// here and there.
+// get fetches a certificate. It should be DER (RFC 5280, 4.2.2.1), but some authorities send PEM.
 func get(ctx context.Context, client *http.Client, url string) (*x509.Certificate, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -42,7 +42,7 @@ func read(manifests string) snapshot.Source {
 	return source
 }
 
-// What would nginx do if the service moved to another pod?
+// This example shows what the controller does when a service moves to another pod.
 func ExampleOf() {
 	moved := strings.Replace(shop, "10.0.0.1", "10.0.0.2", 1)
 	explanation, err := explain.Of(read(shop), read(moved), explain.Options{
@@ -58,7 +58,7 @@ func ExampleOf() {
 		log.Fatal(err)
 	}
 	// Output:
-	// No reload: nginx is told while it runs.
+	// No reload: nginx is updated while it runs.
 	//
 	// post-backends, 835 bytes
 	//   shop-web-80 endpoint 10.0.0.1:8080 -> shop-web-80 endpoint 10.0.0.2:8080

@@ -1,8 +1,7 @@
-// Package explain says what a change of manifests makes the controller do, and
-// why. It stands between two sets of manifests and whoever is about to apply
-// the second. Its one rule: it calls the controller's own stages, so what it
-// says is what is done; it asks no cluster and no nginx, so what only `nginx
-// -t` finds is not in it.
+// Package explain shows what the controller would do after a change of manifests, and why. It
+// stands between two sets of manifests and the person who is about to apply the second one. Its one
+// rule: it runs the controller's own stages, so the explanation matches the controller's behaviour;
+// it uses no cluster and no nginx, so it does not know errors that only `nginx -t` finds.
 package explain
 
 import (
@@ -19,24 +18,24 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Options say how the controller is run.
+// Options describe how the controller runs.
 type Options struct {
-	Flags     options.Options // its Config is the default, which the ConfigMap changes
+	Flags     options.Options // its Config holds the defaults, which the ConfigMap overrides
 	ConfigMap types.NamespacedName
-	// IngressClass is the class that is served, by name. Ingresses that name
-	// none are served, too.
+	// IngressClass is the name of the class that the controller serves. Ingresses without a class
+	// are served, too.
 	IngressClass string
 	Template     *render.Template // the user's nginx.tmpl; nil is ours
 }
 
-// Of says what the controller does when a cluster that holds the manifests old
-// comes to hold next. An error is one of the template: "file:line: what".
+// Of returns what the controller does when the manifests in a cluster change from old to next. An
+// error comes from the template and has the form "file:line: what".
 func Of(old, next snapshot.Source, o Options) (Explanation, error) {
-	before, err := o.moment(snapshot.Take(old), nil)
+	before, err := o.outcome(snapshot.Take(old), nil)
 	if err != nil {
 		return Explanation{}, err
 	}
-	after, err := o.moment(snapshot.Take(next), before.ingresses)
+	after, err := o.outcome(snapshot.Take(next), before.ingresses)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -50,24 +49,24 @@ func Of(old, next snapshot.Source, o Options) (Explanation, error) {
 	return explanation, nil
 }
 
-// moment is what the controller makes of a cluster.
-type moment struct {
-	ingresses []*networkingv1.Ingress // taken
+// outcome is what the controller computes from a cluster.
+type outcome struct {
+	ingresses []*networkingv1.Ingress // that the controller serves
 	leftOut   []string                // ingresses of other classes
 	state     plan.State
 	findings  []model.Finding
 }
 
-func (o Options) moment(cluster snapshot.Snapshot, before []*networkingv1.Ingress) (moment, error) {
-	var m moment
+func (o Options) outcome(cluster snapshot.Snapshot, before []*networkingv1.Ingress) (outcome, error) {
+	var result outcome
 	input := o.input()
 	opts, _ := compile.Options(cluster.ConfigMaps[o.ConfigMap], input)
-	cluster.Ingresses, m.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
-	cluster, refused := take(cluster, before, opts)
-	m.ingresses = cluster.Ingresses
+	cluster.Ingresses, result.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
+	cluster, refused := replaceRefused(cluster, before, opts)
+	result.ingresses = cluster.Ingresses
 	compiled, err := compile.Compile(cluster, input)
-	m.state, m.findings = compiled.State, append(refused, compiled.Findings...)
-	return m, err
+	result.state, result.findings = compiled.State, append(refused, compiled.Findings...)
+	return result, err
 }
 
 // input describes a machine whose nginx has every module, as ingress-nginx's image does. It is the

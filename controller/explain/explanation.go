@@ -12,27 +12,26 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// Schema names the form of an Explanation as JSON; another form has another
-// number.
+// Schema is the version of an Explanation's JSON format. The number changes with the format.
 const Schema = "windtunnel.dev/explain/v1"
 
-// Explanation is what is done, and why.
+// Explanation is what the controller does, and why.
 type Explanation struct {
 	Schema   string    `json:"schema"`
 	Reload   bool      `json:"reload"`
-	Steps    []Step    `json:"steps"` // in their order; none: nginx reads the same
+	Steps    []Step    `json:"steps"` // in order; none if nginx would read the same bytes
 	Findings []Finding `json:"findings"`
 	LeftOut  []string  `json:"leftOut,omitempty"` // ingresses of other classes
 }
 
-// Step is one of a plan.
+// Step is a step of a plan.
 type Step struct {
 	Kind    plan.StepKind `json:"kind"`
-	Bytes   int           `json:"bytes,omitempty"` // of what is sent
+	Bytes   int           `json:"bytes,omitempty"` // of the body that is sent
 	Reasons []Reason      `json:"reasons"`
 }
 
-// Reason is one of a step's; see plan.Why.
+// Reason is a reason for a step; see plan.Why.
 type Reason struct {
 	Server   string `json:"server,omitempty"`
 	Location string `json:"location,omitempty"`
@@ -40,22 +39,22 @@ type Reason struct {
 	New      string `json:"new,omitempty"`
 }
 
-// Finding is an object that is not followed to the letter.
+// Finding is a problem with an object that the controller does not serve exactly as written.
 type Finding struct {
 	Object string `json:"object"`
 	Key    string `json:"key,omitempty"`
 	Reason string `json:"reason"`
-	New    bool   `json:"new"` // the change brings it
+	New    bool   `json:"new"` // the change causes it
 }
 
 func steps(running plan.State, planned []plan.Step) []Step {
 	all := []Step{}
 	for _, step := range planned {
-		told := Step{Kind: step.Kind, Bytes: size(running, step)}
+		explained := Step{Kind: step.Kind, Bytes: size(running, step)}
 		for _, why := range step.Why {
-			told.Reasons = append(told.Reasons, Reason(why))
+			explained.Reasons = append(explained.Reasons, Reason(why))
 		}
-		all = append(all, told)
+		all = append(all, explained)
 		running = step.Next
 	}
 	return all
@@ -70,7 +69,7 @@ func size(running plan.State, step plan.Step) int {
 	case plan.PostServers:
 		body, err := wire.ServersAfter(running.Servers, step.Next.Servers)
 		if err != nil {
-			return 0 // both are our own JSON
+			return 0 // cannot happen: both are our own JSON
 		}
 		return len(body)
 	}
@@ -85,7 +84,7 @@ func findings(before, now []model.Finding) []Finding {
 	return all
 }
 
-// Write writes the explanation for people.
+// Write writes the explanation as text for people.
 func (e Explanation) Write(w io.Writer) error {
 	var text strings.Builder
 	switch {
@@ -94,7 +93,7 @@ func (e Explanation) Write(w io.Writer) error {
 	case e.Reload:
 		fmt.Fprintln(&text, "nginx reloads.")
 	default:
-		fmt.Fprintln(&text, "No reload: nginx is told while it runs.")
+		fmt.Fprintln(&text, "No reload: nginx is updated while it runs.")
 	}
 	for _, step := range e.Steps {
 		fmt.Fprintf(&text, "\n%s", step.Kind)
@@ -107,7 +106,7 @@ func (e Explanation) Write(w io.Writer) error {
 		}
 	}
 	if len(e.Findings) > 0 {
-		fmt.Fprintln(&text, "\nfindings (* the change brings it)")
+		fmt.Fprintln(&text, "\nfindings (*: caused by the change)")
 	}
 	for _, finding := range e.Findings {
 		mark := " "
@@ -117,7 +116,7 @@ func (e Explanation) Write(w io.Writer) error {
 		fmt.Fprintf(&text, "%s %s\n", mark, model.Finding{Object: finding.Object, Key: finding.Key, Reason: finding.Reason})
 	}
 	if len(e.LeftOut) > 0 {
-		fmt.Fprintf(&text, "\nleft out, being of other classes: %s\n", strings.Join(e.LeftOut, ", "))
+		fmt.Fprintf(&text, "\nleft out, because of their class: %s\n", strings.Join(e.LeftOut, ", "))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

@@ -15,9 +15,8 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// ofClass are the ingresses that name a class or none, and the names of the
-// others. Manifests seldom have the IngressClass itself, so a class goes by its
-// name here.
+// ofClass splits ingresses into those of the class or without any class, and the names of all
+// others. It compares names of classes, because manifests rarely contain the IngressClass itself.
 func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.Ingress, others []string) {
 	for _, ingress := range all {
 		wanted, named := ingress.Annotations[watch.ClassAnnotation]
@@ -33,21 +32,21 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 	return ours, others
 }
 
-// take leaves out what the controller refuses to take for its content: in its
-// place is served what quarantine.InsteadOf says.
-func take(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
-	var taken []*networkingv1.Ingress
+// replaceRefused replaces ingresses that the controller refuses for their content by what
+// quarantine.InsteadOf returns, and reports a finding for each.
+func replaceRefused(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
+	var served []*networkingv1.Ingress
 	var findings []model.Finding
 	cluster.Closed = make(map[*networkingv1.Ingress]snapshot.Closure)
 	for _, ingress := range cluster.Ingresses {
 		err := check(ingress, opts)
 		if err == nil {
-			taken = append(taken, ingress)
+			served = append(served, ingress)
 			continue
 		}
 		stand := quarantine.InsteadOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
 		if stand.Ingress != nil {
-			taken = append(taken, stand.Ingress)
+			served = append(served, stand.Ingress)
 			if stand.Closure != nil {
 				cluster.Closed[stand.Ingress] = *stand.Closure
 			}
@@ -56,7 +55,7 @@ func take(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts option
 			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, stand.Says),
 		})
 	}
-	cluster.Ingresses = snapshot.OldestFirst(taken)
+	cluster.Ingresses = snapshot.OldestFirst(served)
 	return cluster, findings
 }
 
@@ -68,7 +67,8 @@ func check(ingress *networkingv1.Ingress, opts options.Options) error {
 	return err
 }
 
-// version is another version of an ingress, nil if there is none.
+// version returns the version of an ingress in all; nil if there is none or it has the same spec
+// and annotations.
 func version(all []*networkingv1.Ingress, ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	i := slices.IndexFunc(all, func(other *networkingv1.Ingress) bool { return snapshot.NameOf(other) == snapshot.NameOf(ingress) })
 	if i < 0 || equality.Semantic.DeepEqual(all[i].Spec, ingress.Spec) && equality.Semantic.DeepEqual(all[i].Annotations, ingress.Annotations) {

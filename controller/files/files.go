@@ -1,7 +1,6 @@
-// Package files tells when files may have changed that others write: a user's
-// template, databases of addresses. It stands between the file system and the
-// sync. Its one rule: an event is only an occasion; whoever is told reads the
-// files as they are then.
+// Package files watches files that the controller does not write itself: a user's template, GeoIP
+// databases. It stands between the file system and the sync. Its one rule: an event only means that
+// something may have changed; the receiver reads the files as they are then.
 package files
 
 import (
@@ -15,16 +14,15 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long events are gathered before they are told as one: whoever
-// writes a file makes several.
+// settle is how long events are collected before they are reported as one, because writing a file
+// causes several.
 const settle = 50 * time.Millisecond
 
-// Watch calls changed, never twice at once, when there is something new in the
-// folders of the paths, or in those that they link to, until ctx is done. A
-// path is a file, which need not exist, or a folder; a file's folder must
-// exist. Whole folders are followed because Kubernetes changes a mounted file
-// by swapping a link beside it, and editors by renaming another to its name.
-// It returns once it follows them.
+// Watch calls changed, never concurrently, when something changes in the folders of the paths or of
+// their link targets, until ctx is done. It returns as soon as it watches them. A path is a folder,
+// or a file that need not exist in a folder that must. Watch follows whole folders because
+// Kubernetes updates a mounted file by swapping a link beside it, and editors rename a new file
+// over the old one.
 func Watch(ctx context.Context, log *slog.Logger, changed func(), paths ...string) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -46,7 +44,7 @@ type watch struct {
 	changed func()
 }
 
-// follow adds the folders as they are now: links may have moved.
+// follow watches the folders to which the paths lead now: links may have changed.
 func (w watch) follow() error {
 	for _, path := range w.paths {
 		for _, folder := range folders(path) {
@@ -58,7 +56,7 @@ func (w watch) follow() error {
 	return nil
 }
 
-// folders are those in which something about a path can change.
+// folders returns the folders in which a change can affect a path.
 func folders(path string) []string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return []string{path}
@@ -88,7 +86,7 @@ func (w watch) run(ctx context.Context) {
 				w.log.Warn(err.Error())
 			}
 			w.changed()
-		case err := <-w.Errors: // events were lost: look
+		case err := <-w.Errors: // events were lost: assume a change
 			w.log.Warn("watching files", "error", err.Error())
 			w.changed()
 		case <-ctx.Done():

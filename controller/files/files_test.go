@@ -11,10 +11,10 @@ import (
 	"windtunnel.dev/controller/files"
 )
 
-// patience is only reached when something is broken.
+// patience bounds every wait. It only elapses when something is broken.
 const patience = 20 * time.Second
 
-// follow reads the file at each change until it holds what is wanted.
+// follower reads a file at each change that Watch reports.
 type follower struct {
 	*testing.T
 	path    string
@@ -41,7 +41,7 @@ func (f follower) want(content string) {
 				return
 			}
 		case <-timeout:
-			f.Fatalf("no change told that makes it %q", content)
+			f.Fatalf("no reported change makes the content %q", content)
 		}
 	}
 }
@@ -97,8 +97,8 @@ func TestSwappedLinks(t *testing.T) {
 	}
 }
 
-// A link to a file elsewhere, which is written where it is.
-func TestTheTargetOfALink(t *testing.T) {
+// The path is a link, and its target is written in place.
+func TestLinkTarget(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "real.tmpl")
 	path := filepath.Join(t.TempDir(), "nginx.tmpl")
 	if err := os.WriteFile(elsewhere, []byte("one"), 0o644); err != nil {
@@ -112,7 +112,7 @@ func TestTheTargetOfALink(t *testing.T) {
 	f.want("two")
 }
 
-func TestAFolder(t *testing.T) {
+func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "GeoLite2-City.mmdb")
 	f := follow(t, path, dir)
@@ -120,8 +120,8 @@ func TestAFolder(t *testing.T) {
 	f.want("one")
 }
 
-func TestNoFolder(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	if err := files.Watch(context.Background(), slog.Default(), func() {}, filepath.Join(t.TempDir(), "nothing", "x")); err == nil {
-		t.Error("a folder that does not exist is followed")
+		t.Error("no error for a folder that does not exist")
 	}
 }

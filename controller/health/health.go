@@ -1,6 +1,6 @@
-// Package health answers those who watch over the controller: the kubelet's
-// probes and Prometheus. It stands between them and what knows. Its one rule:
-// it only asks; a probe changes nothing.
+// Package health serves the controller's endpoints for the kubelet's probes and Prometheus. It
+// stands between them and the checks and metrics of the controller. Its one rule: it only reads; a
+// probe changes nothing.
 package health
 
 import (
@@ -9,10 +9,10 @@ import (
 	"net/http"
 )
 
-// Handler serves ingress-nginx's health paths and /metrics. Path, by default
-// /healthz, answers 200 while check finds nothing wrong, else 500 with what it
-// found; so does /readyz, which ingress-nginx has not. Path/ping answers as
-// long as the process does. What nginx passes on to it on loopback is refused.
+// Handler serves ingress-nginx's health paths and /metrics. path, by default /healthz, answers 200
+// if check returns nil, and 500 with the error otherwise. /readyz, which ingress-nginx does not
+// have, does the same. path/ping answers 200 as long as the process runs. Requests that nginx
+// proxies to loopback are refused.
 func Handler(path string, check func(context.Context) error, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, r *http.Request) {

@@ -23,9 +23,9 @@ func TestHandler(t *testing.T) {
 	}
 	want("/healthz", http.StatusOK, "ok")
 	want("/healthz/nginx-ingress-controller", http.StatusOK, "ok")
-	wrong = errors.New("nginx does not run")
-	want("/healthz", http.StatusInternalServerError, "nginx does not run")
-	want("/healthz/nginx-ingress-controller", http.StatusInternalServerError, "nginx does not run")
+	wrong = errors.New("nginx is not running")
+	want("/healthz", http.StatusInternalServerError, "nginx is not running")
+	want("/healthz/nginx-ingress-controller", http.StatusInternalServerError, "nginx is not running")
 	want("/healthz/ping", http.StatusOK, "ok")
 	want("/metrics", http.StatusTeapot, "")
 	want("/", http.StatusNotFound, "")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestNothingIsPassedOnToLoopback(t *testing.T) {
+func TestProxiedRequestsToLoopbackAreRefused(t *testing.T) {
 	handlers := map[string]http.Handler{
 		"/healthz":            Handler("/healthz", func(context.Context) error { return nil }, http.NotFoundHandler()),
 		"/debug/pprof/symbol": Profiler(),
@@ -20,7 +20,7 @@ func TestNothingIsPassedOnToLoopback(t *testing.T) {
 		{"127.0.0.1:1", "X-Sent-From", http.StatusForbidden},
 		{"[::1]:1", "X-Real-IP", http.StatusForbidden},
 		{"[::ffff:127.0.0.1]:1", "X-Real-IP", http.StatusForbidden},
-		{"127.0.0.1:1", "X-Forwarded-For", http.StatusOK}, // of a proxy beside us
+		{"127.0.0.1:1", "X-Forwarded-For", http.StatusOK}, // from another proxy in the pod
 		{"10.0.0.1:1", "X-Real-IP", http.StatusOK},        // through a Service
 	} {
 		for path, handler := range handlers {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CPUs returns how many CPUs the container may use according to its cgroup file system, rounded up,
-// and at most all CPUs of the machine. ingress-nginx starts that many workers by default.
+// CPUs returns how many CPUs the container may use according to its cgroup file system, rounded up
+// and limited to the CPUs of the machine. ingress-nginx starts that many workers by default.
 func CPUs(cgroup string, machine int) int {
 	quota, period := cpuQuota(cgroup)
 	if quota <= 0 || period <= 0 {
@@ -17,8 +17,9 @@ func CPUs(cgroup string, machine int) int {
 	return min(machine, (quota+period-1)/period)
 }
 
-// cpuQuota returns how many microseconds of CPU time may be used per period of how many; 0 if there
-// is no limit (Linux: cpu.max of cgroup version 2, cpu.cfs_*_us of version 1).
+// cpuQuota returns the CPU time that may be used per period, and the length of the period, both in
+// microseconds. The quota is 0 or less if there is no limit. They are in cpu.max (cgroup version 2)
+// or cpu.cfs_*_us (version 1).
 func cpuQuota(cgroup string) (quota, period int) {
 	if fields := words(filepath.Join(cgroup, "cpu.max")); len(fields) == 2 {
 		return number(fields[0]), number(fields[1])
@@ -40,7 +41,7 @@ func words(path string) []string {
 	return strings.Fields(string(text))
 }
 
-// number parses a number; 0 if the text is none.
+// number parses a number. It returns 0 if the text is not one.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package machine reads what the controller must know of the machine or container that it runs in.
-// It stands between /proc, /sys and /etc, and the Input of a compilation. Its one rule: what cannot
-// be read has the value that nginx or ingress-nginx would assume, because none of it is worth
-// failing for.
+// Package machine reads properties of the machine or container that the controller runs in. It
+// stands between /proc, /sys and /etc, and the Input of a compilation. Its one rule: a property
+// that cannot be read has the value that nginx or ingress-nginx would assume; none is a reason to
+// fail.
 package machine
 
 import (
@@ -39,7 +39,7 @@ func Nameservers(path string) []string {
 }
 
 // Backlog returns the kernel's limit on the length of a listen queue, read from a file such as
-// /proc/sys/net/core/somaxconn. It is at least 511, nginx's own default, as in ingress-nginx.
+// /proc/sys/net/core/somaxconn. Like in ingress-nginx, it is at least 511, nginx's own default.
 func Backlog(path string) int {
 	const least = 511
 	text, err := os.ReadFile(path)

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// admissions are about the webhook that checks ingresses.
+// admissions are the metrics of the webhook that checks ingresses.
 type admissions struct {
 	tested, testedFor     prometheus.Gauge
 	rendered, renderedFor prometheus.Gauge
@@ -17,14 +17,14 @@ type admissions struct {
 func newAdmissions(mint maker) admissions {
 	of := []string{"namespace", "ingress"}
 	return admissions{
-		tested:      mint.gauge("admission_tested_ingresses", "Ingresses in the configuration that was last checked by admission."),
-		testedFor:   mint.gauge("admission_tested_duration", "Seconds that working out this configuration took."),
-		rendered:    mint.gauge("admission_render_ingresses", "Ingresses in the configuration that was last rendered by admission."),
-		renderedFor: mint.gauge("admission_render_duration", "Seconds that rendering it took."),
+		tested:      mint.gauge("admission_tested_ingresses", "Ingresses in the configuration that the admission webhook checked last."),
+		testedFor:   mint.gauge("admission_tested_duration", "Seconds to compute this configuration."),
+		rendered:    mint.gauge("admission_render_ingresses", "Ingresses in the configuration that the admission webhook rendered last."),
+		renderedFor: mint.gauge("admission_render_duration", "Seconds to render this configuration."),
 		size:        mint.gauge("admission_config_size", "Bytes of the rendered configuration."),
-		roundtrip:   mint.gauge("admission_roundtrip_duration", "Seconds from the question to the answer."),
-		successes:   mint.counters("check_success", "Ingresses that admission let through.", of...),
-		failures:    mint.counters("check_errors", "Ingresses that admission refused.", of...),
+		roundtrip:   mint.gauge("admission_roundtrip_duration", "Seconds from the request of the API server to the answer."),
+		successes:   mint.counters("check_success", "Ingresses that the admission webhook allowed.", of...),
+		failures:    mint.counters("check_errors", "Ingresses that the admission webhook refused.", of...),
 	}
 }
 
@@ -32,7 +32,7 @@ func (a *admissions) all() []prometheus.Collector {
 	return []prometheus.Collector{a.tested, a.testedFor, a.rendered, a.renderedFor, a.size, a.roundtrip, a.successes, a.failures}
 }
 
-// Admission is what checking one ingress took. What was not come to is 0.
+// Admission is the cost of checking one ingress. A field is 0 if the check ended before that part.
 type Admission struct {
 	Namespace, Ingress string
 	Refused            bool

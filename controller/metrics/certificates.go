@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Certificate is one that a host is served with.
+// Certificate is the certificate of a host.
 type Certificate struct {
 	Host       string
 	Namespace  string // of its Secret
@@ -22,8 +22,8 @@ type Certificate struct {
 	PublicKeyAlgorithm string
 }
 
-// certificates are about those of the hosts. Other than all else, they have
-// the class for a label and not the controller's pod, whose leader speaks for all.
+// certificates are the metrics of the hosts' certificates. Unlike all other metrics they have a
+// label for the class and none for the pod, because only the leader reports when they expire.
 type certificates struct {
 	class   string
 	expires *prometheus.GaugeVec
@@ -42,8 +42,8 @@ func newCertificates(id Identity) certificates {
 	}
 	return certificates{
 		class:   id.Class,
-		expires: vec("ssl_expire_time_seconds", "When a host's certificate expires, in seconds since 1970. Only the leader says."),
-		info: vec("ssl_certificate_info", "Always 1; the labels tell of a host's certificate.",
+		expires: vec("ssl_expire_time_seconds", "When a host's certificate expires, in seconds since 1970. Only the leader reports it."),
+		info: vec("ssl_certificate_info", "Always 1; the labels describe a host's certificate.",
 			"issuer_organization", "issuer_common_name", "serial_number", "public_key_algorithm"),
 		mu: new(sync.Mutex),
 	}
@@ -53,7 +53,7 @@ func (c *certificates) all() []prometheus.Collector {
 	return []prometheus.Collector{c.expires, c.info}
 }
 
-// Certificates says which there are now; those of before are forgotten.
+// Certificates sets the certificates of all hosts. It replaces those of the previous call.
 func (c *certificates) Certificates(served []Certificate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,18 +65,18 @@ func (c *certificates) Certificates(served []Certificate) {
 	for _, cert := range served {
 		c.info.WithLabelValues(append(c.labels(cert), cert.IssuerOrganization, cert.IssuerCommonName, cert.SerialNumber, cert.PublicKeyAlgorithm)...).Set(1)
 	}
-	c.tellExpiry()
+	c.updateExpiry()
 }
 
 func (c *certificates) lead(is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leads = is
-	c.tellExpiry()
+	c.updateExpiry()
 }
 
-// tellExpiry is called with the lock held.
-func (c *certificates) tellExpiry() {
+// updateExpiry sets the metric of expiry. The caller holds the lock.
+func (c *certificates) updateExpiry() {
 	c.expires.Reset()
 	if !c.leads {
 		return

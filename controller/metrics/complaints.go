@@ -2,15 +2,15 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// complaints are about what nginx's Lua is sent.
+// complaints count the complaints of nginx's Lua about what it was sent.
 type complaints struct{ made prometheus.Counter }
 
 func newComplaints(mint maker) complaints {
 	return complaints{mint.counter("dynamic_complaints_total",
-		"How often nginx did not take what it was sent at runtime, or only in the place of something else: a dictionary is full.")}
+		"How often nginx rejected a change at runtime, or evicted something else for it, because a dictionary is full.")}
 }
 
 func (c *complaints) all() []prometheus.Collector { return []prometheus.Collector{c.made} }
 
-// Complained counts one.
+// Complained counts a complaint.
 func (c *complaints) Complained() { c.made.Inc() }

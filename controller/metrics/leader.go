@@ -2,22 +2,22 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// leader is about the election among the controllers of one class.
+// leader is the metric of the election among the controllers of one class.
 type leader struct {
 	status *prometheus.GaugeVec
 	name   string
 }
 
 func newLeader(mint maker, name string) leader {
-	l := leader{mint.gauges("leader_election_status", "1 of the controller that is the leader, 0 of others.", "name"), name}
+	l := leader{mint.gauges("leader_election_status", "1 if this controller is the leader, else 0.", "name"), name}
 	l.status.WithLabelValues(name).Set(0)
 	return l
 }
 
 func (l *leader) all() []prometheus.Collector { return []prometheus.Collector{l.status} }
 
-// Leader says whether this controller is the leader. Only a leader serves the
-// metrics of certificates, so that each has one series.
+// Leader sets whether this controller is the leader. Only a leader serves the expiry of
+// certificates, so that each certificate has one series.
 func (m *Metrics) Leader(is bool) {
 	value := 0.0
 	if is {

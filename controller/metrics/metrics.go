@@ -1,7 +1,6 @@
-// Package metrics counts what the controller and its nginx do, for Prometheus.
-// It stands between them and the controller's /metrics. Its one rule: names and
-// labels are those of ingress-nginx, so that its dashboards keep working; what
-// is ours alone is new names, never new labels.
+// Package metrics counts what the controller and its nginx do, for Prometheus. It stands between
+// them and the controller's /metrics. Its one rule: names and labels are those of ingress-nginx, so
+// that its dashboards keep working; our own additions are new names, never new labels.
 package metrics
 
 import (
@@ -16,30 +15,30 @@ import (
 // namespace begins the name of every metric of the controller.
 const namespace = "nginx_ingress_controller"
 
-// Options of New.
+// Options configure Metrics.
 type Options struct {
 	Identity Identity
 	Build    Build
-	// Full serves all metrics (--enable-metrics); without it there are only
-	// those of Go and of the process, as in ingress-nginx.
+	// Full serves all metrics (--enable-metrics). Otherwise only those of Go and of the process are
+	// served, as in ingress-nginx.
 	Full      bool
 	Requests  Requests
-	Election  string // name of the Lease; empty: no part in elections
-	Admission bool   // the webhook is served
+	Election  string // name of the Lease; empty if the controller takes no part in elections
+	Admission bool   // serve the metrics of the webhook
 }
 
-// Identity are the labels that the controller's metrics have.
+// Identity has the values of the labels that all metrics of the controller have.
 type Identity struct {
 	Namespace string // of the controller's pod
 	Class     string // --controller-class
 	Pod       string
 }
 
-// Build says which program this is.
+// Build identifies the program.
 type Build struct{ Release, Commit, Repository string }
 
-// Metrics are the controller's own and nginx's. What it is told, it counts,
-// whether that is served or not.
+// Metrics are the metrics of the controller and of nginx. It counts everything, even if Options do
+// not serve it.
 type Metrics struct {
 	registry *prometheus.Registry
 	full     bool
@@ -97,12 +96,12 @@ func (m *Metrics) Handler() http.Handler {
 }
 
 func buildInfo(mint maker, build Build) prometheus.Collector {
-	info := mint.gauges("build_info", "Always 1; the labels say which program this is.", "release", "build", "repository")
+	info := mint.gauges("build_info", "Always 1; the labels identify the program.", "release", "build", "repository")
 	info.WithLabelValues(build.Release, build.Commit, build.Repository).Set(1)
 	return info
 }
 
-// maker makes metrics with the labels that all of a controller's have.
+// maker creates metrics with the labels that all metrics of the controller have.
 type maker prometheus.Labels
 
 func (m maker) gauge(name, help string) prometheus.Gauge {

@@ -24,10 +24,10 @@ var options = Options{
 	Election: "ingress-controller-leader", Admission: true,
 }
 
-// common are the labels of most metrics, as they come first.
+// common are the labels of most metrics. They come first.
 const common = `controller_class="k8s.io/ingress-nginx",controller_namespace="ingress-nginx",controller_pod="controller-0"`
 
-// want looks for lines of the controller's own metrics.
+// want checks that the controller's own metrics contain the lines.
 func want(t *testing.T, m *Metrics, lines ...string) {
 	t.Helper()
 	text := scrape(m)
@@ -38,7 +38,7 @@ func want(t *testing.T, m *Metrics, lines ...string) {
 	}
 }
 
-// ours are the lines of the controller's own metrics.
+// ours returns the lines of the controller's own metrics.
 func ours(text string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(text) {
@@ -64,7 +64,7 @@ func TestReloads(t *testing.T) {
 	m.Phase(FirstWorker, 0)
 	want(t, m, `reload_phase_duration_seconds_sum{`+common+`,phase="test"} 2`)
 	if strings.Contains(scrape(m), `phase="first_worker"`) {
-		t.Error("a phase that was not come to is observed")
+		t.Error("a phase that was not reached is observed")
 	}
 }
 
@@ -91,12 +91,11 @@ func TestLeader(t *testing.T) {
 	o := options
 	o.Election = ""
 	if text := scrape(New(o)); strings.Contains(text, "leader_election_status") {
-		t.Error("there is no election and a metric of it")
+		t.Error("there is a metric of the election without an election")
 	}
 }
 
-// The expiry of a certificate has one series, the leader's; information is
-// served by all.
+// Only the leader serves the expiry of a certificate. All controllers serve the other metric.
 func TestCertificates(t *testing.T) {
 	m := New(options)
 	of := func(host string) string {
@@ -109,7 +108,7 @@ func TestCertificates(t *testing.T) {
 	m.Certificates([]Certificate{cert})
 	want(t, m, info)
 	if strings.Contains(scrape(m), "ssl_expire_time_seconds") {
-		t.Error("one who does not lead tells of expiry")
+		t.Error("a controller that never led serves the expiry")
 	}
 	m.Leader(true)
 	want(t, m, info, expiry)
@@ -120,7 +119,7 @@ func TestCertificates(t *testing.T) {
 	}
 	m.Leader(false)
 	if strings.Contains(scrape(m), "ssl_expire_time_seconds") {
-		t.Error("one who led tells of expiry still")
+		t.Error("a former leader still serves the expiry")
 	}
 }
 
@@ -146,11 +145,11 @@ func TestAdmissions(t *testing.T) {
 	o := options
 	o.Admission = false
 	if text := scrape(New(o)); strings.Contains(text, "_admission_") {
-		t.Error("there is no webhook and metrics of it")
+		t.Error("there are metrics of the webhook without a webhook")
 	}
 }
 
-// Where the linter objects, it is ingress-nginx's name that it objects to.
+// The linter objects only to names that come from ingress-nginx.
 func TestLint(t *testing.T) {
 	m := New(options)
 	m.Nginx("http://127.0.0.1:1", func() []int { return []int{1} })

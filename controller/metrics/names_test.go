@@ -13,9 +13,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// theirs are all metrics of ingress-nginx with their types and labels, without
-// the prefix of their names. CC and RL are the labels of the controller and of
-// a request.
+// theirs lists all metrics of ingress-nginx with their types and labels, without the prefix of the
+// names. CC means the labels of the controller, RL those of a request.
 const theirs = `
 requests counter CC RL
 request_duration_seconds histogram CC RL
@@ -55,7 +54,7 @@ nginx_process_read_bytes_total counter CC
 nginx_process_write_bytes_total counter CC
 `
 
-// own are those that ingress-nginx does not have.
+// own lists the metrics that ingress-nginx does not have.
 const own = `
 reload_phase_duration_seconds histogram CC phase
 dynamic_complaints_total counter CC
@@ -109,12 +108,12 @@ func TestNamesTypesAndLabels(t *testing.T) {
 	}
 	for name := range got {
 		if want[name] == "" {
-			t.Errorf("%s is no metric of ingress-nginx, nor listed as ours", name)
+			t.Errorf("%s is neither a metric of ingress-nginx nor listed as ours", name)
 		}
 	}
 }
 
-// describe is the type of a metric and the labels that each of its series has.
+// describe returns the type of a metric and the labels that all its series have.
 func describe(family *dto.MetricFamily) string {
 	var labels []string
 	for _, pair := range family.GetMetric()[0].GetLabel() {

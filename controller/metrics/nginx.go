@@ -12,16 +12,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Nginx serves, besides, what an nginx tells of itself at url, its stub_status,
-// and what the kernel tells of its processes.
+// Nginx adds the metrics of an nginx: of its stub_status at url, and of its processes in /proc.
 func (m *Metrics) Nginx(url string, processes func() []int) {
 	if m.full {
 		m.registry.MustRegister(newStubStatus(m.maker, url), newProcesses(m.maker, processes))
 	}
 }
 
-// stubStatus is a collector that asks nginx at each scrape. An nginx that does
-// not answer has no such metrics.
+// stubStatus is a collector that asks nginx at each scrape. If nginx does not answer, the scrape
+// does not contain these metrics.
 type stubStatus struct {
 	client          *http.Client
 	url             string
@@ -31,7 +30,7 @@ type stubStatus struct {
 
 func newStubStatus(mint maker, url string) *stubStatus {
 	return &stubStatus{
-		client:      &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, // a worker that ends would take it along
+		client:      &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, // an idle connection would end with its worker
 		url:         url,
 		total:       mint.desc("nginx_process_connections_total", "Connections of clients, accepted and handled.", "state"),
 		requests:    mint.desc("nginx_process_requests_total", "Requests of clients."),
@@ -39,14 +38,14 @@ func newStubStatus(mint maker, url string) *stubStatus {
 	}
 }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (s *stubStatus) Describe(descs chan<- *prometheus.Desc) {
 	descs <- s.total
 	descs <- s.requests
 	descs <- s.connections
 }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (s *stubStatus) Collect(metrics chan<- prometheus.Metric) {
 	text, err := s.get()
 	if err != nil {
@@ -93,7 +92,7 @@ var stubForm = regexp.MustCompile(`(?s)^Active connections: (\d+) .*?(\d+) (\d+)
 func parseStubStatus(text string) (stubNumbers, error) {
 	found := stubForm.FindStringSubmatch(text)
 	if found == nil {
-		return stubNumbers{}, fmt.Errorf("not the text of stub_status: %.100q", text)
+		return stubNumbers{}, fmt.Errorf("not an answer of stub_status: %.100q", text)
 	}
 	var n stubNumbers
 	for i, field := range []*float64{&n.active, &n.accepted, &n.handled, &n.requests, &n.reading, &n.writing, &n.waiting} {

@@ -2,28 +2,28 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Orphan is an ingress with a path that leads nowhere.
+// Orphan is an ingress with a path whose service is missing or has no endpoint.
 type Orphan struct {
 	Namespace, Ingress string
 	Type               string // NoService or NoEndpoint
 }
 
-// Why an ingress is an orphan.
+// The types of orphans.
 const (
 	NoService  = "no-service"
 	NoEndpoint = "no-endpoint"
 )
 
-// orphans are about ingresses whose services are missing or have no endpoint.
+// orphans is the metric of orphans.
 type orphans struct{ ingresses *prometheus.GaugeVec }
 
 func newOrphans(mint maker) orphans {
-	return orphans{mint.gauges("orphan_ingress", "1 of an ingress with a path whose service is missing or has no endpoint.", "namespace", "ingress", "type")}
+	return orphans{mint.gauges("orphan_ingress", "1 for each ingress with a path whose service is missing or has no endpoint.", "namespace", "ingress", "type")}
 }
 
 func (o *orphans) all() []prometheus.Collector { return []prometheus.Collector{o.ingresses} }
 
-// Orphans says which there are now; those of before are orphans no more.
+// Orphans sets all orphans. It replaces those of the previous call.
 func (o *orphans) Orphans(found []Orphan) {
 	o.ingresses.Reset()
 	for _, orphan := range found {

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// processes is a collector of what /proc says of nginx's processes, together.
-// What a worker has used stays counted when it ends.
+// processes is a collector of the sums over nginx's processes in /proc. The totals keep the usage
+// of workers that have ended.
 type processes struct {
 	pids func() []int
 
@@ -19,7 +19,7 @@ type processes struct {
 	spent usage             // since the start
 }
 
-// process is one, told from another that came to have its PID.
+// process identifies a process. PIDs can be reused, so the start time is part of it.
 type process struct {
 	pid   int
 	start uint64
@@ -32,24 +32,24 @@ func newProcesses(mint maker, pids func() []int) *processes {
 	return &processes{
 		pids:     pids,
 		count:    mint.desc(prefix+"num_procs", "Processes of nginx."),
-		resident: mint.desc(prefix+"resident_memory_bytes", "Bytes of memory in use by them."),
-		virtual:  mint.desc(prefix+"virtual_memory_bytes", "Bytes of address space in use by them."),
-		oldest:   mint.desc(prefix+"oldest_start_time_seconds", "When the oldest of them started, in seconds since 1970."),
-		cpu:      mint.desc(prefix+"cpu_seconds_total", "Seconds of CPU that they used, in user and system mode."),
-		read:     mint.desc(prefix+"read_bytes_total", "Bytes that they had read from disk."),
-		written:  mint.desc(prefix+"write_bytes_total", "Bytes that they had written to disk."),
+		resident: mint.desc(prefix+"resident_memory_bytes", "Resident memory of nginx's processes, in bytes."),
+		virtual:  mint.desc(prefix+"virtual_memory_bytes", "Virtual memory of nginx's processes, in bytes."),
+		oldest:   mint.desc(prefix+"oldest_start_time_seconds", "When the oldest nginx process started, in seconds since 1970."),
+		cpu:      mint.desc(prefix+"cpu_seconds_total", "CPU time of nginx's processes in user and system mode, in seconds."),
+		read:     mint.desc(prefix+"read_bytes_total", "Bytes that nginx's processes read from disk."),
+		written:  mint.desc(prefix+"write_bytes_total", "Bytes that nginx's processes wrote to disk."),
 		last:     map[process]usage{},
 	}
 }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (p *processes) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{p.count, p.resident, p.virtual, p.oldest, p.cpu, p.read, p.written} {
 		descs <- desc
 	}
 }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (p *processes) Collect(metrics chan<- prometheus.Metric) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *processes) Collect(metrics chan<- prometheus.Metric) {
 	counter(p.written, p.spent.written)
 }
 
-// add counts what was used since the last time.
+// add adds the usage since the last scrape.
 func (u *usage) add(now, before usage) {
 	u.cpu += now.cpu - before.cpu
 	u.read += now.read - before.read

@@ -8,7 +8,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// collect returns the values of a collector by the order of their descriptions.
+// collect returns the values of a collector, by description.
 func collect(c prometheus.Collector) map[*prometheus.Desc]float64 {
 	out := make(chan prometheus.Metric, 100)
 	c.Collect(out)
@@ -22,20 +22,20 @@ func collect(c prometheus.Collector) map[*prometheus.Desc]float64 {
 	return values
 }
 
-// What a process has used stays counted when it is gone.
+// The totals keep the usage of a process that is gone.
 func TestProcesses(t *testing.T) {
 	alive := []int{os.Getpid()}
 	p := newProcesses(maker{}, func() []int { return alive })
 	before := collect(p)
 	if before[p.count] != 1 || before[p.resident] <= 0 || before[p.virtual] <= 0 || before[p.oldest] < 1e9 {
-		t.Errorf("of this process: %v", before)
+		t.Errorf("metrics of this process: %v", before)
 	}
-	for x := 0; collect(p)[p.cpu] <= before[p.cpu]; x++ { // until the kernel has counted some more
+	for x := 0; collect(p)[p.cpu] <= before[p.cpu]; x++ { // use CPU until the kernel counts it
 	}
 	used := collect(p)
 	alive = nil
 	after := collect(p)
 	if after[p.count] != 0 || after[p.resident] != 0 || after[p.cpu] < used[p.cpu] || after[p.written] < used[p.written] {
-		t.Errorf("when it is gone: %v, before: %v", after, used)
+		t.Errorf("after the process is gone: %v, before: %v", after, used)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reloads are about nginx taking configurations.
+// reloads are the metrics of starts and reloads.
 type reloads struct {
 	loaded    prometheus.Gauge
 	loadedAt  prometheus.Gauge
@@ -19,10 +19,10 @@ type reloads struct {
 
 func newReloads(mint maker) reloads {
 	return reloads{
-		loaded:    mint.gauge("config_last_reload_successful", "Whether the last configuration that needed a reload was taken by nginx."),
-		loadedAt:  mint.gauge("config_last_reload_successful_timestamp_seconds", "When nginx last took one, in seconds since 1970."),
-		hash:      mint.gauge("config_hash", "A hash of the nginx.conf that runs."),
-		successes: mint.counter("success", "Reloads that nginx took."),
+		loaded:    mint.gauge("config_last_reload_successful", "1 if nginx accepted the last configuration that needed a reload, else 0."),
+		loadedAt:  mint.gauge("config_last_reload_successful_timestamp_seconds", "When nginx last loaded a configuration, in seconds since 1970."),
+		hash:      mint.gauge("config_hash", "A hash of the running nginx.conf."),
+		successes: mint.counter("success", "Reloads that succeeded."),
 		failures:  mint.counter("errors", "Reloads that failed."),
 		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "reload_phase_duration_seconds", ConstLabels: mint.labels(),
@@ -36,7 +36,7 @@ func (r *reloads) all() []prometheus.Collector {
 	return []prometheus.Collector{r.loaded, r.loadedAt, r.hash, r.successes, r.failures, r.phases}
 }
 
-// Loaded counts a configuration that nginx has taken by a start or a reload.
+// Loaded counts a configuration that nginx has loaded at its start or by a reload.
 func (r *reloads) Loaded(conf []byte, at time.Time) {
 	hash := fnv.New32a() // 32 bits, which a float64 holds exactly
 	hash.Write(conf)     // never fails
@@ -46,14 +46,14 @@ func (r *reloads) Loaded(conf []byte, at time.Time) {
 	r.successes.Inc()
 }
 
-// Current says that nginx runs what is wanted: what it refused before is
-// wanted no more.
+// Current records that nginx runs the wanted configuration. A configuration that it refused before
+// is no longer wanted.
 func (r *reloads) Current() { r.loaded.Set(1) }
 
-// Partial says that nginx runs what is wanted but for what it refused.
+// Partial records that nginx runs the wanted configuration without the parts that it refused.
 func (r *reloads) Partial() { r.loaded.Set(0) }
 
-// LoadFailed counts one that it has not.
+// LoadFailed counts a configuration that nginx did not load.
 func (r *reloads) LoadFailed() {
 	r.loaded.Set(0)
 	r.failures.Inc()
@@ -68,8 +68,8 @@ const (
 	LastOldWorker = "last_old_worker"
 )
 
-// Phase notes how long a part of a reload took. What was not come to, and so
-// took 0, is not noted.
+// Phase records the duration of a part of a reload. It ignores 0, which means that the reload did
+// not reach that part.
 func (r *reloads) Phase(phase string, took time.Duration) {
 	if took > 0 {
 		r.phases.WithLabelValues(phase).Observe(took.Seconds())

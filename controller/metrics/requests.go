@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Requests says which metrics there are of requests: ingress-nginx's flags.
+// Requests configures the metrics of requests. The fields are flags of ingress-nginx.
 type Requests struct {
 	PerHost          bool // --metrics-per-host: a label for the host
-	PerUndefinedHost bool // --metrics-per-undefined-host: of hosts that no ingress has, too
+	PerUndefinedHost bool // --metrics-per-undefined-host: count requests for hosts without an ingress, too
 	StatusClasses    bool // --report-status-classes: 4xx instead of 404
 	Exclude          []string
 
 	TimeBuckets, LengthBuckets, SizeBuckets []float64
-	BucketFactor                            float64 // more than 1: native histograms, too
+	BucketFactor                            float64 // more than 1 adds native histograms
 	MaxBuckets                              uint32
 }
 
-// DefaultRequests are ingress-nginx's.
+// DefaultRequests are the defaults of ingress-nginx.
 var DefaultRequests = Requests{
 	PerHost:       true,
 	TimeBuckets:   prometheus.DefBuckets,
@@ -32,8 +32,8 @@ var DefaultRequests = Requests{
 	MaxBuckets:    100,
 }
 
-// Record is what nginx's Lua tells of one request. A number is -1 where nginx
-// has none, such as the pod's times of a request that reached none.
+// Record is what nginx's Lua reports about one request. A number is -1 if nginx has no value, for
+// example the times of the pod for a request that reached no pod.
 type Record struct {
 	Host      string `json:"host"`
 	Namespace string `json:"namespace"`
@@ -56,14 +56,14 @@ type Record struct {
 // requests counts requests and observes their times and sizes.
 type requests struct {
 	options    Requests
-	count      *prometheus.CounterVec // nil where it is excluded
+	count      *prometheus.CounterVec // nil if it is excluded
 	histograms []histogram
 
 	mu      sync.RWMutex
 	serving Serving
 }
 
-// histogram is a metric and what it takes of a record.
+// histogram is a metric, and the value of a record that it observes.
 type histogram struct {
 	*prometheus.HistogramVec
 	of func(*Record) float64
@@ -87,13 +87,13 @@ func newRequests(mint maker, o Requests) *requests {
 			Buckets: buckets, NativeHistogramBucketFactor: o.BucketFactor, NativeHistogramMaxBucketNumber: o.MaxBuckets,
 		}, labels), of})
 	}
-	add("request_duration_seconds", "Seconds from the first byte of a request to the last of its answer.", o.TimeBuckets, func(r *Record) float64 { return r.RequestTime })
+	add("request_duration_seconds", "Seconds from the first byte of a request to the last byte of the response.", o.TimeBuckets, func(r *Record) float64 { return r.RequestTime })
 	add("connect_duration_seconds", "Seconds to connect to a pod.", o.TimeBuckets, func(r *Record) float64 { return r.ConnectTime })
-	add("header_duration_seconds", "Seconds to the header of a pod's answer.", o.TimeBuckets, func(r *Record) float64 { return r.HeaderTime })
-	add("response_duration_seconds", "Seconds to the end of a pod's answer.", o.TimeBuckets, func(r *Record) float64 { return r.ResponseTime })
-	add("request_size", "Bytes of a request.", o.LengthBuckets, func(r *Record) float64 { return r.RequestLength })
-	add("response_size", "Bytes of an answer.", o.LengthBuckets, func(r *Record) float64 { return r.ResponseLength })
-	add("bytes_sent", "Bytes of an answer; deprecated, use response_size.", o.SizeBuckets, func(r *Record) float64 { return r.ResponseLength })
+	add("header_duration_seconds", "Seconds until the header of a pod's response.", o.TimeBuckets, func(r *Record) float64 { return r.HeaderTime })
+	add("response_duration_seconds", "Seconds until the end of a pod's response.", o.TimeBuckets, func(r *Record) float64 { return r.ResponseTime })
+	add("request_size", "Size of a request in bytes.", o.LengthBuckets, func(r *Record) float64 { return r.RequestLength })
+	add("response_size", "Size of a response in bytes.", o.LengthBuckets, func(r *Record) float64 { return r.ResponseLength })
+	add("bytes_sent", "Size of a response in bytes; deprecated, use response_size.", o.SizeBuckets, func(r *Record) float64 { return r.ResponseLength })
 	return r
 }
 
@@ -108,14 +108,15 @@ func (r *requests) all() []prometheus.Collector {
 	return all
 }
 
-// excludes: --exclude-socket-metrics takes names with the prefix and without.
+// excludes reports whether a metric is excluded. --exclude-socket-metrics accepts names with and
+// without the prefix.
 func (o Requests) excludes(name string) bool {
 	return slices.ContainsFunc(o.Exclude, func(excluded string) bool {
 		return strings.TrimPrefix(strings.TrimSpace(excluded), namespace+"_") == name
 	})
 }
 
-// Requests counts what nginx tells of requests.
+// Requests counts the requests that nginx reports.
 func (m *Metrics) Requests(records []Record) {
 	for i := range records {
 		m.requests.add(&records[i])
@@ -142,9 +143,9 @@ func (r *requests) add(record *Record) {
 	}
 }
 
-// counts keeps clients from making series as they like, by host names of their
-// own, and those of an ingress that is gone from coming back with its last
-// requests.
+// counts reports whether a record is counted. Unknown hosts are not, so that clients cannot create
+// series by sending arbitrary host names. Deleted ingresses are not, so that late records do not
+// bring back their series.
 func (r *requests) counts(record *Record) bool {
 	if r.options.PerHost && !r.options.PerUndefinedHost && !r.serving.Hosts[record.Host] {
 		return false
@@ -160,13 +161,13 @@ func (r *requests) status(code string) string {
 	return code
 }
 
-// Serving is what nginx serves, or is about to.
+// Serving is what nginx serves, or is about to serve.
 type Serving struct {
 	Hosts     map[string]bool
 	Ingresses map[types.NamespacedName]bool
 }
 
-// WillServe says what nginx will serve besides what it serves now.
+// WillServe adds what nginx is about to serve to what it serves now.
 func (m *Metrics) WillServe(more Serving) {
 	r := m.requests
 	r.mu.Lock()
@@ -177,8 +178,7 @@ func (m *Metrics) WillServe(more Serving) {
 	r.serving = now
 }
 
-// Serves says what nginx serves now, and nothing else. The series of ingresses
-// that are gone are removed.
+// Serves replaces what nginx serves. It removes the series of ingresses that are gone.
 func (m *Metrics) Serves(now Serving) {
 	r := m.requests
 	r.mu.Lock()

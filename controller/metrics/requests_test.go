@@ -21,7 +21,7 @@ func serving(host string) Serving {
 	return Serving{Hosts: map[string]bool{host: true}, Ingresses: map[types.NamespacedName]bool{{Namespace: "shop", Name: "web"}: true}}
 }
 
-// labels are those of record, which come after the common ones.
+// labels are the labels of record. They come after the common ones.
 const (
 	labels     = common + `,host="web.example",ingress="web",method="GET",namespace="shop",path="/",service="api",status="404"`
 	withCanary = `{canary="",` + labels + `}`
@@ -48,14 +48,14 @@ func TestRequestOptions(t *testing.T) {
 		want   string
 		absent string
 	}{
-		"a host of no ingress":              {host: "other.example", absent: "requests{"},
-		"a host of no ingress, asked for":   {host: "other.example", change: func(r *Requests) { r.PerUndefinedHost = true }, want: `host="other.example"`},
-		"without a label for hosts":         {host: "other.example", change: func(r *Requests) { r.PerHost = false }, want: "requests{", absent: `host="`},
-		"classes":                           {change: func(r *Requests) { r.StatusClasses = true }, want: `status="4xx"`, absent: `"404"`},
-		"excluded":                          {change: func(r *Requests) { r.Exclude = []string{"bytes_sent", "nginx_ingress_controller_response_size"} }, want: "request_size", absent: "bytes_sent"},
-		"excluded with the prefix":          {change: func(r *Requests) { r.Exclude = []string{"nginx_ingress_controller_requests"} }, want: "request_size", absent: "controller_requests"},
-		"other buckets":                     {change: func(r *Requests) { r.TimeBuckets = []float64{7} }, want: `le="7"`, absent: `le="0.25"`},
-		"native histograms beside the rest": {change: func(r *Requests) { r.BucketFactor = 1.1 }, want: `le="0.25"`},
+		"unknown host":                  {host: "other.example", absent: "requests{"},
+		"unknown host, enabled":         {host: "other.example", change: func(r *Requests) { r.PerUndefinedHost = true }, want: `host="other.example"`},
+		"without a label for hosts":     {host: "other.example", change: func(r *Requests) { r.PerHost = false }, want: "requests{", absent: `host="`},
+		"classes":                       {change: func(r *Requests) { r.StatusClasses = true }, want: `status="4xx"`, absent: `"404"`},
+		"excluded":                      {change: func(r *Requests) { r.Exclude = []string{"bytes_sent", "nginx_ingress_controller_response_size"} }, want: "request_size", absent: "bytes_sent"},
+		"excluded with the prefix":      {change: func(r *Requests) { r.Exclude = []string{"nginx_ingress_controller_requests"} }, want: "request_size", absent: "controller_requests"},
+		"other buckets":                 {change: func(r *Requests) { r.TimeBuckets = []float64{7} }, want: `le="7"`, absent: `le="0.25"`},
+		"native and classic histograms": {change: func(r *Requests) { r.BucketFactor = 1.1 }, want: `le="0.25"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options
@@ -80,9 +80,8 @@ func TestRequestOptions(t *testing.T) {
 	}
 }
 
-// The series of an ingress go with it, and its last requests do not bring them
-// back.
-func TestSeriesOfARemovedIngressGo(t *testing.T) {
+// The series of an ingress are removed with it, and late records do not bring them back.
+func TestSeriesOfARemovedIngressAreRemoved(t *testing.T) {
 	m := New(options)
 	m.WillServe(serving("web.example"))
 	m.Serves(serving("web.example"))
@@ -104,7 +103,7 @@ func TestSeriesOfARemovedIngressGo(t *testing.T) {
 
 func TestSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
-	for range 2 { // the second time there is a socket of an earlier life
+	for range 2 { // the second time, a socket of an earlier start exists
 		m := New(options)
 		m.WillServe(serving("web.example"))
 		listener, err := Listen(path)
@@ -135,7 +134,7 @@ func TestSocket(t *testing.T) {
 		send(string(batch))
 		for end := time.Now().Add(30 * time.Second); !strings.Contains(scrape(m), "requests"+withCanary+" 1"); {
 			if time.Now().After(end) {
-				t.Fatal("the record does not arrive")
+				t.Fatal("the record did not arrive")
 			}
 		}
 		listener.(*net.UnixListener).SetUnlinkOnClose(false)
@@ -144,7 +143,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// Whatever comes through the socket, nothing breaks.
+// No input through the socket breaks the receiver.
 func FuzzRecords(f *testing.F) {
 	text, err := json.Marshal([]Record{record()})
 	if err != nil {

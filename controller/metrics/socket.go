@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// Bounds of one sending of Lua's: --monitor-max-batch-size records, each well
-// below a kilobyte but for the longest paths, once a second.
+// Bounds of one batch. Lua sends up to --monitor-max-batch-size records per second, each well below
+// a kilobyte except for very long paths.
 const (
-	batchSize    = 256 << 20
+	batchSize    = 256 << 20 // bytes
 	batchTimeout = 10 * time.Second
 )
 
-// Listen opens the Unix socket that nginx's workers send their records to.
-// They are another user than we are.
+// Listen opens the Unix socket to which nginx's workers send their records. Everyone may write to
+// it, because the workers run as another user.
 func Listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the socket for nginx's metrics: %w", err)
 	}
 	listener, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("the socket for nginx's metrics (its path may have 107 characters): %w", err)
+		return nil, fmt.Errorf("the socket for nginx's metrics (its path may have at most 107 characters): %w", err)
 	}
 	if err := os.Chmod(path, 0o777); err != nil {
 		listener.Close()
@@ -51,7 +51,7 @@ func (m *Metrics) Receive(listener net.Listener, log *slog.Logger) {
 	}
 }
 
-// receive reads one batch: a JSON list of records, to the end of the connection.
+// receive reads one batch: a JSON list of records, until the end of the connection.
 func (m *Metrics) receive(connection net.Conn) error {
 	defer connection.Close()
 	if err := connection.SetReadDeadline(time.Now().Add(batchTimeout)); err != nil {

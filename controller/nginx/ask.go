@@ -21,15 +21,15 @@ type answer struct {
 	refusal string // nginx's message when it refuses the module's file
 }
 
-// asked caches the answers in this process. The key changes with the binary and its
-// folder of modules. Asking takes about 100 ms.
+// asked caches the answers for this process. The key changes when the binary or its folder of
+// modules changes. Asking takes about 100 ms.
 var asked struct {
 	sync.Mutex
 	of map[string]map[string]answer
 }
 
-// modules finds out with `nginx -t` which modules of the catalogue nginx has, linked in
-// or as files in its folder of modules, by testing their directives.
+// modules finds out which modules of the catalogue nginx has, linked in or as files in its folder
+// of modules. It tests their directives with `nginx -t`.
 func (n *Nginx) modules() (map[string]answer, error) {
 	asked.Lock()
 	defer asked.Unlock()
@@ -45,7 +45,7 @@ func (n *Nginx) modules() (map[string]answer, error) {
 	all := slices.Sorted(maps.Keys(catalogue))
 	answers, err := n.ask(dir.Path, all)
 	if err != nil {
-		// Something else is wrong than one line: with one module, perhaps.
+		// The error does not belong to one line. Perhaps it belongs to one module.
 		answers, err = n.askEach(dir.Path, all)
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func (n *Nginx) modules() (map[string]answer, error) {
 	return answers, nil
 }
 
-// stamp changes when a file does.
+// stamp returns a text that changes when a file does.
 func stamp(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -67,8 +67,8 @@ func stamp(path string) string {
 	return fmt.Sprintf("%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 }
 
-// askEach asks for one module after another. An error means that even a configuration
-// without any module is refused.
+// askEach asks for one module after another. It returns an error if nginx refuses even a
+// configuration without modules.
 func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 	if _, err := n.ask(dir, nil); err != nil {
 		return nil, err
@@ -84,9 +84,9 @@ func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 	return answers, nil
 }
 
-// ask asks for modules at once: for each a load_module line, if there is a file, and
-// its directive. The line at which nginx stops is its answer for that module;
-// without the line it is asked again. An error is a complaint about no line.
+// ask asks for several modules at once. The configuration has a directive of each module, and a
+// load_module line if there is a file. If nginx stops at a line, that is its answer for the line's
+// module, and ask repeats the test without the line. It returns an error if nginx names no line.
 func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
 	q := n.question(dir, inOrder(names))
 	conf := filepath.Join(dir, "nginx.conf")
@@ -119,28 +119,28 @@ type line struct {
 	kind    kind
 	refusal string
 	out     bool // nginx refused it
-	known   bool // it refused the line, but has the module
+	known   bool // nginx refused the line, but has the module
 }
 
-// streamBlock begins the block of the module stream.
+// streamBlock is the first line of the stream module's block.
 const streamBlock = "stream {"
 
 type kind int
 
 const (
-	frame     kind = iota // known to every nginx
-	optional              // may be absent from the build
-	load                  // of a module's file
-	directive             // of a module
+	frame     kind = iota // every nginx knows it
+	optional              // nginx may be built without it
+	load                  // loads the file of a module
+	directive             // a directive of a module
 )
 
-// refuse leaves a line out, for what nginx said of it; with the line that begins the
-// stream block, which is the last, that block.
+// refuse drops line i, about which nginx complained. If the line begins the stream block, which is
+// the last one, refuse drops the whole block.
 func (q question) refuse(i int, why string) {
 	l := &q[i]
 	l.out, l.refusal = true, why
 	l.known = l.kind == directive && !strings.HasPrefix(why, "unknown directive") &&
-		(catalogue[l.module].elsewhere || !strings.HasSuffix(why, "is not allowed here")) // there may be one of that name in http and in stream
+		(catalogue[l.module].elsewhere || !strings.HasSuffix(why, "is not allowed here")) // http and stream may have directives of the same name
 	if l.kind == load && strings.HasSuffix(why, "is already loaded") {
 		l.known, l.refusal = true, "" // the module is linked in
 	}
@@ -218,7 +218,7 @@ func (n *Nginx) answers(q question, names []string) map[string]answer {
 		found[name] = a
 	}
 	if needs := found["ndk_http"]; !needs.usable && (found["http_lua"].usable || found["http_set_misc"].usable) {
-		found["ndk_http"] = answer{usable: true} // it has no directive; modules that need it show whether it is there
+		found["ndk_http"] = answer{usable: true} // it has no directive, but modules that need it are usable
 	}
 	return found
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// build is what `nginx -V` says.
+// build is the output of `nginx -V`.
 type build struct {
 	version   string
 	arguments []string // without their quotes
@@ -48,8 +48,8 @@ func (b build) argument(name string) (string, bool) {
 	return "", false
 }
 
-// path returns a path from nginx's build options, or its default; relative paths are
-// below the prefix.
+// path returns a path from nginx's build options, or its default. Relative paths are below the
+// prefix.
 func (b build) path(name, otherwise string) string {
 	prefix, ok := b.argument("prefix")
 	if !ok {
@@ -67,9 +67,9 @@ func (b build) path(name, otherwise string) string {
 
 func (b build) modulesPath() string { return b.path("modules-path", "modules") }
 
-// File returns the path of a file of nginx's distribution, such as mime.types: in the
-// folder of its nginx.conf or, if nginx was moved after the build, next to the folder
-// of its binary. The error is fs.ErrNotExist if there is none.
+// File returns the path of a file of nginx's distribution, for example mime.types. It looks in the
+// folder of nginx.conf and, because nginx may have been moved after the build, in ../conf relative
+// to the binary. The error wraps fs.ErrNotExist if there is no such file.
 func (n *Nginx) File(name string) (string, error) {
 	configured := build{arguments: n.arguments}.path("conf-path", "conf/nginx.conf")
 	moved := filepath.Join(filepath.Dir(n.Binary), "../conf", name)
@@ -81,7 +81,7 @@ func (n *Nginx) File(name string) (string, error) {
 	return "", fmt.Errorf("%s of the nginx at %s: neither beside %s nor at %s: %w", name, n.Binary, configured, moved, fs.ErrNotExist)
 }
 
-// compareVersions compares number by number; a missing part is 0.
+// compareVersions compares versions number by number. A missing part counts as 0.
 func compareVersions(a, b string) int {
 	x, y := numbers(a), numbers(b)
 	for len(x) < len(y) {

@@ -6,30 +6,30 @@ import (
 	"sync"
 )
 
-// fatal is a line by which nginx says why it gives up, after the time, and
-// without the process and connection numbers.
+// fatal matches a line in which nginx reports an error. The groups are the level and the message,
+// without the time, process and connection.
 var fatal = regexp.MustCompile(`(?m)(?:^|\s)(\[(?:emerg|alert|crit|error)\]) (?:\d+#\d+: )?(?:\*\d+ )?(.+)$`)
 
-// complaint returns what nginx said went wrong: its first [emerg] line, as later
-// ones only say that it gave up, or else its last line of a lesser level.
+// complaint returns nginx's error message: the first [emerg] line, because later ones only say that
+// nginx gave up, or else the last line of a lower level.
 func complaint(stderr string) string {
-	var said string
+	var message string
 	for _, match := range fatal.FindAllStringSubmatch(stderr, -1) {
-		said = match[1] + " " + match[2]
+		message = match[1] + " " + match[2]
 		if match[1] == "[emerg]" {
 			break
 		}
 	}
-	return strings.TrimSpace(said)
+	return strings.TrimSpace(message)
 }
 
-// tail keeps the last bytes written to it, for the error of a start that failed.
+// tail is a ring buffer of the last bytes that nginx wrote, for the error of a failed start.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-const tailSize = 16 << 10
+const tailSize = 16 << 10 // bytes
 
 // Write never fails.
 func (t *tail) Write(p []byte) (int, error) {

@@ -15,9 +15,8 @@ type Unmet struct {
 
 func (u Unmet) Error() string { return fmt.Sprintf("%s (line %d): %s", u.Directive, u.Line, u.Reason) }
 
-// owners say which module a directive comes from, by how its name begins or
-// ends; the first that fits holds. Only those modules are here that
-// ingress-nginx's image has and another nginx may lack.
+// owners maps directives to modules, by a prefix and a part of the directive's name. The first
+// match wins. It lists only modules that ingress-nginx's image has and another nginx may lack.
 var owners = []struct {
 	block          string // stream or http
 	prefix, within string
@@ -38,8 +37,8 @@ var owners = []struct {
 	{"http", "auth_digest", "", "http_auth_digest"},
 }
 
-// Unmet returns the first directive of a configuration, in the layout that
-// the controller writes, that needs what this nginx lacks; nil if there is none.
+// Unmet returns the first directive of a configuration that this nginx does not know; nil if there
+// is none. The configuration has the layout that the controller writes.
 func (n *Nginx) Unmet(conf []byte) *Unmet {
 	block, depth, number := "", 0, 0
 	for line := range bytes.Lines(conf) {
@@ -57,10 +56,10 @@ func (n *Nginx) Unmet(conf []byte) *Unmet {
 	return nil
 }
 
-// lacks says what keeps nginx from knowing a directive.
+// lacks returns the reason why nginx does not know a directive; empty if it knows it.
 func (n *Nginx) lacks(block, directive string) string {
 	if block == "http" && directive == "http2" && !n.AtLeast("1.25.1") {
-		return fmt.Sprintf("nginx %s does not know it; 1.25.1 is the first that does", n.Version)
+		return fmt.Sprintf("nginx %s does not know it; 1.25.1 is the first version that does", n.Version)
 	}
 	if module := moduleOf(block, directive); module != "" {
 		if _, err := n.Load(module); err != nil {

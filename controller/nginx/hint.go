@@ -12,17 +12,17 @@ var (
 	badOption = regexp.MustCompile(`(\w+): invalid option name: "([^"]+)"`)
 )
 
-// hint names the module that causes an error of nginx, if the message does not name it;
-// empty if there is none.
-func (n *Nginx) hint(said string) string {
-	if match := unknownDirective.FindStringSubmatch(said); match != nil {
+// hint returns a text about the module that causes an error of nginx, for messages that do not name
+// it. It is empty if no module does.
+func (n *Nginx) hint(message string) string {
+	if match := unknownDirective.FindStringSubmatch(message); match != nil {
 		for _, block := range []string{"http", "stream"} {
 			if reason := n.lacks(block, match[1]); reason != "" {
 				return "; " + reason
 			}
 		}
 	}
-	if match := badOption.FindStringSubmatch(said); match != nil {
+	if match := badOption.FindStringSubmatch(message); match != nil {
 		if module := moduleOf("http", match[1]); module != "" {
 			return fmt.Sprintf("; the module %s of this nginx is too old for %s %s: install a newer one", module, match[1], match[2])
 		}
@@ -30,8 +30,7 @@ func (n *Nginx) hint(said string) string {
 	return ""
 }
 
-// moduleOf returns the module of a directive; empty if it is not one of the optional
-// modules.
+// moduleOf returns the optional module that has a directive; empty if none has it.
 func moduleOf(block, directive string) string {
 	for _, owner := range owners {
 		if owner.block == block && strings.HasPrefix(directive, owner.prefix) && strings.Contains(directive, owner.within) {

@@ -14,17 +14,17 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// EndLeftover ends the nginx, or its remaining workers, that a killed controller has
-// left: the one with its PID file below root that was started with the configuration
-// conf. The caller must ensure that no other controller uses root. It returns the
-// master's PID, 0 if there was nothing to end.
+// EndLeftover ends the nginx, or its remaining workers, that a killed controller left behind. It is
+// identified by its PID file and by conf, its configuration, or by files below root that it uses.
+// The caller must ensure that no other controller uses root. EndLeftover returns the master's PID;
+// 0 if there was nothing to end.
 func EndLeftover(root, pidFile, conf string) (master int, err error) {
 	text, err := os.ReadFile(pidFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("looking for an nginx that was left running: %w", err)
+		return 0, fmt.Errorf("looking for a leftover nginx: %w", err)
 	}
 	master, err = strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || master <= 1 {
@@ -41,15 +41,15 @@ func EndLeftover(root, pidFile, conf string) (master int, err error) {
 				return master, nil
 			}
 			for _, pid := range left {
-				_ = syscall.Kill(pid, signal) // that it has ended meanwhile is as good
+				_ = syscall.Kill(pid, signal) // an error means that it has just ended
 			}
 		}
 	}
-	return master, fmt.Errorf("the nginx left by an earlier controller has not ended: kill the processes %v", left)
+	return master, fmt.Errorf("the nginx of an earlier controller has not ended: kill the processes %v", left)
 }
 
-// remains returns the processes of an nginx, in the process group of its master. The title
-// of the master, or the open files of a worker, identify it.
+// remains returns the processes of the leftover nginx, which are in the process group of its
+// master. The title of the master or the open files of a worker identify it.
 func remains(master int, root, conf string) []int {
 	pids, err := process.Group(master)
 	if err != nil {

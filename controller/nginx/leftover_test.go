@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/internal/process"
 )
 
-// leave starts an nginx in a folder and forgets it, as a controller that is killed does.
+// leave starts an nginx in a folder and leaves it running, like a killed controller.
 func leave(t *testing.T) (p *Process, conf, pidFile string) {
 	t.Helper()
 	conf = write(t, freeAddress(t), "return 200;")
@@ -19,14 +19,14 @@ func leave(t *testing.T) (p *Process, conf, pidFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := filepath.Join(filepath.Dir(conf), "error.log") // as the controller has it
+	log := filepath.Join(filepath.Dir(conf), "error.log") // as in the controller's nginx.conf
 	if err := os.WriteFile(conf, []byte(strings.Replace(string(text), "error_log stderr", "error_log "+log, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return start(t, found(t), conf), conf, filepath.Join(filepath.Dir(conf), "nginx.pid")
 }
 
-func TestTheNginxThatWasLeftIsEnded(t *testing.T) {
+func TestLeftoverNginxIsEnded(t *testing.T) {
 	p, conf, pidFile := leave(t)
 	if ended, err := EndLeftover(filepath.Dir(conf), pidFile, conf); err != nil || ended != p.PID() {
 		t.Errorf("ended %d, %v, want %d", ended, err, p.PID())
@@ -39,7 +39,7 @@ func TestTheNginxThatWasLeftIsEnded(t *testing.T) {
 	}
 }
 
-func TestWorkersWhoseMasterIsGoneAreEnded(t *testing.T) {
+func TestLeftoverWorkersAreEnded(t *testing.T) {
 	p, conf, pidFile := leave(t)
 	root := filepath.Dir(conf)
 	if err := syscall.Kill(p.PID(), syscall.SIGKILL); err != nil {
@@ -57,13 +57,13 @@ func TestWorkersWhoseMasterIsGoneAreEnded(t *testing.T) {
 	}
 }
 
-// The number of a PID file may be somebody else's by now.
-func TestOthersAreSpared(t *testing.T) {
+// Another process may have the PID in the file by now.
+func TestOtherProcessesAreSpared(t *testing.T) {
 	p, conf, _ := leave(t)
 	root := t.TempDir()
 	pidFile := filepath.Join(root, "nginx.pid")
 	for name, text := range map[string]string{
-		"another nginx": strconv.Itoa(p.PID()), "no nginx": strconv.Itoa(os.Getpid()), "init": "1", "nobody": "4194304", "nothing": "", "a group": "-1",
+		"another nginx": strconv.Itoa(p.PID()), "not an nginx": strconv.Itoa(os.Getpid()), "init": "1", "no process": "4194304", "nothing": "", "a group": "-1",
 	} {
 		if err := os.WriteFile(pidFile, []byte(text+"\n"), 0o644); err != nil {
 			t.Fatal(err)

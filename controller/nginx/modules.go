@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// module is what we know of one nginx module beyond its name.
+// module describes an nginx module.
 type module struct {
-	needs     []string // modules to be loaded before it
+	needs     []string // modules to load before it
 	pkg       string   // the Debian package, "" if there is none
-	block     string   // where directive stands: http, stream, or "" for the top
-	directive string   // one by which nginx is asked for it; "" where it has none
-	elsewhere bool     // the directive is for another block, but no other module has it
+	block     string   // the block of directive: http, stream, or "" for the top level
+	directive string   // the directive that tests for the module; "" if it has none
+	elsewhere bool     // the directive is not allowed in the block, but its name is unique
 }
 
-// catalogue holds the modules that ingress-nginx's configuration uses and that
-// an nginx may lack.
+// catalogue lists the modules that ingress-nginx's configuration uses and that an nginx may lack.
 var catalogue = map[string]module{
 	"ndk_http":                 {pkg: "libnginx-mod-http-ndk"},
 	"http_lua":                 {needs: []string{"ndk_http"}, pkg: "libnginx-mod-http-lua", block: "http", directive: "lua_max_pending_timers 1024"},
@@ -34,20 +33,19 @@ var catalogue = map[string]module{
 	"stream":                   {pkg: "libnginx-mod-stream", directive: streamBlock},
 	"stream_lua":               {needs: []string{"stream"}, block: "stream", directive: "lua_add_variable $a"},
 	"stream_realip":            {needs: []string{"stream"}, block: "stream", directive: "set_real_ip_from 127.0.0.1"},
-	"threads":                  {directive: "thread_pool a threads=1"}, // no module, but nginx is built with them or not
+	"threads":                  {directive: "thread_pool a threads=1"}, // a build option, not a module
 }
 
-// Has says whether a module can be used. Names are those of the files without
-// ngx_ and _module: http_lua, stream, ndk_http.
+// Has reports whether a module can be used. Names are those of the files without ngx_ and _module:
+// http_lua, stream, ndk_http.
 func (n *Nginx) Has(name string) bool {
 	_, err := n.Load(name)
 	return err == nil
 }
 
-// Load returns the paths that load_module lines need for these modules: in
-// the order nginx wants them, with the modules they need, without those that
-// are linked in. A module that is missing is an error that says why, and names
-// the Debian package that has it.
+// Load returns the paths for the load_module lines of these modules and the modules that they need,
+// in the order that nginx requires. Modules that are linked in have no path. If a module is
+// missing, the error gives the reason and names the Debian package that contains it.
 func (n *Nginx) Load(names ...string) ([]string, error) {
 	answers, err := n.modules()
 	if err != nil {
@@ -57,7 +55,7 @@ func (n *Nginx) Load(names ...string) ([]string, error) {
 	for _, name := range names {
 		answer, known := answers[name]
 		if !known {
-			return nil, fmt.Errorf("%s is no module that nginx is asked about", name)
+			return nil, fmt.Errorf("%s is not in the catalogue of modules", name)
 		}
 		if !answer.usable {
 			return nil, n.missing(name, answers)
@@ -71,8 +69,7 @@ func (n *Nginx) Load(names ...string) ([]string, error) {
 	return files, nil
 }
 
-// Available are those of the names that can be used, each with the files that
-// load it: what Load returns.
+// Available returns the modules that can be used, each with the files that Load returns.
 func (n *Nginx) Available(names ...string) map[string][]string {
 	found := make(map[string][]string)
 	for _, name := range names {
@@ -83,7 +80,7 @@ func (n *Nginx) Available(names ...string) map[string][]string {
 	return found
 }
 
-// inOrder puts what a module needs before it, each once.
+// inOrder returns the modules and those that they need, each once and after the ones it needs.
 func inOrder(names []string) []string {
 	var order []string
 	for _, name := range names {
@@ -96,11 +93,11 @@ func inOrder(names []string) []string {
 	return order
 }
 
-// missing says what to do about a module that cannot be used. Debian's packages
-// bring what their modules need.
+// missing returns an error that explains why a module cannot be used and what to install. A Debian
+// package installs the modules that its own modules need, too.
 func (n *Nginx) missing(name string, answers map[string]answer) error {
 	if why := answers[name].refusal; why != "" {
-		return fmt.Errorf("nginx has no module %s: %s does not take it: %s", name, n.Binary, why)
+		return fmt.Errorf("nginx has no module %s: %s cannot load it: %s", name, n.Binary, why)
 	}
 	what, pkg := name, catalogue[name].pkg
 	for _, need := range catalogue[name].needs {
@@ -108,14 +105,15 @@ func (n *Nginx) missing(name string, answers map[string]answer) error {
 			what, pkg = name+", which needs "+need, catalogue[need].pkg
 		}
 	}
-	mend := "it is in no Debian package: use an nginx that was built with it"
+	remedy := "no Debian package contains it: use an nginx that was built with it"
 	if pkg != "" {
-		mend = "apt-get install " + pkg
+		remedy = "apt-get install " + pkg
 	}
-	return fmt.Errorf("nginx has no module %s: neither linked into %s nor at %s: %s", what, n.Binary, n.moduleFile(name), mend)
+	return fmt.Errorf("nginx has no module %s: neither linked into %s nor at %s: %s", what, n.Binary, n.moduleFile(name), remedy)
 }
 
-// moduleFile is where the module's shared object would be. All but NDK's and OpenTelemetry's begin with ngx_.
+// moduleFile returns the path of a module's shared object. The names begin with ngx_, except for
+// those of NDK and OpenTelemetry.
 func (n *Nginx) moduleFile(name string) string {
 	file := "ngx_" + name + "_module.so"
 	if strings.HasPrefix(name, "ndk_") || strings.HasPrefix(name, "otel_") {

@@ -8,16 +8,15 @@ import (
 	"testing"
 )
 
-// pretended is a program that answers -V and -t like an nginx with directives
-// that it knows by itself, and others that it knows when a file is loaded. It
-// notes each -t in a file.
+// pretended is a script that answers -V and -t like an nginx. It has built-in directives, and knows
+// others after a file is loaded. It appends a line to a file for each -t.
 type pretended struct {
 	path, modules, tests string
 }
 
-// pretend writes one. What a file in the folder of modules holds are the
-// directives that loading it makes known; "broken" cannot be loaded, and "twice"
-// is linked in.
+// pretend writes such a script. A file in the folder of modules contains the directives that
+// loading it adds. A file with the content "broken" cannot be loaded; one with "twice" is linked in
+// already.
 func pretend(t *testing.T, arguments string, known []string, files map[string]string) pretended {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,15 +66,15 @@ done < "$2"
 	return p
 }
 
-// What counts is what nginx takes, not what it was built from nor how files are called.
-func TestModulesAreAskedFor(t *testing.T) {
+// What counts is what nginx accepts, not its build options or the names of files.
+func TestModulesAreTested(t *testing.T) {
 	for name, test := range map[string]struct {
 		arguments string
 		known     []string
 		files     map[string]string
-		load      string   // what is asked for
+		load      string   // the names of modules
 		want      []string // the files to load
-		refused   string   // why it cannot be used
+		refused   string   // part of the error
 	}{
 		"linked in from a folder of any name": {arguments: "--add-module=../lua", known: []string{"lua_max_pending_timers"}, load: "ndk_http http_lua"},
 		"the words of -V prove nothing": {arguments: "--add-module=../lua-nginx-module --with-stream", load: "http_lua",
@@ -89,9 +88,9 @@ func TestModulesAreAskedFor(t *testing.T) {
 		"needed by none that is there":           {load: "ndk_http", refused: "libnginx-mod-http-ndk"},
 		"stream, and its Lua": {files: map[string]string{"ngx_stream_module.so": "stream", "ngx_stream_lua_module.so": "lua_add_variable"}, load: "stream_lua",
 			want: []string{"ngx_stream_module.so", "ngx_stream_lua_module.so"}},
-		"no stream at all":   {known: []string{"lua_add_variable", "set_real_ip_from"}, load: "stream_realip", refused: "stream_realip, which needs stream"},
-		"what is nobody's":   {load: "http_nothing", refused: "http_nothing"},
-		"threads, no module": {known: []string{"thread_pool"}, load: "threads"},
+		"no stream module": {known: []string{"lua_add_variable", "set_real_ip_from"}, load: "stream_realip", refused: "stream_realip, which needs stream"},
+		"unknown module":   {load: "http_nothing", refused: "http_nothing"},
+		"threads":          {known: []string{"thread_pool"}, load: "threads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pretend(t, test.arguments, test.known, test.files)
@@ -125,26 +124,26 @@ func (p pretended) asked(t *testing.T) int {
 	return strings.Count(string(text), "\n")
 }
 
-func TestAnNginxIsAskedOnce(t *testing.T) {
+func TestAnswersAreCached(t *testing.T) {
 	p := pretend(t, "", nil, nil)
 	if mustFind(t, p.path).Has("http_lua") {
 		t.Fatal("it has Lua")
 	}
 	first := p.asked(t)
 	if mustFind(t, p.path).Has("stream"); p.asked(t) != first {
-		t.Errorf("it was asked %d times, and again up to %d", first, p.asked(t))
+		t.Errorf("nginx -t ran %d times, and then %d times", first, p.asked(t))
 	}
-	// Somebody installs a module.
+	// Install a module.
 	if err := os.WriteFile(filepath.Join(p.modules, "ngx_http_lua_module.so"), []byte("lua_max_pending_timers"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if !mustFind(t, p.path).Has("http_lua") {
-		t.Error("the module that was installed meanwhile is not seen")
+		t.Error("the newly installed module is not found")
 	}
 }
 
-// An nginx that refuses every configuration is no nginx without modules.
-func TestAnNginxThatCannotBeAsked(t *testing.T) {
+// If nginx refuses every configuration, that does not mean that it has no modules.
+func TestNginxThatRefusesEverything(t *testing.T) {
 	p := pretend(t, "", nil, nil)
 	script, err := os.ReadFile(p.path)
 	if err != nil {
@@ -158,17 +157,17 @@ func TestAnNginxThatCannotBeAsked(t *testing.T) {
 	wantError(t, err, p.path, "asking", `getpwnam("www") failed`)
 }
 
-// The nginx of this machine, whose modules are there or not by the package manager.
-func TestTheNginxOfThisMachineIsAsked(t *testing.T) {
+// The nginx of this machine can use all modules that the package manager has installed.
+func TestInstalledModulesAreUsable(t *testing.T) {
 	n := found(t)
 	for _, name := range []string{"http_lua", "stream", "http_headers_more_filter"} {
 		if want := exists(n.moduleFile(name)); want && !n.Has(name) {
 			_, err := n.Load(name)
-			t.Errorf("%s is at %s, and is not taken: %v", name, n.moduleFile(name), err)
+			t.Errorf("%s is at %s, but not usable: %v", name, n.moduleFile(name), err)
 		}
 	}
 	if n.Has("stream_lua") && !exists(n.moduleFile("stream_lua")) {
-		t.Error("an nginx of Debian has no stream-lua")
+		t.Error("stream_lua is reported, but its file does not exist")
 	}
 }
 
@@ -185,7 +184,7 @@ func TestFilesOfNginx(t *testing.T) {
 			arguments := strings.ReplaceAll(test.arguments, "DIR", dir)
 			n := &Nginx{Binary: binary, arguments: strings.Fields(arguments)}
 			if _, err := n.File("mime.types"); err == nil {
-				t.Error("a file that is not there was found")
+				t.Error("a file that does not exist was found")
 			}
 			want := filepath.Join(dir, test.file)
 			if err := os.MkdirAll(filepath.Dir(want), 0o755); err != nil {

@@ -1,7 +1,7 @@
-// Package nginx stands between the controller and the nginx program: it finds
-// the binary, tells what is built into it, and starts, tests, reloads and quits
-// it. Its one rule: it signals only processes that it started itself, or that an
-// earlier controller with the same root has left.
+// Package nginx runs the nginx program: it finds the binary and its modules, tests configurations,
+// and starts, reloads and quits nginx. It stands between the controller and that program. Its one
+// rule: it signals only processes that it started itself, or that an earlier controller with the
+// same root left behind.
 package nginx
 
 import (
@@ -17,30 +17,29 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// BinaryVariable names the environment variable that ingress-nginx reads the
-// path of the nginx binary from.
+// BinaryVariable is the environment variable from which ingress-nginx reads the path of the nginx
+// binary.
 const BinaryVariable = "NGINX_BINARY"
 
-// probeTimeout bounds `nginx -V`, which does nothing but print.
+// probeTimeout bounds `nginx -V`, which only prints, and each `nginx -t` that looks for modules.
 const probeTimeout = 10 * time.Second
 
 // Nginx is one nginx program and what is built into it.
 type Nginx struct {
 	// Binary is its absolute path.
 	Binary string
-	// Version is its version, such as "1.22.1"; OpenResty's has four parts, of
-	// which the first three are nginx's.
+	// Version is its version, for example "1.22.1". OpenResty's has four parts; the first three are
+	// nginx's version.
 	Version string
 	// ModulesPath is the folder of its dynamic modules.
 	ModulesPath string
 
-	arguments []string // it was configured with
+	arguments []string // of configure at build time
 }
 
-// Find looks for nginx and asks it what it is. An empty binary means the first
-// of $NGINX_BINARY, /usr/bin/nginx (where ingress-nginx looks), $PATH and the
-// places where Debian and OpenResty put it. A binary or a variable that is set
-// is taken at its word: nothing else is tried.
+// Find looks for nginx and reads its version and build options. If binary is empty, it searches
+// $NGINX_BINARY, /usr/bin/nginx (where ingress-nginx looks), $PATH, and the places where Debian and
+// OpenResty install nginx. If binary or the variable is set, Find tries nothing else.
 func Find(binary string) (*Nginx, error) {
 	path, err := locate(binary)
 	if err != nil {
@@ -50,7 +49,7 @@ func Find(binary string) (*Nginx, error) {
 	defer cancel()
 	out, err := command.New(ctx, path, "-V").CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("asking nginx what it is (%s -V): %w: %s", path, err, strings.TrimSpace(string(out)))
+		return nil, fmt.Errorf("asking nginx for its version (%s -V): %w: %s", path, err, strings.TrimSpace(string(out)))
 	}
 	build, err := parseBuild(string(out))
 	if err != nil {
@@ -66,7 +65,7 @@ func Find(binary string) (*Nginx, error) {
 
 func locate(binary string) (string, error) {
 	if binary != "" {
-		return executable(binary, "the nginx binary asked for")
+		return executable(binary, "the given nginx binary")
 	}
 	if named := os.Getenv(BinaryVariable); named != "" {
 		return executable(named, "the nginx binary of $"+BinaryVariable)
@@ -89,15 +88,14 @@ func executable(name, what string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// AtLeast says whether this nginx is of that version or newer. A version that
-// is not numbers and dots is a programming error and panics.
+// AtLeast reports whether nginx has this version or a newer one. It panics if version is not
+// numbers and dots, which is a programming error.
 func (n *Nginx) AtLeast(version string) bool {
 	return compareVersions(n.Version, version) >= 0
 }
 
-// Test asks nginx whether it would accept the configuration file (`nginx -t`).
-// The error carries nginx's own words, with file and line, and the module that
-// is behind them.
+// Test checks whether nginx accepts a configuration file (`nginx -t`). The error contains nginx's
+// message, with file and line, and the module that causes it, if one does.
 func (n *Nginx) Test(ctx context.Context, conf string) error {
 	err := n.test(ctx, conf)
 	if err == nil {
@@ -106,12 +104,12 @@ func (n *Nginx) Test(ctx context.Context, conf string) error {
 	return fmt.Errorf("%w%s", err, n.hint(err.Error()))
 }
 
-// test is Test without a hint at modules, for the questions that find those out.
+// test is Test without the hint about modules. The search for modules uses it.
 func (n *Nginx) test(ctx context.Context, conf string) error {
 	return n.run(ctx, "testing the configuration", conf, "-t")
 }
 
-// run executes nginx with a configuration and waits for its end.
+// run executes nginx with a configuration and waits until it exits.
 func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) error {
 	conf, err := filepath.Abs(conf) // nginx reads a relative path from its prefix
 	if err != nil {
@@ -125,8 +123,8 @@ func (n *Nginx) run(ctx context.Context, what, conf string, args ...string) erro
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if said := complaint(string(out)); said != "" {
-		return fmt.Errorf("%s: %s", what, said)
+	if message := complaint(string(out)); message != "" {
+		return fmt.Errorf("%s: %s", what, message)
 	}
 	return fmt.Errorf("%s (%s): %w", what, strings.Join(cmd.Args, " "), err)
 }

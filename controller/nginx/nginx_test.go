@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// found is the nginx of this machine; without one the test is skipped.
+// found returns the nginx of this machine. It skips the test if there is none.
 func found(t *testing.T) *Nginx {
 	t.Helper()
 	n, err := Find("")
@@ -17,7 +17,7 @@ func found(t *testing.T) *Nginx {
 	return n
 }
 
-// fake writes a program that answers -V like an nginx with these arguments.
+// fake writes a script that answers -V like an nginx with these build arguments.
 func fake(t *testing.T, version, arguments string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nginx")
@@ -52,7 +52,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 }
 
-func TestFindPrefersTheBinaryAskedForToTheVariable(t *testing.T) {
+func TestFindPrefersItsArgumentToTheVariable(t *testing.T) {
 	asked, named := fake(t, "nginx/1.25.1", ""), fake(t, "nginx/1.19.0", "")
 	t.Setenv(BinaryVariable, named)
 	if got := mustFind(t, asked).Binary; got != asked {
@@ -63,7 +63,7 @@ func TestFindPrefersTheBinaryAskedForToTheVariable(t *testing.T) {
 	}
 }
 
-func TestFindSaysWhatIsWrong(t *testing.T) {
+func TestFindReportsWhatIsWrong(t *testing.T) {
 	t.Setenv(BinaryVariable, "/nowhere/nginx")
 	_, err := Find("")
 	wantError(t, err, "$NGINX_BINARY", "/nowhere/nginx")

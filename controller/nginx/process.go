@@ -17,38 +17,35 @@ import (
 )
 
 const (
-	// lookEvery is the pause between two looks at /proc while waiting for processes.
+	// lookEvery is the pause between two reads of /proc while waiting for processes.
 	lookEvery = 5 * time.Millisecond
-	// terminateTime is how long nginx may take over SIGTERM before SIGKILL.
+	// terminateTime is the time between SIGTERM and SIGKILL.
 	terminateTime = 2 * time.Second
-	// orphanDelay is how much later we notice the end of a master when workers
-	// that outlive it still hold its standard error.
+	// orphanDelay delays the notice that a master has ended if workers that outlive it still have
+	// its standard error open.
 	orphanDelay = 100 * time.Millisecond
 )
 
-// Process is a running nginx: a master and its workers, in a process group of
-// their own.
+// Process is a running nginx: a master and its workers, in their own process group.
 type Process struct {
 	nginx *Nginx
 	conf  string
 	cmd   *exec.Cmd
 	done  chan struct{}
-	err   error // of the master's end; read after done
+	err   error // why the master ended; may be read when done is closed
 }
 
 // StartOption changes how nginx is started.
 type StartOption func(*exec.Cmd)
 
-// Stderr copies what nginx writes to its standard error to w, from one
-// goroutine. The default is to drop it.
+// Stderr copies nginx's standard error to w, from one goroutine. By default it is discarded.
 func Stderr(w io.Writer) StartOption {
 	return func(cmd *exec.Cmd) { cmd.Stderr = w }
 }
 
-// Start runs nginx with a configuration file, which must say `daemon off;`,
-// and returns when the workers that it has forked are ready to serve. The context bounds the
-// start only. An nginx that does not come up leaves nothing running; the error
-// has its own words.
+// Start runs nginx with a configuration file, which must contain `daemon off;`. It returns when the
+// forked workers are ready to serve. The context bounds only the start. If the start fails, no
+// process is left, and the error contains nginx's message.
 func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) (*Process, error) {
 	conf, err := filepath.Abs(conf) // nginx reads a relative path from its prefix
 	if err != nil {
@@ -58,7 +55,7 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 		return nil, fmt.Errorf("starting nginx: %w", err)
 	}
 	cmd := exec.Command(n.Binary, "-c", conf)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is for the controller to pass on
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal reaches only the controller
 	for _, option := range options {
 		option(cmd)
 	}
@@ -79,8 +76,8 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 	}()
 	if err := p.awaitWorkers(ctx); err != nil {
 		p.kill()
-		if said := complaint(last.String()); said != "" {
-			err = errors.New(said)
+		if message := complaint(last.String()); message != "" {
+			err = errors.New(message)
 		}
 		return nil, fmt.Errorf("starting nginx: %w", err)
 	}
@@ -89,9 +86,9 @@ func (n *Nginx) Start(ctx context.Context, conf string, options ...StartOption) 
 
 var daemonOff = regexp.MustCompile(`(?m)^\s*daemon\s+off\s*;`)
 
-// inForeground refuses a configuration with which nginx would go to the
-// background, where we could not tell its end. `-g "daemon off;"` is no way
-// out: it stays in force over reloads and clashes with a file that says so too.
+// inForeground returns an error for a configuration with which nginx would go to the background,
+// where we could not notice its end. `-g "daemon off;"` does not help: it stays in force over
+// reloads, and conflicts with a file that contains the directive as well.
 func inForeground(conf string) error {
 	text, err := os.ReadFile(conf)
 	if err != nil {
@@ -103,7 +100,7 @@ func inForeground(conf string) error {
 	return nil
 }
 
-// awaitWorkers returns when the master has workers, and all of them serve.
+// awaitWorkers returns when the master has workers and all of them serve.
 func (p *Process) awaitWorkers(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -117,9 +114,9 @@ func (p *Process) awaitWorkers(ctx context.Context) error {
 		}
 		select {
 		case <-p.done:
-			return fmt.Errorf("it ended at once: %w", p.exit())
+			return fmt.Errorf("it exited at once: %w", p.exit())
 		case <-ctx.Done():
-			return fmt.Errorf("not all workers came up: %w", context.Cause(ctx))
+			return fmt.Errorf("not all workers started: %w", context.Cause(ctx))
 		case <-tick.C:
 		}
 	}
@@ -134,13 +131,13 @@ func (p *Process) serving() (bool, error) {
 	return !starting, err
 }
 
-// PID is the master's.
+// PID returns the process ID of the master.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the master has ended.
+// Done returns a channel that is closed when the master has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err is why the master ended: nil before its end and after a proper one.
+// Err returns why the master ended. It is nil before the end, and after an exit with status 0.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -150,7 +147,7 @@ func (p *Process) Err() error {
 	}
 }
 
-// exit is Err with a reason for a proper end as well.
+// exit is like Err, but also describes an exit with status 0.
 func (p *Process) exit() error {
 	if p.err != nil {
 		return p.err
@@ -158,18 +155,17 @@ func (p *Process) exit() error {
 	return errors.New("exit status 0")
 }
 
-// Workers are the workers of this nginx.
+// Workers returns the workers of this nginx; see the function Workers.
 func (p *Process) Workers() ([]Worker, error) { return Workers(p.PID()) }
 
-// Starting says whether the master has forked processes that have not finished
-// their initialisation. A look at the workers misses none of those that a
-// reload started if it comes first and shows the old ones draining.
+// Starting reports whether the master has forked processes that are still initialising. To see all
+// new workers of a reload, call Workers first: if it shows the old workers draining and Starting
+// then returns false, the list is complete.
 func (p *Process) Starting() (bool, error) { return starting(p.PID()) }
 
-// Reload tells the master to read its configuration again, by `nginx -s
-// reload` as ingress-nginx does: nginx reads the file once more before it
-// signals, so an invalid one is an error here, not only a line in its log. The
-// new workers are not there yet when Reload returns.
+// Reload makes the master read its configuration again. Like ingress-nginx it runs `nginx -s
+// reload`, which reads the file before it signals the master. So an invalid file is an error here,
+// not only a line in nginx's log. The new workers do not exist yet when Reload returns.
 func (p *Process) Reload(ctx context.Context) error {
 	select {
 	case <-p.done:
@@ -179,10 +175,9 @@ func (p *Process) Reload(ctx context.Context) error {
 	}
 }
 
-// Quit ends nginx and returns when none of its processes is left. Until the
-// context ends its workers may finish their requests; then it is terminated,
-// at last killed, and Quit returns an error that says so. After the end of the
-// master it ends what workers it left behind.
+// Quit ends nginx and returns when none of its processes is left. The workers may finish their
+// requests until the context ends. Then Quit terminates nginx, kills it if that does not help, and
+// returns an error. If the master has already ended, Quit ends the workers that it left behind.
 func (p *Process) Quit(ctx context.Context) error {
 	p.signal(syscall.SIGQUIT)
 	if p.awaitEnd(ctx) == nil {
@@ -223,17 +218,17 @@ func (p *Process) signal(s syscall.Signal) {
 	select {
 	case <-p.done:
 		for _, pid := range p.group() {
-			_ = syscall.Kill(pid, s) // that it has ended meanwhile is as good
+			_ = syscall.Kill(pid, s) // an error means that it has just ended
 		}
 	default:
 		_ = p.cmd.Process.Signal(s) // likewise
 	}
 }
 
-// kill kills all processes of nginx, the master first so that it starts no
-// others, and returns when they are gone.
+// kill kills all processes of nginx and returns when they are gone. It kills the master first, so
+// that no new processes start.
 func (p *Process) kill() {
-	_ = p.cmd.Process.Kill() // an error says that it has ended
+	_ = p.cmd.Process.Kill() // an error means that it has ended
 	<-p.done
 	for left := p.group(); len(left) > 0; left = p.group() {
 		for _, pid := range left {
@@ -243,9 +238,8 @@ func (p *Process) kill() {
 	}
 }
 
-// group lists the live processes of nginx's process group other than the
-// master. The session is checked too: when the group is empty the kernel may
-// give its number to somebody else's.
+// group returns the live processes in nginx's process group, without the master. It also checks the
+// session: when the group is empty, the kernel may reuse its number for another group.
 func (p *Process) group() []int {
 	session, err := unix.Getsid(0)
 	if err != nil {

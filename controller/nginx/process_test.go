@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-func TestReloadMakesNewWorkersOfTheSameMaster(t *testing.T) {
+func TestReloadStartsNewWorkersOfTheSameMaster(t *testing.T) {
 	n := found(t)
 	address := freeAddress(t)
 	conf := write(t, address, `return 200 old;`)
@@ -80,7 +80,7 @@ func TestQuitLetsRequestsFinishAndLeavesNothing(t *testing.T) {
 	}
 	wantGone(t, p, workers)
 	if p.Err() != nil {
-		t.Errorf("a proper end left the error %v", p.Err())
+		t.Errorf("error after a graceful end: %v", p.Err())
 	}
 }
 
@@ -97,7 +97,7 @@ func TestQuitOutOfTimeTerminates(t *testing.T) {
 	wantGone(t, p, workers)
 }
 
-func TestQuitEndsWorkersThatADeadMasterLeft(t *testing.T) {
+func TestQuitEndsWorkersOfADeadMaster(t *testing.T) {
 	n := found(t)
 	p := start(t, n, write(t, freeAddress(t), "return 200;"))
 	workers := await(t, p, "two workers", twoActive)
@@ -120,17 +120,17 @@ func TestQuitEndsWorkersThatADeadMasterLeft(t *testing.T) {
 func wantGone(t *testing.T, p *Process, workers []Worker) {
 	t.Helper()
 	if _, err := p.Workers(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the master is still there: %v", err)
+		t.Errorf("the master still runs: %v", err)
 	}
 	for _, w := range workers {
-		// A worker whose master was killed is a zombie until init collects it.
+		// A worker whose master was killed is a zombie until init reaps it.
 		if title, _, err := inspect(w.PID); err == nil && title != "" {
-			t.Errorf("worker %d is still there: %s", w.PID, title)
+			t.Errorf("worker %d still runs: %s", w.PID, title)
 		}
 	}
 }
 
-func TestBrokenConfigurationIsReportedInNginxsWords(t *testing.T) {
+func TestErrorsContainNginxsMessage(t *testing.T) {
 	n := found(t)
 	address := freeAddress(t)
 	conf := write(t, address, "return 200;")
@@ -141,17 +141,17 @@ func TestBrokenConfigurationIsReportedInNginxsWords(t *testing.T) {
 	}
 
 	rewrite(t, conf, address, "retrun 200;")
-	says := []string{`[emerg] unknown directive "retrun"`, conf + ":15"}
-	wantError(t, n.Test(t.Context(), conf), append(says, "testing the configuration")...)
-	wantError(t, p.Reload(t.Context()), append(says, "reloading nginx")...)
+	message := []string{`[emerg] unknown directive "retrun"`, conf + ":15"}
+	wantError(t, n.Test(t.Context(), conf), append(message, "testing the configuration")...)
+	wantError(t, p.Reload(t.Context()), append(message, "reloading nginx")...)
 	if now := await(t, p, "two workers", twoActive); !slices.Equal(now, workers) && now[0].PID != workers[0].PID {
 		t.Errorf("a refused reload changed the workers from %v to %v", workers, now)
 	}
 	_, err := n.Start(t.Context(), conf)
-	wantError(t, err, append(says, "starting nginx")...)
+	wantError(t, err, append(message, "starting nginx")...)
 }
 
-func TestStartRefusesATakenPort(t *testing.T) {
+func TestStartFailsIfThePortIsInUse(t *testing.T) {
 	n := found(t)
 	address := freeAddress(t)
 	start(t, n, write(t, address, "return 200;"))
@@ -159,7 +159,7 @@ func TestStartRefusesATakenPort(t *testing.T) {
 	wantError(t, err, "starting nginx", address, "Address already in use")
 }
 
-func TestStartWantsTheForeground(t *testing.T) {
+func TestStartRequiresDaemonOff(t *testing.T) {
 	n := found(t)
 	conf := filepath.Join(t.TempDir(), "nginx.conf")
 	if err := os.WriteFile(conf, []byte("# daemon off;\nevents {}\n"), 0o644); err != nil {
@@ -171,20 +171,20 @@ func TestStartWantsTheForeground(t *testing.T) {
 
 func TestStderrIsCopied(t *testing.T) {
 	n := found(t)
-	said := new(tail)
-	p, err := n.Start(t.Context(), write(t, freeAddress(t), "return 200;"), Stderr(said))
+	stderr := new(tail)
+	p, err := n.Start(t.Context(), write(t, freeAddress(t), "return 200;"), Stderr(stderr))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Quit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text := said.String(); text == "" {
-		t.Error("nothing of nginx's notices was copied")
+	if text := stderr.String(); text == "" {
+		t.Error("nginx's notices were not copied")
 	}
 }
 
-func TestWorkersOfNobody(t *testing.T) {
+func TestWorkersOfAMissingMaster(t *testing.T) {
 	if _, err := Workers(1 << 30); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want an error that wraps fs.ErrNotExist", err)
 	}

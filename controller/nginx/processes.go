@@ -1,7 +1,7 @@
 package nginx
 
-// Processes are the PIDs of the master and of all its children, those that
-// have not finished their start included.
+// Processes returns the PIDs of the master and of all its children, including those that are still
+// starting.
 func (p *Process) Processes() []int {
 	all := []int{p.PID()}
 	if forked, err := children(p.PID()); err == nil {

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// patience bounds every wait; it is long because it only passes when something is broken.
+// patience bounds every wait. It is long because it only elapses when something is broken.
 const patience = 20 * time.Second
 
-// write writes a configuration with two workers, a socket at address and these
-// lines in its server, and returns its path.
+// write writes a configuration with two workers and a server that listens at address and contains
+// the lines. It returns its path.
 func write(t *testing.T, address, lines string) string {
 	t.Helper()
 	dir := t.TempDir()
-	// As root, nginx's workers are another user and pass through all folders above.
+	// If root runs the test, nginx's workers are another user. They must enter all parent folders.
 	for d := dir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -58,8 +58,8 @@ listen %[2]s;
 	}
 }
 
-// freeAddress is one that nobody listens on, nor will: it is not on the
-// address where others get theirs.
+// freeAddress returns an address on which nothing listens. It has its own IP address, so other
+// tests do not get the same port.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.89.0.1:0")
@@ -83,12 +83,12 @@ func start(t *testing.T, n *Nginx, conf string) *Process {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = p.Quit(ctx) // by force; the test looked at what it wanted to see
+		_ = p.Quit(ctx) // by force: the test has ended
 	})
 	return p
 }
 
-// await polls /proc until the workers are as wanted.
+// await polls /proc until want returns true for the workers.
 func await(t *testing.T, p *Process, what string, want func([]Worker) bool) []Worker {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -115,8 +115,8 @@ func twoActive(workers []Worker) bool {
 	return len(workers) == 2 && !workers[0].Draining && !workers[1].Draining
 }
 
-// slow is a backend that holds its requests until it is released, so that a
-// worker of nginx has something to finish.
+// slow is a backend that blocks its requests until it is released, so that a worker has a request
+// to finish.
 type slow struct {
 	address  string
 	arrived  chan struct{}
@@ -137,7 +137,8 @@ func newSlow(t *testing.T) *slow {
 	return s
 }
 
-// hold sends a request that nginx then works on, and returns its status later.
+// hold sends a request, waits until it reaches the backend, and returns a channel with its status
+// line.
 func (s *slow) hold(t *testing.T, address string) <-chan string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -154,7 +155,7 @@ func (s *slow) hold(t *testing.T, address string) <-chan string {
 	select {
 	case <-s.arrived:
 	case <-time.After(patience):
-		t.Fatal("the request did not come through nginx")
+		t.Fatal("the request did not reach the backend")
 	}
 	return status
 }

@@ -6,8 +6,8 @@ import (
 	"os/user"
 )
 
-// User is whom the workers of root's nginx run as when its configuration does
-// not say (the core directive user).
+// User returns the user of the workers if root starts nginx and the configuration has no directive
+// user.
 func (n *Nginx) User() string {
 	if user, ok := (build{arguments: n.arguments}).argument("user"); ok {
 		return user
@@ -17,9 +17,9 @@ func (n *Nginx) User() string {
 
 const nobody = "nobody"
 
-// Unprivileged is what the directive user must say lest workers be root, such as
-// "nobody nogroup". It is empty where they are not root anyway: the master is not, or this
-// nginx was built for another user.
+// Unprivileged returns the value of the directive user that keeps workers from running as root, for
+// example "nobody nogroup". It is empty if they would not run as root anyway, because the master
+// does not or because nginx was built for another user.
 func (n *Nginx) Unprivileged() (string, error) {
 	if os.Geteuid() != 0 {
 		return "", nil
@@ -29,11 +29,11 @@ func (n *Nginx) Unprivileged() (string, error) {
 	}
 	worker, err := user.Lookup(nobody)
 	if err != nil {
-		return "", fmt.Errorf("nginx's workers would run as %s: %w; add this user, or run the controller as another user than root", n.User(), err)
+		return "", fmt.Errorf("nginx's workers would run as %s: %w; add this user, or do not run the controller as root", n.User(), err)
 	}
 	group, err := user.LookupGroupId(worker.Gid)
 	if err != nil {
-		return "", fmt.Errorf("the group of nginx's workers: %w", err)
+		return "", fmt.Errorf("looking up the group of nginx's workers: %w", err)
 	}
 	return nobody + " " + group.Name, nil
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// An nginx that was built to have workers of root is told to have others.
+// If nginx was built to run its workers as root, Unprivileged names another user.
 func TestWorkersAreNotRootByDefault(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root's nginx has workers of another user")
+		t.Skip("only an nginx started by root has workers of another user")
 	}
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")

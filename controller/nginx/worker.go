@@ -17,29 +17,27 @@ import (
 // Worker is a worker process of a master, as /proc shows it.
 type Worker struct {
 	PID int
-	// Draining says that it has stopped accepting and only finishes what it has.
+	// Draining means that it has stopped accepting connections and only finishes its requests.
 	Draining bool
-	// Started is when the master forked it, to 10 ms.
+	// Started is when the master forked it, with a precision of 10 ms.
 	Started time.Time
 }
 
-// The titles that nginx gives its worker processes. It sets the first one when
-// a worker has finished its initialisation, init_worker_by_lua included.
+// The titles of nginx's processes. A worker gets workerTitle when it has finished its
+// initialisation, including init_worker_by_lua.
 const (
 	workerTitle   = "nginx: worker process"
 	drainingTitle = workerTitle + " is shutting down"
-	// masterTitle is also that of a process which the master has forked and
-	// which has not finished its initialisation.
+	// masterTitle is also the title of a forked process that is still initialising.
 	masterTitle = "nginx: master process"
 )
 
-// clockTick is the unit of a process's start time in /proc: USER_HZ, which is
-// 100 on every architecture that Go runs Linux on.
+// clockTick is the unit of a process's start time in /proc. USER_HZ is 100 on every architecture on
+// which Go supports Linux.
 const clockTick = time.Second / 100
 
-// Workers returns the worker processes of a master, by PID: those that have
-// finished their initialisation and have not exited. A master that does not
-// exist is an error that wraps fs.ErrNotExist.
+// Workers returns the worker processes of a master that have finished their initialisation and have
+// not exited, oldest first. If the master does not exist, the error wraps fs.ErrNotExist.
 func Workers(master int) ([]Worker, error) {
 	children, err := children(master)
 	if err != nil {
@@ -65,13 +63,12 @@ func Workers(master int) ([]Worker, error) {
 	return workers, nil
 }
 
-// starting says whether a master has forked processes that have not finished
-// their initialisation. On a reload the master forks all new workers before it
-// has the first old one drain.
+// starting reports whether a master has forked processes that are still initialising. On a reload
+// the master forks all new workers before the first old one drains.
 func starting(master int) (bool, error) {
 	children, err := children(master)
 	if err != nil {
-		return false, fmt.Errorf("looking for what nginx master %d starts: %w", master, err)
+		return false, fmt.Errorf("looking for starting workers of nginx master %d: %w", master, err)
 	}
 	for _, pid := range children {
 		title, _, err := inspect(pid)
@@ -85,8 +82,8 @@ func starting(master int) (bool, error) {
 	return false, nil
 }
 
-// children reads the kernel's list of a process's children, in ascending
-// order of birth. The master has one thread.
+// children returns the PIDs of a process's children, oldest first. It reads only the first thread,
+// because the master has one.
 func children(pid int) ([]int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -103,8 +100,8 @@ func children(pid int) ([]int, error) {
 	return pids, nil
 }
 
-// inspect returns the title of a process ("" for a zombie) and its start,
-// counted from the boot of the machine.
+// inspect returns the title of a process ("" for a zombie) and, for a worker, its start time since
+// the boot of the machine.
 func inspect(pid int) (title string, start time.Duration, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
@@ -133,7 +130,7 @@ func bootTime() (time.Time, error) {
 	return time.Now().Add(-time.Duration(up.Nano())), nil
 }
 
-// gone says that a process ended while we looked at it.
+// gone reports whether an error means that a process has ended.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
 }

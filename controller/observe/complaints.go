@@ -9,18 +9,19 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// notTaken is the reason of Events about configuration that nginx's Lua refused.
-const notTaken = "DynamicConfigurationFailed"
+// dynamicFailed is the reason of Events about configuration that nginx's Lua refused.
+const dynamicFailed = "DynamicConfigurationFailed"
 
-// dictionaries are the shared dictionaries that hold what is sent to a path. The user sets their
-// sizes.
+// dictionaries maps the path of a POST to the shared dictionaries that store its body. The user
+// sets their sizes.
 var dictionaries = map[string]string{
 	"/configuration/backends": "configuration_data",
 	"/configuration/servers":  "certificate_data or certificate_servers",
 }
 
-// Complaint reports a complaint of nginx's Lua about configuration that it was sent: each time in
-// the metric, the first time also in the log and as an Event on our pod.
+// Complaint reports a complaint of nginx's Lua about configuration that it was sent. It counts
+// every complaint in the metric. The first one also goes to the log and becomes an Event on our
+// pod.
 func (o *Observer) Complaint(complaint apply.Complaint) {
 	o.Metrics.Complained()
 	if o.complaints[complaint] {
@@ -32,10 +33,10 @@ func (o *Observer) Complaint(complaint apply.Complaint) {
 	o.complaints[complaint] = true
 	finding := o.about(complaint)
 	o.Log.Warn("finding", "what", finding.String())
-	o.Events.Event(o.Pod, corev1.EventTypeWarning, notTaken, finding.Key+": "+finding.Reason)
+	o.Events.Event(o.Pod, corev1.EventTypeWarning, dynamicFailed, finding.Key+": "+finding.Reason)
 }
 
-// Posted forgets complaints about what nginx has accepted now, so that a new one is reported.
+// Posted forgets complaints about POSTs that nginx has now accepted, so that new ones are reported.
 func (o *Observer) Posted(posts []apply.Post) {
 	for _, post := range posts {
 		for complaint := range o.complaints {
@@ -48,9 +49,9 @@ func (o *Observer) Posted(posts []apply.Post) {
 
 // about returns a complaint as a finding about the sizes of dictionaries.
 func (o *Observer) about(complaint apply.Complaint) model.Finding {
-	reason := fmt.Sprintf("nginx says of what was sent to %s: %s", complaint.Path, complaint.Text)
+	reason := fmt.Sprintf("nginx complains about a POST to %s: %s", complaint.Path, complaint.Text)
 	if dictionary := dictionaries[complaint.Path]; dictionary != "" {
-		reason += "; what did not fit is not served: make " + dictionary + " larger"
+		reason += "; the rest does not fit and is not served: make " + dictionary + " larger"
 	}
 	return model.Finding{Object: "ConfigMap " + o.ConfigMap.String(), Key: "lua-shared-dicts", Reason: reason}
 }

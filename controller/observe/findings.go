@@ -13,8 +13,8 @@ import (
 // misconfigured is the reason of Events about findings.
 const misconfigured = "Misconfigured"
 
-// Findings logs the findings that the last sync did not have. Each of others also becomes a Warning
-// on its object; objects in quarantine had theirs with their verdict.
+// Findings logs the findings that are new since the last sync. Each new one of others also becomes
+// a Warning on its object. Objects in quarantine get their Warning from Verdict.
 func (o *Observer) Findings(cluster snapshot.Snapshot, quarantined, others []model.Finding) {
 	now := make(map[string]bool)
 	var objects map[string]runtime.Object
@@ -44,7 +44,7 @@ func (o *Observer) Findings(cluster snapshot.Snapshot, quarantined, others []mod
 	o.known = now
 }
 
-// byKindAndName returns the objects of a cluster by the names that findings use.
+// byKindAndName returns the objects of a cluster, keyed by the names that findings use.
 func byKindAndName(cluster snapshot.Snapshot) map[string]runtime.Object {
 	objects := make(map[string]runtime.Object)
 	for _, ingress := range cluster.Ingresses {

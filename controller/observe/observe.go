@@ -1,6 +1,6 @@
 // Package observe reports what the controller does: in its log, in its metrics and as Kubernetes
-// Events. It stands between the syncs and whoever watches them. Its one rule: it reports and decides
-// nothing; a sync without it would serve the same.
+// Events. It stands between the syncs and the people who watch them. Its one rule: it only reports
+// and decides nothing; a sync without it would serve the same.
 package observe
 
 import (
@@ -29,7 +29,7 @@ type Observer struct {
 
 	known      map[string]bool          // findings of the last sync
 	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted since
-	served     *model.Model             // whose hosts and certificates the metrics have; nil: others as well
+	served     *model.Model             // the only model in the metrics of hosts and certificates; nil: they contain others, too
 }
 
 // Verdict records an Event on an object that nginx refuses.
@@ -43,12 +43,13 @@ func (o *Observer) Verdict(cluster snapshot.Snapshot, verdict quarantine.Verdict
 	}
 }
 
-// Template reports a change of the user's template: err says why it is refused, nil that it is used.
+// Template reports a change of the user's template: it is refused because of err, or in use if err
+// is nil.
 func (o *Observer) Template(file string, err error) {
 	if err == nil {
-		o.Log.Info("a new template holds", "file", file)
+		o.Log.Info("the new template is in use", "file", file)
 		return
 	}
-	o.Log.Error("the new template is refused, the old one stays", "file", file, "error", err.Error())
-	o.Events.Eventf(o.Pod, corev1.EventTypeWarning, "Template", "the new %s is refused, the old one stays: %v", file, err)
+	o.Log.Error("the new template is refused, the old one stays in use", "file", file, "error", err.Error())
+	o.Events.Eventf(o.Pod, corev1.EventTypeWarning, "Template", "the new %s is refused, the old one stays in use: %v", file, err)
 }

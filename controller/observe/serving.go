@@ -72,7 +72,7 @@ func orphans(m *model.Model) []metrics.Orphan {
 	return found
 }
 
-// certificates returns those of hosts that have their own.
+// certificates returns the certificates of the hosts that have their own.
 func certificates(m *model.Model) []metrics.Certificate {
 	var found []metrics.Certificate
 	for _, server := range m.Servers {

@@ -15,7 +15,7 @@ import (
 // Sync is what one sync did.
 type Sync struct {
 	Began  time.Time
-	Change uint64 // the newest one that it contained; see watch.Ring
+	Change uint64 // number of the newest change that it saw; see watch.Ring
 	Steps  []plan.Step
 	Report apply.Report
 	Err    error
@@ -53,7 +53,7 @@ func (o *Observer) Sync(s Sync) {
 	case s.Report.Started || s.Report.Reloaded:
 		o.phases(s.Report.Phases)
 		o.Metrics.Loaded(s.Running, time.Now())
-		o.Events.Event(o.Pod, corev1.EventTypeNormal, "RELOAD", "nginx took a new configuration: "+why[0])
+		o.Events.Event(o.Pod, corev1.EventTypeNormal, "RELOAD", "nginx loaded a new configuration: "+why[0])
 	case s.Err != nil && (s.Steps == nil || slices.ContainsFunc(s.Steps, isReload)):
 		o.Metrics.LoadFailed()
 		o.Events.Event(o.Pod, corev1.EventTypeWarning, "RELOAD", "nginx keeps its configuration: "+problem)
@@ -62,7 +62,8 @@ func (o *Observer) Sync(s Sync) {
 
 func isReload(step plan.Step) bool { return step.Kind == plan.Reload }
 
-// why returns the reasons of the reload, or else of the only step, for people.
+// why returns the reasons of the reload as text for people; without a reload, those of the only
+// step.
 func (s Sync) why() []string {
 	lines := []string{}
 	if s.Report.Started {

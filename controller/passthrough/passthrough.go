@@ -1,7 +1,7 @@
-// Package passthrough has the port of HTTPS in nginx's place, so that the TLS
-// connections of some hosts can go to their pods as they are. It stands between
-// clients and, by the name in their first message, a service or nginx. Its one
-// rule: it reads that name and changes no byte; what it cannot read is nginx's.
+// Package passthrough listens on the HTTPS port in place of nginx, so that TLS connections of some
+// hosts reach their pods without decryption. It stands between clients and their destination: a
+// service or nginx, depending on the server name in the first TLS message. Its one rule: it only
+// reads that name and changes no byte; a connection without a readable name goes to nginx.
 package passthrough
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-// Config says where the proxy listens and where connections go.
+// Config configures where the proxy listens and where connections go.
 type Config struct {
 	Addresses     []string          // host:port to listen on
-	ProxyProtocol bool              // clients speak it, and have to
-	HeaderTimeout time.Duration     // how long its header may take; 0 is five seconds, ingress-nginx's
-	Nginx         string            // host:port of nginx, which is told of the client by the PROXY protocol
-	Hosts         map[string]string // host:port by the whole name, in lower case; not to be changed after Set
+	ProxyProtocol bool              // clients must send a PROXY header
+	HeaderTimeout time.Duration     // for reading that header; 0 means 5 s, as in ingress-nginx
+	Nginx         string            // host:port of nginx, which gets the client's address in a PROXY header
+	Hosts         map[string]string // host:port by server name, in lower case; must not change after Set
 }
 
-// Proxy is the listener. The zero one listens nowhere until Set.
+// Proxy is the listener. The zero value listens nowhere until Set is called.
 type Proxy struct {
 	Log          *slog.Logger
-	HelloTimeout time.Duration // how long a client may take to say its name; 0 is ten seconds
-	// Control, if not nil, may refuse an address that a service turns out to have;
-	// see net.Dialer.
+	HelloTimeout time.Duration // how long a client may take to send the server name; 0 means 10 s
+	// Control, if not nil, may refuse the address to which a service's name resolves; see
+	// net.Dialer.
 	Control func(network, address string, conn syscall.RawConn) error
 
 	mu        sync.Mutex
@@ -44,17 +44,14 @@ type Proxy struct {
 	closed    bool
 }
 
-// The bounds on how long a client may take to say who it is and whom it wants,
-// and a service to take a connection.
 const (
-	headerTimeout = 5 * time.Second
-	helloTimeout  = 10 * time.Second
-	dialTimeout   = 5 * time.Second
+	headerTimeout = 5 * time.Second  // for the client's PROXY header
+	helloTimeout  = 10 * time.Second // for the client's first TLS message
+	dialTimeout   = 5 * time.Second  // for the connection to a service or nginx
 )
 
-// Set makes it listen and pass as the config says. Connections that are open
-// stay as they are. An error says which address could not be listened on; the
-// rest holds all the same.
+// Set applies a configuration. Open connections are not affected. If Set cannot listen on an
+// address, it returns an error but applies the rest.
 func (p *Proxy) Set(config Config) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,8 +84,8 @@ func (p *Proxy) Set(config Config) error {
 	return errors.Join(all...)
 }
 
-// Close takes no more connections, waits until those that are open have ended
-// or ctx is done, and then cuts them.
+// Close stops accepting connections and waits until the open ones have ended. When ctx is done, it
+// closes them.
 func (p *Proxy) Close(ctx context.Context) {
 	p.mu.Lock()
 	p.closed = true
@@ -114,8 +111,8 @@ func (p *Proxy) Close(ctx context.Context) {
 	<-ended
 }
 
-// accept ends when the listener is closed. When the process is out of files it
-// waits for some to be closed.
+// accept accepts connections until the listener is closed. After an error, for example because the
+// process has too many open files, it retries with a backoff.
 func (p *Proxy) accept(listener net.Listener) {
 	for pause := time.Duration(0); ; {
 		conn, err := listener.Accept()
@@ -142,23 +139,24 @@ func (p *Proxy) serve(conn *net.TCPConn) {
 	client, patience := client{conn, conn}, cmp.Or(p.HelloTimeout, helloTimeout)
 	if config.ProxyProtocol {
 		timeout := cmp.Or(config.HeaderTimeout, headerTimeout)
-		client.heard = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(timeout))
+		client.reader = proxyproto.NewConn(conn, proxyproto.WithPolicy(proxyproto.REQUIRE), proxyproto.SetReadHeaderTimeout(timeout))
 		patience += timeout
 	}
-	client.heard.SetReadDeadline(time.Now().Add(patience))
-	name, said, err := readHello(client)
+	client.reader.SetReadDeadline(time.Now().Add(patience))
+	name, hello, err := readHello(client)
 	if err != nil {
-		p.Log.Debug("a TLS connection ended before it had a name", "client", conn.RemoteAddr().String(), "error", err.Error())
+		p.Log.Debug("a TLS connection ended before the client sent a name", "client", conn.RemoteAddr().String(), "error", err.Error())
 		return
 	}
-	client.heard.SetReadDeadline(time.Time{})
-	if err := p.pass(client, config, name, said); err != nil {
-		p.Log.Warn("a TLS connection could not be passed on", "host", name, "client", conn.RemoteAddr().String(), "error", err.Error())
+	client.reader.SetReadDeadline(time.Time{})
+	if err := p.pass(client, config, name, hello); err != nil {
+		p.Log.Warn("a TLS connection could not be forwarded", "host", name, "client", conn.RemoteAddr().String(), "error", err.Error())
 	}
 }
 
-// pass connects and carries bytes until both sides have ended.
-func (p *Proxy) pass(client client, config Config, name string, said []byte) error {
+// pass connects to the destination, sends the hello that was read already, and relays bytes until
+// both sides have ended.
+func (p *Proxy) pass(client client, config Config, name string, hello []byte) error {
 	dialer := net.Dialer{Timeout: dialTimeout, Control: p.Control}
 	address, raw := config.Hosts[name]
 	if !raw {
@@ -174,14 +172,14 @@ func (p *Proxy) pass(client client, config Config, name string, said []byte) err
 			return err
 		}
 	}
-	if _, err := conn.Write(said); err != nil {
+	if _, err := conn.Write(hello); err != nil {
 		return err
 	}
 	relay(client, conn.(*net.TCPConn))
 	return nil
 }
 
-// enter counts a connection in, unless the proxy is closed.
+// enter registers a connection. It returns the configuration, and false if the proxy is closed.
 func (p *Proxy) enter(conn net.Conn) (Config, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,8 +23,7 @@ import (
 	"windtunnel.dev/internal/tcptest"
 )
 
-// world is a proxy with a pod that speaks TLS and an nginx that tells what it
-// is told.
+// world is a proxy with a pod that speaks TLS and a fake nginx that records what it receives.
 type world struct {
 	*testing.T
 	proxy  *passthrough.Proxy
@@ -68,8 +67,8 @@ func (w *world) listen(answer func(net.Conn)) string {
 	return tcptest.Serve(w, "127.0.0.1:0", answer).String()
 }
 
-// pod speaks TLS itself: it answers with its name and what it read until the
-// client was done.
+// pod starts a TLS server and returns its address. It answers with its name and everything that it
+// read until the client closed its write side.
 func (w *world) pod(name string) string {
 	pair := pki.New("root").Issue(name, []string{"raw.example"})
 	certificate, err := tls.X509KeyPair(pair.Certificate, pair.Key)
@@ -109,7 +108,7 @@ func (w *world) dial() net.Conn {
 	return conn
 }
 
-// ask says hello to a host and returns what it answers, and who.
+// ask sends "hello" to a host over TLS and returns the answer.
 func (w *world) ask(conn net.Conn, host string) (string, error) {
 	client := tls.Client(conn, &tls.Config{ServerName: host, InsecureSkipVerify: true})
 	if _, err := io.WriteString(client, "hello"); err != nil {
@@ -132,22 +131,22 @@ func (w *world) wantAnswer(host, want string) {
 func (w *world) wantNginx(client net.Conn) string {
 	w.Helper()
 	select {
-	case said := <-w.nginx:
-		header, first, _ := strings.Cut(said, "|")
+	case received := <-w.nginx:
+		header, first, _ := strings.Cut(received, "|")
 		local := client.LocalAddr().(*net.TCPAddr)
 		if want := fmt.Sprintf("PROXY TCP4 127.0.0.1 127.0.0.1 %d ", local.Port); !strings.HasPrefix(header, want) {
-			w.Errorf("nginx was told %q, want %q…", header, want)
+			w.Errorf("nginx received the header %q, want %q…", header, want)
 		}
 		return first
 	case <-time.After(10 * time.Second):
-		w.Fatal("nothing came to nginx")
+		w.Fatal("no connection reached nginx")
 		return ""
 	}
 }
 
-// The name is compared in lower case and as a whole; both sides may be done
-// before the other is.
-func TestANameChooses(t *testing.T) {
+// The name is compared as a whole, without regard to case. Each side may close its write side
+// first.
+func TestNameSelectsTheDestination(t *testing.T) {
 	w := newWorld(t)
 	w.wantAnswer("raw.example", "pod heard hello")
 	w.wantAnswer("RAW.Example", "pod heard hello")
@@ -155,12 +154,12 @@ func TestANameChooses(t *testing.T) {
 		conn := w.dial()
 		w.ask(conn, other)
 		if first := w.wantNginx(conn); !strings.HasPrefix(first, "1603") {
-			t.Errorf("nginx read %s of %s, want a TLS record", first, other)
+			t.Errorf("nginx read %s for %s, want a TLS record", first, other)
 		}
 	}
 }
 
-func TestWhatIsNotTLSGoesToNginx(t *testing.T) {
+func TestOtherProtocolsGoToNginx(t *testing.T) {
 	w := newWorld(t)
 	conn := w.dial()
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\n\r\n")
@@ -168,17 +167,17 @@ func TestWhatIsNotTLSGoesToNginx(t *testing.T) {
 		t.Errorf("nginx read %s", first)
 	}
 	conn = w.dial()
-	conn.Write([]byte{0x16, 3, 1, 0x40}) // a hello that ends too soon
+	conn.Write([]byte{0x16, 3, 1, 0x40}) // an incomplete hello
 	conn.(*net.TCPConn).CloseWrite()
 	w.wantNginx(conn)
 }
 
-// A hello that does not fit is not waited for.
-func TestALongHelloGoesToNginx(t *testing.T) {
+// The proxy does not wait for the rest of a hello that is too long.
+func TestLongHelloGoesToNginx(t *testing.T) {
 	w := newWorld(t)
 	conn := w.dial()
 	record := append([]byte{0x16, 3, 1, 0x40, 0}, make([]byte, 1<<14)...)
-	copy(record[5:], []byte{1, 0, 0xff, 0xff}) // a message of 64 KiB less one
+	copy(record[5:], []byte{1, 0, 0xff, 0xff}) // a message of 64 KiB - 1
 	go func() {
 		conn.Write(record)
 		conn.Write(record)
@@ -186,7 +185,7 @@ func TestALongHelloGoesToNginx(t *testing.T) {
 	w.wantNginx(conn)
 }
 
-func TestTheListChangesWhileConnectionsAreOpen(t *testing.T) {
+func TestHostsChangeWhileConnectionsAreOpen(t *testing.T) {
 	w := newWorld(t)
 	conn := w.dial()
 	open := tls.Client(conn, &tls.Config{ServerName: "raw.example", InsecureSkipVerify: true})
@@ -221,16 +220,16 @@ func TestProxyProtocolOfClients(t *testing.T) {
 		conn = w.dial()
 		proxyproto.HeaderProxyFromAddrs(version, from, to).WriteTo(conn)
 		w.ask(conn, "other.example")
-		if said := <-w.nginx; !strings.HasPrefix(said, "PROXY TCP4 192.0.2.7 192.0.2.8 4711 443|1603") {
-			t.Errorf("version %d: nginx was told %q", version, said)
+		if received := <-w.nginx; !strings.HasPrefix(received, "PROXY TCP4 192.0.2.7 192.0.2.8 4711 443|1603") {
+			t.Errorf("version %d: nginx received %q", version, received)
 		}
 	}
 	if got, err := w.ask(w.dial(), "raw.example"); err == nil {
-		t.Errorf("a client that does not speak it is answered %q", got)
+		t.Errorf("a client without a PROXY header got the answer %q", got)
 	}
 }
 
-// A client that says nothing, or not whom it wants, is not waited for.
+// Clients that send nothing, or only a PROXY header, are disconnected after a timeout.
 func TestSilentClients(t *testing.T) {
 	w := newWorld(t, func(p *passthrough.Proxy) { p.HelloTimeout = time.Millisecond })
 	closed := func(conn net.Conn) {
@@ -265,12 +264,12 @@ func TestAddressesChange(t *testing.T) {
 	w.wantAnswer("raw.example", "pod heard hello")
 	if conn, err := net.Dial("tcp", old[0]); err == nil {
 		conn.Close()
-		t.Error("the old address is still listened on")
+		t.Error("the proxy still listens on the old address")
 	}
 	taken := w.listen(func(net.Conn) {})
 	w.config.Addresses = append(w.config.Addresses, taken)
 	if err := w.proxy.Set(w.config); err == nil || !strings.Contains(err.Error(), taken) {
-		t.Errorf("a taken address: %v", err)
+		t.Errorf("an address in use: %v", err)
 	}
 	w.wantAnswer("raw.example", "pod heard hello")
 }
@@ -317,22 +316,22 @@ func TestCloseCutsConnections(t *testing.T) {
 	cut()
 	w.proxy.Close(ctx)
 	if answer, err := io.ReadAll(open); len(answer) > 0 || os.IsTimeout(err) {
-		t.Errorf("a connection that is cut says %q, %v", answer, err)
+		t.Errorf("a closed connection returns %q, %v", answer, err)
 	}
 }
 
-func TestAnAddressMayBeRefused(t *testing.T) {
+func TestControlRefusesAddresses(t *testing.T) {
 	w := newWorld(t, func(p *passthrough.Proxy) {
 		p.Control = func(string, string, syscall.RawConn) error { return errors.New("a port of the controller's own") }
 	})
 	if conn, err := tls.Dial("tcp", w.config.Addresses[0], &tls.Config{ServerName: "raw.example", InsecureSkipVerify: true}); err == nil {
 		conn.Close()
-		t.Error("the service is reached")
+		t.Error("the client reached the service")
 	}
 	if conn, err := tls.Dial("tcp", w.config.Addresses[0], &tls.Config{ServerName: "other.example", InsecureSkipVerify: true}); err == nil {
 		conn.Close()
 	}
-	if told := <-w.nginx; !strings.HasPrefix(told, "PROXY ") { // nginx itself is no service
-		t.Errorf("nginx is told %q", told)
+	if received := <-w.nginx; !strings.HasPrefix(received, "PROXY ") { // Control does not apply to nginx
+		t.Errorf("nginx received %q", received)
 	}
 }

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// client is a connection of a client: what is read of it, and who it is, may
-// come through a reader of the PROXY protocol.
+// client is a connection from a client. reader is the same connection, or one that takes the
+// client's address from a PROXY header; reads and addresses come from it.
 type client struct {
 	*net.TCPConn
-	heard net.Conn
+	reader net.Conn
 }
 
-func (c client) Read(b []byte) (int, error)         { return c.heard.Read(b) }
-func (c client) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.heard) }
-func (c client) RemoteAddr() net.Addr               { return c.heard.RemoteAddr() }
-func (c client) LocalAddr() net.Addr                { return c.heard.LocalAddr() }
+func (c client) Read(b []byte) (int, error)         { return c.reader.Read(b) }
+func (c client) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.reader) }
+func (c client) RemoteAddr() net.Addr               { return c.reader.RemoteAddr() }
+func (c client) LocalAddr() net.Addr                { return c.reader.LocalAddr() }
 
-// side is one end of a connection that is carried on.
+// side is one side of a relayed connection.
 type side interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
-// relay carries bytes both ways until both sides have said that they are done,
-// or one is broken. One that is done may still be told things.
+// relay copies bytes in both directions until both sides have closed their write side or one
+// connection fails. A side that has closed its write side still receives bytes.
 func relay(a, b side) {
 	var both sync.WaitGroup
 	both.Go(func() { carry(a, b) })

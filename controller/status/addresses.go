@@ -16,16 +16,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Addresses says where the addresses come from: the first of its sources that
-// is given. Without any they are those of the nodes that the controller's pods
-// run on.
+// Addresses configures the source of the addresses: Fixed if it is set, else Service if it is set,
+// else the nodes on which the controller's pods run.
 type Addresses struct {
 	Fixed        []string             // --publish-status-address: IP addresses and host names
 	Service      types.NamespacedName // --publish-service
-	NodeInternal bool                 // --report-node-internal-ip-address: not a node's external address
+	NodeInternal bool                 // --report-node-internal-ip-address: use internal addresses of nodes
 }
 
-// look finds the addresses of now, sorted, without duplicates.
+// look returns the current addresses, sorted and without duplicates.
 func (a Addresses) look(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]networkingv1.IngressLoadBalancerIngress, error) {
 	texts, err := a.texts(ctx, client, own)
 	if err != nil {
@@ -66,7 +65,7 @@ func (a Addresses) texts(ctx context.Context, client kubernetes.Interface, own *
 	return a.ofNodes(ctx, client, own)
 }
 
-// ofService are a Service's addresses, by its type.
+// ofService returns the addresses of a Service, depending on its type.
 func ofService(service *corev1.Service) []string {
 	spec := service.Spec
 	switch spec.Type {
@@ -86,8 +85,8 @@ func ofService(service *corev1.Service) []string {
 	return []string{spec.ClusterIP}
 }
 
-// ofNodes are the addresses of the nodes with a ready pod of the controller's.
-// A node that is gone has none.
+// ofNodes returns the addresses of the nodes that run a ready pod of the controller. It skips nodes
+// that cannot be read.
 func (a Addresses) ofNodes(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]string, error) {
 	pods, err := siblings(ctx, client, own)
 	if err != nil {
@@ -120,10 +119,10 @@ func (a Addresses) ofNode(node *corev1.Node) string {
 	return cmp.Or(of[corev1.NodeExternalIP], of[corev1.NodeInternalIP])
 }
 
-// revisions are the labels in which pods of one controller differ.
+// revisions are labels that differ between pods of one controller.
 var revisions = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation"}
 
-// siblings are the pods with the labels of our own, itself among them.
+// siblings returns the pods with the same labels as our own, including itself.
 func siblings(ctx context.Context, client kubernetes.Interface, own *corev1.Pod) ([]corev1.Pod, error) {
 	same := labels.Set{}
 	for key, value := range own.Labels {

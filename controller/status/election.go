@@ -13,22 +13,21 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Election is how the controllers of one class agree on a leader: by a Lease
-// in the namespace of their pods.
+// Election configures how the controllers of one class elect a leader. They use a Lease in the
+// namespace of their pods.
 type Election struct {
 	ID  string        // name of the Lease (--election-id)
-	TTL time.Duration // of a leader that does not renew it (--election-ttl)
+	TTL time.Duration // how long the lease is valid without renewal (--election-ttl)
 }
 
-// farewell bounds how long the end of the program may take to hand over.
-const farewell = 10 * time.Second
+// handOver bounds how long run waits for lead to return when ctx is done.
+const handOver = 10 * time.Second
 
-// run takes part until ctx is done, again after each loss. While this
-// controller is the leader, lead runs; its context ends when it is one no
-// longer. When ctx ends, lead must return by itself; only then the lease is
-// given up.
+// run takes part in elections until ctx is done, again after each loss of the lease. It calls lead
+// while this controller is the leader, with a context that ends when it no longer is. When ctx is
+// done, lead must return by itself; run releases the lease after that.
 func (e Election) run(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, log *slog.Logger, lead func(context.Context)) {
-	var term sync.Mutex // one at a time
+	var term sync.Mutex // held while lead runs
 	for ctx.Err() == nil {
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		led := make(chan struct{})
@@ -49,7 +48,7 @@ func (e Election) run(ctx context.Context, client kubernetes.Interface, pod *cor
 				select {
 				case <-led:
 				case <-running.Done():
-				case <-time.After(farewell):
+				case <-time.After(handOver):
 				}
 			}
 		})
@@ -57,11 +56,12 @@ func (e Election) run(ctx context.Context, client kubernetes.Interface, pod *cor
 		end()
 		stop()
 	}
-	term.Lock() // it has returned
+	term.Lock() // wait until lead has returned
 	defer term.Unlock()
 }
 
-// config has ingress-nginx's ratios of the times.
+// config returns the configuration of the election. The ratios of the durations are
+// ingress-nginx's.
 func (e Election) config(client kubernetes.Interface, pod *corev1.Pod, log *slog.Logger, lead func(context.Context)) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{

@@ -1,7 +1,6 @@
-// Package status tells the cluster at which addresses its ingresses are
-// reached. It stands between the controller, of which several may serve the
-// same ingresses, and the status of those ingresses. Its one rule: only the
-// leader writes.
+// Package status writes the addresses at which ingresses can be reached into their status. It
+// stands between the controller and the status of those ingresses. Several controllers may serve
+// the same ingresses. Its one rule: only their leader writes.
 package status
 
 import (
@@ -14,28 +13,27 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Options of Run. The durations and sources are ingress-nginx's flags.
+// Options configure Run. The comments name the flags of ingress-nginx.
 type Options struct {
 	Client    kubernetes.Interface
 	Pod       *corev1.Pod // the controller's own
 	Election  Election
 	Addresses Addresses
-	// Ingresses are those that the controller serves.
+	// Ingresses returns the ingresses that the controller serves.
 	Ingresses func() []*networkingv1.Ingress
 
 	Update     bool          // --update-status
 	Interval   time.Duration // --status-update-interval
 	OnShutdown bool          // --update-status-on-shutdown
-	// Leader is told when this controller becomes the leader and when it is
-	// one no longer.
+	// Leader is called with true when this controller becomes the leader, and with false when it no
+	// longer is.
 	Leader func(bool)
 	Log    *slog.Logger
 }
 
-// Run takes part in the election and, as the leader, keeps the ingresses'
-// status up to date: at once and then at every interval. It returns when ctx is
-// done and, if it is ours to do, the addresses are taken back. The lease is
-// held until then, so that no other controller writes meanwhile.
+// Run takes part in the election. As the leader it updates the status of the ingresses at once and
+// then at every interval. When ctx is done, the leader removes the addresses if necessary, and Run
+// returns. It keeps the lease until then, so that no other controller writes at the same time.
 func Run(ctx context.Context, o Options) {
 	w := writer{o}
 	o.Election.run(ctx, o.Client, o.Pod, o.Log, func(lead context.Context) {
@@ -60,7 +58,7 @@ func Run(ctx context.Context, o Options) {
 	})
 }
 
-// either is closed when one of two contexts is done.
+// either returns a channel that is closed when one of two contexts is done.
 func either(a, b context.Context) <-chan struct{} {
 	joined, cancel := context.WithCancel(a)
 	context.AfterFunc(b, cancel)

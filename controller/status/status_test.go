@@ -17,10 +17,10 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// limit bounds each wait; it is only reached by a test that fails.
+// limit bounds each wait. It only elapses in a test that fails.
 const limit = 30 * time.Second
 
-// cluster is an API server with an ingress and a controller's pod.
+// cluster is an API server with an ingress and a pod of a controller.
 type cluster struct {
 	*testing.T
 	api    *kubeapi.Server
@@ -109,7 +109,7 @@ func (c *cluster) await(want ...string) {
 	c.Fatalf("addresses %v, want %v", got, want)
 }
 
-// options are those of a controller whose pod has a name.
+// options returns the options of a controller that runs in a pod.
 func (c *cluster) options(pod *corev1.Pod, fixed string) Options {
 	return Options{
 		Client:    c.client,
@@ -124,18 +124,18 @@ func (c *cluster) options(pod *corev1.Pod, fixed string) Options {
 	}
 }
 
-// run starts a controller; stop ends it and waits for that.
+// run starts a controller. stop ends it and waits until it has ended.
 func (c *cluster) run(o Options) (leads <-chan bool, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	told, ended := make(chan bool, 100), make(chan struct{})
-	o.Leader = func(is bool) { told <- is }
+	calls, ended := make(chan bool, 100), make(chan struct{})
+	o.Leader = func(is bool) { calls <- is }
 	go func() {
 		defer close(ended)
 		Run(ctx, o)
 	}()
 	stop = func() { cancel(); <-ended }
 	c.Cleanup(stop)
-	return told, stop
+	return calls, stop
 }
 
 func (c *cluster) awaitLead(leads <-chan bool, want bool) {
@@ -146,11 +146,11 @@ func (c *cluster) awaitLead(leads <-chan bool, want bool) {
 			c.Fatalf("leader: %v, want %v", got, want)
 		}
 	case <-time.After(limit):
-		c.Fatalf("nobody told that the leader is %v", want)
+		c.Fatalf("Leader was not called with %v", want)
 	}
 }
 
-func TestTheLeaderWritesAndTheNextFollows(t *testing.T) {
+func TestLeaderWritesAndTheNextTakesOver(t *testing.T) {
 	c := start(t)
 	first, stop := c.run(c.options(c.pod, "10.0.0.1"))
 	c.awaitLead(first, true)
@@ -159,20 +159,20 @@ func TestTheLeaderWritesAndTheNextFollows(t *testing.T) {
 	if len(second) > 0 {
 		t.Error("two leaders")
 	}
-	stop() // gives up the lease
+	stop() // releases the lease
 	c.awaitLead(first, false)
 	c.awaitLead(second, true)
 	c.await("10.0.0.2")
 }
 
-func TestALeaderWhoLosesTheLeaseComesBack(t *testing.T) {
+func TestLeaderThatLosesTheLeaseIsElectedAgain(t *testing.T) {
 	c := start(t)
 	leads, _ := c.run(c.options(c.pod, "10.0.0.1"))
 	c.awaitLead(leads, true)
-	mend, err := c.api.Inject(fault.LeaseRefused(), fault.Scope{})
+	heal, err := c.api.Inject(fault.LeaseRefused(), fault.Scope{})
 	c.must(err)
 	c.awaitLead(leads, false)
-	mend()
+	heal()
 	c.awaitLead(leads, true)
 }
 
@@ -186,11 +186,11 @@ func TestWithoutUpdateStatusTheLeaderWritesNothing(t *testing.T) {
 	stop()
 	c.awaitLead(leads, false)
 	if got := c.ingress(); got.ResourceVersion != before {
-		t.Errorf("it was written to: %v", got.Status)
+		t.Errorf("the ingress was written: %v", got.Status)
 	}
 }
 
-func TestAnEqualStatusIsNotWritten(t *testing.T) {
+func TestEqualStatusIsNotWritten(t *testing.T) {
 	c := start(t)
 	w := writer{c.options(c.pod, "lb.example")}
 	w.update(t.Context())
@@ -198,15 +198,15 @@ func TestAnEqualStatusIsNotWritten(t *testing.T) {
 	if got := addressesOf(before); !slices.Equal(got, []string{"lb.example"}) {
 		t.Fatalf("addresses %v", got)
 	}
-	w.Ingresses = func() []*networkingv1.Ingress { return []*networkingv1.Ingress{{ObjectMeta: before.ObjectMeta}} } // a stale one
+	w.Ingresses = func() []*networkingv1.Ingress { return []*networkingv1.Ingress{{ObjectMeta: before.ObjectMeta}} } // without a status: stale
 	w.update(t.Context())
 	if after := c.ingress(); after.ResourceVersion != before.ResourceVersion {
-		t.Error("it was written again")
+		t.Error("the ingress was written again")
 	}
 }
 
-// An ingress that went away keeps no other from being written.
-func TestOneIngressLessIsNoError(t *testing.T) {
+// A deleted ingress does not prevent writing the others.
+func TestDeletedIngressIsNotAnError(t *testing.T) {
 	c := start(t)
 	o := c.options(c.pod, "10.0.0.1")
 	served := c.ingress()
@@ -219,16 +219,16 @@ func TestOneIngressLessIsNoError(t *testing.T) {
 	c.await("10.0.0.1")
 }
 
-func TestShutdownTakesTheAddressesBack(t *testing.T) {
+func TestShutdownRemovesTheAddresses(t *testing.T) {
 	for name, test := range map[string]struct {
 		fixed   string
 		flag    bool
 		another bool
 		want    []string
 	}{
-		"the only pod":         {fixed: "10.0.0.1", flag: true, want: nil},
-		"not asked for":        {fixed: "10.0.0.1", want: []string{"10.0.0.1"}},
-		"another pod is there": {fixed: "10.0.0.1", flag: true, another: true, want: []string{"10.0.0.1"}},
+		"the only pod": {fixed: "10.0.0.1", flag: true, want: nil},
+		"flag is off":  {fixed: "10.0.0.1", want: []string{"10.0.0.1"}},
+		"another pod":  {fixed: "10.0.0.1", flag: true, another: true, want: []string{"10.0.0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t)
@@ -281,7 +281,7 @@ func TestAddressesOfNodes(t *testing.T) {
 	}
 }
 
-func TestAddressesOfAService(t *testing.T) {
+func TestAddressesOfService(t *testing.T) {
 	external := []string{"192.0.2.7"}
 	for name, test := range map[string]struct {
 		spec   corev1.ServiceSpec
@@ -303,7 +303,7 @@ func TestAddressesOfAService(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsGoneIsAnError(t *testing.T) {
+func TestMissingServiceIsAnError(t *testing.T) {
 	c := start(t)
 	_, err := Addresses{Service: types.NamespacedName{Namespace: "default", Name: "gone"}}.look(t.Context(), c.client, c.pod)
 	if err == nil {

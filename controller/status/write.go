@@ -13,26 +13,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parallel is how many ingresses are written at once, as in ingress-nginx.
+// parallel is the number of concurrent writes, as in ingress-nginx.
 const parallel = 10
 
 // writer writes addresses into ingresses.
 type writer struct{ Options }
 
-// update writes the addresses of now. What fails is tried again at the next
-// interval.
+// update writes the current addresses. After an error, Run tries again at the next interval.
 func (w writer) update(ctx context.Context) {
 	addresses, err := w.Addresses.look(ctx, w.Client, w.Pod)
 	if err == nil {
 		err = w.write(ctx, addresses)
 	}
 	if err != nil && ctx.Err() == nil {
-		w.Log.Warn("the status of ingresses could not be updated; it is tried again", "after", w.Interval, "error", err.Error())
+		w.Log.Warn("updating the status of ingresses failed; trying again", "after", w.Interval, "error", err.Error())
 	}
 }
 
-// withdraw takes the addresses back, unless another controller serves there:
-// several addresses, or another pod of ours.
+// withdraw removes the addresses, unless another controller serves at them. It assumes one if there
+// are several addresses or other pods of this controller.
 func (w writer) withdraw(ctx context.Context) {
 	addresses, err := w.Addresses.look(ctx, w.Client, w.Pod)
 	if err != nil || len(addresses) > 1 {
@@ -42,12 +41,12 @@ func (w writer) withdraw(ctx context.Context) {
 		return
 	}
 	if err := w.write(ctx, nil); err != nil {
-		w.Log.Warn("the addresses of ingresses could not be taken back", "error", err.Error())
+		w.Log.Warn("removing the addresses of ingresses failed", "error", err.Error())
 	}
 }
 
-// write gives all ingresses these addresses; the first error is returned, and
-// keeps no other ingress from being written.
+// write writes the addresses into all ingresses. It returns the first error, but still writes the
+// other ingresses.
 func (w writer) write(ctx context.Context, addresses []networkingv1.IngressLoadBalancerIngress) error {
 	var group errgroup.Group
 	group.SetLimit(parallel)
@@ -59,7 +58,7 @@ func (w writer) write(ctx context.Context, addresses []networkingv1.IngressLoadB
 	return group.Wait()
 }
 
-// writeTo writes into the newest version of an ingress, not the one served.
+// writeTo writes into the newest version of an ingress, which may be newer than the served one.
 func (w writer) writeTo(ctx context.Context, ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) error {
 	client := w.Client.NetworkingV1().Ingresses(ingress.Namespace)
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -77,7 +76,7 @@ func (w writer) writeTo(ctx context.Context, ingress *networkingv1.Ingress, addr
 	return err
 }
 
-// has says whether an ingress has exactly these addresses, in any order.
+// has reports whether an ingress has exactly these addresses, in any order.
 func has(ingress *networkingv1.Ingress, addresses []networkingv1.IngressLoadBalancerIngress) bool {
 	present := ingress.Status.LoadBalancer.Ingress
 	return len(present) == len(addresses) && !slices.ContainsFunc(present, func(one networkingv1.IngressLoadBalancerIngress) bool {

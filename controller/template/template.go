@@ -44,8 +44,8 @@ func Read(path string) (*render.Template, error) {
 	return render.ParseFolder(path, texts)
 }
 
-// Export writes our template into a folder, which it creates if needed, and returns the
-// names of the files. It overwrites no file: the error is then fs.ErrExist.
+// Export writes our template into a folder and returns the names of the files. It creates the
+// folder if necessary. It overwrites no file: if one exists, the error wraps fs.ErrExist.
 func Export(folder string) ([]string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestExportIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if before.Text() == after.Text() {
-		t.Error("a change of a file that is included is not seen")
+		t.Error("a change of an included file has no effect")
 	}
 	if got, want := after.Place("# mine"), filepath.Join(folder, "http.tmpl")+":"; !strings.HasPrefix(got, want) {
 		t.Errorf("the line is at %s, want %s…", got, want)
@@ -63,11 +63,11 @@ func TestExportOverwritesNothing(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "nginx.tmpl"))
 	if err != nil || !strings.Contains(string(text), "# mine") {
-		t.Errorf("what was there is gone: %v", err)
+		t.Errorf("the existing file is gone: %v", err)
 	}
 }
 
-func TestErrorsSayWhere(t *testing.T) {
+func TestErrorsHavePositions(t *testing.T) {
 	folder := export(t)
 	edit(t, filepath.Join(folder, "http.tmpl"), "lua_shared_dict luaconfig 5m;", "{{ if }}")
 	_, err := Read(folder)

@@ -1,6 +1,6 @@
-// Package tls makes and reads certificates. It stands between Secrets, which
-// hold any bytes, and those who serve them. Its one rule: what it returns,
-// nginx takes; it touches no file and no network, and is told the time.
+// Package tls creates and reads certificates. It stands between Secrets, which can contain any
+// bytes, and the model, which serves them. Its one rule: nginx accepts everything it returns; it is
+// pure: it uses no file and no network, and the time is an argument.
 package tls
 
 import (
@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// Fake is a new self-signed certificate with an RSA key, for hosts that have no
-// certificate: nobody should trust it, and its names say so. They are
-// ingress-nginx's. It is valid for 365 days from now.
+// Fake returns a new self-signed certificate with an RSA key, for hosts without a certificate.
+// Clients should not trust it, and its names, which are those of ingress-nginx, make that clear. It
+// is valid for 365 days from now.
 func Fake(now time.Time) (*Pair, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		return nil, fmt.Errorf("making the fake certificate's key: %w", err)
+		return nil, fmt.Errorf("creating the fake certificate's key: %w", err)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 128))
 	if err != nil {
-		return nil, fmt.Errorf("making the fake certificate's serial number: %w", err)
+		return nil, fmt.Errorf("creating the fake certificate's serial number: %w", err)
 	}
 	certificate := &x509.Certificate{
 		SerialNumber: serial,

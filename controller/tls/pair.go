@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Pair is a certificate chain with its key, fit to be served.
+// Pair is a certificate chain with its key. nginx can serve it.
 type Pair struct {
 	PEM   string // the chain, a line break, and the key: ingress-nginx's form
-	SHA   string // hex SHA-1 of the first certificate, by which ingress-nginx tells certificates apart
+	SHA   string // hex SHA-1 of the first certificate, by which ingress-nginx distinguishes certificates
 	Leaf  *x509.Certificate
-	Names []string // the certificate's hosts, its common name among them; each once, sorted
+	Names []string // the certificate's hosts, including its common name; sorted, without duplicates
 	Chain []*x509.Certificate
 }
 
-// ReadPair reads what a Secret of type kubernetes.io/tls holds. The error says
-// which of the two is wrong, in Kubernetes' names of them.
+// ReadPair reads the contents of a Secret of type kubernetes.io/tls. The error begins with the key
+// in the Secret that is wrong.
 func ReadPair(certificate, key []byte) (*Pair, error) {
 	chain, err := certificates(certificate)
 	if err != nil {
@@ -45,8 +45,8 @@ func ReadPair(certificate, key []byte) (*Pair, error) {
 	}, nil
 }
 
-// Covers says what keeps the certificate from being one of host. The common
-// name counts only where there are no other names, as it was before RFC 6125.
+// Covers returns an error if the certificate is not valid for host. The common name counts only if
+// the certificate has no other names, as before RFC 6125.
 func (p *Pair) Covers(host string) error {
 	err := p.Leaf.VerifyHostname(host)
 	if err == nil {
@@ -55,14 +55,14 @@ func (p *Pair) Covers(host string) error {
 	if len(p.Leaf.DNSNames) == 0 && matches(p.Leaf.Subject.CommonName, host) {
 		return nil
 	}
-	return fmt.Errorf("the certificate is of %s", strings.Join(p.Names, ", "))
+	return fmt.Errorf("the certificate is for %s", strings.Join(p.Names, ", "))
 }
 
-// Expires is the moment after which no client takes the certificate.
+// Expires returns the time after which clients reject the certificate.
 func (p *Pair) Expires() time.Time { return p.Leaf.NotAfter }
 
-// matches compares as crypto/x509 does with names that are not common ones: a
-// wildcard stands for the first label.
+// matches compares a common name with a host as crypto/x509 compares alternative names: a wildcard
+// matches the first label.
 func matches(pattern, host string) bool {
 	pattern, host = strings.ToLower(pattern), strings.ToLower(host)
 	if pattern == "" || host == "" {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// certificates are those of a PEM text, at least one.
+// certificates returns the certificates in a PEM text. It is an error if there is none.
 func certificates(text []byte) ([]*x509.Certificate, error) {
 	return readAll(text, "CERTIFICATE", "certificate", x509.ParseCertificate)
 }
 
-// revocations are the lists of revoked certificates of a PEM text.
+// revocations returns the revocation lists in a PEM text. It is an error if there is none.
 func revocations(text []byte) ([]*x509.RevocationList, error) {
 	return readAll(text, "X509 CRL", "revocation list", x509.ParseRevocationList)
 }
@@ -26,7 +26,7 @@ func readAll[T any](text []byte, kind, what string, parse func([]byte) (T, error
 			return nil, err
 		}
 		if block.Type != kind {
-			continue // as OpenSSL does: some keep the key in the same text
+			continue // like OpenSSL: the text may also contain the key
 		}
 		one, err := parse(block.Bytes)
 		if err != nil {
@@ -40,14 +40,14 @@ func readAll[T any](text []byte, kind, what string, parse func([]byte) (T, error
 	return all, nil
 }
 
-// checkKey says what is wrong with a text that should hold a private key.
+// checkKey returns an error if a text does not contain a private key that nginx can use.
 func checkKey(text []byte) error {
 	for block, err := range blocks(text) {
 		switch {
 		case err != nil:
 			return err
 		case block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
-			return errors.New("the key is encrypted; nobody is here to give a passphrase")
+			return errors.New("the key is encrypted, and there is no passphrase for it")
 		case block.Type == "PRIVATE KEY" || strings.HasSuffix(block.Type, " PRIVATE KEY"):
 			return nil
 		}
@@ -55,8 +55,8 @@ func checkKey(text []byte) error {
 	return errors.New("no PEM block PRIVATE KEY")
 }
 
-// blocks are the PEM blocks of a text. Go passes over a damaged one; OpenSSL,
-// which nginx reads with, stops there, so it is an error here.
+// blocks returns the PEM blocks of a text. Go skips a damaged block, but OpenSSL, which nginx uses,
+// stops at it. So it is an error here.
 func blocks(text []byte) iter.Seq2[*pem.Block, error] {
 	return func(yield func(*pem.Block, error) bool) {
 		begun, found := strings.Count(string(text), "-----BEGIN "), 0
@@ -72,7 +72,7 @@ func blocks(text []byte) iter.Seq2[*pem.Block, error] {
 	}
 }
 
-// plain is an error without the name of the package it is from.
+// plain returns the text of an error without the prefix of its package.
 func plain(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "tls: "), "x509: ")
 }

@@ -12,32 +12,32 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The keys of a Secret that mean something here.
+// The keys of a Secret that the controller reads.
 const (
 	CertificateKey = corev1.TLSCertKey       // tls.crt
 	PrivateKey     = corev1.TLSPrivateKeyKey // tls.key
-	AuthorityKey   = "ca.crt"                // who signs the other side's certificates
-	RevocationKey  = "ca.crl"                // which of those hold no more
+	AuthorityKey   = "ca.crt"                // certificates of authorities that the peer's certificate must come from
+	RevocationKey  = "ca.crl"                // revoked certificates of those authorities
 	DHParamKey     = "dhparam.pem"           // a Diffie-Hellman group
 	PasswordsKey   = "auth"                  // names and hashed passwords
 )
 
-// Authority is whose signatures on the other side's certificates are believed.
+// Authority is a PEM text with certificates of trusted authorities, or with revocation lists.
 type Authority struct {
 	PEM []byte
 	SHA string // hex SHA-1 of PEM
 }
 
-// Contents is what a Secret holds for TLS. A part is nil when the Secret does
-// not have it, or when there is a problem with it.
+// Contents are the parts of a Secret for TLS. A part is nil if the Secret does not have it or there
+// is a problem with it.
 type Contents struct {
 	Pair        *Pair
 	CA          *Authority
 	Revocations *Authority // lists of revoked certificates
-	Problems    []error    // each says which key and why
+	Problems    []error    // each begins with the key in the Secret
 }
 
-// Read reads a Secret. What is wrong with one part leaves the others.
+// Read reads a Secret. A problem with one part does not affect the others.
 func Read(secret *corev1.Secret) Contents {
 	var read Contents
 	data := secret.Data
@@ -53,9 +53,9 @@ func Read(secret *corev1.Secret) Contents {
 		read.Pair, err = ReadPair(certificate, key)
 		note(err)
 	case len(certificate) > 0:
-		note(fmt.Errorf("%s is missing, and %s is nothing without it", PrivateKey, CertificateKey))
+		note(fmt.Errorf("%s is missing, and %s is useless without it", PrivateKey, CertificateKey))
 	case len(key) > 0:
-		note(fmt.Errorf("%s is missing, and %s is nothing without it", CertificateKey, PrivateKey))
+		note(fmt.Errorf("%s is missing, and %s is useless without it", CertificateKey, PrivateKey))
 	}
 	if text := data[AuthorityKey]; len(text) > 0 {
 		_, err := certificates(text)
@@ -70,7 +70,7 @@ func Read(secret *corev1.Secret) Contents {
 	return read
 }
 
-// Err is all problems as one, or nil.
+// Err returns all problems as one error; nil if there are none.
 func (c Contents) Err() error { return errors.Join(c.Problems...) }
 
 func about(key string, err error) error {
@@ -88,29 +88,27 @@ func authority(text []byte, err error) *Authority {
 	return &Authority{PEM: text, SHA: hex.EncodeToString(sum[:])}
 }
 
-// CheckDHParam says what keeps nginx from taking a Diffie-Hellman group in PEM
-// form.
+// CheckDHParam returns an error if nginx would not accept a Diffie-Hellman group in PEM form.
 func CheckDHParam(text []byte) error {
 	for block, err := range blocks(text) {
 		switch {
 		case err != nil:
 			return about(DHParamKey, err)
-		case strings.HasSuffix(block.Type, "DH PARAMETERS"): // or X9.42 before it
+		case strings.HasSuffix(block.Type, "DH PARAMETERS"): // also X9.42 DH PARAMETERS
 			return about(DHParamKey, checkGroup(block.Bytes))
 		}
 	}
 	return fmt.Errorf("%s: no PEM block DH PARAMETERS", DHParamKey)
 }
 
-// checkGroup reads the beginning that PKCS #3's DHParameter and that of X9.42
-// have in common.
+// checkGroup checks the fields with which the structures of PKCS #3 and X9.42 both begin.
 func checkGroup(der []byte) error {
 	var group struct{ Prime, Generator *big.Int }
 	if _, err := asn1.Unmarshal(der, &group); err != nil {
 		return fmt.Errorf("the group cannot be read: %w", err)
 	}
 	if bits := group.Prime.BitLen(); bits < leastBits {
-		return fmt.Errorf("the group has %d bits, and OpenSSL takes no less than %d", bits, leastBits)
+		return fmt.Errorf("the group has %d bits, and OpenSSL requires at least %d", bits, leastBits)
 	}
 	return nil
 }

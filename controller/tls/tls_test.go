@@ -42,7 +42,7 @@ func TestFake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if pair.SHA == other.SHA || pair.PEM == other.PEM {
-		t.Error("two certificates are one")
+		t.Error("two calls return the same certificate")
 	}
 }
 
@@ -59,7 +59,7 @@ func TestReadPair(t *testing.T) {
 		t.Errorf("%d certificates in the chain, PEM %q", len(pair.Chain), pair.PEM)
 	}
 	if alone, err := ours.ReadPair(chain.Certificate, chain.Key); err != nil || alone.SHA != pair.SHA || len(pair.SHA) != 40 {
-		t.Errorf("SHA-1 %q is not that of the first certificate alone (%v)", pair.SHA, err)
+		t.Errorf("SHA-1 %q is not that of the first certificate (%v)", pair.SHA, err)
 	}
 	if _, err := ours.ReadPair(chain.Both(), chain.Both()); err != nil {
 		t.Errorf("certificate and key in one text: %v", err)
@@ -96,7 +96,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-func TestReadSaysWhichKeyIsWrong(t *testing.T) {
+func TestReadReportsTheWrongKey(t *testing.T) {
 	good, other := authority.Issue("a", nil), authority.Issue("b", nil)
 	encrypted := bytes.ReplaceAll(good.Key, []byte("PRIVATE KEY"), []byte("ENCRYPTED PRIVATE KEY"))
 	for name, test := range map[string]struct {
@@ -129,18 +129,18 @@ func TestReadSaysWhichKeyIsWrong(t *testing.T) {
 				t.Errorf("%v, want %s", err, test.want)
 			}
 			if read.Pair != nil || read.CA != nil || read.Revocations != nil {
-				t.Errorf("something was read: %+v", read)
+				t.Errorf("Read returned a part: %+v", read)
 			}
 			for _, secret := range []string{string(good.Key), string(other.Key)} {
 				if line := strings.Split(secret, "\n")[1]; strings.Contains(err.Error(), line) {
-					t.Error("the error prints the key")
+					t.Error("the error contains the private key")
 				}
 			}
 		})
 	}
 }
 
-// What is wrong with one part leaves the others.
+// A problem with one part does not affect the others.
 func TestReadPartly(t *testing.T) {
 	read := ours.Read(&corev1.Secret{Data: map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y"), "ca.crt": authority.PEM}})
 	if read.Pair != nil || read.CA == nil || len(read.Problems) != 1 {
@@ -161,12 +161,12 @@ func TestDHParam(t *testing.T) {
 	}
 	for name, text := range map[string][]byte{"short": group(1024), "certificate": authority.PEM, "nothing": nil} {
 		if err := ours.CheckDHParam(text); err == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 }
 
-// OpenSSL would refuse it, and nginx with it.
+// OpenSSL, and therefore nginx, rejects weak certificates.
 func TestWeak(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
@@ -184,7 +184,7 @@ func TestWeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := short.Weak(); err == nil {
-		t.Error("an RSA key of 1024 bits is taken")
+		t.Error("an RSA key of 1024 bits is accepted")
 	}
 	good := authority.Issue("a", nil)
 	pair, err := ours.ReadPair(good.Certificate, good.Key)
@@ -203,7 +203,8 @@ func TestWeak(t *testing.T) {
 	}
 }
 
-// Whatever a Secret holds is either good for nginx or a problem, never a panic.
+// For all contents of a Secret, Read returns parts that nginx accepts, or problems. It never
+// panics.
 func FuzzRead(f *testing.F) {
 	pair := authority.Issue("a.example", nil, func(c *x509.Certificate) { c.Subject = pkix.Name{Organization: []string{"x"}} })
 	f.Add(pair.Certificate, pair.Key, authority.PEM, authority.Revoke())

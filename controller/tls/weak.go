@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// leastBits is the shortest RSA key or Diffie-Hellman group that OpenSSL takes
-// at its default security level, 2.
+// leastBits is the length of the shortest RSA key or Diffie-Hellman group that OpenSSL accepts at
+// its default security level, 2.
 const leastBits = 2048
 
-// Weak says why OpenSSL would not take the chain at its default security level:
-// a short RSA key, or a signature by MD5 or SHA-1. Of a certificate that signed
-// itself, the signature does not count.
+// Weak returns an error if OpenSSL would reject the chain at its default security level, because of
+// a short RSA key or a signature with MD2, MD5 or SHA-1. The signature of a self-signed certificate
+// does not count.
 func (p *Pair) Weak() error {
 	for i, certificate := range p.Chain {
 		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < leastBits {
-			return fmt.Errorf("%s: certificate %d has an RSA key of %d bits, and OpenSSL takes no less than %d", CertificateKey, i+1, key.N.BitLen(), leastBits)
+			return fmt.Errorf("%s: certificate %d has an RSA key of %d bits, and OpenSSL requires at least %d", CertificateKey, i+1, key.N.BitLen(), leastBits)
 		}
 		if weakSignatures[certificate.SignatureAlgorithm] && string(certificate.RawIssuer) != string(certificate.RawSubject) {
-			return fmt.Errorf("%s: certificate %d is signed by %v, which OpenSSL does not take", CertificateKey, i+1, certificate.SignatureAlgorithm)
+			return fmt.Errorf("%s: certificate %d is signed with %v, which OpenSSL rejects", CertificateKey, i+1, certificate.SignatureAlgorithm)
 		}
 	}
 	return nil

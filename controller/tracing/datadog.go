@@ -2,7 +2,7 @@ package tracing
 
 import "windtunnel.dev/controller/options"
 
-// datadog is the configuration of dd-opentracing-cpp.
+// datadog returns the configuration of dd-opentracing-cpp.
 func datadog(c options.Config) []byte {
 	return encode(struct {
 		Service               string  `json:"service"`

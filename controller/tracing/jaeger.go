@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// jaeger is the configuration of jaeger-client-cpp. An endpoint, of a collector
-// that takes spans over HTTP, goes before the host and port of an agent.
+// jaeger returns the configuration of jaeger-client-cpp. An endpoint, which is a collector that
+// accepts spans over HTTP, takes precedence over the host and port of an agent.
 func jaeger(c options.Config) []byte {
 	type sampler struct {
 		Type  string  `json:"type"`

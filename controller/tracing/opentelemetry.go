@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// openTelemetry is the TOML file of nginx's OpenTelemetry module.
+// openTelemetry returns the TOML file of nginx's OpenTelemetry module.
 func openTelemetry(c options.Config) []byte {
 	var toml bytes.Buffer
 	fmt.Fprintf(&toml, `exporter = "otlp"
@@ -39,16 +39,16 @@ parent_based = %t
 	return toml.Bytes()
 }
 
-// quote writes a string of TOML: one of JSON is one, too.
+// quote returns a TOML string. JSON strings are valid TOML strings.
 func quote(text string) string {
 	quoted, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a string always has a form in JSON
+		panic(err) // impossible: every string has a JSON form
 	}
-	return strings.ReplaceAll(string(quoted), "\x7f", `\u007f`) // which JSON need not escape
+	return strings.ReplaceAll(string(quoted), "\x7f", `\u007f`) // TOML requires this escape, JSON does not
 }
 
-// float writes a number that TOML does not take for an integer.
+// float returns a number in a form that TOML reads as a float, not as an integer.
 func float(value float64) string {
 	text := strconv.FormatFloat(value, 'f', -1, 64)
 	if value == float64(int64(value)) {

@@ -1,6 +1,6 @@
-// Package tracing writes the files by which nginx's tracing modules know where
-// to send spans. It stands between the ConfigMap and those modules. Its one
-// rule: pure functions from options to bytes, one tracer a file.
+// Package tracing renders the configuration files of nginx's tracing modules, for example with the
+// address to which they send spans. It stands between the ConfigMap and those modules. Its one
+// rule: it has only pure functions from options to bytes, and one source file per tracer.
 package tracing
 
 import (
@@ -10,11 +10,11 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// OpenTracing is where its modules find their configuration; see options.Path.
+// OpenTracing is the path of the configuration of the OpenTracing modules; see options.Path.
 const OpenTracing = "/etc/nginx/opentracing.json"
 
-// Files are the tracers' files, by path: OpenTelemetry's always, as in
-// ingress-nginx, and OpenTracing's if a collector is named.
+// Files returns the configuration files of the tracers, by path. As in ingress-nginx, the file of
+// OpenTelemetry always exists. The file of OpenTracing exists if a collector is configured.
 func Files(opts options.Options) map[string][]byte {
 	config := opts.Config
 	files := map[string][]byte{opts.Path(config.OpentelemetryConfig): openTelemetry(config)}
@@ -24,8 +24,8 @@ func Files(opts options.Options) map[string][]byte {
 	return files
 }
 
-// openTracing is the configuration of the first tracer whose collector is
-// named, in ingress-nginx's order; nil when none is.
+// openTracing returns the configuration of the first tracer with a collector, in the order of
+// ingress-nginx; nil if there is none.
 func openTracing(config options.Config) []byte {
 	switch {
 	case config.ZipkinCollectorHost != "":
@@ -38,14 +38,14 @@ func openTracing(config options.Config) []byte {
 	return nil
 }
 
-// encode writes JSON for people to read, too.
+// encode returns indented JSON, so that people can read it, too.
 func encode(value any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // only for values that JSON does not have
+		panic(err) // impossible: all values have a JSON form
 	}
 	return text.Bytes()
 }

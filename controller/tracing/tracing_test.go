@@ -21,7 +21,7 @@ func parse(t *testing.T, data map[string]string) options.Config {
 	return config
 }
 
-// text is the file of a tracer.
+// text returns the content of a tracer's file.
 func text(t *testing.T, path string, data map[string]string) string {
 	t.Helper()
 	return string(Files(options.Options{Config: parse(t, data)})[path])
@@ -53,17 +53,17 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// As in ingress-nginx, one tracer has the file.
-func TestZipkinGoesBeforeJaegerBeforeDatadog(t *testing.T) {
+// As in ingress-nginx, the file configures one tracer.
+func TestZipkinPrecedesJaegerPrecedesDatadog(t *testing.T) {
 	all := map[string]string{"zipkin-collector-host": "z.example", "jaeger-collector-host": "j.example", "datadog-collector-host": "d.example"}
 	for _, tracer := range []string{"zipkin", "jaeger", "datadog"} {
 		if got := text(t, OpenTracing, all); !strings.Contains(got, tracer[:1]+".example") {
-			t.Errorf("%s is not it: %s", tracer, got)
+			t.Errorf("the file does not configure %s: %s", tracer, got)
 		}
 		delete(all, tracer+"-collector-host")
 	}
 	if got := text(t, OpenTracing, all); got != "" {
-		t.Errorf("no tracer, and a file: %s", got)
+		t.Errorf("a file without a tracer: %s", got)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestFilesAreBelowTheRoot(t *testing.T) {
 	}
 }
 
-// No name can leave its string.
+// No service name can break out of its string.
 func FuzzServiceName(f *testing.F) {
 	f.Add("shop")
 	f.Add("a]\n[b \x7f é")

@@ -2,7 +2,7 @@ package tracing
 
 import "windtunnel.dev/controller/options"
 
-// zipkin is the configuration of zipkin-cpp-opentracing.
+// zipkin returns the configuration of zipkin-cpp-opentracing.
 func zipkin(c options.Config) []byte {
 	return encode(struct {
 		ServiceName   string  `json:"service_name"`

@@ -12,16 +12,16 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// refusal is a version of an ingress that is not taken.
+// refusal is a refused version of an ingress.
 type refusal struct {
 	ingress *networkingv1.Ingress
-	clean   *networkingv1.Ingress // without what must not be named in nginx.conf
+	clean   *networkingv1.Ingress // without text that must not appear in nginx.conf
 	reason  error
 }
 
-// accept stores an ingress. If its content is refused, the earlier version stays and
-// the refused one is kept beside it. The sync decides which of the two, if any, is
-// served, so both cases are changes.
+// accept stores an ingress. If its content is refused, the earlier version stays, and accept stores
+// the refused one beside it. The sync decides which of the two to serve, if any. So both cases are
+// changes.
 func (s *Store) accept(ingress *networkingv1.Ingress) {
 	denied, err := s.check(ingress)
 	s.mu.Lock()
@@ -38,11 +38,11 @@ func (s *Store) accept(ingress *networkingv1.Ingress) {
 		s.events.Event(ingress, corev1.EventTypeWarning, "Rejected", err.Error())
 		return
 	}
-	s.tell(ingress, denied)
+	s.recordAccepted(ingress, denied)
 }
 
-// tell records on an ingress that it was taken.
-func (s *Store) tell(ingress *networkingv1.Ingress, denied string) {
+// recordAccepted records Events on an ingress that was accepted.
+func (s *Store) recordAccepted(ingress *networkingv1.Ingress, denied string) {
 	if denied != "" {
 		s.events.Event(ingress, corev1.EventTypeWarning, "AnnotationParsingFailed", denied)
 	}
@@ -63,8 +63,7 @@ func (s *Store) check(ingress *networkingv1.Ingress) (denied string, err error) 
 	return s.options.Check(ingress)
 }
 
-// reconsider takes what was refused and, as the ConfigMap now is, no longer
-// would be.
+// reconsider accepts those refused ingresses that the present ConfigMap allows.
 func (s *Store) reconsider() {
 	s.mu.RLock()
 	refused := maps.Clone(s.refused)
@@ -75,7 +74,7 @@ func (s *Store) reconsider() {
 			continue
 		}
 		s.mu.Lock()
-		current := s.refused[name].ingress == was.ingress // no other version has come meanwhile
+		current := s.refused[name].ingress == was.ingress // no newer version has arrived
 		if current {
 			delete(s.refused, name)
 			s.accepted[name] = was.ingress
@@ -83,12 +82,12 @@ func (s *Store) reconsider() {
 		}
 		s.mu.Unlock()
 		if current {
-			s.tell(was.ingress, denied)
+			s.recordAccepted(was.ingress, denied)
 		}
 	}
 }
 
-// Refused returns, by name, the newest versions of ingresses that are not accepted.
+// Refused returns the newest versions of ingresses that are refused, sorted by name.
 func (s *Store) Refused() []snapshot.Refusal {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -104,7 +103,7 @@ func (s *Store) refusals() []snapshot.Refusal {
 	return all
 }
 
-// forget drops an ingress and says whether there was one.
+// forget removes an ingress and reports whether the store had it.
 func (s *Store) forget(ingress *networkingv1.Ingress) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,14 +16,14 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// judged is an ingress with an annotation that the check of these tests reads.
+// judged returns an ingress with an annotation that the check of these tests reads.
 func judged(name, verdict string) *networkingv1.Ingress {
 	i := ingress(name, "nginx")
 	i.Annotations = map[string]string{"verdict": verdict}
 	return i
 }
 
-func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T) {
+func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	var lenient atomic.Bool
 	options := standard()
 	options.DisableSyncEvents = true
@@ -86,7 +86,7 @@ func TestARefusedVersionLeavesTheOneBeforeUntilTheConfigMapLetsItIn(t *testing.T
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := c.store.Snapshot(), snapshot.Take(c.store); !slices.Equal(got.Ingresses, want.Ingresses) || !maps.Equal(got.ConfigMaps, want.ConfigMaps) {
-		t.Errorf("the ledger has %v, the store %v", got, want)
+		t.Errorf("the ledger contains %v, the store %v", got, want)
 	}
 }
 

@@ -4,13 +4,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// ClassAnnotation is the deprecated way to name a class, from before
+// ClassAnnotation is the deprecated annotation for the class, the predecessor of
 // spec.ingressClassName.
 const ClassAnnotation = "kubernetes.io/ingress.class"
 
-// ours says whether an ingress is of a class that this controller serves.
-// spec.ingressClassName goes before the annotation and must name an
-// IngressClass that exists now; see followAnew.
+// ours reports whether this controller serves the class of an ingress. spec.ingressClassName takes
+// precedence over the annotation and must name an existing IngressClass; see followAnew.
 func (s *Store) ours(ingress *networkingv1.Ingress) bool {
 	if name := ingress.Spec.IngressClassName; name != nil && !s.options.IgnoreClasses {
 		class, exists, err := s.classes.GetIndexer().GetByKey(*name)
@@ -22,7 +21,7 @@ func (s *Store) ours(ingress *networkingv1.Ingress) bool {
 	return s.options.WithoutClass
 }
 
-// servesClass says whether this controller serves a class.
+// servesClass reports whether this controller serves a class.
 func (s *Store) servesClass(class *networkingv1.IngressClass) bool {
 	return class.Spec.Controller == s.options.ControllerClass ||
 		s.options.ClassByName && class.Name == s.options.IngressClass

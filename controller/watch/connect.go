@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// oldest is the first Kubernetes with networking.k8s.io/v1 Ingresses.
+// oldest is the first Kubernetes version with Ingresses of networking.k8s.io/v1.
 var oldest = version.MustParseGeneric("1.19.0")
 
-// patience is how ingress-nginx waits for an API server that does not answer
-// at start: ten attempts over about two minutes.
+// patience is ingress-nginx's backoff for an API server that does not answer at start: ten attempts
+// over about two minutes.
 var patience = wait.Backoff{Steps: 10, Duration: time.Second, Factor: 1.5, Jitter: 0.1}
 
 // AwaitServer returns when the API server answers and is new enough.
@@ -28,7 +28,7 @@ func AwaitServer(ctx context.Context, client kubernetes.Interface, log *slog.Log
 	err := wait.ExponentialBackoffWithContext(ctx, patience, func(context.Context) (bool, error) {
 		info, err := client.Discovery().ServerVersion()
 		if last = err; err != nil {
-			log.Warn("the API server does not answer, trying again", "error", err.Error())
+			log.Warn("the API server does not answer; trying again", "error", err.Error())
 			return false, nil
 		}
 		is, err := version.ParseGeneric(info.GitVersion)
@@ -46,8 +46,8 @@ func AwaitServer(ctx context.Context, client kubernetes.Interface, log *slog.Log
 	return err
 }
 
-// CheckService makes sure that there is the service that a flag names, if it
-// names one.
+// CheckService returns an error if the Service that a flag names does not exist. It accepts an
+// empty name.
 func CheckService(ctx context.Context, client kubernetes.Interface, flag string, name types.NamespacedName) error {
 	if name.Name == "" {
 		return nil
@@ -58,9 +58,9 @@ func CheckService(ctx context.Context, client kubernetes.Interface, flag string,
 	return nil
 }
 
-// Check asks the API server for what the options name, so that a wrong name
-// is an error at start and not silence, and finds out whether IngressClasses
-// may be read. It returns the options to use and the controller's own pod.
+// Check reads the objects that the options name, so that a wrong name is an error at start. It also
+// finds out whether IngressClasses may be read. It returns the options to use and the controller's
+// own pod.
 func Check(ctx context.Context, client kubernetes.Interface, options Options, pod, defaultBackend types.NamespacedName) (Options, *corev1.Pod, error) {
 	if err := CheckService(ctx, client, "default-backend-service", defaultBackend); err != nil {
 		return options, nil, err
@@ -78,7 +78,7 @@ func Check(ctx context.Context, client kubernetes.Interface, options Options, po
 	}
 	own, err := client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 	if err != nil {
-		return options, nil, fmt.Errorf("the controller's own pod %s, as $POD_NAMESPACE and $POD_NAME call it: %w", pod, err)
+		return options, nil, fmt.Errorf("the controller's own pod %s, named by $POD_NAMESPACE and $POD_NAME: %w", pod, err)
 	}
 	return options, own, nil
 }

@@ -23,7 +23,7 @@ import (
 func TestAwaitServer(t *testing.T) {
 	for name, test := range map[string]struct {
 		version  string
-		failures int // of the first questions
+		failures int // number of failing requests at the beginning
 		want     string
 	}{
 		"it answers":           {"v1.35.0", 0, ""},
@@ -34,7 +34,7 @@ func TestAwaitServer(t *testing.T) {
 		"a fork's own version": {"v1.30.4+k3s1", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // the pauses take no time
+			synctest.Test(t, func(t *testing.T) { // pauses take no real time
 				client := fake.NewClientset()
 				client.Discovery().(*discoveryfake.FakeDiscovery).FakedServerVersion = &version.Info{GitVersion: test.version}
 				asked := 0
@@ -56,7 +56,7 @@ func TestAwaitServer(t *testing.T) {
 	}
 }
 
-func TestCheckAsksForWhatFlagsName(t *testing.T) {
+func TestCheckReadsObjectsThatFlagsName(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: "system", Name: "here"}
 	here, missing := types.NamespacedName{Namespace: "system", Name: "here"}, types.NamespacedName{Namespace: "system", Name: "missing"}
 	client := fake.NewClientset(&corev1.Pod{ObjectMeta: meta}, &corev1.Service{ObjectMeta: meta}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "system"}})

@@ -19,7 +19,7 @@ type informers struct {
 	slices        cache.SharedIndexInformer
 	secrets       cache.SharedIndexInformer
 	configMaps    cache.SharedIndexInformer
-	ownConfigMaps []cache.SharedIndexInformer // those that configMaps has not
+	ownConfigMaps []cache.SharedIndexInformer // for the controller's own in other namespaces
 	namespaces    cache.SharedIndexInformer   // nil without a selector
 }
 
@@ -31,8 +31,7 @@ func newInformers(client kubernetes.Interface, o Options) informers {
 		classes:   networking.NewFilteredIngressClassInformer(client, o.Resync, none, plain),
 		services:  core.NewFilteredServiceInformer(client, o.Namespace, o.Resync, none, plain),
 		slices:    discovery.NewFilteredEndpointSliceInformer(client, o.Namespace, o.Resync, none, plain),
-		// Helm keeps its releases in large Secrets and ConfigMaps that no
-		// ingress ever names.
+		// Helm stores its releases in large Secrets and ConfigMaps that no ingress ever names.
 		secrets: core.NewFilteredSecretInformer(client, o.Namespace, o.Resync, none, func(list *metav1.ListOptions) {
 			list.FieldSelector = "type!=helm.sh/release.v1"
 		}),
@@ -57,7 +56,7 @@ func newInformers(client kubernetes.Interface, o Options) informers {
 		all = append(all, i.namespaces)
 	}
 	for _, informer := range all {
-		// It fails only when the informer runs already.
+		// SetTransform fails only if the informer is running.
 		if err := informer.SetTransform(dropManagedFields); err != nil {
 			panic(err)
 		}
@@ -65,7 +64,7 @@ func newInformers(client kubernetes.Interface, o Options) informers {
 	return i
 }
 
-// dropManagedFields makes objects smaller: nobody here reads them.
+// dropManagedFields removes managed fields, which are not used, to save memory.
 func dropManagedFields(object any) (any, error) {
 	if meta, ok := object.(metav1.Object); ok {
 		meta.SetManagedFields(nil)

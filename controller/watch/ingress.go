@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ingressRule keeps the accepted ingresses. An ingress that was not ours and
-// is now is created, one that is ours no longer is deleted.
+// ingressRule updates the accepted ingresses. An update that makes an ingress ours counts as a
+// creation, and one after which it is no longer ours as a deletion.
 func (s *Store) ingressRule() rule[networkingv1.Ingress] {
 	return rule[networkingv1.Ingress]{
 		created: func(ingress *networkingv1.Ingress) bool {
@@ -41,9 +41,9 @@ func (s *Store) ingressRule() rule[networkingv1.Ingress] {
 	}
 }
 
-// replace reports whether a version of an ingress differs only in fields that no sync
-// reads, such as the status, and records it. The ledger keeps the version that it
-// has, so nothing is computed again.
+// replace stores a new version of an ingress if it differs from the old one only in fields that no
+// sync reads, for example the status, and reports whether it did. The ledger keeps the old version,
+// so nothing is computed again.
 func (s *Store) replace(old, new *networkingv1.Ingress) bool {
 	if !sameIngress(old, new) {
 		return false
@@ -68,8 +68,8 @@ func sameIngress(a, b *networkingv1.Ingress) bool {
 		maps.Equal(a.Annotations, b.Annotations) && equality.Semantic.DeepEqual(a.Spec, b.Spec)
 }
 
-// followAnew checks all ingresses again after a change of a class or a namespace, and
-// reports whether the set of our ingresses has changed.
+// followAnew decides again which ingresses are ours, after a change of a class or a namespace. It
+// reports whether the set has changed.
 func (s *Store) followAnew() bool {
 	s.judging.Lock()
 	defer s.judging.Unlock()
@@ -86,13 +86,14 @@ func (s *Store) followAnew() bool {
 	return changed
 }
 
-// follows says whether an ingress is this controller's business at all.
+// follows reports whether an ingress is ours: its namespace and class are, and its default backend
+// is allowed.
 func (s *Store) follows(ingress *networkingv1.Ingress) bool {
 	switch {
 	case !s.followsNamespace(ingress.Namespace):
 		s.log.Debug("ingress ignored", "ingress", key(ingress), "reason", "its namespace does not match --watch-namespace-selector")
 	case !s.ours(ingress):
-		s.log.Debug("ingress ignored", "ingress", key(ingress), "reason", "it is of no IngressClass that this controller serves")
+		s.log.Debug("ingress ignored", "ingress", key(ingress), "reason", "this controller does not serve its IngressClass")
 	case s.options.DisableCatchAll && ingress.Spec.DefaultBackend != nil:
 		s.log.Warn("ingress ignored", "ingress", key(ingress), "reason", "it has spec.defaultBackend, which --disable-catch-all forbids")
 	default:

@@ -8,16 +8,15 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// suspicious is what has no business in a host, a path or a Secret's name: a
-// directive that would serve files, a file that holds secrets, Lua. The list
-// is that of ingress-nginx's --deep-inspect.
+// suspicious matches text that does not belong in a host, a path or a Secret's name: directives
+// that serve files, paths of secret files, Lua. The list is that of ingress-nginx's --deep-inspect.
 var suspicious = regexp.MustCompile(`(?i)\b(alias|root)\s+[^;]*;` +
 	`|/etc/(passwd|shadow|group|nginx|ingress-controller)` +
 	`|/var/run/secrets` +
 	`|_by_lua`)
 
-// Inspect is --deep-inspect: it refuses an ingress whose fields look like an
-// attempt to write into nginx.conf.
+// Inspect implements --deep-inspect: it returns an error if a field of an ingress looks like an
+// attempt to inject text into nginx.conf.
 func Inspect(ingress *networkingv1.Ingress) error {
 	for i, rule := range ingress.Spec.Rules {
 		if err := look(rule.Host, "spec.rules[%d].host", i); err != nil {
@@ -45,9 +44,8 @@ func Inspect(ingress *networkingv1.Ingress) error {
 	return nil
 }
 
-// WithoutSuspicious returns an ingress without the rules, paths and spec.tls entries
-// for which Inspect refuses it; the ingress itself if there are none. The rest is safe
-// to write into nginx.conf.
+// WithoutSuspicious returns a copy of an ingress without the rules, paths and spec.tls entries that
+// Inspect refuses; the ingress itself if there are none. The rest is safe to write into nginx.conf.
 func WithoutSuspicious(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 	if Inspect(ingress) == nil {
 		return ingress
@@ -68,7 +66,7 @@ func WithoutSuspicious(ingress *networkingv1.Ingress) *networkingv1.Ingress {
 
 func look(value, field string, indexes ...any) error {
 	if found := suspicious.FindString(value); found != "" {
-		return fmt.Errorf("%s holds %q, which --deep-inspect forbids", fmt.Sprintf(field, indexes...), found)
+		return fmt.Errorf("%s contains %q, which --deep-inspect forbids", fmt.Sprintf(field, indexes...), found)
 	}
 	return nil
 }

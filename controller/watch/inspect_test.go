@@ -10,7 +10,7 @@ import (
 func TestInspect(t *testing.T) {
 	for _, c := range []struct {
 		host, path, secret string
-		want               string // part of the refusal; "" is none
+		want               string // part of the error; "" means no error
 	}{
 		{host: "web.example.com", path: "/", secret: "web-tls"},
 		{host: "root.example.com", path: "/alias/of;x", secret: "passwd"},

@@ -12,9 +12,9 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// More changes come than the ring holds while nobody reads: the oldest are
-// dropped, the newest is told, and whoever then looks sees all of them.
-func TestAnOverflowLosesNoFinalState(t *testing.T) {
+// If more changes arrive than fit into the ring while nothing reads, the oldest are dropped and the
+// newest is delivered. A snapshot after that contains all of them.
+func TestOverflowLosesNoFinalState(t *testing.T) {
 	const slices, rounds = 50, 100
 	store := New(fake.NewClientset(), standard(), record.NewFakeRecorder(0), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	events := handle(store, "EndpointSlice", sliceRule())
@@ -35,13 +35,13 @@ func TestAnOverflowLosesNoFinalState(t *testing.T) {
 		}
 	}
 	store.changes.Close()
-	var told []Change
-	store.changes.Each(func(change Change) { told = append(told, change) })
-	if len(told) < ringSize || len(told) > ringSize+2 { // some are on their way to the reader
-		t.Errorf("%d changes are told of %d, want a ring of %d", len(told), slices*rounds, ringSize)
+	var delivered []Change
+	store.changes.Each(func(change Change) { delivered = append(delivered, change) })
+	if len(delivered) < ringSize || len(delivered) > ringSize+2 { // some are on their way to the reader
+		t.Errorf("%d of %d changes are delivered, want a ring of %d", len(delivered), slices*rounds, ringSize)
 	}
-	if newest := told[len(told)-1]; newest.Number != slices*rounds || newest.What != "update EndpointSlice demo/web-49" {
-		t.Errorf("the newest that is told is %+v", newest)
+	if newest := delivered[len(delivered)-1]; newest.Number != slices*rounds || newest.What != "update EndpointSlice demo/web-49" {
+		t.Errorf("the newest delivered change is %+v", newest)
 	}
 	cluster := store.Snapshot()
 	for i := range slices {

@@ -5,7 +5,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// Inspect is --deep-inspect, if it is on, for an ingress that is not there yet.
+// Inspect implements --deep-inspect for an ingress that is not stored yet. It accepts all ingresses
+// if the flag is off.
 func (s *Store) Inspect(ingress *networkingv1.Ingress) error {
 	if !s.options.DeepInspect {
 		return nil
@@ -13,8 +14,8 @@ func (s *Store) Inspect(ingress *networkingv1.Ingress) error {
 	return Inspect(ingress)
 }
 
-// Serves says whether an ingress, which need not be there yet, is of a class
-// and a namespace that this controller serves.
+// Serves reports whether this controller serves the class and namespace of an ingress, which need
+// not be stored yet.
 func (s *Store) Serves(ingress *networkingv1.Ingress) bool {
 	inside := s.options.Namespace == corev1.NamespaceAll || s.options.Namespace == ingress.Namespace
 	return inside && s.followsNamespace(ingress.Namespace) && s.ours(ingress)

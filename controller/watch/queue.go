@@ -7,19 +7,18 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// task asks for one sync. Tasks differ in their time, so the work queue merges
-// none; it is the queue below that skips those whose sync has been.
+// task requests one sync. All tasks have different times, so the work queue never merges them. The
+// Queue skips those that a sync has covered.
 type task struct {
 	what   string
 	at     time.Duration // since the queue's start, on the monotonic clock
 	always bool          // never skipped
 }
 
-// Queue calls a sync, one at a time, for the tasks it is given. Its rules are
-// those of ingress-nginx's task queue: a task that was added before the last
-// successful sync began is skipped, because that sync has seen its change
-// already; a sync that failed is tried again with growing pauses (5 ms doubled
-// up to 1000 s, and no more than 10 a second) and is not skipped.
+// Queue calls a function for its tasks, one sync at a time. Its rules are those of ingress-nginx's
+// task queue. It skips a task that was added before the last successful sync began, because that
+// sync saw its change already. It retries a failed sync with backoff (5 ms, doubled each time up to
+// 1000 s, and at most 10 per second), and never skips the retry.
 type Queue struct {
 	sync     func(context.Context) error
 	tasks    workqueue.TypedRateLimitingInterface[task]
@@ -27,7 +26,7 @@ type Queue struct {
 	lastSync time.Duration
 }
 
-// NewQueue returns a queue that calls sync from Run.
+// NewQueue returns a queue whose Run calls sync.
 func NewQueue(sync func(context.Context) error) *Queue {
 	return &Queue{
 		sync:  sync,
@@ -36,16 +35,15 @@ func NewQueue(sync func(context.Context) error) *Queue {
 	}
 }
 
-// Add asks for a sync that sees what has happened up to now. What names the
-// reason.
+// Add requests a sync that sees all changes up to now. what is the reason.
 func (q *Queue) Add(what string) { q.tasks.Add(task{what: what, at: time.Since(q.start)}) }
 
-// Force asks for a sync of its own.
+// Force requests a sync that is never skipped.
 func (q *Queue) Force(what string) {
 	q.tasks.Add(task{what: what, at: time.Since(q.start), always: true})
 }
 
-// Run works until ctx is done and the sync under way has returned.
+// Run processes tasks until ctx is done and the running sync has returned.
 func (q *Queue) Run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, q.tasks.ShutDown)
 	defer stop()

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// inBubble runs a test on a fake clock with a queue whose sync first takes a
-// token of ingress-nginx's rate limit, as the controller's does. The times of
-// the syncs are those since the start.
+// inBubble runs a test on a fake clock. Its queue first waits for ingress-nginx's rate limit in
+// each sync, like the controller. test gets a function that ends the queue and returns the times of
+// the syncs since the start.
 func inBubble(t *testing.T, sync func(nth int) error, test func(*Queue, func() []time.Duration)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -31,7 +31,7 @@ func inBubble(t *testing.T, sync func(nth int) error, test func(*Queue, func() [
 			queue.Run(ctx)
 			close(done)
 		}()
-		synctest.Wait() // until it waits for a task
+		synctest.Wait() // until the queue waits for a task
 		test(queue, func() []time.Duration {
 			cancel()
 			<-done
@@ -56,8 +56,7 @@ func wantTimes(t *testing.T, got []time.Duration, want ...time.Duration) {
 
 const period = 3330 * time.Millisecond // 1/0.3 s
 
-// The sync of the first event is under way when the others come; the second
-// sees them all.
+// The sync of the first event is running when the others arrive. The second sync sees them all.
 func TestBurstMakesTwoSyncs(t *testing.T) {
 	takeTime := func(int) error {
 		time.Sleep(time.Millisecond)
@@ -73,8 +72,8 @@ func TestBurstMakesTwoSyncs(t *testing.T) {
 	})
 }
 
-// What came while a sync waited for the rate limit makes one more, although it
-// was seen: ingress-nginx counts from the beginning of the wait.
+// Events that arrive while a sync waits for the rate limit cause another sync, although the first
+// one sees them: for ingress-nginx, a sync begins before that wait.
 func TestSteadyChurnMakesOneSyncAPeriod(t *testing.T) {
 	inBubble(t, succeed, func(queue *Queue, stop func() []time.Duration) {
 		for range 100 { // over 10 s
@@ -97,10 +96,10 @@ func TestForcedTasksAreNotMerged(t *testing.T) {
 	})
 }
 
-func TestFailedSyncIsTriedAgainUntilItSucceeds(t *testing.T) {
+func TestFailedSyncIsRetriedUntilItSucceeds(t *testing.T) {
 	failTwice := func(nth int) error {
 		if nth <= 2 {
-			return errors.New("nginx did not take it")
+			return errors.New("nginx refused it")
 		}
 		return nil
 	}
@@ -111,10 +110,10 @@ func TestFailedSyncIsTriedAgainUntilItSucceeds(t *testing.T) {
 	})
 }
 
-func TestFailedSyncDoesNotSkipWhatCameBeforeIt(t *testing.T) {
+func TestFailedSyncDoesNotSkipEarlierTasks(t *testing.T) {
 	failOnce := func(nth int) error {
 		if nth == 1 {
-			return errors.New("nginx did not take it")
+			return errors.New("nginx refused it")
 		}
 		return nil
 	}
@@ -123,17 +122,17 @@ func TestFailedSyncDoesNotSkipWhatCameBeforeIt(t *testing.T) {
 		time.Sleep(time.Microsecond)
 		queue.Add("create Ingress demo/b")
 		time.Sleep(time.Minute)
-		// b, then the retry of a, which is not skipped.
+		// The second sync is for b, the third is the retry for a, which is not skipped.
 		wantTimes(t, stop(), 0, period, 6670*time.Millisecond)
 	})
 }
 
-func TestRunEndsInTheMiddleOfARateLimit(t *testing.T) {
+func TestRunEndsWhileASyncWaitsForTheRateLimit(t *testing.T) {
 	inBubble(t, succeed, func(queue *Queue, stop func() []time.Duration) {
 		queue.Add("a")
 		time.Sleep(time.Second)
 		queue.Add("b")
 		time.Sleep(time.Second)
-		wantTimes(t, stop(), 0) // b waits for the limit and is given up
+		wantTimes(t, stop(), 0) // b is dropped while it waits for the limit
 	})
 }

@@ -6,22 +6,20 @@ import (
 	"github.com/eapache/channels"
 )
 
-// ringSize is how many changes wait for the queue at most, as in
-// ingress-nginx.
+// ringSize bounds the number of changes that wait for the queue, as in ingress-nginx.
 const ringSize = 1024
 
-// Change is one accepted event. Numbers start at 1 and have no gaps when they
-// are given; a reader that sees a gap knows how many the ring dropped.
+// Change is an event that needs a sync. Numbers start at 1 and have no gaps, so a gap tells a
+// reader how many changes the ring has dropped.
 type Change struct {
 	Number uint64
 	What   string // "update EndpointSlice demo/web-x2x4z"
-	Always bool   // its sync is not merged with an earlier one
+	Always bool   // it needs its own sync; see Queue.Force
 }
 
-// Ring numbers changes and holds the newest of them until they are read. A
-// writer never waits: when the ring is full, the oldest change is dropped.
-// Nothing is lost by that, because the newest always arrives and the sync it
-// causes reads everything.
+// Ring is a ring buffer of numbered changes. A writer never waits: when the ring is full, it drops
+// the oldest change. That does no harm, because the newest change always arrives, and its sync
+// reads the whole store.
 type Ring struct {
 	changes *channels.RingChannel
 
@@ -30,7 +28,7 @@ type Ring struct {
 	closed bool
 }
 
-// NewRing returns an empty ring. Close ends it.
+// NewRing returns an empty ring. Close releases it.
 func NewRing(size int) *Ring {
 	return &Ring{changes: channels.NewRingChannel(channels.BufferCap(size))}
 }
@@ -40,29 +38,29 @@ func (r *Ring) Put(what string, always bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return // nobody will read it
+		return // nothing reads it
 	}
 	r.newest++
 	r.changes.In() <- Change{Number: r.newest, What: what, Always: always}
 }
 
-// Newest is the number of the last change that was put. What is read from the
-// Store after asking contains that change.
+// Newest returns the number of the last change that was put. Everything that is read from the Store
+// afterwards contains that change.
 func (r *Ring) Newest() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.newest
 }
 
-// Each calls do with every change that was not dropped, oldest first, and
-// returns when the ring was closed and is empty.
+// Each calls do for every change that was not dropped, oldest first. It returns when the ring is
+// closed and empty.
 func (r *Ring) Each(do func(Change)) {
 	for change := range r.changes.Out() {
 		do(change.(Change))
 	}
 }
 
-// Close ends Each. What is put from now on is dropped.
+// Close ends Each. Later changes are dropped.
 func (r *Ring) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

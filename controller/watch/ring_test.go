@@ -7,8 +7,8 @@ import (
 
 func TestRingDropsTheOldest(t *testing.T) {
 	ring := NewRing(4)
-	// Nobody reads: the fifth and later push the first ones out. One more
-	// than its size may be held, on its way to the reader.
+	// Nothing reads, so the fifth and later changes push out the first ones. The channel may hold
+	// one more than its size, on the way to the reader.
 	for i := range 100 {
 		ring.Put(fmt.Sprint("change ", i+1), false)
 	}
@@ -23,14 +23,14 @@ func TestRingDropsTheOldest(t *testing.T) {
 		numbers = append(numbers, c.Number)
 	})
 	if len(numbers) < 4 || len(numbers) > 6 {
-		t.Errorf("%d changes were left of a ring of 4: %v", len(numbers), numbers)
+		t.Errorf("%d changes are left in a ring of 4: %v", len(numbers), numbers)
 	}
 	for i := 1; i < len(numbers); i++ {
 		if numbers[i] <= numbers[i-1] {
-			t.Errorf("numbers do not rise: %v", numbers)
+			t.Errorf("numbers do not increase: %v", numbers)
 		}
 	}
 	if last := numbers[len(numbers)-1]; last != 100 || ring.Newest() != 100 {
-		t.Errorf("the newest is lost: read %d, numbered %d", last, ring.Newest())
+		t.Errorf("the newest change is lost: the last one read is %d, Newest is %d", last, ring.Newest())
 	}
 }

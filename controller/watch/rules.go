@@ -12,22 +12,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// rule says which events of a kind are changes: those of fields that the sync reads.
+// rule decides which events of a kind are changes: those of fields that the sync reads.
 // ingress-nginx's event handlers miss some of them; see docs/compat.md.
 type rule[T any] struct {
 	created func(*T) bool
 	updated func(old, new *T) bool
 	deleted func(*T) bool
-	always  bool // each change has a sync of its own
+	always  bool // each change needs its own sync
 }
 
-// handle notes what events say, and puts those that a rule calls changes into
-// the ring.
+// handle returns an event handler that records objects in the ledger, and puts the events that are
+// changes by a rule into the ring.
 func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler {
 	put := func(verb string, object any) {
 		name, err := cache.MetaNamespaceKeyFunc(object)
 		if err != nil {
-			name = err.Error() // not an API object; the change is one all the same
+			name = err.Error() // not an API object, but still a change
 		}
 		s.changes.Put(verb+" "+kind+" "+name, r.always)
 	}
@@ -45,8 +45,7 @@ func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler 
 			}
 		},
 		DeleteFunc: func(object any) {
-			// The informer missed the deletion itself and knows the last
-			// state that it saw.
+			// The informer missed the deletion and reports the last state that it saw.
 			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = unknown.Obj
 			}
@@ -58,8 +57,8 @@ func handle[T any](s *Store, kind string, r rule[T]) cache.ResourceEventHandler 
 	}
 }
 
-// note keeps the ledger. Of ingresses it has those that are accepted, see
-// accept and forget.
+// note records an object in the ledger. It ignores ingresses: accept and forget record the accepted
+// ones.
 func (s *Store) note(object any, gone bool) {
 	if _, judged := object.(*networkingv1.Ingress); judged {
 		return
@@ -73,7 +72,8 @@ func (s *Store) note(object any, gone bool) {
 	}
 }
 
-// always counts creations, deletions, and each change of the fields that are read.
+// always returns a rule by which creations, deletions, and updates of the fields that read returns
+// are changes.
 func always[T any](read func(*T) any) rule[T] {
 	every := func(*T) bool { return true }
 	return rule[T]{
@@ -83,7 +83,7 @@ func always[T any](read func(*T) any) rule[T] {
 	}
 }
 
-// sliceRule: only the fields of endpoints that decide where requests go.
+// sliceRule considers only the fields that decide where requests go.
 func sliceRule() rule[discoveryv1.EndpointSlice] {
 	return always(func(slice *discoveryv1.EndpointSlice) any {
 		endpoints := make([]any, len(slice.Endpoints))
@@ -94,14 +94,14 @@ func sliceRule() rule[discoveryv1.EndpointSlice] {
 	})
 }
 
-// serviceRule: the whole spec is sent to Lua.
+// serviceRule considers the whole spec, because it is sent to Lua.
 func serviceRule() rule[corev1.Service] {
 	return always(func(service *corev1.Service) any {
 		return []any{service.UID, service.Spec, service.Annotations[corev1.AnnotationTopologyMode]}
 	})
 }
 
-// classRule: classes decide which ingresses are ours.
+// classRule considers events that change which ingresses are ours.
 func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	return rule[networkingv1.IngressClass]{
 		created: func(*networkingv1.IngressClass) bool { return s.followAnew() },
@@ -110,7 +110,8 @@ func (s *Store) classRule() rule[networkingv1.IngressClass] {
 	}
 }
 
-// namespaceRule: the informer has only the namespaces that the selector matches.
+// namespaceRule ignores updates, because the informer has only the namespaces that the selector
+// matches.
 func (s *Store) namespaceRule() rule[corev1.Namespace] {
 	return rule[corev1.Namespace]{
 		created: func(*corev1.Namespace) bool { return s.followAnew() },
@@ -119,8 +120,9 @@ func (s *Store) namespaceRule() rule[corev1.Namespace] {
 	}
 }
 
-// configMapRule: the controller's own, and those that the configuration was
-// made of. What they say can let in ingresses that were refused.
+// configMapRule considers the controller's own ConfigMaps, and those from which the configuration
+// was built. After a change of its own ones, the controller may accept ingresses that it refused
+// before.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
 	changed := func(config *corev1.ConfigMap, verb string) bool {
 		name := types.NamespacedName{Namespace: config.Namespace, Name: config.Name}

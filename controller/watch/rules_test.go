@@ -13,23 +13,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// field is a part of an object and whether a sync reads it.
+// field is a change of one field of an object. read means that a sync reads the field.
 type field[T any] struct {
 	name   string
 	read   bool
 	change func(*T)
 }
 
-// objects is the API of a kind.
+// objects has the API calls of a kind.
 type objects[T any] struct {
 	create func(context.Context, *T, metav1.CreateOptions) (*T, error)
 	update func(context.Context, *T, metav1.UpdateOptions) (*T, error)
 	delete func(context.Context, string, metav1.DeleteOptions) error
 }
 
-// holds changes each field of an object, and after it one that is read for
-// certain: only what is read is a change of its own.
-func holds[T any](c *cluster, api objects[T], kind, name string, object func() *T, certain func(*T), fields []field[T]) {
+// checkFields changes each field of an object. A field that is not read must not cause a change:
+// the next change must come from a second update, by certain, of a field that is read.
+func checkFields[T any](c *cluster, api objects[T], kind, name string, object func() *T, certain func(*T), fields []field[T]) {
 	c.Helper()
 	c.must(api.create(c.Context(), object(), create))
 	c.next("create " + kind + " " + name)
@@ -54,7 +54,7 @@ func holds[T any](c *cluster, api objects[T], kind, name string, object func() *
 	c.next("delete " + kind + " " + name)
 	select {
 	case extra := <-c.changes:
-		c.Errorf("%s: a field that nobody reads was a change, as %q is left over", kind, extra)
+		c.Errorf("%s: a field that is not read caused a change: %q is left over", kind, extra)
 	default:
 	}
 }
@@ -81,7 +81,7 @@ func meta(name string) metav1.ObjectMeta {
 func relabel(o *metav1.ObjectMeta)    { o.Labels = map[string]string{"a": "b"} }
 func reannotate(o *metav1.ObjectMeta) { o.Annotations = map[string]string{"example.com/a": "b"} }
 
-// What a sync reads of EndpointSlices is a change, and nothing else.
+// Only fields of EndpointSlices that a sync reads cause changes.
 func TestChangesOfEndpointSlices(t *testing.T) {
 	c := followed(t, standard())
 	api := c.DiscoveryV1().EndpointSlices("demo")
@@ -93,7 +93,7 @@ func TestChangesOfEndpointSlices(t *testing.T) {
 		s.Labels = map[string]string{discoveryv1.LabelServiceName: "web"}
 		return s
 	}
-	holds(c, objects[slice]{api.Create, api.Update, api.Delete}, "EndpointSlice", "demo/web", object,
+	checkFields(c, objects[slice]{api.Create, api.Update, api.Delete}, "EndpointSlice", "demo/web", object,
 		func(s *slice) { s.Endpoints[0].Addresses[0] = "127.0.0.9" }, []field[slice]{
 			{"address", true, func(s *slice) { s.Endpoints[0].Addresses[0] = "127.0.0.2" }},
 			{"readiness", true, func(s *slice) { s.Endpoints[0].Conditions.Ready = new(false) }},
@@ -120,7 +120,7 @@ func TestChangesOfServices(t *testing.T) {
 	object := func() *service {
 		return &service{ObjectMeta: meta("web"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.0.0.1", Ports: []corev1.ServicePort{{Port: 80}}}}
 	}
-	holds(c, objects[service]{api.Create, api.Update, api.Delete}, "Service", "demo/web", object,
+	checkFields(c, objects[service]{api.Create, api.Update, api.Delete}, "Service", "demo/web", object,
 		func(s *service) { s.Spec.Ports[0].Port = 99 }, []field[service]{
 			{"port", true, func(s *service) { s.Spec.Ports[0].Port = 81 }},
 			{"target port", true, func(s *service) { s.Spec.Ports[0].TargetPort = intstr.FromString("http") }},
@@ -140,18 +140,18 @@ func TestChangesOfSecrets(t *testing.T) {
 	named := ingress("web", "nginx")
 	named.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "web-tls"}}
 	options := standard()
-	options.ReadsSecret = func(name types.NamespacedName) bool { return name.Name == "of-the-earlier-version" }
+	options.ReadsSecret = func(name types.NamespacedName) bool { return name.Name == "of-an-earlier-version" }
 	c := followed(t, options, named)
 	c.next("create Ingress demo/web")
 	api := c.CoreV1().Secrets("demo")
 	type secret = corev1.Secret
-	// Nobody names these.
+	// Nothing names these.
 	c.must(api.Create(t.Context(), &secret{ObjectMeta: meta("other")}, create))
 	elsewhere := &secret{ObjectMeta: meta("web-tls")}
 	elsewhere.Namespace = "elsewhere"
 	c.must(c.CoreV1().Secrets("elsewhere").Create(t.Context(), elsewhere, create))
-	for _, name := range []string{"web-tls", "of-the-earlier-version"} {
-		holds(c, objects[secret]{api.Create, api.Update, api.Delete}, "Secret", "demo/"+name,
+	for _, name := range []string{"web-tls", "of-an-earlier-version"} {
+		checkFields(c, objects[secret]{api.Create, api.Update, api.Delete}, "Secret", "demo/"+name,
 			func() *secret { return &secret{ObjectMeta: meta(name), Data: map[string][]byte{"x": []byte("1")}} },
 			func(s *secret) { s.Data["x"] = []byte("9") }, []field[secret]{
 				{"data", true, func(s *secret) { s.Data["x"] = []byte("2") }},
@@ -171,7 +171,7 @@ func TestChangesOfConfigMaps(t *testing.T) {
 	type config = corev1.ConfigMap
 	c.must(api.Create(t.Context(), &config{ObjectMeta: meta("other")}, create))
 	for _, name := range []string{"own", "headers"} {
-		holds(c, objects[config]{api.Create, api.Update, api.Delete}, "ConfigMap", "demo/"+name,
+		checkFields(c, objects[config]{api.Create, api.Update, api.Delete}, "ConfigMap", "demo/"+name,
 			func() *config { return &config{ObjectMeta: meta(name), Data: map[string]string{"x": "1"}} },
 			func(m *config) { m.Data["x"] = "9" }, []field[config]{
 				{"data", true, func(m *config) { m.Data["x"] = "2" }},
@@ -193,7 +193,7 @@ func TestChangesOfIngresses(t *testing.T) {
 		i.UID = "1"
 		return i
 	}
-	holds(c, objects[ing]{api.Create, api.Update, api.Delete}, "Ingress", "demo/web", object,
+	checkFields(c, objects[ing]{api.Create, api.Update, api.Delete}, "Ingress", "demo/web", object,
 		func(i *ing) { i.Spec.Rules[0].Host = "certain.example" }, []field[ing]{
 			{"host", true, func(i *ing) { i.Spec.Rules[0].Host = "other.example" }},
 			{"annotation", true, func(i *ing) { i.Annotations = map[string]string{"nginx.ingress.kubernetes.io/use-regex": "true"} }},
@@ -205,7 +205,7 @@ func TestChangesOfIngresses(t *testing.T) {
 		})
 }
 
-// A class that comes, changes its controller or goes decides anew which
+// When a class is created, changes its controller or is deleted, the store decides again which
 // ingresses are ours.
 func TestChangesOfClasses(t *testing.T) {
 	c := followed(t, standard(), ingress("early", "late"))
@@ -220,7 +220,7 @@ func TestChangesOfClasses(t *testing.T) {
 	c.must(api.Create(t.Context(), late, create))
 	c.next("create IngressClass late")
 	ours(1)
-	late.Labels = map[string]string{"a": "b"} // nobody reads them
+	late.Labels = map[string]string{"a": "b"} // not read
 	c.must(api.Update(t.Context(), late, update))
 	late.Spec.Controller = "example.com/other"
 	c.must(api.Update(t.Context(), late, update))
@@ -234,8 +234,8 @@ func TestChangesOfClasses(t *testing.T) {
 	ours(0)
 }
 
-// So does a namespace that comes to match --watch-namespace-selector, or does
-// not any more. The fake API server knows no selectors, so it comes and goes.
+// The same happens when a namespace begins or ceases to match --watch-namespace-selector. The fake
+// API server does not implement selectors, so the test creates and deletes the namespace.
 func TestChangesOfNamespaces(t *testing.T) {
 	options := standard()
 	options.NamespaceSelector = labels.SelectorFromSet(labels.Set{"team": "a"})

@@ -19,9 +19,9 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Store holds what the cluster holds, as far as it is this controller's
-// business. It is a snapshot.Source. The objects it returns belong to the
-// informers and are never written to.
+// Store contains the objects of the cluster that matter to this controller. It is a
+// snapshot.Source. The objects that it returns belong to the informers; callers must not change
+// them.
 type Store struct {
 	options Options
 	events  record.EventRecorder
@@ -33,12 +33,11 @@ type Store struct {
 
 	mu       sync.RWMutex
 	accepted map[types.NamespacedName]*networkingv1.Ingress
-	refused  map[types.NamespacedName]refusal // the newest versions, where those are not taken
+	refused  map[types.NamespacedName]refusal // the newest versions, if they are refused
 	ledger   *snapshot.Ledger
 }
 
-// New returns an empty Store. Start fills it. Events on ingresses go to
-// events.
+// New returns an empty Store. Start fills it. The Store records Events in events.
 func New(client kubernetes.Interface, options Options, events record.EventRecorder, log *slog.Logger) *Store {
 	return &Store{
 		options:   options,
@@ -52,9 +51,8 @@ func New(client kubernetes.Interface, options Options, events record.EventRecord
 	}
 }
 
-// Start follows the cluster until ctx is done, and returns when the store is
-// complete. Ingresses come last, because whether one is ours is decided when
-// it is first seen.
+// Start follows the cluster until ctx is done. It returns when the store is complete. Ingresses are
+// read last, because the store decides whether an ingress is ours when it first sees it.
 func (s *Store) Start(ctx context.Context) error {
 	context.AfterFunc(ctx, s.changes.Close)
 	first := []feed{
@@ -79,7 +77,7 @@ func (s *Store) Start(ctx context.Context) error {
 	return follow(ctx, feed{"Ingress", s.ingresses, handle(s, "Ingress", s.ingressRule())})
 }
 
-// feed is an informer and what its events are given to.
+// feed is an informer and the handler of its events.
 type feed struct {
 	kind     string
 	informer cache.SharedIndexInformer
@@ -105,8 +103,8 @@ func follow(ctx context.Context, feeds ...feed) error {
 	return nil
 }
 
-// Snapshot is what the store holds, at the cost of what changed since the
-// snapshot before.
+// Snapshot returns the contents of the store. Its cost depends on what changed since the last
+// snapshot.
 func (s *Store) Snapshot() snapshot.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,28 +113,29 @@ func (s *Store) Snapshot() snapshot.Snapshot {
 	return cluster
 }
 
-// Changes are the numbered changes of the store.
+// Changes returns the ring of the store's changes.
 func (s *Store) Changes() *Ring { return s.changes }
 
-// Ingresses are the accepted ones.
+// Ingresses returns the accepted ingresses.
 func (s *Store) Ingresses() []*networkingv1.Ingress {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Collect(maps.Values(s.accepted))
 }
 
-// Services are all of the namespaces that are followed.
+// Services returns the Services in all namespaces that the store follows.
 func (s *Store) Services() []*corev1.Service { return list[corev1.Service](s.services) }
 
-// EndpointSlices are all of the namespaces that are followed.
+// EndpointSlices returns the EndpointSlices in all namespaces that the store follows.
 func (s *Store) EndpointSlices() []*discoveryv1.EndpointSlice {
 	return list[discoveryv1.EndpointSlice](s.slices)
 }
 
-// Secrets are all but Helm's.
+// Secrets returns all Secrets except those of Helm.
 func (s *Store) Secrets() []*corev1.Secret { return list[corev1.Secret](s.secrets) }
 
-// ConfigMaps are all but Helm's, and the controller's own wherever they are.
+// ConfigMaps returns all ConfigMaps except those of Helm. It includes the controller's own, even if
+// they are in another namespace.
 func (s *Store) ConfigMaps() []*corev1.ConfigMap {
 	all := list[corev1.ConfigMap](s.configMaps)
 	for _, own := range s.ownConfigMaps {
@@ -145,7 +144,7 @@ func (s *Store) ConfigMaps() []*corev1.ConfigMap {
 	return all
 }
 
-// ConfigMap is one of those, nil if there is none of that name.
+// ConfigMap returns the ConfigMap with a name; nil if ConfigMaps does not contain it.
 func (s *Store) ConfigMap(name types.NamespacedName) *corev1.ConfigMap {
 	for _, informer := range append([]cache.SharedIndexInformer{s.configMaps}, s.ownConfigMaps...) {
 		if config, exists, err := informer.GetStore().GetByKey(name.String()); err == nil && exists {

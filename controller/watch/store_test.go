@@ -37,8 +37,8 @@ func standard() Options {
 	}
 }
 
-// followed is a store that follows objects. With them come the class nginx, which is
-// ours, and the class other, which is not.
+// followed returns a cluster whose store follows the objects and two classes: nginx, which is ours,
+// and other, which is not.
 func followed(t *testing.T, options Options, objects ...runtime.Object) *cluster {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -60,7 +60,7 @@ func followed(t *testing.T, options Options, objects ...runtime.Object) *cluster
 	if err := c.store.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// The fake server loses what happens between a list and its watch.
+	// The fake server loses events between a list and its watch, so wait for all watches.
 	kinds := 6
 	if c.store.namespaces != nil {
 		kinds++
@@ -72,8 +72,7 @@ func followed(t *testing.T, options Options, objects ...runtime.Object) *cluster
 	return c
 }
 
-// next checks the next change. What was not meant to be a change would come
-// before it, if it is of the same kind.
+// next checks the next change. An unexpected change of the same kind would arrive before it.
 func (c *cluster) next(want string) {
 	c.Helper()
 	if got := <-c.changes; got != want {
@@ -153,7 +152,7 @@ func TestWhichIngressesAreOurs(t *testing.T) {
 			options := standard()
 			test.change(&options)
 			if options.Namespace != "" {
-				options.ConfigMaps[0].Namespace = options.Namespace // as many informers as ever
+				options.ConfigMaps[0].Namespace = options.Namespace // keeps the number of informers
 			}
 			if got := followed(t, options, all...).accepted(); !slices.Equal(got, test.want) {
 				t.Errorf("accepted %q, want %q", got, test.want)
@@ -200,7 +199,7 @@ func TestIngressEvents(t *testing.T) {
 	if got, want := c.accepted(), []string{"demo/foreign"}; !slices.Equal(got, want) {
 		t.Errorf("accepted %q, want %q", got, want)
 	}
-	c.must(nil, ingresses.Delete(t.Context(), "web", remove)) // was not ours any more
+	c.must(nil, ingresses.Delete(t.Context(), "web", remove)) // was no longer ours
 	c.must(nil, ingresses.Delete(t.Context(), "foreign", remove))
 	c.next("delete Ingress demo/foreign")
 	if got := c.accepted(); len(got) > 0 {
@@ -225,8 +224,8 @@ func TestRefusedUpdateKeepsTheEarlierVersion(t *testing.T) {
 	}
 }
 
-// Secrets that annotations, a flag and the ConfigMap name are followed, too.
-func TestSecretsThatAreNamedElsewhere(t *testing.T) {
+// The store also follows Secrets that annotations, a flag and the ConfigMap name.
+func TestSecretsNamedOutsideSpecTLS(t *testing.T) {
 	named := ingress("web", "nginx")
 	for _, key := range []string{"auth-secret", "auth-tls-secret", "proxy-ssl-secret"} {
 		metav1.SetMetaDataAnnotation(&named.ObjectMeta, "nginx.ingress.kubernetes.io/"+key, "demo/"+key)
@@ -252,13 +251,13 @@ func TestSecretsThatAreNamedElsewhere(t *testing.T) {
 	}
 }
 
-func TestOwnConfigMapOutsideOfTheWatchedNamespace(t *testing.T) {
+func TestOwnConfigMapOutsideTheWatchedNamespace(t *testing.T) {
 	options := standard()
 	options.Namespace = "demo"
 	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "controller"}}
 	c := followed(t, options, own)
 	c.next("create ConfigMap system/controller")
 	if got := c.store.ConfigMaps(); len(got) != 1 || got[0].Name != "controller" {
-		t.Errorf("the store holds %d ConfigMaps, want the controller's own", len(got))
+		t.Errorf("the store contains %d ConfigMaps, want the controller's own", len(got))
 	}
 }

@@ -1,9 +1,8 @@
-// Package watch follows the cluster and says when it changed. It stands
-// between the Kubernetes API and the sync: informers fill the Store, their
-// events become numbered changes in a Ring, and the Queue turns those into
-// calls of the sync. Its one rule: an event is only an occasion; what a sync
-// does, it decides from the Store as it stands when the sync runs, so that an
-// event lost or merged loses nothing.
+// Package watch follows the cluster and reports changes. It stands between the Kubernetes API and
+// the sync: informers fill the Store, their events become numbered changes in a Ring, and the Queue
+// turns changes into calls of the sync. Its one rule: an event only triggers a sync; the sync
+// decides what to do from the Store as it is when the sync runs, so lost and merged events do no
+// harm.
 package watch
 
 import (
@@ -14,33 +13,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Options say what of the cluster is this controller's business. The fields
-// are ingress-nginx's flags of the same names.
+// Options select the part of the cluster that this controller serves. The fields are
+// ingress-nginx's flags of the same names.
 type Options struct {
-	Namespace         string                 // only this one; "" is all
-	NamespaceSelector labels.Selector        // only namespaces with these labels; nil is all
-	ConfigMaps        []types.NamespacedName // the controller's own: of options, TCP and UDP services
-	// DefaultCertificate is the Secret with the default certificate; empty is none.
+	Namespace         string                 // the only namespace; "" means all
+	NamespaceSelector labels.Selector        // only namespaces with these labels; nil means all
+	ConfigMaps        []types.NamespacedName // the controller's own: options, TCP services, UDP services
+	// DefaultCertificate is the Secret with the default certificate; empty means none.
 	DefaultCertificate types.NamespacedName
 
 	IngressClass    string // the value of the annotation kubernetes.io/ingress.class
 	ControllerClass string // IngressClass.spec.controller
-	ClassByName     bool   // an IngressClass named IngressClass is ours, too
-	WithoutClass    bool   // an ingress that names no class is ours
-	IgnoreClasses   bool   // IngressClasses may not be read
+	ClassByName     bool   // serve the class named IngressClass, whatever its controller is
+	WithoutClass    bool   // serve ingresses without a class
+	IgnoreClasses   bool   // do not read IngressClasses, because RBAC forbids it
 
 	DisableCatchAll bool // refuse an ingress with spec.defaultBackend
 	DeepInspect     bool // refuse an ingress whose fields look like nginx directives
-	// Reads says which ConfigMaps besides ConfigMaps are of interest: those that
-	// the configuration was made of. nil is none.
+	// Reads reports whether the configuration was built from a ConfigMap. Its changes then trigger
+	// a sync, like those of ConfigMaps. nil means none.
 	Reads func(types.NamespacedName) bool
 	// ReadsSecret does the same for Secrets, in addition to those that ingresses name.
 	ReadsSecret func(types.NamespacedName) bool
-	// Check looks at an ingress's annotations as the ConfigMap now has it: an
-	// error refuses this version of it, denied says why its requests will be
-	// answered with 503. nil takes all.
+	// Check checks an ingress's annotations against the present ConfigMap. An error refuses this
+	// version of the ingress. If denied is not empty, it is the reason why requests get 503. nil
+	// accepts all ingresses.
 	Check             func(*networkingv1.Ingress) (denied string, err error)
-	DisableSyncEvents bool // no Event "Sync" on accepted ingresses
+	DisableSyncEvents bool // record no Event "Sync" on accepted ingresses
 
-	Resync time.Duration // how often informers repeat all they know; 0 is never
+	Resync time.Duration // how often informers repeat all objects; 0 means never
 }
