@@ -5,79 +5,78 @@ import (
 	"time"
 )
 
-// Spec is what a scenario says. Its field comments are the descriptions that
-// editors show, through docs/scenario.schema.json.
+// Spec is the spec of a scenario file. Editors show the field comments as descriptions, through
+// docs/scenario.schema.json.
 type Spec struct {
 	// One sentence: what the scenario shows.
 	Summary string `yaml:"summary,omitempty"`
-	// Where all chance comes from: the same seed gives the same population, churn and traffic.
+	// Seed of all random choices: the same seed gives the same population, churn and traffic.
 	Seed uint64 `yaml:"seed" jsonschema:"default=1"`
-	// What is under test. Without any: one subject named bundled, our controller.
+	// The controllers under test. By default one subject named bundled: the controller of Windtunnel.
 	Subjects []Subject `yaml:"subjects,omitempty"`
-	// How many stretches the timeline is dealt out over. In each, the subjects take turns: A B, B A, A B.
+	// Into how many parts the timeline is split. In each part the subjects take turns: A B, B A, A B.
 	Rounds int `yaml:"rounds" jsonschema:"default=1,minimum=1"`
 	// How long a round may take to converge after its last change.
 	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
-	// How far apart two looks at a worker may be (99th percentile) before the run is void. A worker is asked about one open change after the other: a thousand at once take two seconds.
+	// The longest time between two probes of a worker (99th percentile); above it the run is void. A worker is probed for one open change after the other: a thousand open changes take two seconds.
 	Granularity time.Duration `yaml:"granularity" jsonschema:"default=250ms"`
 	// Keys of the controller's ConfigMap, for every subject.
 	Config map[string]string `yaml:"config,omitempty"`
-	// Services, pods and ingresses that are there before the timeline begins.
+	// Services, pods and ingresses that exist before the timeline begins.
 	Population Population `yaml:"population,omitempty"`
-	// Streams of requests that run for as long as a round does.
+	// Streams of requests, which run for the whole of each round.
 	Traffic []Traffic `yaml:"traffic,omitempty"`
 	// What happens, and when.
 	Timeline []Step `yaml:"timeline,omitempty"`
-	// What must be true of every subject: CEL over the measurements, such as reloads == 0.
+	// What must be true of every subject: CEL expressions over the measurements, such as reloads == 0.
 	Expect []Expectation `yaml:"expect,omitempty"`
-	// What is compared of runs, and by how much it may rise.
+	// Which figures of two runs are compared, and by how much they may rise.
 	Compare Comparison `yaml:"compare,omitempty"`
-	// What must make the scenario fail: proof that it can.
+	// A mutation that must make the scenario fail: it proves that the scenario can fail.
 	Control *Control `yaml:"control,omitempty"`
-	// When it is run: pr, on every change; nightly; soak, for hours.
+	// When the scenario is run: pr, on every change; nightly; soak, for hours.
 	Tier string `yaml:"tier,omitempty" jsonschema:"enum=pr,enum=nightly,enum=soak"`
 }
 
-// Comparison says what windtunnel ab and compare look at, where their flags do not.
+// Comparison sets which figures windtunnel ab and compare cover. Their flags take precedence.
 type Comparison struct {
-	// The figures, such as reloads or requests.*, where a * stands for any letters. Without any: all.
+	// The figures, such as reloads or requests.*, where * matches any text. By default all.
 	Figures []string `yaml:"figures,omitempty"`
 	// By how much figures may rise, by name: 3, 20%, 2ms, 10Mi.
 	Budgets map[string]string `yaml:"budgets,omitempty"`
 }
 
-// Control is the negative control of a scenario: a mutation under which named
-// expectations must not hold. An expectation that holds all the same proves
-// nothing.
+// Control is the negative control of a scenario: a mutation under which the named expectations must
+// fail. An expectation that passes despite the mutation proves nothing.
 type Control struct {
-	// What the mutation is, in a sentence.
+	// What the mutation does, in one sentence.
 	What string `yaml:"what" jsonschema:"required"`
-	// Flags of every subject's controller, over its own.
+	// Flags for every subject's controller. They override the subject's own.
 	Flags map[string]string `yaml:"flags,omitempty"`
-	// Keys of every subject's ConfigMap, over its own.
+	// ConfigMap keys for every subject. They override the subject's own.
 	Config map[string]string `yaml:"config,omitempty"`
-	// Steps that come on top: faults, manifests applied or deleted.
+	// Additional steps: faults, manifests to apply or delete.
 	Timeline []Step `yaml:"timeline,omitempty"`
-	// The expectations that must fail, as they stand in expect.
+	// The expectations that must fail, written as in expect.
 	Fails []string `yaml:"fails" jsonschema:"required"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// Tiers are when a scenario can be run.
+// Tiers lists the valid tiers.
 var Tiers = []string{"pr", "nightly", "soak"}
 
-// Subject is a thing under test.
+// Subject is a controller under test, with its settings.
 type Subject struct {
-	// What the subject is called: lower-case letters, digits and dashes.
+	// Name of the subject: lower-case letters, digits and dashes.
 	Name string `yaml:"name" jsonschema:"required"`
-	// What runs: bundled, which is ours, the path of a controller's binary, or image:NAME of a container.
+	// The controller to run: bundled (the one of Windtunnel), the path of a controller's binary, or image:NAME of a container image.
 	Controller string `yaml:"controller,omitempty" jsonschema:"default=bundled"`
 	// Flags of the controller, without their dashes.
 	Flags map[string]string `yaml:"flags,omitempty"`
-	// Keys of the controller's ConfigMap, for this subject; they win over the scenario's.
+	// Keys of the controller's ConfigMap, for this subject. They override the scenario's.
 	Config map[string]string `yaml:"config,omitempty"`
-	// What the controller and nginx may use together, as limits of a container. Not every driver has such.
+	// Limits for the controller and nginx together, as for a container. Not every driver supports them.
 	Resources Resources `yaml:"resources,omitempty"`
 	// What must be true of this subject only: CEL over the measurements.
 	Expect []Expectation `yaml:"expect,omitempty"`
@@ -85,103 +84,103 @@ type Subject struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// Resources are limits, as Kubernetes has them; zero is none.
+// Resources are limits in Kubernetes' units. Zero means no limit.
 type Resources struct {
-	// How many processors: 1, 500m.
+	// Number of processors: 1, 500m.
 	CPU Quantity `yaml:"cpu,omitempty"`
-	// How much memory: 512Mi, 1Gi.
+	// Memory: 512Mi, 1Gi.
 	Memory Quantity `yaml:"memory,omitempty"`
 }
 
-// IsZero says that there are no limits.
+// IsZero reports whether there are no limits.
 func (r Resources) IsZero() bool { return r.CPU.IsZero() && r.Memory.IsZero() }
 
-// Population is the shape of what is in the cluster at first; see sim/corpus.
+// Population is the shape of the cluster at the start; see sim/corpus.
 type Population struct {
-	// The namespace that all of it is in.
+	// The namespace of all its objects.
 	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=demo"`
-	// The file of a recording, beside the scenario: its population, and nothing of the fields below.
+	// A file of a recording, in the scenario's folder: its population replaces all the fields below.
 	Recording string `yaml:"recording,omitempty"`
-	// How many services.
+	// Number of services.
 	Services int `yaml:"services,omitempty" jsonschema:"minimum=1"`
-	// How many pods each service has.
+	// Number of pods per service.
 	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
-	// How many ingresses, dealt out over the services. Without it: one a service.
+	// Number of ingresses, distributed over the services. By default one per service.
 	Ingresses int `yaml:"ingresses,omitempty" jsonschema:"minimum=1"`
-	// Whether each ingress has a certificate of its own for its host.
+	// Whether each ingress has its own certificate for its host.
 	TLS bool `yaml:"tls,omitempty"`
-	// Whether each service is reached over TCP and UDP themselves, too, each at a port of its own.
+	// Whether each service is also exposed over plain TCP and UDP, on its own ports.
 	Streams bool `yaml:"streams,omitempty"`
 	// Annotations of each ingress.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
 }
 
-// IsZero says that there is no population.
+// IsZero reports whether there is no population.
 func (p Population) IsZero() bool { return reflect.ValueOf(p).IsZero() }
 
 // Traffic is one stream of requests.
 type Traffic struct {
 	// The kind of client, such as http or post.
 	Lane string `yaml:"lane" jsonschema:"required"`
-	// Requests a second, minute or hour: 200/s, 90/m, 10/h.
+	// Requests per second, minute or hour: 200/s, 90/m, 10/h.
 	Rate Rate `yaml:"rate" jsonschema:"required"`
-	// How requests come at that rate: evenly, or by chance as those of many independent clients do.
+	// How requests are spaced: at even intervals (constant), or at random, like those of many independent clients (poisson).
 	Arrivals string `yaml:"arrivals,omitempty" jsonschema:"default=constant,enum=constant,enum=poisson"`
-	// Leads from the rate to another one, in a straight line from the beginning of each round; there it stays.
+	// A linear change to another rate, from the beginning of each round. The rate then stays there.
 	Ramp *Ramp `yaml:"ramp,omitempty"`
-	// Lets the rate go up and down as a sine does, also that of a ramp.
+	// A sine that is added to the rate, also to that of a ramp.
 	Sine *Sine `yaml:"sine,omitempty"`
-	// The one host to ask, of the population or of a manifest. Without it: all hosts of the population, in a seeded order.
+	// The one host to request, from the population or a manifest. By default all hosts of the population, in a seeded order.
 	Host string `yaml:"host,omitempty"`
-	// Whose pods must answer at a host that is a manifest's. Without it: anybody's.
+	// The service whose pods must answer, for a host from a manifest. By default any service.
 	Service string `yaml:"service,omitempty"`
-	// How long a slow answer, an upload, a download or a stream takes, and a pod to answer a datagram of udp-slow.
+	// How long a slow response, an upload, a download or a stream takes, and how long a pod waits before it answers a datagram of udp-slow.
 	Last time.Duration `yaml:"last,omitempty" jsonschema:"default=2s"`
-	// How many bytes an upload or a download has.
+	// Size of an upload or a download, in bytes.
 	Bytes int64 `yaml:"bytes,omitempty" jsonschema:"default=1048576,minimum=1"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// The ways in which requests can come.
+// The values of Traffic.Arrivals.
 const (
 	Constant = "constant"
 	Poisson  = "poisson"
 )
 
-// Ramp is a rate that changes once.
+// Ramp is a linear change from one rate to another.
 type Ramp struct {
-	// The rate at its end.
+	// The rate at the end of the ramp.
 	To Rate `yaml:"to" jsonschema:"required"`
-	// How long it takes.
+	// How long the ramp takes.
 	Over time.Duration `yaml:"over" jsonschema:"required"`
 }
 
-// Sine is a rate that goes up and down.
+// Sine is a periodic change of a rate.
 type Sine struct {
-	// By how much, both ways.
+	// The amplitude.
 	By Rate `yaml:"by" jsonschema:"required"`
-	// How long it takes to go up, down and back.
+	// The period.
 	Every time.Duration `yaml:"every" jsonschema:"required"`
 }
 
-// Step is one line of the timeline. It has exactly one action: churn, apply, delete or fault.
+// Step is one entry of the timeline. It has exactly one action: churn, apply, delete or fault.
 type Step struct {
-	// When the step begins, since the beginning of the timeline.
+	// When the step begins, counted from the beginning of the timeline.
 	At time.Duration `yaml:"at"`
 	// A stream of changes over the population.
 	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=scale-out,enum=new-hosts,enum=touch,enum=certificate-rotation,enum=recorded"`
-	// Changes a second, minute or hour, of a churn.
+	// Changes of a churn per second, minute or hour.
 	Rate Rate `yaml:"rate,omitempty"`
-	// How long a churn, or a fault, lasts.
+	// How long a churn or a fault lasts.
 	For time.Duration `yaml:"for,omitempty"`
-	// How long a pod that has left its service goes on serving, as with a preStop hook. With 0s it refuses at once.
+	// How long a pod that has left its service keeps serving, as with a preStop hook. With 0s it refuses connections at once.
 	Drain *time.Duration `yaml:"drain,omitempty" jsonschema:"default=5s"`
-	// Creates or updates the manifests of this name, in the order of the file.
+	// Creates or updates the manifests with this name, in the order of the file.
 	Apply string `yaml:"apply,omitempty"`
-	// Deletes the manifests of this name, the last of the file first.
+	// Deletes the manifests with this name, in reverse order of the file.
 	Delete string `yaml:"delete,omitempty"`
-	// What is seen once all that is applied, or deleted, is live. Without it such a change has no convergence.
+	// What clients see when everything that the step applied or deleted is live. Without it no convergence is measured for the change.
 	See *See `yaml:"see,omitempty"`
 	// Breaks something on purpose, such as api-restart or worker-kill.
 	Fault string `yaml:"fault,omitempty"`
@@ -189,22 +188,22 @@ type Step struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// See is what clients see of a change of manifests once it is live.
+// See describes the response that clients get once a change of manifests is live.
 type See struct {
-	// The host to ask.
+	// The host to request.
 	Host string `yaml:"host" jsonschema:"required"`
-	// The path to ask for.
+	// The path to request.
 	Path string `yaml:"path,omitempty" jsonschema:"default=/"`
-	// The service whose pods answer, of the population's namespace unless it is NAMESPACE/NAME.
+	// The service whose pods answer: NAME in the population's namespace, or NAMESPACE/NAME.
 	Service string `yaml:"service,omitempty"`
-	// The status of the answer. Without it: 200 of a service, else any.
+	// The status of the response. By default 200 if a service is given, otherwise any.
 	Status int `yaml:"status,omitempty" jsonschema:"minimum=100,maximum=599"`
 }
 
-// drains says whether the step takes pods out of their services.
+// drains reports whether the step removes pods from their services.
 func (s Step) drains() bool { return s.Churn == RollingUpdate || s.Churn == Recorded }
 
-// actions are the actions that the step names, by their keys in the file.
+// actions returns the keys of the actions that the step has.
 func (s Step) actions() []string {
 	var named []string
 	for _, a := range []struct{ key, value string }{{"churn", s.Churn}, {"apply", s.Apply}, {"delete", s.Delete}, {"fault", s.Fault}} {
