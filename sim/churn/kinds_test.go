@@ -17,8 +17,8 @@ var kinds = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	"rolling-update": churn.RollingUpdate, "scale-out": churn.ScaleOut, "new-hosts": churn.NewHosts, "touch": churn.Touch,
 }
 
-// What holds of every kind: as many changes as asked for, over all services in
-// turns, from the seed alone, and readable again.
+// Every kind gives as many changes as requested, over all services in turns, depends on the seed alone,
+// and can be written and read again.
 func TestEveryKind(t *testing.T) {
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEveryKind(t *testing.T) {
 				t.Errorf("-written +read:\n%s", diff)
 			}
 			if none := make(corpus.Population{}, o); len(none.Changes) > 0 {
-				t.Errorf("changes of nothing: %+v", none.Changes)
+				t.Errorf("changes of an empty population: %+v", none.Changes)
 			}
 		})
 	}
