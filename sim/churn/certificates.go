@@ -14,8 +14,8 @@ type Issue struct {
 	Number  int // of the certificate among those of the host; the population's is 1
 }
 
-// CertificateRotation returns new certificates for one host after another. The hosts take turns in a
-// seeded order: each comes once before any comes again. The times are chosen as in RollingUpdate.
+// CertificateRotation returns new certificates for one host after another. The hosts take turns in
+// a seeded order: each comes once before any comes again. The times are chosen as in RollingUpdate.
 func CertificateRotation(p corpus.Population, o Options) []Issue {
 	if len(p.Ingresses) == 0 {
 		return nil

@@ -1,7 +1,7 @@
-// Package churn generates streams of changes over a population. It turns the churn in a scenario into
-// changes that package step writes to the API server. Its one rule: a stream comes from a seed or a
-// file and is complete before a run begins, so that every subject and every replay gets the same
-// changes at the same times.
+// Package churn generates streams of changes over a population. It turns the churn in a scenario
+// into changes that package step writes to the API server. Its one rule: a stream comes from a seed
+// or a file and is complete before a run begins, so that every subject and every replay gets the
+// same changes at the same times.
 package churn
 
 import (
@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Change is one of: pods that join or leave a service (a write of its EndpointSlices), a new host (a
-// write of an Ingress), or an object that is written again without a relevant change.
+// Change is one of: pods that join or leave a service (a write of its EndpointSlices), a new host
+// (a write of an Ingress), or an object that is written again without a relevant change.
 type Change struct {
 	ID      int           `json:"id"`               // from 1, unique in the stream
 	At      time.Duration `json:"at"`               // from the beginning of the timeline, or of the round; nanoseconds in a file
@@ -61,10 +61,10 @@ const (
 	touchStream
 )
 
-// RollingUpdate replaces the pods of one service after another, like a Deployment with maxSurge 1. The
-// services take turns in a seeded order: each comes once before any comes again. There are Rate × For
-// changes, rounded to a whole number. The time is divided into that many equal slots, and each change
-// has a random time in its slot. The stream is empty if the population has no pods.
+// RollingUpdate replaces the pods of one service after another, like a Deployment with maxSurge 1.
+// The services take turns in a seeded order: each comes once before any comes again. There are Rate
+// × For changes, rounded to a whole number. The time is divided into that many equal slots, and
+// each change has a random time in its slot. The stream is empty if the population has no pods.
 func RollingUpdate(p corpus.Population, o Options) Stream {
 	s := Stream{Length: o.Start + o.For}
 	roll := newRoll(p, o.Seed)
@@ -117,7 +117,8 @@ func newRoll(p corpus.Population, seed uint64) *roll {
 	return r
 }
 
-// next replaces one pod, of the service that is being updated or, if that is complete, of the next one.
+// next replaces one pod, of the service that is being updated or, if that is complete, of the next
+// one.
 func (r *roll) next() Change {
 	if len(r.old) == 0 {
 		if len(r.order) > 0 {
@@ -135,8 +136,9 @@ func (r *roll) next() Change {
 	return Change{Service: service.Key(), Add: []string{coming}, Remove: []string{leaving}}
 }
 
-// Rounds splits the stream into n rounds of equal length, in order of time. The times in a round count
-// from its beginning; the IDs stay. If the timeline continues after the stream, set Length first.
+// Rounds splits the stream into n rounds of equal length, in order of time. The times in a round
+// count from its beginning; the IDs stay. If the timeline continues after the stream, set Length
+// first.
 func (s Stream) Rounds(n int) []Stream {
 	rounds := make([]Stream, n)
 	begin := func(round int) time.Duration {

@@ -109,8 +109,8 @@ func TestMembership(t *testing.T) {
 	})
 }
 
-// TestOneAfterAnother checks that a roll continues until all old pods of its service are gone, and that
-// no service rolls again before all others have rolled.
+// TestOneAfterAnother checks that a roll continues until all old pods of its service are gone, and
+// that no service rolls again before all others have rolled.
 func TestOneAfterAnother(t *testing.T) {
 	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
 		pods := len(p.Services[0].Pods)

@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Schema names the version of the file format. A file has a header line and one line per change, all in
-// JSON.
+// Schema names the version of the file format. A file has a header line and one line per change,
+// all in JSON.
 const Schema = "windtunnel.dev/recording/v1"
 
 // Recording is a population and its changes.
@@ -54,8 +54,8 @@ func Write(w io.Writer, r Recording) error {
 	return nil
 }
 
-// Read reads a recording. It returns an error if the file is cut short, if its changes are not in order,
-// or if they do not fit the population. Errors give the line.
+// Read reads a recording. It returns an error if the file is cut short, or if its changes are not
+// in order or do not fit the population. Errors give the line.
 func Read(r io.Reader) (Recording, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longest)
@@ -170,8 +170,8 @@ func (s Stream) follows(c Change) error {
 	return nil
 }
 
-// fits applies a change to the current members of its service. It returns an error if it does not fit
-// them.
+// fits applies a change to the current members of its service. It returns an error if it does not
+// fit them.
 func (r *reader) fits(c Change) error {
 	members := r.members[c.Service]
 	if members == nil {

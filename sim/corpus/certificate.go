@@ -29,8 +29,8 @@ const sslRedirect = "nginx.ingress.kubernetes.io/ssl-redirect"
 // SecretName returns the name of the Secret with the ingress's certificate.
 func (i Ingress) SecretName() string { return i.Name + "-tls" }
 
-// Serial returns the serial number, in hexadecimal, of a certificate of a host. Issues count from 1. No
-// two certificates of a cluster have the same serial number.
+// Serial returns the serial number, in hexadecimal, of a certificate of a host. Issues count from
+// 1. No two certificates of a cluster have the same serial number.
 func Serial(host string, issue int) string { return serial(host, issue).Text(16) }
 
 // serial returns 64 bits from a hash of the host, followed by 32 bits with the issue.
@@ -41,8 +41,8 @@ func serial(host string, issue int) *big.Int {
 	return number.Lsh(number, 32).Add(number, big.NewInt(int64(issue)))
 }
 
-// Secret returns the Secret with a certificate for an ingress's host. Issues count from 1. The key is
-// Ed25519, with which the same seed gives the same signature.
+// Secret returns the Secret with a certificate for an ingress's host. Issues count from 1. The key
+// is Ed25519, with which the same seed gives the same signature.
 func (p Population) Secret(i Ingress, issue int) *corev1.Secret {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%d", i.Host, issue))
 	key := ed25519.NewKeyFromSeed(seed[:])

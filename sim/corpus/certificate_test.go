@@ -10,8 +10,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// Every host has its own certificate, with the serial number that Serial returns. The same shape gives
-// the same certificates, bit for bit.
+// Every host has its own certificate, with the serial number that Serial returns. The same shape
+// gives the same certificates, bit for bit.
 func TestCertificates(t *testing.T) {
 	p := Generate(Shape{Namespace: "demo", Services: 3, Pods: 1, Ingresses: 5, TLS: true, Annotations: map[string]string{"a": "b"}})
 	serials := map[string]bool{}

@@ -1,6 +1,6 @@
-// Package corpus generates populations: services, their pods, and the ingresses that route to them. It
-// turns the shape in a scenario into objects for the API server and names for simulated pods. Its one
-// rule: the same shape gives the same population, bit for bit.
+// Package corpus generates populations: services, their pods, and the ingresses that route to them.
+// It turns the shape in a scenario into objects for the API server and names for simulated pods.
+// Its one rule: the same shape gives the same population, bit for bit.
 package corpus
 
 import (
@@ -82,8 +82,8 @@ const (
 	pathStream
 )
 
-// Generate returns the population of a shape. Ingress i routes its host to service i, modulo the number
-// of services. One ingress in four has a second path, to a random service.
+// Generate returns the population of a shape. Ingress i routes its host to service i, modulo the
+// number of services. One ingress in four has a second path, to a random service.
 func Generate(shape Shape) Population {
 	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class}
 	names := NewNames(rand.New(rand.NewPCG(shape.Seed, podStream)))

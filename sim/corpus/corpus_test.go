@@ -33,8 +33,8 @@ func addresses() func(string) netip.Addr {
 	}
 }
 
-// TestStaysTheSame has a population as its golden file. It checks that a seed gives the same population
-// in every version of Windtunnel.
+// TestStaysTheSame has a population as its golden file. It checks that a seed gives the same
+// population in every version of Windtunnel.
 func TestStaysTheSame(t *testing.T) {
 	var file bytes.Buffer
 	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 3, Seed: 4})
@@ -59,8 +59,8 @@ func TestSeedDecides(t *testing.T) {
 	}
 }
 
-// TestPartsAreApart checks that more ingresses do not change the services, so that two runs that differ
-// in one count differ in nothing else.
+// TestPartsAreApart checks that more ingresses do not change the services, so that two runs that
+// differ in one count differ in nothing else.
 func TestPartsAreApart(t *testing.T) {
 	more := shape
 	more.Ingresses += 10
@@ -99,8 +99,8 @@ func TestCountsAndNames(t *testing.T) {
 	}
 }
 
-// TestIngresses checks that each ingress has its own host, which routes to its service, and that some,
-// but not all, have a second path.
+// TestIngresses checks that each ingress has its own host, which routes to its service, and that
+// some, but not all, have a second path.
 func TestIngresses(t *testing.T) {
 	p := corpus.Generate(shape)
 	hosts, names, second := map[string]bool{}, map[string]bool{}, 0

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// IngressClass is the class of the ingresses, and ControllerName the controller of that class. Both are
-// the defaults of ingress-nginx.
+// IngressClass is the class of the ingresses, and ControllerName the controller of that class. Both
+// are the defaults of ingress-nginx.
 const (
 	IngressClass   = "nginx"
 	ControllerName = "k8s.io/ingress-nginx"
@@ -63,8 +63,8 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 	return objects
 }
 
-// Ingress returns one of the population's ingresses as a Kubernetes object, with its certificate if the
-// population has certificates.
+// Ingress returns one of the population's ingresses as a Kubernetes object, with its certificate if
+// the population has certificates.
 func (p Population) Ingress(i Ingress) *networkingv1.Ingress {
 	object := i.Object(p.Namespace)
 	if p.TLS {

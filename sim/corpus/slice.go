@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagedBy is the managed-by label of the EndpointSlices. It differs from the name of Kubernetes' own
-// controller, which would otherwise change them.
+// ManagedBy is the managed-by label of the EndpointSlices. It differs from the name of Kubernetes'
+// own controller, which would otherwise change them.
 const ManagedBy = "windtunnel.dev"
 
 // SliceSize is the maximum number of endpoints in a slice: the default of
@@ -28,8 +28,8 @@ type Member struct {
 }
 
 // Slices returns the EndpointSlices of a service with these members, in their order, with up to
-// SliceSize members each. A zero Member is a free place: it keeps the other members in their slices. A
-// service without members has one empty slice, as in Kubernetes.
+// SliceSize members each. A zero Member is a free place: it keeps the other members in their
+// slices. A service without members has one empty slice, as in Kubernetes.
 func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
 	chunks := slices.Collect(slices.Chunk(members, SliceSize))
 	if len(chunks) == 0 {
@@ -42,14 +42,14 @@ func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
 	return all
 }
 
-// Slice returns a single slice with all members, for services that need no second one. The API allows
-// 1000 endpoints per slice.
+// Slice returns a single slice with all members, for services that need no second one. The API
+// allows 1000 endpoints per slice.
 func Slice(service Service, members []Member) *discoveryv1.EndpointSlice {
 	return slice(service, 0, members)
 }
 
-// SliceName returns the name of a service's slice by its index. It looks like a generated name, but is
-// always the same, so that a slice can be updated.
+// SliceName returns the name of a service's slice by its index. It looks like a generated name, but
+// is always the same, so that a slice can be updated.
 func SliceName(service Service, index int) string {
 	hash := fnv.New64a()
 	hash.Write([]byte(service.Key()))
@@ -92,8 +92,8 @@ func slice(service Service, index int, members []Member) *discoveryv1.EndpointSl
 	return s
 }
 
-// endpoint returns a member as an endpoint. As the EndpointSlice API defines it, ready means serving
-// and not terminating.
+// endpoint returns a member as an endpoint. As the EndpointSlice API defines it, ready means
+// serving and not terminating.
 func endpoint(service Service, m Member) discoveryv1.Endpoint {
 	if !m.Address.IsValid() {
 		panic(fmt.Sprintf("corpus: pod %s/%s has no address", service.Namespace, m.Pod))

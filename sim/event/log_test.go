@@ -99,7 +99,7 @@ type full struct{ err error }
 
 func (f full) Write([]byte) (int, error) { return 0, f.err }
 
-func TestCloseTellsOfALostWrite(t *testing.T) {
+func TestCloseReturnsAWriteError(t *testing.T) {
 	disk := errors.New("disk full")
 	log := event.NewLog(full{disk}, time.Now())
 	for range 10_000 { // more than the buffer holds
@@ -124,13 +124,13 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, err := range event.Read(strings.NewReader(text)) {
 			if err != nil {
-				return // the end, whatever it is
+				return // an error ends the sequence
 			}
 		}
 	})
 }
 
-// A killed run leaves a last line that is cut off. What comes before it is read.
+// A killed run leaves an incomplete last line. The lines before it are read.
 func TestACutLogIsReadToWhereItIsCut(t *testing.T) {
 	const whole = `{"at":5,"subject":"a","phase":{"name":"round-begin","round":1}}` + "\n"
 	for cut := 1; cut < len(whole)-1; cut++ {
@@ -138,9 +138,9 @@ func TestACutLogIsReadToWhereItIsCut(t *testing.T) {
 		if err != nil || len(all) != 3 {
 			t.Fatalf("cut after %d bytes: %v, %v", cut, all, err)
 		}
-		if told, end := all[1], all[2]; told.Trouble == nil || !strings.Contains(told.Trouble.Detail, "line 2 is cut off") ||
+		if trouble, end := all[1], all[2]; trouble.Trouble == nil || !strings.Contains(trouble.Trouble.Detail, "line 2 is cut off") ||
 			end.Phase == nil || end.Phase.Name != event.Cut || end.At != 5 {
-			t.Fatalf("cut after %d bytes: %+v, %+v", cut, told, end)
+			t.Fatalf("cut after %d bytes: %+v, %+v", cut, trouble, end)
 		}
 	}
 	if all, err := read(t, whole+strings.TrimSpace(whole)); err != nil || len(all) != 2 {

@@ -9,12 +9,12 @@ import (
 	"windtunnel.dev/sim/backend"
 )
 
-// nowhere is the address block for tests of network devices (RFC 2544). The API server accepts these
-// addresses, and no network routes to them.
+// nowhere is the address block for tests of network devices (RFC 2544). The API server accepts
+// these addresses, and no network routes to them.
 var nowhere = netip.MustParsePrefix("198.18.0.0/15")
 
-// addresses is a fleet of pods without processes: each pod is only an address, where nothing answers.
-// It serves users who only want to watch endpoints change.
+// addresses is a fleet of pods without processes: each pod is only an address, where nothing
+// answers. It serves users who only want to watch endpoints change.
 type addresses struct {
 	mu     sync.Mutex
 	last   netip.Addr

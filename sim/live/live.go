@@ -1,7 +1,7 @@
-// Package live generates churn in a real cluster. It creates its own population and applies the same
-// changes to it as scenarios do. The plan is complete before anything is written to the cluster's API.
-// Its one rule: it removes every namespace that it created, and touches another namespace only if the
-// caller names it.
+// Package live generates churn in a real cluster. It creates its own population and applies the
+// same changes to it as scenarios do. The plan is complete before anything is written to the
+// cluster's API. Its one rule: it removes every namespace that it created, and touches another
+// namespace only if the caller names it.
 package live
 
 import (
@@ -68,8 +68,8 @@ type run struct {
 	counter *counter
 }
 
-// DryRun returns what Churn would write, one line per write. Like Churn, it fails if the namespace must
-// not be touched.
+// DryRun returns what Churn would write, one line per write. Like Churn, it fails if the namespace
+// must not be touched.
 func DryRun(ctx context.Context, o Options) ([]string, error) {
 	r, err := prepare(o)
 	if err != nil {

@@ -264,7 +264,8 @@ func keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// In another's namespace churn overwrites nothing, neither for the population nor for later changes.
+// In another's namespace churn overwrites nothing, neither for the population nor for later
+// changes.
 func TestOverwritesNothing(t *testing.T) {
 	for name, labels := range map[string]map[string]string{"svc-002": nil, "new-4.gale.example": nil, "svc-003": labels("abcdefgh")} {
 		t.Run(name, func(t *testing.T) {

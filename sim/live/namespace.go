@@ -31,8 +31,8 @@ type ground struct {
 	own  bool      // this run creates, or created, the namespace
 }
 
-// survey looks up a namespace. It returns ErrNotOurs if this run did not create the namespace and touch
-// does not name it.
+// survey looks up a namespace. It returns ErrNotOurs if this run did not create the namespace and
+// touch does not name it.
 func survey(ctx context.Context, client kubernetes.Interface, name, touch, run string) (ground, error) {
 	if touch != "" && touch != name {
 		return ground{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; both must be the same", ErrNotOurs, name, touch)
@@ -85,8 +85,8 @@ func labels(run string) map[string]string {
 	return map[string]string{MadeByLabel: MadeBy, RunLabel: run}
 }
 
-// remove deletes the namespace that this run created, but not another one of the same name. It returns
-// when the namespace is gone.
+// remove deletes the namespace that this run created, but not another one of the same name. It
+// returns when the namespace is gone.
 func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
 	namespaces, asked := client.CoreV1().Namespaces(), false
 	err := patiently(ctx, func(ctx context.Context) (bool, error) {
@@ -130,7 +130,8 @@ func patiently(ctx context.Context, do wait.ConditionWithContextFunc) error {
 	return err
 }
 
-// isTemporary reports whether a retry may succeed: the API did not answer, or refused for the moment.
+// isTemporary reports whether a retry may succeed: the API did not answer, or refused for the
+// moment.
 func isTemporary(err error) bool {
 	if err == nil || errors.Is(err, ErrNotOurs) {
 		return false

@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// resources are the kinds that churn creates in its namespace, with those that others depend on last.
+// resources are the kinds that churn creates in its namespace, with those that others depend on
+// last.
 var resources = []struct {
 	kind     string
 	resource schema.GroupVersionResource

@@ -99,8 +99,8 @@ func NewPlan(s Shape) (*Plan, error) {
 	return p, err
 }
 
-// recording returns the changes that were made, for windtunnel replay. Its objects are in the namespace
-// of all recordings and have the class that replay serves.
+// recording returns the changes that were made, for windtunnel replay. Its objects are in the
+// namespace of all recordings and have the class that replay serves.
 func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Recording, error) {
 	s := p.Shape
 	s.Population.Namespace, s.Population.Class = scenario.RecordedNamespace, ""

@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Tally summarizes the API writes of a run. The duration of a write counts from its intent to the API
-// server's answer.
+// Tally summarizes the API writes of a run. The duration of a write counts from its intent to the
+// API server's answer.
 type Tally struct {
 	Writes, Errors     int
 	P50, P90, P99, Max time.Duration

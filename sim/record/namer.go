@@ -28,8 +28,8 @@ func newNamer(hash bool) (namer, error) {
 	return namer{key}, nil
 }
 
-// hash returns a DNS label of fixed length. The key is not stored, so nobody can test guesses of names
-// against the hashes.
+// hash returns a DNS label of fixed length. The key is not stored, so nobody can test guesses of
+// names against the hashes.
 func (n namer) hash(text string) string {
 	mac := hmac.New(sha256.New, n.key)
 	mac.Write([]byte(text))

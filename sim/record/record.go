@@ -1,6 +1,6 @@
-// Package record records the changes of a live cluster: endpoints that come and go, and new hosts. A
-// scenario can replay the recording. Its one rule: it only reads the cluster, and it counts the changes
-// that a recording cannot express instead of dropping them silently.
+// Package record records the changes of a live cluster: endpoints that come and go, and new hosts.
+// A scenario can replay the recording. Its one rule: it only reads the cluster, and it counts the
+// changes that a recording cannot express instead of dropping them silently.
 package record
 
 import (
@@ -24,8 +24,8 @@ type Options struct {
 	Changed    func(changes int)               // called after each change, with their number
 }
 
-// Record watches the cluster until ctx is done and returns the recording. It returns an error only if
-// it could not read the initial state.
+// Record watches the cluster until ctx is done and returns the recording. It returns an error only
+// if it could not read the initial state.
 func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recording, error) {
 	config = rest.AddUserAgent(rest.CopyConfig(config), "windtunnel-record")
 	client, err := kubernetes.NewForConfig(config)
@@ -80,8 +80,8 @@ type news struct {
 	gone   bool
 }
 
-// follow starts informers that send the events of a namespace, or of all for "". The returned functions
-// report whether the initial state has been sent.
+// follow starts informers that send the events of a namespace, or of all for "". The returned
+// functions report whether the initial state has been sent.
 func follow(ctx context.Context, client kubernetes.Interface, namespace string, to chan<- news) ([]cache.InformerSynced, error) {
 	send := func(n news) {
 		if unknown, ok := n.object.(cache.DeletedFinalStateUnknown); ok {

@@ -127,8 +127,8 @@ func TooMany(services, pods, ingresses int) string {
 	return ""
 }
 
-// TooManyChanges returns why a churn has too many changes, or "" if it has not. The limit bounds the
-// memory of a run.
+// TooManyChanges returns why a churn has too many changes, or "" if it has not. The limit bounds
+// the memory of a run.
 func TooManyChanges(rate Rate, length time.Duration) string {
 	if changes := float64(rate) * length.Seconds(); changes > MostChanges || math.IsNaN(changes) {
 		return fmt.Sprintf("a churn of %.10g changes: %v for %v", changes, rate, length)

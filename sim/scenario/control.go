@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Mutated returns the scenario with the mutation of its control, which must make it fail. It returns
-// nil if the scenario has no control.
+// Mutated returns the scenario with the mutation of its control, which must make it fail. It
+// returns nil if the scenario has no control.
 func (s *Scenario) Mutated() *Scenario {
 	if s.Control == nil {
 		return nil
@@ -36,7 +36,8 @@ func Over(first, second map[string]string) map[string]string {
 	return all
 }
 
-// control checks the tier, and that the control changes something and names expectations that exist.
+// control checks the tier, and that the control changes something and names expectations that
+// exist.
 func (c *checker) control() {
 	if c.Tier != "" && !slices.Contains(Tiers, c.Tier) {
 		c.wrong("unknown tier "+c.Tier, choose(c.Tier, "tiers", Tiers), "spec", "tier")

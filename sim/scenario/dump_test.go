@@ -140,7 +140,8 @@ func TestPathsCountFromTheFile(t *testing.T) {
 	}
 }
 
-// Pods in a cluster keep serving for a while. A scenario can set another time, and Marshal keeps it.
+// Pods in a cluster keep serving for a while. A scenario can set another time, and Marshal keeps
+// it.
 func TestDrainHasADefault(t *testing.T) {
 	s, err := scenario.Parse("f.yaml", []byte(plain+`  population: {services: 1}
   timeline:

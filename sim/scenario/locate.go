@@ -13,8 +13,8 @@ var fileFlags = []string{
 	"nginx-template", "lua-dir", "kubeconfig", "certificate-authority", "validating-webhook-certificate", "validating-webhook-key",
 }
 
-// locate makes relative paths of subjects absolute. They count from the folder of the file, like the
-// recording's, so that a scenario does not depend on the working directory.
+// locate makes relative paths of subjects absolute. They count from the folder of the file, like
+// the recording's, so that a scenario does not depend on the working directory.
 func (s *Scenario) locate() error {
 	folder, err := filepath.Abs(filepath.Dir(s.File))
 	if err != nil {

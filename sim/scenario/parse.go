@@ -33,8 +33,9 @@ const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
 // Largest is the maximum size of a scenario file, in bytes.
 const Largest = 16 << 20
 
-// Load reads and checks the scenario file at path. Its error joins all Problems of the file, sorted by
-// line. Load resolves relative paths of subjects against the file's folder and makes them absolute.
+// Load reads and checks the scenario file at path. Its error joins all Problems of the file, sorted
+// by line. Load resolves relative paths of subjects against the file's folder and makes them
+// absolute.
 func Load(path string, known Known) (*Scenario, error) {
 	data, err := readfile.Read(path, Largest)
 	if err != nil {

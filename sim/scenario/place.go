@@ -5,8 +5,8 @@ import "go.yaml.in/yaml/v3"
 // place finds nodes and their lines in a document.
 type place struct{ root *yaml.Node }
 
-// find follows a path of mapping keys (string) and list indices (int). It returns the node at the end
-// of the path, with its line. If the path breaks off, it returns the line of the last node that
+// find follows a path of mapping keys (string) and list indices (int). It returns the node at the
+// end of the path, with its line. If the path breaks off, it returns the line of the last node that
 // exists, and an empty node.
 func (p place) find(path ...any) (line int, node *yaml.Node) {
 	node = resolve(p.root)

@@ -1,6 +1,7 @@
 // Package scenario reads and checks scenario files. It returns the scenario that the harness runs.
-// Its one rule: a returned scenario is complete and valid, with its defaults filled in; otherwise the
-// error lists all problems of the file, one per line, each with its location and a way to fix it.
+// Its one rule: a returned scenario is complete and valid, with its defaults filled in; otherwise
+// the error lists all problems of the file, one per line, each with its location and a way to fix
+// it.
 package scenario
 
 import (

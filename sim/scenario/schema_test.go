@@ -25,8 +25,8 @@ func TestSchema(t *testing.T) {
 	schema := reflector.Reflect(&document{})
 	schema.ID = "https://windtunnel.dev/scenario.schema.json"
 	schema.Title = "Windtunnel scenario"
-	// Editors check each document of a file against the schema, but all documents after the first are
-	// Kubernetes manifests.
+	// Editors check each document of a file against the schema, but all documents after the first
+	// are Kubernetes manifests.
 	properties := jsonschema.NewProperties()
 	properties.Set("apiVersion", &jsonschema.Schema{Const: APIVersion})
 	schema.If = &jsonschema.Schema{Properties: properties, Required: []string{"apiVersion"}}

@@ -191,7 +191,8 @@ func (c *checker) deletions() {
 	}
 }
 
-// manifests checks that no name has the same object twice, because a step would then write it twice.
+// manifests checks that no name has the same object twice, because a step would then write it
+// twice.
 func (c *checker) manifests() {
 	first := map[string]Manifest{}
 	for _, m := range c.Manifests {

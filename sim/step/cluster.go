@@ -117,8 +117,8 @@ func (c *Cluster) Address(pod string) netip.Addr {
 
 func (c *Cluster) qualified(name string) string { return c.population.Namespace + "/" + name }
 
-// change logs a change with its timestamp, reports it to Watch, writes it, and logs the API's answer.
-// A write that the API refuses is a result in the log, not an error.
+// change logs a change with its timestamp, reports it to Watch, writes it, and logs the API's
+// answer. A write that the API refuses is a result in the log, not an error.
 func (c *Cluster) change(ctx context.Context, change event.Change, write func() (string, error)) error {
 	c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Change: &change})
 	if c.Watch != nil {

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// strike returns a beat that starts a fault, which heals when its time is over. If the same fault is
-// still active, the beat heals it first. The event of the healing has what the fault struck.
+// strike returns a beat that starts a fault, which heals when its time is over. If the same fault
+// is still active, the beat heals it first. The event of the healing has what the fault struck.
 func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 	return []Beat{{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
 		f, ok := fault.Find(s.Fault)

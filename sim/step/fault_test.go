@@ -40,8 +40,8 @@ spec:
   - {at: 3601s, fault: readiness-late, for: 1h}
 `
 
-// A failed fault is logged as failed, and the timeline continues. A fault is healed before it strikes
-// again, and when the round ends.
+// A failed fault is logged as failed, and the timeline continues. A fault is healed before it
+// strikes again, and when the round ends.
 func TestFaults(t *testing.T) {
 	s := newStageOf(t, faults, "127.63.0.0/16")
 	v := &victim{}

@@ -1,6 +1,6 @@
-// Package step performs the timeline of a scenario on a subject's cluster, with one file per kind of
-// step. It connects the scenario and the Kubernetes API. Its one rule: a change gets its timestamp and
-// is reported to the probes before it is written, never after.
+// Package step performs the timeline of a scenario on a subject's cluster, with one file per kind
+// of step. It connects the scenario and the Kubernetes API. Its one rule: a change gets its
+// timestamp and is reported to the probes before it is written, never after.
 package step
 
 import (

@@ -136,8 +136,8 @@ func (s *stage) endpoints(t *testing.T, service string) []string {
 	return pods
 }
 
-// TestTimeline performs a whole timeline: each change is reported before it is written, each write is
-// in the API and in the log, and old pods keep serving.
+// TestTimeline performs a whole timeline: each change is reported before it is written, each write
+// is in the API and in the log, and old pods keep serving.
 func TestTimeline(t *testing.T) {
 	s := newStage(t, "127.60.0.0/16")
 	var reported []event.Change
