@@ -17,14 +17,14 @@ type Limited interface {
 
 // Choosy is a driver that cannot run every subject.
 type Choosy interface {
-	// Refuses says why it cannot run a subject; empty: it can.
+	// Refuses returns why it cannot run a subject, or "" if it can.
 	Refuses(s subject.Subject) string
 }
 
-// RefusesBinaries is Refuses of drivers whose controllers are images.
+// RefusesBinaries implements Refuses for drivers that run images.
 func RefusesBinaries(s subject.Subject) string {
 	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
-		return "its controller is a binary, and in containers images run: write " + subject.ImagePrefix + "NAME, or use --driver local"
+		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
 	}
 	return ""
 }
@@ -60,7 +60,7 @@ func makes(d Driver, name string) error {
 	return nil
 }
 
-// Takes is nil where a driver can run a subject; else it is as that of Fits.
+// Takes returns nil if a driver can run a subject, otherwise an error like that of Fits.
 func Takes(d Driver, s subject.Subject) error {
 	if choosy, ok := d.(Choosy); ok {
 		if why := choosy.Refuses(s); why != "" {
