@@ -162,8 +162,7 @@ func (c *Client) resource(object *unstructured.Unstructured) (dynamic.ResourceIn
 	return c.dynamic.Resource(mapping.Resource).Namespace(namespace), nil
 }
 
-// Name is how messages and the event log name an object: kind, then
-// namespace/name.
+// Name returns the name of an object in messages and the event log: its kind, then namespace/name.
 func Name(object *unstructured.Unstructured) string {
 	if namespace := object.GetNamespace(); namespace != "" {
 		return object.GetKind() + " " + namespace + "/" + object.GetName()

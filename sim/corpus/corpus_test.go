@@ -59,9 +59,9 @@ func TestSeedDecides(t *testing.T) {
 	}
 }
 
-// TestPartsAreApart checks that more ingresses do not change the services, so that two runs that
+// TestPartsAreIndependent checks that more ingresses do not change the services, so that two runs that
 // differ in one count differ in nothing else.
-func TestPartsAreApart(t *testing.T) {
+func TestPartsAreIndependent(t *testing.T) {
 	more := shape
 	more.Ingresses += 10
 	few, many := corpus.Generate(shape), corpus.Generate(more)

@@ -1,7 +1,7 @@
 // Package driver defines the interface of the places where subjects run: local processes, a
 // container, or a cluster. Each place is a driver in its own folder; the run uses only this
-// interface. Its one rule: a scenario behaves the same with every driver, except for what a driver
-// reports that it cannot do.
+// interface. Its one rule: a scenario behaves the same with every driver, except for features that
+// a driver reports as unsupported.
 package driver
 
 import (

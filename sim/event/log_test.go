@@ -26,7 +26,7 @@ func read(t *testing.T, text string) ([]event.Event, error) {
 	return all, nil
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestWriteThenRead(t *testing.T) {
 	start := time.Now()
 	want := []event.Event{
 		{Run: &event.Run{Schema: event.Schema, Scenario: "s", Seed: 7, Start: start.UTC().Round(0), Subjects: []string{"a", "b"}}},
@@ -50,7 +50,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-func TestTimesAreSinceTheStart(t *testing.T) {
+func TestTimesCountFromTheStart(t *testing.T) {
 	start := time.Now().Add(-time.Minute)
 	log := event.NewLog(&bytes.Buffer{}, start)
 	if got := log.At(start.Add(3 * time.Second)); got != 3*time.Second {
@@ -110,7 +110,7 @@ func TestCloseReturnsAWriteError(t *testing.T) {
 	}
 }
 
-func TestABadLineIsNamed(t *testing.T) {
+func TestABadLineIsReported(t *testing.T) {
 	got, err := read(t, "{\"at\":1}\n{\"at\":2}\nnot JSON\n")
 	if len(got) != 2 || err == nil || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("%d events, error %v; want 2 and one that names line 3", len(got), err)
@@ -131,7 +131,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // A killed run leaves an incomplete last line. The lines before it are read.
-func TestACutLogIsReadToWhereItIsCut(t *testing.T) {
+func TestACutLogIsReadUpToTheCut(t *testing.T) {
 	const whole = `{"at":5,"subject":"a","phase":{"name":"round-begin","round":1}}` + "\n"
 	for cut := 1; cut < len(whole)-1; cut++ {
 		all, err := read(t, whole+whole[:cut])

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// ErrNoEngine means that no container engine answers. Its text has the remedy.
+// ErrNoEngine means that no container engine answers. Its text includes what to do.
 var ErrNoEngine = errors.New("no container engine answers: install one (apt-get install docker.io), start it, and try again; set ENGINE=podman to use podman instead of docker")
 
 // connect finds the engine that ENGINE names, by default docker.

@@ -36,8 +36,8 @@ type Settings struct {
 	// control plane.
 	Workers int
 	// Keep is a name for the cluster. A cluster with a name is kept, and reused if it exists
-	// already. With "", Delete removes the cluster, at the latest when a later process finds that
-	// this one has ended.
+	// already. With "", Delete removes the cluster. If this process ends without Delete, the next
+	// Create of another process removes it.
 	Keep string
 }
 

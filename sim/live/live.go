@@ -139,7 +139,7 @@ func prepare(o Options) (*run, error) {
 	return r, err
 }
 
-// look sets the namespace of the run. It returns an error if the run must not use the namespace.
+// look looks up the namespace of the run. It returns an error if the run must not use it.
 func (r *run) look(ctx context.Context) (err error) {
 	if r.ground, err = survey(ctx, r.client, r.Plan.Population.Namespace, r.Touch, r.name); err != nil {
 		return err

@@ -66,8 +66,8 @@ func (r *rig) objects(t *testing.T) map[string]map[string]string {
 	for _, one := range resources {
 		i.add(one.kind, "")
 	}
-	err := i.each(t.Context(), generic, "gale", "", func(kind string, is *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
-		all[kind+" "+is.GetName()] = is.GetLabels()
+	err := i.each(t.Context(), generic, "gale", "", func(kind string, found *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
+		all[kind+" "+found.GetName()] = found.GetLabels()
 		return nil
 	})
 	if err != nil {
@@ -78,23 +78,23 @@ func (r *rig) objects(t *testing.T) map[string]map[string]string {
 
 func (r *rig) namespace(t *testing.T) *corev1.Namespace {
 	t.Helper()
-	is, err := r.client.CoreV1().Namespaces().Get(t.Context(), "gale", metav1.GetOptions{})
+	found, err := r.client.CoreV1().Namespaces().Get(t.Context(), "gale", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return is
+	return found
 }
 
 func (r *rig) makeNamespace(t *testing.T, labels map[string]string) *corev1.Namespace {
 	t.Helper()
-	is, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", Labels: labels}}, metav1.CreateOptions{})
+	found, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", Labels: labels}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return is
+	return found
 }
 
 func TestChurn(t *testing.T) {
@@ -102,8 +102,8 @@ func TestChurn(t *testing.T) {
 	began := ""
 	r.Began = func(run string) {
 		began = run
-		is := r.namespace(t)
-		if diff := cmp.Diff(labels(run), map[string]string{MadeByLabel: is.Labels[MadeByLabel], RunLabel: is.Labels[RunLabel]}); diff != "" {
+		found := r.namespace(t)
+		if diff := cmp.Diff(labels(run), map[string]string{MadeByLabel: found.Labels[MadeByLabel], RunLabel: found.Labels[RunLabel]}); diff != "" {
 			t.Errorf("the namespace's labels (-want +got):\n%s", diff)
 		}
 		objects := r.objects(t)
@@ -126,8 +126,8 @@ func TestChurn(t *testing.T) {
 	if result.Run != began || result.Writes != changes || result.Errors != 0 || result.Max == 0 || result.P50 > result.Max {
 		t.Errorf("%+v", result)
 	}
-	if is := r.namespace(t); is != nil {
-		t.Errorf("left: %+v", is)
+	if found := r.namespace(t); found != nil {
+		t.Errorf("left: %+v", found)
 	}
 	var file bytes.Buffer
 	if err := churn.Write(&file, result.Recording); err != nil {
@@ -143,7 +143,7 @@ func TestChurn(t *testing.T) {
 }
 
 // Objects that churn writes again keep their labels and their class.
-func TestMarksStay(t *testing.T) {
+func TestLabelsStay(t *testing.T) {
 	r := newRig(t, nil)
 	r.Keep = true
 	result, err := Churn(t.Context(), r.Options)
@@ -208,13 +208,13 @@ func TestRefuses(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	is := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
-	if g, err := judge(is, "", "me"); err != nil || !g.own {
+	found := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
+	if g, err := judge(found, "", "me"); err != nil || !g.own {
 		t.Errorf("this run's own: %+v, %v", g, err)
 	}
-	is.DeletionTimestamp = new(metav1.Now())
+	found.DeletionTimestamp = new(metav1.Now())
 	for _, touch := range []string{"", "gale"} {
-		if _, err := judge(is, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
+		if _, err := judge(found, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
 			t.Errorf("one that is being deleted: %v", err)
 		}
 	}
@@ -323,8 +323,8 @@ func TestInterrupted(t *testing.T) {
 			if err := churn.Write(&bytes.Buffer{}, result.Recording); err != nil {
 				t.Error(err)
 			}
-			if is := r.namespace(t); (is != nil) != (touch != "") || len(r.objects(t)) > 0 {
-				t.Errorf("left: %+v with %v", is, r.objects(t))
+			if found := r.namespace(t); (found != nil) != (touch != "") || len(r.objects(t)) > 0 {
+				t.Errorf("left: %+v with %v", found, r.objects(t))
 			}
 		})
 	}
@@ -343,8 +343,8 @@ func TestARecreatedNamespaceIsNotRemoved(t *testing.T) {
 	if _, err := Churn(t.Context(), r.Options); err == nil {
 		t.Error("no error for a namespace that cannot be removed")
 	}
-	if is := r.namespace(t); is == nil || is.UID != theirs.UID {
-		t.Errorf("the namespace is %+v", is)
+	if found := r.namespace(t); found == nil || found.UID != theirs.UID {
+		t.Errorf("the namespace is %+v", found)
 	}
 }
 
@@ -371,8 +371,8 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 		if result, err := Churn(ctx, r.Options); err != nil || result.Run != "" {
 			t.Errorf("%s: %+v, %v", verb, result.Tally, err)
 		}
-		if is := r.namespace(t); is != nil {
-			t.Errorf("%s: left %+v", verb, is)
+		if found := r.namespace(t); found != nil {
+			t.Errorf("%s: left %+v", verb, found)
 		}
 	}
 }
@@ -385,8 +385,8 @@ func TestALostAnswerLeavesNothing(t *testing.T) {
 	if _, err := Churn(t.Context(), r.Options); err == nil || !strings.Contains(err.Error(), "create namespace gale") {
 		t.Errorf("got %v", err)
 	}
-	if is := r.namespace(t); is != nil {
-		t.Errorf("left: %+v", is)
+	if found := r.namespace(t); found != nil {
+		t.Errorf("left: %+v", found)
 	}
 }
 
@@ -412,15 +412,15 @@ func TestRemovesDespiteAFailure(t *testing.T) {
 			if _, err := Churn(t.Context(), r.Options); err != nil {
 				t.Errorf("%s at %s: %v", f.Name, verb, err)
 			}
-			if is := r.namespace(t); is != nil {
-				t.Errorf("%s at %s: left %+v", f.Name, verb, is)
+			if found := r.namespace(t); found != nil {
+				t.Errorf("%s at %s: left %+v", f.Name, verb, found)
 			}
 		}
 	}
 }
 
 // patiently retries until ctx ends, and not longer.
-func TestPatienceEnds(t *testing.T) {
+func TestPatientlyEndsWithItsContext(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	down, tries := errors.New("connection refused"), 0
 	err := patiently(ctx, func(context.Context) (bool, error) {
@@ -482,7 +482,7 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 	}
 }
 
-func TestAPlanOfNothing(t *testing.T) {
+func TestInvalidShapes(t *testing.T) {
 	whole := Shape{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1, Ingresses: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
 	for want, change := range map[string]func(*Shape){
 		"--kind is []: it must name some of [rolling-update ":                          func(s *Shape) { s.Kinds = nil },

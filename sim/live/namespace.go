@@ -37,29 +37,29 @@ func survey(ctx context.Context, client kubernetes.Interface, name, touch, run s
 	if touch != "" && touch != name {
 		return ground{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; both must be the same", ErrNotOurs, name, touch)
 	}
-	is, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	found, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return ground{name: name, own: true}, nil
 	}
 	if err != nil {
 		return ground{}, fmt.Errorf("get namespace %s: %w", name, err)
 	}
-	return judge(is, touch, run)
+	return judge(found, touch, run)
 }
 
-func judge(is *corev1.Namespace, touch, run string) (ground, error) {
-	maker, other := is.Labels[MadeByLabel], is.Labels[RunLabel]
+func judge(found *corev1.Namespace, touch, run string) (ground, error) {
+	maker, other := found.Labels[MadeByLabel], found.Labels[RunLabel]
 	switch {
-	case is.DeletionTimestamp != nil || is.Status.Phase == corev1.NamespaceTerminating:
-		return ground{}, fmt.Errorf("%w: %s is being deleted; wait until it is gone, or choose another", ErrNotOurs, is.Name)
+	case found.DeletionTimestamp != nil || found.Status.Phase == corev1.NamespaceTerminating:
+		return ground{}, fmt.Errorf("%w: %s is being deleted; wait until it is gone, or choose another", ErrNotOurs, found.Name)
 	case maker == MadeBy && other == run: // the API created it, but its answer was lost
-		return ground{name: is.Name, uid: is.UID, own: true}, nil
-	case touch == is.Name:
-		return ground{name: is.Name, uid: is.UID}, nil
+		return ground{name: found.Name, uid: found.UID, own: true}, nil
+	case touch == found.Name:
+		return ground{name: found.Name, uid: found.UID}, nil
 	case maker == MadeBy && other != "":
-		return ground{}, fmt.Errorf("%w: %s was created by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, is.Name, other, is.Name)
+		return ground{}, fmt.Errorf("%w: %s was created by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, found.Name, other, found.Name)
 	}
-	return ground{}, fmt.Errorf("%w: %s is there, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s if you mean it", ErrNotOurs, is.Name, is.Name)
+	return ground{}, fmt.Errorf("%w: %s is there, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s if you mean it", ErrNotOurs, found.Name, found.Name)
 }
 
 // claim creates the namespace if it does not exist. If another creates it first, it is theirs.
@@ -90,11 +90,11 @@ func labels(run string) map[string]string {
 func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
 	namespaces, asked := client.CoreV1().Namespaces(), false
 	err := patiently(ctx, func(ctx context.Context) (bool, error) {
-		is, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
+		found, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
 		switch {
-		case apierrors.IsNotFound(err) || err == nil && asked && is.UID != g.uid:
+		case apierrors.IsNotFound(err) || err == nil && asked && found.UID != g.uid:
 			return true, nil
-		case err != nil || is.DeletionTimestamp != nil:
+		case err != nil || found.DeletionTimestamp != nil:
 			return false, err
 		}
 		err = namespaces.Delete(ctx, g.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &g.uid}})

@@ -39,22 +39,22 @@ func (i inventory) add(kind, name string) {
 // collide returns an error for each object that already exists in a namespace. Churn overwrites
 // nothing in a namespace that it did not create.
 func (i inventory) collide(ctx context.Context, client dynamic.Interface, namespace string) error {
-	return i.each(ctx, client, namespace, "", func(kind string, is *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
-		if !i[kind][is.GetName()] {
+	return i.each(ctx, client, namespace, "", func(kind string, found *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
+		if !i[kind][found.GetName()] {
 			return nil
 		}
-		if run := is.GetLabels()[RunLabel]; run != "" {
-			return fmt.Errorf("%s %s/%s was left by run %s: kubectl -n %s delete all,ingress,endpointslice,secret -l %s=%s", kind, namespace, is.GetName(), run, namespace, RunLabel, run)
+		if run := found.GetLabels()[RunLabel]; run != "" {
+			return fmt.Errorf("%s %s/%s was left by run %s: kubectl -n %s delete all,ingress,endpointslice,secret -l %s=%s", kind, namespace, found.GetName(), run, namespace, RunLabel, run)
 		}
-		return fmt.Errorf("%s %s/%s exists and would be overwritten; choose another namespace", kind, namespace, is.GetName())
+		return fmt.Errorf("%s %s/%s exists and would be overwritten; choose another namespace", kind, namespace, found.GetName())
 	})
 }
 
 // remove deletes the objects of a run from a namespace.
 func (i inventory) remove(ctx context.Context, client dynamic.Interface, namespace, run string) error {
-	return i.each(ctx, client, namespace, RunLabel+"="+run, func(_ string, is *unstructured.Unstructured, in dynamic.ResourceInterface) error {
-		uid := is.GetUID()
-		err := in.Delete(ctx, is.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+	return i.each(ctx, client, namespace, RunLabel+"="+run, func(_ string, found *unstructured.Unstructured, in dynamic.ResourceInterface) error {
+		uid := found.GetUID()
+		err := in.Delete(ctx, found.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -63,7 +63,7 @@ func (i inventory) remove(ctx context.Context, client dynamic.Interface, namespa
 }
 
 // each calls do for every existing object of the inventory's kinds, and joins the errors.
-func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace, selector string, do func(kind string, is *unstructured.Unstructured, in dynamic.ResourceInterface) error) error {
+func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace, selector string, do func(kind string, found *unstructured.Unstructured, in dynamic.ResourceInterface) error) error {
 	var failed []error
 	for _, r := range resources {
 		if len(i[r.kind]) == 0 {

@@ -56,8 +56,8 @@ func (s Shape) check() error {
 		{"ingresses", p.Ingresses, p.Ingresses >= 0, "be 0 or more"},
 		{"ingresses", p.Ingresses, p.Ingresses > 0 || !slices.Contains(s.Kinds, scenario.CertificateRotation), "be 1 or more for a " + scenario.CertificateRotation},
 		{"rate", s.Rate, s.Rate <= float64(scenario.MostRate), fmt.Sprintf("be %g at most", float64(scenario.MostRate))},
-		{"rate", s.Rate, scenario.TooManyChanges(scenario.Rate(s.Rate), s.For) == "", fmt.Sprintf("make %d changes at most, and --for is %v", scenario.MostChanges, s.For)},
-		{"services", p.Services, scenario.TooMany(p.Services, p.Pods, 0) == "", fmt.Sprintf("make %d pods at most, and --pods is %d", scenario.MostPods, p.Pods)},
+		{"rate", s.Rate, scenario.TooManyChanges(scenario.Rate(s.Rate), s.For) == "", fmt.Sprintf("give at most %d changes in --for %v", scenario.MostChanges, s.For)},
+		{"services", p.Services, scenario.TooMany(p.Services, p.Pods, 0) == "", fmt.Sprintf("give at most %d pods with --pods %d", scenario.MostPods, p.Pods)},
 		{"ingresses", p.Ingresses, p.Ingresses <= scenario.MostIngresses, fmt.Sprintf("be %d at most", scenario.MostIngresses)},
 		{"for", s.For, math.Round(s.Rate*s.For.Seconds()) >= 1, fmt.Sprintf("be %gs or more for a change at --rate %g", math.Ceil(500/s.Rate)/1000, s.Rate)},
 	} {
@@ -88,7 +88,7 @@ func NewPlan(s Shape) (*Plan, error) {
 		}
 		stream, ok := step.Stream(kind, p.Population, options)
 		if !ok {
-			return nil, fmt.Errorf("there is no kind of churn %q; there are %q", kind, Kinds)
+			return nil, fmt.Errorf("there is no kind of churn %q; the kinds are %q", kind, Kinds)
 		}
 		streams = append(streams, stream)
 	}

@@ -172,7 +172,7 @@ func OfList(list, item *unstructured.Unstructured) {
 func (d document) explain(at Manifest, err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	if found := yamlLine.FindStringSubmatch(text); found != nil {
-		n, _ := strconv.Atoi(found[1]) // digits, by the expression
+		n, _ := strconv.Atoi(found[1]) // cannot fail: the expression matches digits
 		at.Line = d.line + n - 1
 		text = strings.Replace(text, found[0], "", 1)
 	}

@@ -161,7 +161,7 @@ func TestRecord(t *testing.T) {
 }
 
 // Changes that a recording cannot express are counted.
-func TestWhatIsLeftOut(t *testing.T) {
+func TestLeftOut(t *testing.T) {
 	l := newLive(t)
 	ingress := func(path string) *networkingv1.Ingress {
 		return corpus.Ingress{Name: "new", Host: "new.example", Paths: []corpus.Path{{Prefix: path, Service: "svc-001"}}}.Object("demo")

@@ -134,7 +134,7 @@ func (c *checker) expectations(list []Expectation) {
 			c.problems.add(e.Line, "an empty expectation", "write one, such as reloads == 0")
 		} else if c.known.CheckExpression != nil {
 			if err := c.known.CheckExpression(e.Expression); err != nil {
-				c.problems.add(e.Line, words(err), "docs/scenarios.md lists what is measured")
+				c.problems.add(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (c *checker) expectations(list []Expectation) {
 // marked matches the lines in which CEL repeats the source and points into it.
 var marked = regexp.MustCompile(`(?m)^\s*\|.*$`)
 
-// words returns the text of an error, without the source lines that CEL adds below it.
-func words(err error) string {
+// textOf returns the text of an error, without the source lines that CEL adds below it.
+func textOf(err error) string {
 	return strings.Join(strings.Fields(marked.ReplaceAllString(err.Error(), "")), " ")
 }

@@ -48,8 +48,8 @@ func Load(path string, known Known) (*Scenario, error) {
 	return s, s.locate()
 }
 
-// Parse checks a scenario file that has been read already, and leaves its paths as they are. Its
-// errors call the file name.
+// Parse checks a scenario file that has been read already, and leaves its paths as they are. name
+// is the name of the file in errors.
 func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	found := &problems{file: name}
 	documents := split(data, found)

@@ -237,7 +237,7 @@ func TestProblemsAreValues(t *testing.T) {
 	}
 }
 
-func TestLoadOfNoFile(t *testing.T) {
+func TestLoadOfAMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing.yaml")
 	if _, err := scenario.Load(path, known); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want an error with the path", err)

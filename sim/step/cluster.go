@@ -33,7 +33,7 @@ type Cluster struct {
 	services   map[string]*service // by namespace/name
 	late       atomic.Int64        // nanoseconds, see Late
 	delayed    atomic.Int64        // pods that started late
-	struck     map[string]func()   // by name of the fault, heals it if it is still active
+	active     map[string]func()   // heals an active fault, by the fault's name
 }
 
 // service is a service of the population, with its pods as written last.
@@ -45,7 +45,7 @@ type service struct {
 
 // NewCluster returns a Cluster of a population. The objects of the population may be created later.
 func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, population corpus.Population, log *event.Log) *Cluster {
-	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}, struck: map[string]func(){}}
+	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}, active: map[string]func(){}}
 	for _, s := range population.Services {
 		c.services[s.Key()] = &service{Service: s, members: slices.Clone(s.Pods)}
 	}

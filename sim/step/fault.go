@@ -21,7 +21,7 @@ func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 		if c.Victim == nil {
 			return fmt.Errorf("fault %s: %w", s.Fault, fault.ErrNotHere)
 		}
-		if heal := c.struck[s.Fault]; heal != nil {
+		if heal := c.active[s.Fault]; heal != nil {
 			heal()
 		}
 		c.logFault(event.Fault{Name: s.Fault})
@@ -31,7 +31,7 @@ func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 			c.logFault(event.Fault{Name: s.Fault, Healed: true, Struck: &event.Struck{Count: struck, Of: f.Strikes}, Absent: struck == 0 && absent()})
 		})
 		if err == nil {
-			c.struck[s.Fault] = heal
+			c.active[s.Fault] = heal
 			return nil
 		}
 		c.logFault(event.Fault{Name: s.Fault, Failed: true, Absent: absent()})
@@ -45,9 +45,9 @@ func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 
 // Heal ends all active faults. It returns when their healing is in the log.
 func (c *Cluster) Heal() {
-	for name, heal := range c.struck {
+	for name, heal := range c.active {
 		heal()
-		delete(c.struck, name)
+		delete(c.active, name)
 	}
 }
 

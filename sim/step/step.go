@@ -20,11 +20,11 @@ type Beat struct {
 	Do func(context.Context, *Cluster) error
 }
 
-// kinds are the kinds of step. asked reports whether a step is of the kind. beats returns the beats
+// kinds are the kinds of step. matches reports whether a step is of the kind. beats returns the beats
 // of a step and the number after its last change; next is the number of its first change.
 var kinds = []struct {
-	asked func(scenario.Step) bool
-	beats func(s scenario.Step, in setting, next int) ([]Beat, int)
+	matches func(scenario.Step) bool
+	beats   func(s scenario.Step, in setting, next int) ([]Beat, int)
 }{
 	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churned},
 	{func(s scenario.Step) bool { return s.Churn == scenario.Recorded }, recorded},
@@ -52,7 +52,7 @@ func Beats(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Beat, error
 	for _, step := range s.Timeline {
 		performed := false
 		for _, kind := range kinds {
-			if kind.asked(step) {
+			if kind.matches(step) {
 				var beats []Beat
 				beats, next = kind.beats(step, in, next)
 				all = append(all, beats...)

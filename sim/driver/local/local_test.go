@@ -101,7 +101,7 @@ func TestAControllerWithoutARootIsRefused(t *testing.T) {
 }
 
 // The end of a controller is detected even if a child that it left behind keeps its output open.
-func TestALeftChildDelaysNothing(t *testing.T) {
+func TestALeftChildDoesNotDelayTheEnd(t *testing.T) {
 	s := subject.Subject{Name: "fork", Controller: script(t, "sleep 1000 & echo $! >&2\nkill -9 $$")}
 	dir := t.TempDir()
 	log := event.NewLog(&strings.Builder{}, time.Now())

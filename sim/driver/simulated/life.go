@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// life is one run of the controller, from its start to its end.
+// life is one process of the controller, from its start to its end.
 type life struct {
 	controller Controller
 	died       chan struct{}
