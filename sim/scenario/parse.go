@@ -107,7 +107,7 @@ func split(data []byte, found *problems) []*yaml.Node {
 // readSpec decodes and checks the first document; manifests are the others.
 func readSpec(s *Scenario, data []byte, at place, manifests []*yaml.Node, known Known, found *problems) {
 	if kind, version := at.text("kind"), at.text("apiVersion"); kind != Kind || version != APIVersion {
-		found.add(at.line(), fmt.Sprintf("the first document has kind %q and apiVersion %q", kind, version), "start it with "+heading)
+		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
 		return
 	}
 	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond}}
