@@ -86,8 +86,7 @@ type Change struct {
 	See         *See         `json:"see,omitempty"` // response of Host that shows that the change is live; nil if Added and Removed show it
 }
 
-// Certificate is the certificate of a host, by its serial number in lower-case
-// hexadecimal.
+// Certificate identifies a certificate of a host by its serial number, in lower-case hexadecimal.
 type Certificate struct {
 	Host   string `json:"host"`
 	Serial string `json:"serial"`
@@ -144,7 +143,7 @@ type Cause string
 
 // The causes. A failed request has exactly one. Unknown is a bug of the harness.
 const (
-	IdleClose  Cause = "idle-close"    // a reused connection was closed by FIN before any byte of the response
+	IdleClose  Cause = "idle-close"    // a reused connection was closed by FIN, without any byte of a response
 	Reset      Cause = "reset"         // RST while the request was in flight
 	Refused    Cause = "refused"       // nothing listened
 	EOF        Cause = "eof"           // a new connection was closed before the response began

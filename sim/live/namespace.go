@@ -70,7 +70,7 @@ func (g *ground) claim(ctx context.Context, client kubernetes.Interface, run str
 	made, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.name, Labels: labels(run)}}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		if *g, err = survey(ctx, client, g.name, "", run); err == nil && g.uid == "" {
-			err = fmt.Errorf("%w: %s was created and deleted by another at the same time", ErrNotOurs, g.name)
+			err = fmt.Errorf("%w: %s was created by another and deleted again in the meantime", ErrNotOurs, g.name)
 		}
 		return err
 	}
