@@ -9,14 +9,13 @@ import (
 
 // Issue is a new certificate for the host of an ingress.
 type Issue struct {
-	At      time.Duration // since the beginning of the timeline
+	At      time.Duration // from the beginning of the timeline
 	Ingress corpus.Ingress
-	Number  int // of the certificates of this host; the population's is 1
+	Number  int // of the certificate among those of the host; the population's is 1
 }
 
-// CertificateRotation gives one host after another a new certificate, in a
-// seeded order, each host once before any comes again. The times are as those
-// of RollingUpdate.
+// CertificateRotation returns new certificates for one host after another. The hosts take turns in
+// a seeded order: each comes once before any comes again. The times are chosen as in RollingUpdate.
 func CertificateRotation(p corpus.Population, o Options) []Issue {
 	if len(p.Ingresses) == 0 {
 		return nil

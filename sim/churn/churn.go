@@ -1,7 +1,6 @@
-// Package churn makes streams of changes over a population. It stands between
-// the churn that a scenario asks for and the executor that writes it to the API
-// server. Its one rule: a stream is complete before a run begins, made from a
-// seed or read from a file, so that every subject and every replay gets the
+// Package churn generates streams of changes over a population. It turns the churn in a scenario
+// into changes that package step writes to the API server. Its one rule: a stream comes from a seed
+// or a file and is complete before a run begins, so that every subject and every replay gets the
 // same changes at the same times.
 package churn
 
@@ -14,44 +13,44 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Change is one write: of an EndpointSlice, where pods come into a service or
-// leave it; of an Ingress, where a host is new; of an object as it is.
+// Change is one of: pods that join or leave a service (a write of its EndpointSlices), a new host
+// (a write of an Ingress), or an object that is written again without a relevant change.
 type Change struct {
 	ID      int           `json:"id"`               // from 1, unique in the stream
-	At      time.Duration `json:"at"`               // since the beginning of the timeline, or of the round; nanoseconds in a file
-	Service string        `json:"service"`          // namespace/name: whose pods change, or answer at a new host
-	Add     []string      `json:"add,omitempty"`    // the pods that come, without their namespace
-	Remove  []string      `json:"remove,omitempty"` // the pods that leave, without their namespace
-	Host    string        `json:"host,omitempty"`   // that is new
-	Touch   Touched       `json:"touch,omitempty"`  // what is written again, without a change that matters
+	At      time.Duration `json:"at"`               // from the beginning of the timeline, or of the round; nanoseconds in a file
+	Service string        `json:"service"`          // namespace/name of the service whose pods change, or answer for a new host
+	Add     []string      `json:"add,omitempty"`    // joining pods, without their namespace
+	Remove  []string      `json:"remove,omitempty"` // leaving pods, without their namespace
+	Host    string        `json:"host,omitempty"`   // the new host
+	Touch   Touched       `json:"touch,omitempty"`  // the object to write again, without a relevant change
 }
 
-// Touched is an object of a service that is written again.
+// Touched names an object of a service that is written again.
 type Touched string
 
-// What can be touched.
+// The values of Touched.
 const (
-	Slice   Touched = "slice"   // its EndpointSlice, the endpoints in another order
+	Slice   Touched = "slice"   // its EndpointSlice, with the endpoints in another order
 	Labels  Touched = "labels"  // the Service itself, with another label
-	Ingress Touched = "ingress" // an ingress that routes to it, with another annotation that nobody reads
+	Ingress Touched = "ingress" // an ingress that routes to it, with another unused annotation
 )
 
-// Stream is a list of changes in the order of their times.
+// Stream is a list of changes, sorted by time.
 type Stream struct {
-	Length  time.Duration // of the timeline that the changes lie on; no change is later
+	Length  time.Duration // of the timeline; no change is later
 	Changes []Change
 }
 
-// Options say how much churn there is, and when.
+// Options set the amount and the time of a churn.
 type Options struct {
 	Seed  uint64
-	Rate  float64 // changes a second
+	Rate  float64 // changes per second
 	For   time.Duration
 	Start time.Duration // on the timeline
 }
 
-// The streams of chance that a seed gives: each its own, so that the times of a
-// stream do not depend on which services it rolls.
+// The random streams of a seed. Each use has its own stream, so that, for example, the times of the
+// changes do not depend on the services that change.
 const (
 	orderStream = iota + 1
 	timeStream
@@ -62,11 +61,10 @@ const (
 	touchStream
 )
 
-// RollingUpdate replaces the pods of one service after another, as a Deployment
-// with maxSurge 1 does. Services come in a seeded order, each once before any
-// comes again. There are exactly Rate times For changes: time is cut into as
-// many equal slots, and each change lies somewhere in its slot. The stream is
-// empty where the population has no pods.
+// RollingUpdate replaces the pods of one service after another, like a Deployment with maxSurge 1.
+// The services take turns in a seeded order: each comes once before any comes again. There are Rate
+// × For changes, rounded to a whole number. The time is divided into that many equal slots, and
+// each change has a random time in its slot. The stream is empty if the population has no pods.
 func RollingUpdate(p corpus.Population, o Options) Stream {
 	s := Stream{Length: o.Start + o.For}
 	roll := newRoll(p, o.Seed)
@@ -81,7 +79,7 @@ func RollingUpdate(p corpus.Population, o Options) Stream {
 	return s
 }
 
-// times are the moments of the changes.
+// times returns the times of the changes.
 func times(o Options) []time.Duration {
 	chance := rand.New(rand.NewPCG(o.Seed, timeStream))
 	count := int(math.Round(o.Rate * o.For.Seconds()))
@@ -96,13 +94,13 @@ func times(o Options) []time.Duration {
 	return at
 }
 
-// roll is how far a rolling update of all services has come.
+// roll is the progress of a rolling update of all services.
 type roll struct {
-	services []corpus.Service // with pods; their Pods are the members of the moment
+	services []corpus.Service // those with pods; Pods has the current members
 	names    *corpus.Names
 	chance   *rand.Rand
-	order    []int // of services, those still to come in this turn
-	old      []string
+	order    []int    // the services left in this turn; the first is being updated
+	old      []string // the pods of that service that are still to be replaced
 }
 
 func newRoll(p corpus.Population, seed uint64) *roll {
@@ -119,7 +117,8 @@ func newRoll(p corpus.Population, seed uint64) *roll {
 	return r
 }
 
-// next replaces one pod: of the service begun, or else of the next one.
+// next replaces one pod, of the service that is being updated or, if that is complete, of the next
+// one.
 func (r *roll) next() Change {
 	if len(r.old) == 0 {
 		if len(r.order) > 0 {
@@ -137,9 +136,9 @@ func (r *roll) next() Change {
 	return Change{Service: service.Key(), Add: []string{coming}, Remove: []string{leaving}}
 }
 
-// Rounds deals the stream out over n rounds of the same length, in the order of
-// time. The times in each are since the round's beginning; the IDs stay. Set
-// Length first where the timeline goes on after the stream.
+// Rounds splits the stream into n rounds of equal length, in order of time. The times in a round
+// count from its beginning; the IDs stay. If the timeline continues after the stream, set Length
+// first.
 func (s Stream) Rounds(n int) []Stream {
 	rounds := make([]Stream, n)
 	begin := func(round int) time.Duration {

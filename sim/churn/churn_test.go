@@ -17,8 +17,8 @@ func population(services, pods int) corpus.Population {
 	return corpus.Generate(corpus.Shape{Namespace: "demo", Services: services, Pods: pods, Ingresses: services, Seed: 1})
 }
 
-// shapes are populations and churns of many proportions: less than one roll,
-// several turns over all services, one pod a service, many changes at once.
+// shapes are populations and churns of many proportions: less than one roll, several turns over all
+// services, one pod per service, many changes at once.
 var shapes = []struct {
 	services, pods int
 	options        churn.Options
@@ -59,7 +59,7 @@ func TestPopulationIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestEvenly: exactly as many changes as asked for, one in each slot of time.
+// TestEvenly checks that there are as many changes as requested, one in each time slot.
 func TestEvenly(t *testing.T) {
 	eachShape(t, func(t *testing.T, _ corpus.Population, o churn.Options, s churn.Stream) {
 		want := int(o.Rate*o.For.Seconds() + 0.5)
@@ -79,12 +79,12 @@ func TestEvenly(t *testing.T) {
 			offsets[c.At-o.Start-time.Duration(float64(i)*slot*1e9)] = true
 		}
 		if len(s.Changes) > 10 && len(offsets) < len(s.Changes)/2 {
-			t.Errorf("%d changes lie in only %d places of their slots: no jitter", len(s.Changes), len(offsets))
+			t.Errorf("%d changes have only %d different offsets in their slots: no jitter", len(s.Changes), len(offsets))
 		}
 	})
 }
 
-// TestMembership follows who is in each service.
+// TestMembership tracks the pods of each service.
 func TestMembership(t *testing.T) {
 	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
 		members, seen := map[string][]string{}, map[string]bool{}
@@ -101,7 +101,7 @@ func TestMembership(t *testing.T) {
 				t.Fatalf("change %d removes %s, which is not in %s", c.ID, c.Remove[0], c.Service)
 			}
 			if seen[c.Add[0]] {
-				t.Fatalf("change %d adds %s, which has been there before", c.ID, c.Add[0])
+				t.Fatalf("change %d adds %s, a name used before", c.ID, c.Add[0])
 			}
 			seen[c.Add[0]] = true
 			now[i] = c.Add[0]
@@ -109,8 +109,8 @@ func TestMembership(t *testing.T) {
 	})
 }
 
-// TestOneAfterAnother: a roll begun is carried on until every pod that the
-// service had is gone, and no service rolls again before all others have.
+// TestOneAfterAnother checks that a roll continues until all old pods of its service are gone, and
+// that no service rolls again before all others have rolled.
 func TestOneAfterAnother(t *testing.T) {
 	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
 		pods := len(p.Services[0].Pods)

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Two pods a second are replaced, for two seconds.
+// This replaces two pods per second, for two seconds.
 func ExampleRollingUpdate() {
 	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 3, Ingresses: 2, Seed: 1})
 	stream := churn.RollingUpdate(population, churn.Options{Seed: 1, Rate: 2, For: 2 * time.Second})

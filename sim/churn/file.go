@@ -14,18 +14,18 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// Schema names the version of the file format: a line that is a header, then a
-// line for each change, all JSON.
+// Schema names the version of the file format. A file has a header line and one line per change,
+// all in JSON.
 const Schema = "windtunnel.dev/recording/v1"
 
-// Recording is a population and what happened to it.
+// Recording is a population and its changes.
 type Recording struct {
 	Population corpus.Population
 	Stream
-	Left map[string]int // what happened and is not in it, by what it was
+	Left map[string]int // counts of what was left out, by its description
 }
 
-// longest is the longest line that Read takes, in bytes: the population is one.
+// longest is the maximum length of a line for Read, in bytes. The whole population is on one line.
 const longest = 256 << 20
 
 type header struct {
@@ -36,7 +36,7 @@ type header struct {
 	Population corpus.Population `json:"population"`
 }
 
-// Write writes a recording, for Read to read.
+// Write writes a recording in the format of Read.
 func Write(w io.Writer, r Recording) error {
 	buffered := bufio.NewWriter(w)
 	encoder := json.NewEncoder(buffered)
@@ -54,15 +54,15 @@ func Write(w io.Writer, r Recording) error {
 	return nil
 }
 
-// Read returns what Write wrote. It refuses a file that was cut
-// short, and one whose changes are not in order; errors name the line.
+// Read reads a recording. It returns an error if the file is cut short, or if its changes are not
+// in order or do not fit the population. Errors give the line.
 func Read(r io.Reader) (Recording, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longest)
 	var read reader
 	for lines.Scan() {
 		read.line++
-		if err := read.take(lines.Bytes()); err != nil {
+		if err := read.add(lines.Bytes()); err != nil {
 			return Recording{}, fmt.Errorf("read recording: line %d: %w", read.line, err)
 		}
 	}
@@ -73,21 +73,22 @@ func Read(r io.Reader) (Recording, error) {
 		return Recording{}, errors.New("read recording: line 1: the file is empty; a recording starts with a header")
 	}
 	if len(read.Changes) != read.changes {
-		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %s, its header says %d; record it again",
+		return Recording{}, fmt.Errorf("read recording: line %d: the file ends after %s, but its header gives %d; record it again",
 			read.line, plural.Of(len(read.Changes), "change"), read.changes)
 	}
 	return read.Recording, nil
 }
 
-// reader is how far a file has been read.
+// reader is the progress of reading a file.
 type reader struct {
 	Recording
 	line    int
-	changes int                        // that the header promises
-	members map[string]map[string]bool // pods by service, as of the last change
+	changes int                        // number of changes according to the header
+	members map[string]map[string]bool // pods by service, after the last change
 }
 
-func (r *reader) take(data []byte) error {
+// add reads a line.
+func (r *reader) add(data []byte) error {
 	if r.line == 1 {
 		return r.head(data)
 	}
@@ -111,7 +112,7 @@ func (r *reader) head(data []byte) error {
 		return err
 	}
 	if head.Schema != Schema {
-		return fmt.Errorf("schema %q; this version reads %s", head.Schema, Schema)
+		return fmt.Errorf("schema %q; this version only reads %s", head.Schema, Schema)
 	}
 	if head.Length < 0 {
 		return fmt.Errorf("length %v is below zero", head.Length)
@@ -130,7 +131,7 @@ func (r *reader) head(data []byte) error {
 	return nil
 }
 
-// decode reads one JSON value that fills a line.
+// decode decodes a line that has exactly one JSON value.
 func decode(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -138,12 +139,12 @@ func decode(data []byte, into any) error {
 		return err
 	}
 	if decoder.More() {
-		return errors.New("more than one value; write one a line")
+		return errors.New("more than one value; write one per line")
 	}
 	return nil
 }
 
-// follows says why a change cannot be the stream's next.
+// follows returns an error if a change is not valid as the next one of the stream.
 func (s Stream) follows(c Change) error {
 	last := Change{}
 	if len(s.Changes) > 0 {
@@ -151,9 +152,9 @@ func (s Stream) follows(c Change) error {
 	}
 	switch {
 	case c.ID <= last.ID:
-		return fmt.Errorf("change %d after change %d; IDs start at 1 and rise", c.ID, last.ID)
+		return fmt.Errorf("change %d after change %d; IDs start at 1 and increase", c.ID, last.ID)
 	case c.At < last.At:
-		return fmt.Errorf("change %d at %v, before the one above it; sort them by time", c.ID, c.At)
+		return fmt.Errorf("change %d at %v, before the previous one; sort them by time", c.ID, c.At)
 	case c.At > s.Length:
 		return fmt.Errorf("change %d at %v, after the end of the stream at %v", c.ID, c.At, s.Length)
 	case c.Service == "":
@@ -169,8 +170,8 @@ func (s Stream) follows(c Change) error {
 	return nil
 }
 
-// fits says why a change cannot happen to what the population has become, and
-// lets it happen.
+// fits applies a change to the current members of its service. It returns an error if it does not
+// fit them.
 func (r *reader) fits(c Change) error {
 	members := r.members[c.Service]
 	if members == nil {
@@ -178,13 +179,13 @@ func (r *reader) fits(c Change) error {
 	}
 	for _, pod := range c.Remove {
 		if !members[pod] {
-			return fmt.Errorf("change %d removes %s, which %s has not", c.ID, pod, c.Service)
+			return fmt.Errorf("change %d removes %s, which %s does not have", c.ID, pod, c.Service)
 		}
 		delete(members, pod)
 	}
 	for _, pod := range c.Add {
 		if members[pod] || slices.Contains(c.Remove, pod) {
-			return fmt.Errorf("change %d adds %s, which %s has", c.ID, pod, c.Service)
+			return fmt.Errorf("change %d adds %s, which %s already has", c.ID, pod, c.Service)
 		}
 		members[pod] = true
 	}

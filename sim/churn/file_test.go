@@ -31,8 +31,7 @@ func TestRecordAndReplay(t *testing.T) {
 	})
 }
 
-// TestStaysTheSame guards the promise that a seed gives the same changes in
-// every version of Windtunnel.
+// TestStaysTheSame checks that a seed gives the same changes in every version of Windtunnel.
 func TestStaysTheSame(t *testing.T) {
 	var file bytes.Buffer
 	p := population(4, 2)
@@ -52,7 +51,7 @@ func TestBadFiles(t *testing.T) {
 		{"not JSON", head + first + "no\n", "line 3: invalid character"},
 		{"unknown field", head + `{"id":1,"pod":"a"}`, `line 2: json: unknown field "pod"`},
 		{"two values", head + strings.TrimSpace(first) + first, "line 2: more than one value"},
-		{"cut short", head + first, "line 2: the file ends after 1 change, its header says 2"},
+		{"cut short", head + first, "line 2: the file ends after 1 change, but its header gives 2"},
 		{"cut in a line", head + first + first[:20], "line 3: unexpected EOF"},
 		{"no ID", head + `{"at":5,"service":"demo/a","add":["a-2"],"remove":["a-1"]}`, "line 2: change 0 after change 0"},
 		{"same ID", head + first + first, "line 3: change 1 after change 1"},
@@ -61,10 +60,10 @@ func TestBadFiles(t *testing.T) {
 		{"no service", head + `{"id":1,"at":5,"add":["a-2"],"remove":["a-1"]}`, "line 2: change 1 without a service"},
 		{"nothing", head + `{"id":1,"at":5,"service":"demo/a"}`, "line 2: change 1 does 0 things"},
 		{"two things", head + `{"id":1,"at":5,"service":"demo/a","add":["a-2"],"host":"a"}`, "line 2: change 1 does 2 things"},
-		{"the same pod", head + `{"id":1,"at":5,"service":"demo/a","add":["a-1"],"remove":["a-1"]}`, `line 2: change 1 adds a-1, which demo/a has`},
+		{"the same pod", head + `{"id":1,"at":5,"service":"demo/a","add":["a-1"],"remove":["a-1"]}`, `line 2: change 1 adds a-1, which demo/a already has`},
 		{"a pod without a name", head + `{"id":1,"at":5,"service":"demo/a","add":[""]}`, `line 2: change 1 has a pod without a name`},
-		{"a pod that is there", head + `{"id":1,"at":5,"service":"demo/a","add":["a-1"]}`, `line 2: change 1 adds a-1, which demo/a has`},
-		{"a pod that has gone", head + first + `{"id":2,"at":5,"service":"demo/a","remove":["a-1"]}`, `line 3: change 2 removes a-1, which demo/a has not`},
+		{"an existing pod", head + `{"id":1,"at":5,"service":"demo/a","add":["a-1"]}`, `line 2: change 1 adds a-1, which demo/a already has`},
+		{"a removed pod", head + first + `{"id":2,"at":5,"service":"demo/a","remove":["a-1"]}`, `line 3: change 2 removes a-1, which demo/a does not have`},
 		{"another service", head + `{"id":1,"at":5,"service":"demo/b","host":"b"}`, `line 2: change 1 is of demo/b, which is not in the population`},
 		{"a service twice", strings.Replace(head, `"services":[`, `"services":[{"namespace":"demo","name":"a"},`, 1), "line 1: service demo/a is in the population twice"},
 		{"touches nothing", head + `{"id":1,"at":5,"service":"demo/a","touch":"pod"}`, `line 2: change 1 touches "pod"`},
@@ -81,7 +80,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever is accepted can be recorded and read again to the same.
+// FuzzRead checks that Write and Read turn an accepted recording into the same recording.
 func FuzzRead(f *testing.F) {
 	var file bytes.Buffer
 	p := population(2, 2)

@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// ScaleOut adds a pod to one service after another, as an autoscaler does.
-// Services come in a seeded order, each once before any comes again.
+// ScaleOut adds a pod to one service after another, like an autoscaler. The services take turns in
+// a seeded order: each comes once before any comes again.
 func ScaleOut(p corpus.Population, o Options) Stream {
 	chance := rand.New(rand.NewPCG(o.Seed, scaleStream))
 	var taken []string
@@ -21,9 +21,9 @@ func ScaleOut(p corpus.Population, o Options) Stream {
 	return each(p, o, chance, func(c *Change, service corpus.Service) { c.Add = []string{names.Pod(service.Name)} })
 }
 
-// NewHosts creates an ingress for a new host a change, new-1.NAMESPACE.example and
-// so on, each to a service of the population, in a seeded order: to those without
-// an ingress if there are such.
+// NewHosts creates an ingress for a new host in each change: new-1.NAMESPACE.example and so on.
+// Each routes to a service of the population, in a seeded order. If there are services without an
+// ingress, it uses only those.
 func NewHosts(p corpus.Population, o Options) Stream {
 	chance := rand.New(rand.NewPCG(o.Seed, hostStream))
 	routed := p.Routed()
@@ -34,9 +34,9 @@ func NewHosts(p corpus.Population, o Options) Stream {
 	return each(p, o, chance, func(c *Change, _ corpus.Service) { c.Host = fmt.Sprintf("new-%d.%s.example", c.ID, p.Namespace) })
 }
 
-// Touch writes objects again without a change that matters: slices with their
-// endpoints in another order, services with other labels, ingresses with other
-// annotations. A controller that reloads for one of them reloads needlessly.
+// Touch writes objects again without a relevant change: slices with their endpoints in another
+// order, services with other labels, ingresses with other annotations. A controller that reloads
+// because of one of them reloads needlessly.
 func Touch(p corpus.Population, o Options) Stream {
 	chance := rand.New(rand.NewPCG(o.Seed, touchStream))
 	routed := p.Routed()
@@ -49,8 +49,8 @@ func Touch(p corpus.Population, o Options) Stream {
 	})
 }
 
-// each makes the stream of as many changes as there are times, over the services
-// in turns of a seeded order.
+// each returns a stream with a change for each time. The services with pods take turns in a seeded
+// order; fill completes each change.
 func each(p corpus.Population, o Options, chance *rand.Rand, fill func(*Change, corpus.Service)) Stream {
 	s := Stream{Length: o.Start + o.For}
 	services := slices.DeleteFunc(slices.Clone(p.Services), func(s corpus.Service) bool { return len(s.Pods) == 0 })
@@ -71,8 +71,8 @@ func each(p corpus.Population, o Options, chance *rand.Rand, fill func(*Change, 
 	return s
 }
 
-// Merge is one stream of the changes of several, numbered anew in the order of
-// their times. Those of one moment are in the order of the streams.
+// Merge merges several streams into one and renumbers the changes by time. Changes with the same
+// time are in the order of the streams.
 func Merge(streams ...Stream) Stream {
 	var all Stream
 	for _, s := range streams {

@@ -17,8 +17,8 @@ var kinds = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	"rolling-update": churn.RollingUpdate, "scale-out": churn.ScaleOut, "new-hosts": churn.NewHosts, "touch": churn.Touch,
 }
 
-// What holds of every kind: as many changes as asked for, over all services in
-// turns, from the seed alone, and readable again.
+// Every kind gives as many changes as requested, over all services in turns, depends on the seed
+// alone, and can be written and read again.
 func TestEveryKind(t *testing.T) {
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEveryKind(t *testing.T) {
 				t.Errorf("-written +read:\n%s", diff)
 			}
 			if none := make(corpus.Population{}, o); len(none.Changes) > 0 {
-				t.Errorf("changes of nothing: %+v", none.Changes)
+				t.Errorf("changes of an empty population: %+v", none.Changes)
 			}
 		})
 	}
@@ -64,29 +64,29 @@ func TestEveryKind(t *testing.T) {
 
 func TestNewPodsAndHostsAreNew(t *testing.T) {
 	p := population(3, 2)
-	there := map[string]bool{}
+	used := map[string]bool{}
 	for _, service := range p.Services {
 		for _, pod := range service.Pods {
-			there[pod] = true
+			used[pod] = true
 		}
 	}
 	for _, target := range p.Targets() {
-		there[target.Host] = true
+		used[target.Host] = true
 	}
 	o := churn.Options{Seed: 1, Rate: 10, For: 10 * time.Second}
 	for _, s := range []churn.Stream{churn.ScaleOut(p, o), churn.NewHosts(p, o)} {
 		for _, c := range s.Changes {
 			for _, name := range append(slices.Clone(c.Add), c.Host) {
-				if name != "" && there[name] {
-					t.Errorf("%s is there already", name)
+				if name != "" && used[name] {
+					t.Errorf("%s is not new", name)
 				}
-				there[name] = true
+				used[name] = true
 			}
 		}
 	}
 }
 
-// A service that no ingress routes to is new to nginx with its host.
+// New hosts prefer services without an ingress, because these are new to nginx as well.
 func TestNewHostsGoToServicesWithoutOne(t *testing.T) {
 	p := population(6, 1)
 	p.Ingresses = p.Ingresses[:2]
@@ -97,7 +97,7 @@ func TestNewHostsGoToServicesWithoutOne(t *testing.T) {
 	}
 }
 
-// Only what is there can be touched, and all that can be is.
+// Touch uses all kinds of objects, but only those that exist.
 func TestTouch(t *testing.T) {
 	p := population(3, 2)
 	p.Ingresses = p.Ingresses[:1]

@@ -1,6 +1,6 @@
-// Package cluster writes objects to a Kubernetes API server, simulated or
-// real. It stands between the steps of a scenario and the API. Its one rule:
-// it knows no kind of object; the server's discovery tells it what it needs.
+// Package cluster writes objects to a Kubernetes API server, simulated or real, for the steps of a
+// scenario. Its one rule: it has no code for particular kinds of objects; it looks them up through
+// the server's discovery.
 package cluster
 
 import (
@@ -25,14 +25,13 @@ import (
 type Client struct {
 	dynamic dynamic.Interface
 	mapper  meta.RESTMapper
-	labels  map[string]string // on all that it writes
+	labels  map[string]string // added to all objects that it writes
 }
 
-// New asks the server which resources it serves.
+// New returns a client. It asks the server which resources it serves.
 func New(config *rest.Config) (*Client, error) {
-	// The rate of the writes is the scenario's business.
 	config = rest.CopyConfig(config)
-	config.QPS = -1
+	config.QPS = -1 // no client-side limit; the scenario sets the rate of the writes
 	writer, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -48,15 +47,15 @@ func New(config *rest.Config) (*Client, error) {
 	return &Client{dynamic: writer, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
 }
 
-// Labelled returns a client that puts these labels on all that it writes, beside
-// those that are there.
+// Labelled returns a client that adds these labels to all objects that it writes. Other labels of
+// the objects stay.
 func (c *Client) Labelled(labels map[string]string) *Client {
 	labelled := *c
 	labelled.labels = labels
 	return &labelled
 }
 
-// ours is a copy of the object with the client's labels.
+// ours returns a copy of the object with the client's labels.
 func (c *Client) ours(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	if len(c.labels) > 0 {
@@ -70,8 +69,8 @@ func (c *Client) ours(object *unstructured.Unstructured) *unstructured.Unstructu
 	return object
 }
 
-// Object turns a typed object into what a Client writes, kind and version
-// filled in from client-go's scheme.
+// Object converts a typed object for a Client. It sets the kind and version from client-go's
+// scheme.
 func Object(typed runtime.Object) (*unstructured.Unstructured, error) {
 	kinds, _, err := scheme.Scheme.ObjectKinds(typed)
 	if err != nil {
@@ -86,8 +85,8 @@ func Object(typed runtime.Object) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// Put creates the object or, when it exists, replaces it whatever its version.
-// It returns the resourceVersion of the write.
+// Put creates the object or, if it exists, replaces it regardless of its version. It returns the
+// resourceVersion of the write.
 func (c *Client) Put(ctx context.Context, object *unstructured.Unstructured) (string, error) {
 	resource, err := c.resource(object)
 	if err != nil {
@@ -105,7 +104,7 @@ func (c *Client) Put(ctx context.Context, object *unstructured.Unstructured) (st
 	return written.GetResourceVersion(), nil
 }
 
-// Delete deletes the object. One that is not there is an error.
+// Delete deletes the object. It returns an error if the object does not exist.
 func (c *Client) Delete(ctx context.Context, object *unstructured.Unstructured) error {
 	resource, err := c.resource(object)
 	if err != nil {
@@ -117,8 +116,8 @@ func (c *Client) Delete(ctx context.Context, object *unstructured.Unstructured) 
 	return nil
 }
 
-// CreateAll creates many objects: namespaces first, the others at once, a few
-// at a time. It stops at the first error.
+// CreateAll creates many objects: first the namespaces, then all others, up to 8 at the same time.
+// It stops at the first error.
 func (c *Client) CreateAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, first := range []bool{true, false} {
 		group, ctx := errgroup.WithContext(ctx)
@@ -163,8 +162,7 @@ func (c *Client) resource(object *unstructured.Unstructured) (dynamic.ResourceIn
 	return c.dynamic.Resource(mapping.Resource).Namespace(namespace), nil
 }
 
-// Name is how messages and the event log name an object: kind, then
-// namespace/name.
+// Name returns the name of an object in messages and the event log: its kind, then namespace/name.
 func Name(object *unstructured.Unstructured) string {
 	if namespace := object.GetNamespace(); namespace != "" {
 		return object.GetKind() + " " + namespace + "/" + object.GetName()

@@ -55,11 +55,11 @@ func TestPutCreatesThenReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Data["key"] != "2" || got.ResourceVersion != second || first == second {
-		t.Errorf("it holds %v at %s; the writes were at %s and %s", got.Data, got.ResourceVersion, first, second)
+		t.Errorf("it has %v at version %s; the writes gave %s and %s", got.Data, got.ResourceVersion, first, second)
 	}
 }
 
-func TestNamespacesComeBeforeWhatIsInThem(t *testing.T) {
+func TestNamespacesAreCreatedFirst(t *testing.T) {
 	client, look := start(t)
 	namespace, err := cluster.Object(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo"}})
 	if err != nil {
@@ -88,7 +88,7 @@ func TestErrorsNameTheObject(t *testing.T) {
 		"creating ConfigMap nowhere/a":   client.CreateAll(t.Context(), []*unstructured.Unstructured{configMap(t, "nowhere", "a", "1")}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
+			t.Errorf("error %v does not contain %q", err, want)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// Load creates an object as it was in some cluster: without what that cluster's
-// server chose, and with its status. Fields that its kind does not have are an error.
+// Load creates an object from a dump of another cluster, including its status, but without the
+// metadata that the other server set. Fields that its kind does not have are an error.
 func (c *Client) Load(ctx context.Context, object *unstructured.Unstructured) error {
 	resource, err := c.resource(object)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// Every host has a certificate that is for it, whose serial is the one that is
-// told, and which the same shape makes again bit for bit.
+// Every host has its own certificate, with the serial number that Serial returns. The same shape
+// gives the same certificates, bit for bit.
 func TestCertificates(t *testing.T) {
 	p := Generate(Shape{Namespace: "demo", Services: 3, Pods: 1, Ingresses: 5, TLS: true, Annotations: map[string]string{"a": "b"}})
 	serials := map[string]bool{}
@@ -27,11 +27,11 @@ func TestCertificates(t *testing.T) {
 			}
 			serial := pair.Leaf.SerialNumber.Text(16)
 			if serial != Serial(ingress.Host, issue) || serials[serial] {
-				t.Errorf("%s, issue %d: serial %s, told is %s", ingress.Host, issue, serial, Serial(ingress.Host, issue))
+				t.Errorf("%s, issue %d: serial %s, want %s, once", ingress.Host, issue, serial, Serial(ingress.Host, issue))
 			}
 			serials[serial] = true
 			if again := p.Secret(ingress, issue); !bytes.Equal(again.Data[corev1.TLSCertKey], secret.Data[corev1.TLSCertKey]) {
-				t.Error("made again, the certificate is another")
+				t.Error("a second call gave another certificate")
 			}
 		}
 	}

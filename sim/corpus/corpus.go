@@ -1,7 +1,6 @@
-// Package corpus makes populations: services, their pods, and the ingresses
-// that route to them. It stands between the shape that a scenario asks for and
-// the API server and simulated pods that are filled with it. Its one rule: the
-// same shape gives the same population, bit for bit.
+// Package corpus generates populations: services, their pods, and the ingresses that route to them.
+// It turns the shape in a scenario into objects for the API server and names for simulated pods.
+// Its one rule: the same shape gives the same population, bit for bit.
 package corpus
 
 import (
@@ -10,47 +9,47 @@ import (
 	"strconv"
 )
 
-// DefaultPort is the port that pods listen on unless a shape says otherwise.
+// DefaultPort is the default port of pods.
 const DefaultPort = 8080
 
-// Shape is what a population is like.
+// Shape has the parameters of a population.
 type Shape struct {
 	Namespace string
 	Services  int
-	Pods      int // of each service
-	Ingresses int // dealt out over the services
+	Pods      int // per service
+	Ingresses int // distributed over the services
 	Seed      uint64
-	Port      int32 // that pods listen on; 0: DefaultPort
-	// TLS gives each ingress a certificate of its own for its host.
+	Port      int32 // that pods listen on; 0 means DefaultPort
+	// TLS gives each ingress its own certificate for its host.
 	TLS bool
-	// StreamPort is that at which pods answer over TCP and UDP themselves; 0: none do.
+	// StreamPort is the port on which pods answer over plain TCP and UDP; 0 means none.
 	StreamPort int32
-	// Annotations are on each ingress.
+	// Annotations are the annotations of each ingress.
 	Annotations map[string]string
-	// Class is that of the ingresses; empty: IngressClass.
+	// Class is the class of the ingresses; "" means IngressClass.
 	Class string
 }
 
-// Population is what is in the cluster when a run begins.
+// Population has the services and ingresses of a cluster when a run begins.
 type Population struct {
 	Namespace string    `json:"namespace"`
 	Services  []Service `json:"services"`
 	Ingresses []Ingress `json:"ingresses"`
 	TLS       bool      `json:"tls,omitempty"`
-	Class     string    `json:"class,omitempty"` // of the ingresses; empty: IngressClass
+	Class     string    `json:"class,omitempty"` // of the ingresses; "" means IngressClass
 }
 
-// Service is a service and the pods that it has at first.
+// Service is a service with its initial pods.
 type Service struct {
 	Namespace string   `json:"namespace"`
 	Name      string   `json:"name"`
 	Port      int32    `json:"port"` // that its pods listen on
 	Pods      []string `json:"pods"` // names, without the namespace
 
-	StreamPort int32 `json:"streamPort,omitempty"` // of its pods, for TCP and UDP themselves; 0: none
+	StreamPort int32 `json:"streamPort,omitempty"` // of its pods, for plain TCP and UDP; 0 means none
 }
 
-// Key is namespace/name.
+// Key returns namespace/name.
 func (s Service) Key() string { return s.Namespace + "/" + s.Name }
 
 // Ingress routes the paths of one host.
@@ -60,32 +59,31 @@ type Ingress struct {
 	Paths []Path `json:"paths"`
 
 	Annotations map[string]string `json:"annotations,omitempty"`
-	Class       string            `json:"class,omitempty"` // empty: IngressClass
+	Class       string            `json:"class,omitempty"` // "" means IngressClass
 }
 
-// Path routes what begins with Prefix to a service of the same namespace.
+// Path routes paths that begin with Prefix to a service of the same namespace.
 type Path struct {
 	Prefix  string `json:"prefix"`
 	Service string `json:"service"`
 }
 
-// Target is a URL that a population answers, and the service which does.
+// Target is a URL of a population, and the service that answers it.
 type Target struct {
 	Host    string
 	Path    string
 	Service string // namespace/name
 }
 
-// The streams of chance that a seed gives. Each part of a population has its
-// own, so that more ingresses, say, do not change the names of the pods.
+// The random streams of a seed. Each part of a population has its own stream, so that, for example,
+// more ingresses do not change the names of the pods.
 const (
 	podStream = iota + 1
 	pathStream
 )
 
-// Generate makes the population of a shape. Ingress i routes its host to
-// service i, modulo their number; one ingress in four has a second path, to a
-// service that chance picks.
+// Generate returns the population of a shape. Ingress i routes its host to service i, modulo the
+// number of services. One ingress in four has a second path, to a random service.
 func Generate(shape Shape) Population {
 	p := Population{Namespace: shape.Namespace, TLS: shape.TLS, Class: shape.Class}
 	names := NewNames(rand.New(rand.NewPCG(shape.Seed, podStream)))
@@ -132,8 +130,7 @@ func ingresses(services []Service, shape Shape) []Ingress {
 	return all
 }
 
-// Targets are all URLs that the population answers, in the order of its
-// ingresses.
+// Targets returns all URLs of the population, in the order of its ingresses.
 func (p Population) Targets() []Target {
 	var targets []Target
 	for _, ingress := range p.Ingresses {
@@ -144,7 +141,7 @@ func (p Population) Targets() []Target {
 	return targets
 }
 
-// Routed are the services that an ingress routes to, by namespace/name.
+// Routed returns the services that an ingress routes to, by namespace/name.
 func (p Population) Routed() map[string]bool {
 	routed := map[string]bool{}
 	for _, target := range p.Targets() {

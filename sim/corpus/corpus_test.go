@@ -20,7 +20,7 @@ import (
 
 var shape = corpus.Shape{Namespace: "demo", Services: 20, Pods: 5, Ingresses: 50, Seed: 1}
 
-// addresses gives pods addresses in the order in which they are asked for.
+// addresses returns a function that assigns addresses to pods in the order of its calls.
 func addresses() func(string) netip.Addr {
 	next := netip.MustParseAddr("127.1.0.0")
 	given := map[string]netip.Addr{}
@@ -33,8 +33,8 @@ func addresses() func(string) netip.Addr {
 	}
 }
 
-// TestStaysTheSame shows a population, and guards the promise that a seed gives
-// the same one in every version of Windtunnel.
+// TestStaysTheSame has a population as its golden file. It checks that a seed gives the same
+// population in every version of Windtunnel.
 func TestStaysTheSame(t *testing.T) {
 	var file bytes.Buffer
 	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 3, Seed: 4})
@@ -59,9 +59,9 @@ func TestSeedDecides(t *testing.T) {
 	}
 }
 
-// TestPartsAreApart: more ingresses leave the services as they are, so that two
-// runs that differ in one count differ in nothing else.
-func TestPartsAreApart(t *testing.T) {
+// TestPartsAreIndependent checks that more ingresses do not change the services, so that two runs that
+// differ in one count differ in nothing else.
+func TestPartsAreIndependent(t *testing.T) {
 	more := shape
 	more.Ingresses += 10
 	few, many := corpus.Generate(shape), corpus.Generate(more)
@@ -99,8 +99,8 @@ func TestCountsAndNames(t *testing.T) {
 	}
 }
 
-// TestIngresses: each has a host of its own, which leads to its service; some,
-// but not all, have a second path.
+// TestIngresses checks that each ingress has its own host, which routes to its service, and that
+// some, but not all, have a second path.
 func TestIngresses(t *testing.T) {
 	p := corpus.Generate(shape)
 	hosts, names, second := map[string]bool{}, map[string]bool{}, 0
@@ -117,17 +117,17 @@ func TestIngresses(t *testing.T) {
 		t.Errorf("%d hosts, %d names, want 50 of each", len(hosts), len(names))
 	}
 	if second == 0 || second == 50 {
-		t.Errorf("%d of 50 ingresses have a second path, want a share", second)
+		t.Errorf("%d of 50 ingresses have a second path, want some", second)
 	}
 	if p.Ingresses[0].Host != "svc-000.demo.example" {
 		t.Errorf("the first host is %s", p.Ingresses[0].Host)
 	}
 	if got := len(p.Targets()); got != 50+second {
-		t.Errorf("%d targets, want one a path: %d", got, 50+second)
+		t.Errorf("%d targets, want one per path: %d", got, 50+second)
 	}
 }
 
-// TestObjectsHangTogether follows the references between the objects.
+// TestObjectsHangTogether checks the references between the objects.
 func TestObjectsHangTogether(t *testing.T) {
 	p := corpus.Generate(shape)
 	objects := p.Objects(addresses())
@@ -136,7 +136,7 @@ func TestObjectsHangTogether(t *testing.T) {
 	for _, object := range objects {
 		kind := object.GetObjectKind().GroupVersionKind()
 		if kind.Kind == "" || kind.Version == "" {
-			t.Fatalf("%T without its kind", object)
+			t.Fatalf("%T has no kind", object)
 		}
 		kinds[kind.Kind]++
 		name := accessor(t, object)

@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/sim/corpus"
 )
 
-// The same shape and seed are the same population, to the last name.
+// The same shape and seed give the same population, with the same names.
 func ExampleGenerate() {
 	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 3, Ingresses: 2, Seed: 1})
 	for _, target := range population.Targets() {

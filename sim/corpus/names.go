@@ -2,19 +2,19 @@ package corpus
 
 import "math/rand/v2"
 
-// letters are those that Kubernetes ends generated names with
-// (k8s.io/apimachinery/pkg/util/rand): no vowels, so no words.
+// letters are the letters of the suffixes of generated names in Kubernetes
+// (k8s.io/apimachinery/pkg/util/rand). They have no vowels, so that no words result.
 const letters = "bcdfghjklmnpqrstvwxz2456789"
 
 const suffixLength = 5
 
-// Names gives pods names as Kubernetes does, and no name twice.
+// Names generates pod names in the format of Kubernetes. It never returns a name twice.
 type Names struct {
 	chance *rand.Rand
 	taken  map[string]bool
 }
 
-// NewNames returns names that chance picks, other than those taken.
+// NewNames returns a generator of random names that differ from those taken.
 func NewNames(chance *rand.Rand, taken ...string) *Names {
 	n := &Names{chance: chance, taken: make(map[string]bool, len(taken))}
 	for _, name := range taken {
@@ -23,7 +23,7 @@ func NewNames(chance *rand.Rand, taken ...string) *Names {
 	return n
 }
 
-// Pod names a new pod of a service: svc-017-x2b4c.
+// Pod returns a name for a new pod of a service, such as svc-017-x2b4c.
 func (n *Names) Pod(service string) string {
 	for {
 		name := service + "-" + suffix(n.chance.Uint64())
@@ -34,10 +34,10 @@ func (n *Names) Pod(service string) string {
 	}
 }
 
-// suffixes is how many suffixes there are.
+// suffixes is the number of different suffixes.
 const suffixes = 27 * 27 * 27 * 27 * 27
 
-// suffix writes a number, modulo suffixes, in letters.
+// suffix encodes a number, modulo suffixes, in letters.
 func suffix(number uint64) string {
 	var text [suffixLength]byte
 	for i := range text {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// IngressClass is the class of the ingresses, and ControllerName the controller
-// that it is for: those which ingress-nginx has without any flags.
+// IngressClass is the class of the ingresses, and ControllerName the controller of that class. Both
+// are the defaults of ingress-nginx.
 const (
 	IngressClass   = "nginx"
 	ControllerName = "k8s.io/ingress-nginx"
@@ -28,9 +28,8 @@ const (
 	streamPort  = 9000 // of a service, for TCP and UDP
 )
 
-// Objects are the population as Kubernetes objects, in an order in which they
-// can be created. The address of each pod, by its name without the namespace,
-// is for the caller to give.
+// Objects returns the population as Kubernetes objects, in an order in which they can be created.
+// address returns the address of a pod by its name without the namespace.
 func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Object {
 	objects := []runtime.Object{
 		&corev1.Namespace{
@@ -64,8 +63,8 @@ func (p Population) Objects(address func(pod string) netip.Addr) []runtime.Objec
 	return objects
 }
 
-// Ingress is one of the population's ingresses as a Kubernetes object, with its
-// certificate if they have any.
+// Ingress returns one of the population's ingresses as a Kubernetes object, with its certificate if
+// the population has certificates.
 func (p Population) Ingress(i Ingress) *networkingv1.Ingress {
 	object := i.Object(p.Namespace)
 	if p.TLS {
@@ -74,11 +73,11 @@ func (p Population) Ingress(i Ingress) *networkingv1.Ingress {
 	return object
 }
 
-// StreamBackend is how ingress-nginx's ConfigMaps of TCP and UDP services name
-// the service: namespace/name:port.
+// StreamBackend returns the service as the TCP and UDP ConfigMaps of ingress-nginx name it:
+// namespace/name:port.
 func (s Service) StreamBackend() string { return fmt.Sprintf("%s:%d", s.Key(), streamPort) }
 
-// Object is the Service as a Kubernetes object.
+// Object returns the Service as a Kubernetes object.
 func (s Service) Object() *corev1.Service {
 	object := s.overHTTP()
 	if s.StreamPort != 0 {
@@ -94,7 +93,7 @@ func (s Service) overHTTP() *corev1.Service {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
 		Spec: corev1.ServiceSpec{
-			// No selector: a cluster's own controller would write slices beside ours.
+			// With a selector the cluster's own controller would write slices in addition to ours.
 			Type: corev1.ServiceTypeClusterIP,
 			Ports: []corev1.ServicePort{{
 				Name:       portName,
@@ -106,7 +105,7 @@ func (s Service) overHTTP() *corev1.Service {
 	}
 }
 
-// Object is the Ingress as a Kubernetes object.
+// Object returns the Ingress as a Kubernetes object.
 func (i Ingress) Object(namespace string) *networkingv1.Ingress {
 	rule := &networkingv1.HTTPIngressRuleValue{}
 	for _, path := range i.Paths {

@@ -11,15 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagedBy is who the EndpointSlices say they are written by. It is not the
-// name of Kubernetes' own controller, which would mend them to its taste.
+// ManagedBy is the managed-by label of the EndpointSlices. It differs from the name of Kubernetes'
+// own controller, which would otherwise change them.
 const ManagedBy = "windtunnel.dev"
 
-// SliceSize is how many endpoints a slice has at most: the default of
+// SliceSize is the maximum number of endpoints in a slice: the default of
 // kube-controller-manager --max-endpoints-per-slice.
 const SliceSize = 100
 
-// Member is a pod of a service, as an EndpointSlice tells of it.
+// Member is a pod of a service, with the state that an EndpointSlice has of it.
 type Member struct {
 	Pod         string // name, without the namespace
 	Address     netip.Addr
@@ -27,10 +27,9 @@ type Member struct {
 	Terminating bool // it is being deleted
 }
 
-// Slices are the EndpointSlices of a service with these members, in their
-// order, SliceSize of them each. The zero Member is a place that nobody has: it
-// keeps the others in their slices. A service without members has one empty slice,
-// as it has in Kubernetes.
+// Slices returns the EndpointSlices of a service with these members, in their order, with up to
+// SliceSize members each. A zero Member is a free place: it keeps the other members in their
+// slices. A service without members has one empty slice, as in Kubernetes.
 func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
 	chunks := slices.Collect(slices.Chunk(members, SliceSize))
 	if len(chunks) == 0 {
@@ -43,14 +42,14 @@ func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
 	return all
 }
 
-// Slice is the first of Slices, of a service that is known to need no second.
-// It holds all members: the API allows for 1000.
+// Slice returns a single slice with all members, for services that need no second one. The API
+// allows 1000 endpoints per slice.
 func Slice(service Service, members []Member) *discoveryv1.EndpointSlice {
 	return slice(service, 0, members)
 }
 
-// SliceName is the name of a service's slice, by its place among them. It is
-// always the same, so that a slice can be updated, and looks like a generated one.
+// SliceName returns the name of a service's slice by its index. It looks like a generated name, but
+// is always the same, so that a slice can be updated.
 func SliceName(service Service, index int) string {
 	hash := fnv.New64a()
 	hash.Write([]byte(service.Key()))
@@ -93,8 +92,8 @@ func slice(service Service, index int, members []Member) *discoveryv1.EndpointSl
 	return s
 }
 
-// endpoint tells of a member. Ready is serving and not terminating, as the
-// EndpointSlice API defines it.
+// endpoint returns a member as an endpoint. As the EndpointSlice API defines it, ready means
+// serving and not terminating.
 func endpoint(service Service, m Member) discoveryv1.Endpoint {
 	if !m.Address.IsValid() {
 		panic(fmt.Sprintf("corpus: pod %s/%s has no address", service.Namespace, m.Pod))

@@ -46,7 +46,7 @@ func TestSlicesHoldEachMemberOnce(t *testing.T) {
 	}
 }
 
-// TestSliceNameIsKept: whoever the members are, a write updates the same slice.
+// TestSliceNameIsKept checks that a write updates the same slice, whatever its members.
 func TestSliceNameIsKept(t *testing.T) {
 	if a, b := corpus.Slice(service, members(3)), corpus.Slice(service, nil); a.Name != b.Name {
 		t.Errorf("%s became %s", a.Name, b.Name)
@@ -54,7 +54,7 @@ func TestSliceNameIsKept(t *testing.T) {
 	other := service
 	other.Namespace = "shop"
 	if corpus.SliceName(service, 0) == corpus.SliceName(other, 0) {
-		t.Error("services of two namespaces have slices of one name")
+		t.Error("services of two namespaces have slices with the same name")
 	}
 }
 
@@ -76,7 +76,7 @@ func TestConditions(t *testing.T) {
 func TestAddressType(t *testing.T) {
 	member := corpus.Member{Pod: "a", Address: netip.MustParseAddr("::1")}
 	if got := corpus.Slice(service, []corpus.Member{member}).AddressType; got != "IPv6" {
-		t.Errorf("a slice of ::1 is of %s", got)
+		t.Errorf("a slice with ::1 has address type %s", got)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestNamesAreNeverGivenTwice(t *testing.T) {
 	}
 }
 
-// A service of TCP and UDP has a port of each, and its slices lead to them.
+// A service with TCP and UDP has a port of each, and its slices have the pods' ports.
 func TestStreams(t *testing.T) {
 	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 1, Pods: 1, Ingresses: 1, StreamPort: 8081})
 	service := p.Services[0]
@@ -107,6 +107,6 @@ func TestStreams(t *testing.T) {
 		t.Errorf("ports of its slice, -want +got:\n%s", diff)
 	}
 	if got := service.StreamBackend(); got != "demo/svc-000:9000" {
-		t.Errorf("nginx leads to %s", got)
+		t.Errorf("the backend is %s", got)
 	}
 }

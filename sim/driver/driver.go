@@ -1,7 +1,7 @@
-// Package driver says what it takes to run a subject somewhere: as local
-// processes, in a container, in a cluster. It stands between the run, which
-// knows no place, and the places, one folder each. Its one rule: a scenario
-// cannot tell which driver runs it, but by what the driver says it cannot do.
+// Package driver defines the interface of the places where subjects run: local processes, a
+// container, or a cluster. Each place is a driver in its own folder; the run uses only this
+// interface. Its one rule: a scenario behaves the same with every driver, except for features that
+// a driver reports as unsupported.
 package driver
 
 import (
@@ -18,56 +18,56 @@ import (
 
 // Driver is a place where subjects run.
 type Driver interface {
-	// Name is what the command line calls it.
+	// Name returns the driver's name on the command line.
 	Name() string
-	// Prepare gives a subject its own API server and room for pods, empty,
-	// with no controller yet. What it made, Stop of the instance unmakes. Of a
-	// subject that it cannot run, the error is that of Takes.
+	// Prepare gives a subject its own empty API server and a fleet without pods. It does not start
+	// the controller. Stop of the instance removes everything Prepare created. If the driver cannot
+	// run the subject, Prepare returns the error of Takes.
 	Prepare(ctx context.Context, s subject.Subject, in Room) (Instance, error)
 }
 
-// Room is what an instance may use.
+// Room has what an instance may use of its run.
 type Room struct {
-	Index int        // of the subject in the run, from 0: keeps addresses apart
-	Dir   string     // for what is to be kept: logs, the last nginx.conf
-	Log   *event.Log // what happens to the subject's processes
-	// Streams are the services that nginx must serve over TCP and UDP
-	// themselves, as namespace/name:port.
+	Index int        // of the subject in the run, from 0; addresses and ports depend on it
+	Dir   string     // for files that are kept after the run: logs, the last nginx.conf
+	Log   *event.Log // for events of the subject's processes
+	// Streams are the services that nginx must serve over plain TCP and UDP, as
+	// namespace/name:port.
 	Streams []string
 }
 
-// StreamPort is the port at which the pods of every driver answer over TCP and
-// UDP themselves, if Room.Streams asks for any.
+// StreamPort is the port on which the pods of every driver answer over plain TCP and UDP, if
+// Room.Streams has any services.
 const StreamPort = 8081
 
-// Instance is one subject in its place.
+// Instance is one subject, in the place where it runs.
 type Instance interface {
 	// Place is what faults can break. The harness's requests come through API.
 	fault.Place
 	// API reaches its API server.
 	API() *rest.Config
-	// Pods are its simulated pods.
+	// Pods returns its simulated pods.
 	Pods() backend.Fleet
-	// Launch starts the controller, which starts nginx. It returns when the
-	// controller says that it serves, not before.
+	// Launch starts the controller, which starts nginx. It returns when the controller reports that
+	// it is healthy.
 	Launch(ctx context.Context) error
-	// Address is where clients reach nginx over HTTP.
+	// Address returns the address of nginx for HTTP.
 	Address() netip.AddrPort
-	// TLS is where they reach it over HTTPS.
+	// TLS returns the address of nginx for HTTPS.
 	TLS() netip.AddrPort
-	// Streams are where they reach Room.Streams, in their order, over TCP and
-	// UDP alike.
+	// Streams returns the addresses of nginx for Room.Streams, in their order. Each is the same for
+	// TCP and UDP.
 	Streams() []netip.AddrPort
 	// Healthy is nil while the controller says that it is well, as a kubelet asks.
 	Healthy(ctx context.Context) error
-	// Revive starts the controller again after it has ended by itself or was
-	// killed, as a kubelet does with a container: what it left behind ends first. It
-	// returns as Launch does; Died is another channel then.
+	// Revive starts the controller again after it has ended by itself or was killed, as a kubelet
+	// restarts a container: processes that it left behind end first. It returns like Launch. After
+	// it, Died returns another channel.
 	Revive(ctx context.Context) error
 	// Died is closed when the controller ended by itself; Err says how.
 	Died() <-chan struct{}
 	Err() error
-	// Stop ends all that the instance started, gracefully within ctx, and
-	// leaves no process behind even after it.
+	// Stop ends everything that the instance started: gracefully until ctx ends, then by force. It
+	// leaves no process behind.
 	Stop(ctx context.Context) error
 }

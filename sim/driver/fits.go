@@ -24,7 +24,7 @@ type Choosy interface {
 // RefusesBinaries is the Refuses of drivers that run controllers as images.
 func RefusesBinaries(s subject.Subject) string {
 	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
-		return "its controller is a binary, and in containers images run: write " + subject.ImagePrefix + "NAME, or use --driver local"
+		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
 	}
 	return ""
 }

@@ -63,13 +63,13 @@ func TestFitsNeedsRoot(t *testing.T) {
 	}
 }
 
-// Who cannot run a subject says why, and what can.
+// A driver that cannot run a subject reports why, and which driver can.
 func TestTakes(t *testing.T) {
 	limited := scenario.Resources{CPU: scenario.Quantity{Quantity: resource.MustParse("500m")}}
 	for _, test := range []struct {
 		driver  driver.Driver
 		subject scenario.Subject
-		why     string // empty: it can
+		why     string // part of the error; "" if the driver can run the subject
 	}{
 		{local.Driver{}, scenario.Subject{Controller: "bundled"}, ""},
 		{local.Driver{}, scenario.Subject{Controller: "/bin/fork"}, ""},

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// AskHealth asks a controller's health endpoint once, and waits a second at most,
-// as a kubelet does unless told otherwise. It is nil when the controller is well.
+// AskHealth checks a controller's health endpoint once, with a timeout of one second, the kubelet's
+// default. It returns nil if the controller is healthy.
 func AskHealth(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -1,18 +1,16 @@
-// Package event is the log of a run: what the steps, the traffic lanes and the
-// probes saw, one JSON object a line. It stands between the harness, which
-// writes it, and the measurements, which read nothing else. Its one rule: an
-// event says what was seen, never what it means.
+// Package event is the log of a run: the observations of the steps, the traffic lanes and the
+// probes, one JSON object per line. The harness writes it; the measurements read nothing else. Its
+// one rule: an event records an observation, never an interpretation.
 package event
 
 import "time"
 
-// Schema names the version of the log's format. It stands in the Run event.
+// Schema names the version of the log's format. The Run event has it.
 const Schema = "windtunnel.dev/events/v1"
 
-// Event is one line of the log. At is the time since the start of the run (its
-// monotonic clock), in nanoseconds. Subject is the name of the subject it
-// concerns, empty for the run as a whole. Exactly one of the pointers is set,
-// and says what kind of event it is.
+// Event is one line of the log. At is the time since the start of the run, from its monotonic
+// clock, in nanoseconds. Subject is the name of the subject that the event belongs to, or "" for
+// the whole run. Exactly one of the pointers is set; it determines the kind of the event.
 type Event struct {
 	At      time.Duration `json:"at"`
 	Subject string        `json:"subject,omitempty"`
@@ -36,7 +34,7 @@ type Event struct {
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
-// Run is the first event of a log: what was run, from what, where.
+// Run is the first event of a log. It describes the scenario, its inputs and its environment.
 type Run struct {
 	Schema      string            `json:"schema"`                // of the log
 	Scenario    string            `json:"scenario"`              // its name
@@ -49,160 +47,157 @@ type Run struct {
 	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two probes of a worker; 0: the default
 }
 
-// Phase marks a stretch of a subject's life. Rounds are the stretches that are
-// measured: subjects take turns (A B B A), and only what lies inside a
-// subject's rounds counts.
+// Phase is a transition in a subject's life. Only the rounds of a subject are measured: subjects
+// take turns (A B B A), and a round is one turn.
 type Phase struct {
 	Name  PhaseName `json:"name"`
 	Round int       `json:"round,omitempty"` // from 1, for round phases
 }
 
-// PhaseName names a moment between two stretches.
+// PhaseName names a Phase.
 type PhaseName string
 
-// The phases in their order. A round is Begin, then ChurnEnd when its last
-// change has been written, then End when it has settled or given up.
+// The phases in their order. A round starts with RoundBegin. ChurnEnd follows when its last change
+// has been written, and RoundEnd when all changes have converged or the time to settle is over.
 const (
 	Ready      PhaseName = "ready"       // the subject serves its population
-	RoundBegin PhaseName = "round-begin" // traffic and probes run
+	RoundBegin PhaseName = "round-begin" // traffic and probes are running
 	ChurnEnd   PhaseName = "churn-end"
 	RoundEnd   PhaseName = "round-end"
 	Stopped    PhaseName = "stopped"
-	Cut        PhaseName = "cut" // the run was interrupted: what follows was not measured
+	Cut        PhaseName = "cut" // the run was interrupted; nothing after it is measured
 )
 
-// Change is a change of the cluster, stamped at intent: before its API write.
-// ID is unique within a subject, from 1; the same ID is the same change for
-// every subject of the run.
+// Change is a change of the cluster. At is the time of its intent, before its API write. IDs count
+// from 1 and are unique within a subject; the same ID is the same change for every subject of the
+// run.
 type Change struct {
 	ID      int      `json:"id"`
 	Step    string   `json:"step"`              // rolling-update, apply …
-	Object  string   `json:"object"`            // EndpointSlice demo/svc-017-abcde
+	Object  string   `json:"object"`            // such as EndpointSlice demo/svc-017-abcde
 	Service string   `json:"service,omitempty"` // namespace/name
 	Host    string   `json:"host,omitempty"`    // a host that routes to Service
 	Path    string   `json:"path,omitempty"`
-	Added   []string `json:"added,omitempty"`   // pods that must come to serve
-	Removed []string `json:"removed,omitempty"` // pods that must cease to serve
-	Pods    int      `json:"pods,omitempty"`    // ready pods of the service after it
-	// Certificate is what a change of a certificate brings; nil: it changes none.
+	Added   []string `json:"added,omitempty"`   // pods that must start to serve
+	Removed []string `json:"removed,omitempty"` // pods that must stop serving
+	Pods    int      `json:"pods,omitempty"`    // ready pods of the service after the change
+	// Certificate is the new certificate, if the change has one.
 	Certificate *Certificate `json:"certificate,omitempty"`
-	See         *See         `json:"see,omitempty"` // what Host answers once it is live, where that is not told by pods
+	See         *See         `json:"see,omitempty"` // response of Host that shows that the change is live; nil if Added and Removed show it
 }
 
-// Certificate is the certificate of a host, by its serial number in lower-case
-// hexadecimal.
+// Certificate identifies a certificate of a host by its serial number, in lower-case hexadecimal.
 type Certificate struct {
 	Host   string `json:"host"`
 	Serial string `json:"serial"`
-	Old    string `json:"old"` // the serial before
+	Old    string `json:"old"` // serial number of the previous certificate
 }
 
-// See is the answer by which a change is known. What is zero may be any.
+// See is the response that shows that a change is live. A zero field matches any value.
 type See struct {
 	Service string `json:"service,omitempty"` // namespace/name: one of its pods answers
 	Status  int    `json:"status,omitempty"`
 }
 
-// By says whether an answer is the one: of a pod of that service, none for
-// empty, with that status.
+// By reports whether a response matches. service is the service of the pod that answered, or "" if
+// no pod did.
 func (s See) By(service string, status int) bool {
 	return (s.Service == "" || s.Service == service) && (s.Status == 0 || s.Status == status)
 }
 
-// Written says that the API server took a change.
+// Written is the API server's answer to a change. Error is empty if it accepted the change.
 type Written struct {
 	Change          int    `json:"change"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Error           string `json:"error,omitempty"`
 }
 
-// Request is one request of a traffic lane, logged when it ended. The event's
-// At is the time it was *meant* to be sent: latency from intent is Lag + Took.
+// Request is one request of a traffic lane, logged when it ends. The event's At is the time at
+// which it was due: the latency from its intent is Lag + Took.
 type Request struct {
 	Lane    string        `json:"lane"` // http, post …
 	Method  string        `json:"method"`
 	Host    string        `json:"host"`
 	Service string        `json:"service"`           // the service the host routes to
-	Lag     time.Duration `json:"lag"`               // sent later than meant by this much: the generator's own fault
-	Took    time.Duration `json:"took"`              // from sent to the answer's last byte
-	Status  int           `json:"status,omitempty"`  // 0: no answer
-	Pod     string        `json:"pod,omitempty"`     // who answered: namespace/name
-	Served  string        `json:"served,omitempty"`  // the service that pod belongs to
+	Lag     time.Duration `json:"lag"`               // how long after At it was sent: the generator's own delay
+	Took    time.Duration `json:"took"`              // from sending to the last byte of the response
+	Status  int           `json:"status,omitempty"`  // 0 if there was no response
+	Pod     string        `json:"pod,omitempty"`     // the pod that answered: namespace/name
+	Served  string        `json:"served,omitempty"`  // the service of that pod
 	State   string        `json:"state,omitempty"`   // the pod's state when it answered
-	Retries int           `json:"retries,omitempty"` // sent again by the HTTP client, unseen by its caller
-	Reused  bool          `json:"reused,omitempty"`  // went out on a connection that had served before
-	Cause   Cause         `json:"cause,omitempty"`   // why it failed; empty: it did not
-	Detail  string        `json:"detail,omitempty"`  // the error, in its own words
-	// Lasts is the length that the client has chosen for a stream, a slow answer or a
-	// slow body; 0: the request ends with its answer.
+	Retries int           `json:"retries,omitempty"` // retries by the HTTP client, invisible to its caller
+	Reused  bool          `json:"reused,omitempty"`  // sent on a connection that had served a request before
+	Cause   Cause         `json:"cause,omitempty"`   // why it failed; "" if it did not
+	Detail  string        `json:"detail,omitempty"`  // the text of the error
+	// Lasts is the duration that the client chose for a stream, a slow response or a slow body. 0
+	// means that the request ends with its response.
 	Lasts time.Duration `json:"lasts,omitempty"`
-	// Messages counts what came over a stream: server-sent events, messages of a websocket.
+	// Messages counts the messages received on a stream: server-sent events or websocket messages.
 	Messages int `json:"messages,omitempty"`
-	// Serial is that of the certificate which the client was shown, in lower-case hexadecimal.
+	// Serial is the serial number, in lower-case hexadecimal, of the certificate that nginx sent.
 	Serial string `json:"serial,omitempty"`
 }
 
-// Cause is why a request failed, told apart on the wire.
+// Cause is why a request failed, as observed on the wire.
 type Cause string
 
-// The causes. A failed request has exactly one; Unknown is a defect of ours.
+// The causes. A failed request has exactly one. Unknown is a bug of the harness.
 const (
-	IdleClose  Cause = "idle-close"    // a reused connection was closed before any byte of the request could be served: FIN seen, no byte of an answer
+	IdleClose  Cause = "idle-close"    // a reused connection was closed by FIN, without any byte of a response
 	Reset      Cause = "reset"         // RST while the request was in flight
-	Refused    Cause = "refused"       // nobody listened
-	EOF        Cause = "eof"           // a fresh connection closed before the answer began
-	Truncated  Cause = "truncated"     // the answer ended early, by FIN or RST after its first byte
-	StreamCut  Cause = "stream-cut"    // a stream that had begun was ended by the other side before its time
-	Corrupted  Cause = "corrupted"     // the answer is whole but not what was sent
-	Timeout    Cause = "timeout"       // no answer in time
-	NginxError Cause = "nginx-5xx"     // nginx made the 5xx itself (no pod answered)
-	PodError   Cause = "pod-5xx"       // a pod made the 5xx
-	NotFound   Cause = "not-found"     // 404 by nginx: no such host or path
-	NginxOther Cause = "nginx-other"   // nginx made another answer that is not a success: 3xx, 4xx
-	PodOther   Cause = "pod-other"     // a pod did
+	Refused    Cause = "refused"       // nothing listened
+	EOF        Cause = "eof"           // a new connection was closed before the response began
+	Truncated  Cause = "truncated"     // the response ended early, by FIN or RST after its first byte
+	StreamCut  Cause = "stream-cut"    // the other side ended an established stream too early
+	Corrupted  Cause = "corrupted"     // the response is complete but differs from what was sent
+	Timeout    Cause = "timeout"       // no response in time
+	NginxError Cause = "nginx-5xx"     // a 5xx from nginx itself (no pod answered)
+	PodError   Cause = "pod-5xx"       // a 5xx from a pod
+	NotFound   Cause = "not-found"     // a 404 from nginx: no such host or path
+	NginxOther Cause = "nginx-other"   // another response without success from nginx: 3xx, 4xx
+	PodOther   Cause = "pod-other"     // such a response from a pod
 	WrongPod   Cause = "wrong-pod"     // a pod of another service answered
-	GonePod    Cause = "gone-pod"      // a pod answered that was gone when the request came to it, over a connection that was kept
-	Handshake  Cause = "tls-handshake" // the TLS handshake failed: an alert, or what came is not TLS
-	WrongCert  Cause = "wrong-cert"    // the certificate shown is not for the host: a client that checks hangs up
-	OurDialing Cause = "our-dialing"   // the generator could not open a socket: its own fault
-	OurCancel  Cause = "our-cancel"    // the run ended while it was in flight: not the subject's fault
+	GonePod    Cause = "gone-pod"      // a pod that was gone when the request arrived answered, over a keepalive connection
+	Handshake  Cause = "tls-handshake" // the TLS handshake failed: an alert, or an answer that is not TLS
+	WrongCert  Cause = "wrong-cert"    // the certificate is not for the host; a client that verifies it closes the connection
+	OurDialing Cause = "our-dialing"   // the generator could not open a socket: its own failure
+	OurCancel  Cause = "our-cancel"    // the run ended while the request was in flight: not the subject's fault
 	Unknown    Cause = "unknown"
 )
 
-// Socket is a connection that a lane opened (Opened) or lost.
+// Socket is a connection that a lane opened or, if Opened is false, lost.
 type Socket struct {
 	Lane   string `json:"lane"`
 	Opened bool   `json:"opened"`
 }
 
-// Answer is one answer that a probe had from one worker, over a connection
-// known to be that worker's. At is when the answer was complete.
+// Answer is a probe's response from one worker, over a connection that is known to belong to that
+// worker. At is the time when the response was complete.
 type Answer struct {
 	Worker  int           `json:"worker"` // PID
-	Change  int           `json:"change"` // the change it was asked for
+	Change  int           `json:"change"` // the change that was probed
 	Service string        `json:"service"`
 	Pod     string        `json:"pod,omitempty"`
-	Served  string        `json:"served,omitempty"` // the service that pod belongs to
+	Served  string        `json:"served,omitempty"` // the service of that pod
 	Status  int           `json:"status,omitempty"`
 	Took    time.Duration `json:"took"`
 	Error   string        `json:"error,omitempty"`
 }
 
-// Worker is a state that an nginx worker process was first seen in, from
-// outside (/proc). Generation counts the sets of workers that one master has
-// started, from 1: a reload makes the next.
+// Worker is a new state of an nginx worker process, as first seen in /proc. Generation numbers the
+// sets of workers that one master has started, from 1: each reload starts a new one.
 type Worker struct {
 	PID        int         `json:"pid"`
 	Master     int         `json:"master"`
 	Generation int         `json:"generation"`
 	State      WorkerState `json:"state"`
-	Exit       *Exit       `json:"exit,omitempty"` // how an exited worker ended; nil where nothing told
+	Exit       *Exit       `json:"exit,omitempty"` // how an exited worker ended; nil if unknown
 }
 
-// Exit is how a process ended: killed by a signal, or by itself with a code.
+// Exit is how a process ended: killed by a signal, or with an exit code.
 type Exit struct {
 	Signal string `json:"signal,omitempty"` // SIGKILL, SIGSEGV …
-	Code   int    `json:"code"`             // 0 where there is a signal
+	Code   int    `json:"code"`             // 0 if there is a signal
 }
 
 // WorkerState is a state of a worker's life.
@@ -211,49 +206,50 @@ type WorkerState string
 // The states of a worker, in their order.
 const (
 	Active   WorkerState = "active"
-	Draining WorkerState = "draining" // shutting down: finishes what it has
+	Draining WorkerState = "draining" // shutting down: finishes its open connections
 	Exited   WorkerState = "exited"
 )
 
-// Usage is a sample of what a subject's processes use. Generations counts the
-// generations with a live worker. CPU times are totals since each process
-// began, children that ended included.
+// Usage is a sample of the resources that a subject's processes use. Generations counts the
+// generations with a live worker. CPU times are totals since each process started, including ended
+// children.
 type Usage struct {
-	NginxRSS      int64         `json:"nginxRSS"`           // bytes, summed over all nginx processes; shared pages count in each
-	NginxPSS      int64         `json:"nginxPSS,omitempty"` // bytes; shared pages divided among their users; 0: not sampled
+	NginxRSS      int64         `json:"nginxRSS"`           // bytes, summed over all nginx processes; shared pages count for each process
+	NginxPSS      int64         `json:"nginxPSS,omitempty"` // bytes, with shared pages divided among their users; 0 if not sampled
 	NginxCPU      time.Duration `json:"nginxCPU"`
 	ControllerRSS int64         `json:"controllerRSS,omitempty"`
 	ControllerCPU time.Duration `json:"controllerCPU"` // without its children
 	ChildrenCPU   time.Duration `json:"childrenCPU"`   // the controller's ended children: nginx -t, nginx -s reload
 	Workers       int           `json:"workers"`
 	Generations   int           `json:"generations"`
-	// Files are the open file descriptors, sockets included; 0: not sampled.
+	// NginxFiles and ControllerFiles count open file descriptors, including sockets; 0 if not
+	// sampled.
 	NginxFiles      int `json:"nginxFiles,omitempty"`
 	ControllerFiles int `json:"controllerFiles,omitempty"`
-	// ByGeneration is each generation with a live worker, the oldest first.
+	// ByGeneration has the generations with a live worker, the oldest first.
 	ByGeneration []Generation `json:"byGeneration,omitempty"`
 }
 
-// Generation is what the live workers of one generation use; their master's
-// memory is nobody's.
+// Generation is what the live workers of one generation use. The memory of their master belongs to
+// no generation.
 type Generation struct {
 	Master     int          `json:"master"` // PID
 	Generation int          `json:"generation"`
 	Workers    int          `json:"workers"`
 	Draining   int          `json:"draining"` // of the workers
 	RSS        int64        `json:"rss"`
-	PSS        int64        `json:"pss,omitempty"`  // 0: not sampled
-	Held       *Connections `json:"held,omitempty"` // by its draining workers; nil: not sampled
+	PSS        int64        `json:"pss,omitempty"`  // 0 if not sampled
+	Held       *Connections `json:"held,omitempty"` // by its draining workers; nil if not sampled
 }
 
-// Connections counts the TCP connections that workers hold open. A draining
-// worker lives as long as it holds one that is in use.
+// Connections counts the TCP connections that workers keep open. A draining worker lives as long as
+// one of its connections is in use.
 type Connections struct {
-	Clients int `json:"clients"` // that the workers accepted
-	Pods    int `json:"pods"`    // that they opened
+	Clients int `json:"clients"` // connections that the workers accepted
+	Pods    int `json:"pods"`    // connections that the workers opened
 }
 
-// Sync is one pass of a controller that tells us of its passes. At is its end.
+// Sync is one sync of a controller that reports its syncs. At is its end.
 type Sync struct {
 	Took   time.Duration `json:"took"`
 	Reload bool          `json:"reload"`
@@ -269,7 +265,7 @@ type Post struct {
 	Took  time.Duration `json:"took"`
 }
 
-// Pod is a simulated pod entering a state of its life.
+// Pod is a simulated pod that enters a new state.
 type Pod struct {
 	Name    string `json:"name"` // namespace/name
 	Service string `json:"service"`
@@ -277,25 +273,22 @@ type Pod struct {
 	State   string `json:"state"` // starting, ready, terminating, gone
 }
 
-// Host is a sample of the machine. Busy is the share of all CPU time that was
-// not idle, Stolen the share that a hypervisor took, since the last sample;
-// both 0 to 1.
+// Host is a sample of the machine. Busy is the share of CPU time that was not idle since the
+// previous sample, Stolen the share that a hypervisor took; both are between 0 and 1.
 type Host struct {
 	Busy   float64 `json:"busy"`
 	Stolen float64 `json:"stolen"`
 }
 
-// Trouble is something that went wrong with a subject or the harness and that
-// a reader of the report should know: a process that died, a probe that could
-// not look.
+// Trouble is a problem of a subject or the harness that readers of the report should know about,
+// such as a process that died or a probe that failed.
 type Trouble struct {
 	What   string `json:"what"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Start is a start of a subject's controller, and what came of asking for every
-// URL of the population, each over a connection of its own, at the moment at which
-// the controller first called itself healthy.
+// Start is a start of a subject's controller. When the controller first reports that it is healthy,
+// the harness requests every URL of the population, each over its own connection.
 type Start struct {
 	Again    bool          `json:"again"`    // it had run before
 	Healthy  time.Duration `json:"healthy"`  // until it reported healthy
@@ -304,40 +297,39 @@ type Start struct {
 	Unserved int           `json:"unserved"` // URLs that no pod answered then
 }
 
-// Probe is what it took in a round to ask every worker over a connection of its
-// own. The kernel chooses who accepts a connection, so there are more of them
-// than workers.
+// Probe counts the connections that the probes of a round opened to have one to every worker. The
+// kernel chooses the worker that accepts a connection, so there are more connections than workers.
 type Probe struct {
-	Connections int `json:"connections"` // opened
-	Workers     int `json:"workers"`     // that one of them reached
-	// Unreached counts the workers that accepted connections when the round ended, but
-	// to which the probes had none.
+	Connections int `json:"connections"` // opened connections
+	Workers     int `json:"workers"`     // workers with a connection
+	// Unreached counts the workers that accepted connections when the round ended, but to which the
+	// probes had no connection.
 	Unreached int    `json:"unreached,omitempty"`
-	Off       string `json:"off,omitempty"` // why the probes stopped early; empty: they did not
+	Off       string `json:"off,omitempty"` // why the probes stopped early; "" if they did not
 }
 
-// Load is the number of requests that a traffic lane had to send in a round; it is
-// written at the end of the round.
+// Load is the number of requests that a traffic lane had to send in a round. It is written at the
+// end of the round.
 type Load struct {
 	Lane   string `json:"lane"`
-	Due    int    `json:"due"`    // requests due by then
-	Missed int    `json:"missed"` // of those, never sent because the generator fell behind
+	Due    int    `json:"due"`    // requests that were due
+	Missed int    `json:"missed"` // due requests never sent, because the generator fell behind
 }
 
-// Fault is something that a step broke on purpose, when it struck and when it
-// was healed. One that failed did not strike after all.
+// Fault is a fault of a step: written when it strikes and, with Healed, when it is healed. If it
+// could not strike, a second event with Failed follows.
 type Fault struct {
 	Name   string `json:"name"`
 	Healed bool   `json:"healed"`
 	Failed bool   `json:"failed,omitempty"`
-	// Struck is what it struck until it was healed; nil: not known.
+	// Struck is what the fault struck until it was healed; nil if unknown.
 	Struck *Struck `json:"struck,omitempty"`
-	// Absent says that the fault struck nothing because the subject was not running:
-	// neither at its start nor at its end did both the controller and nginx run.
+	// Absent means that the fault struck nothing because the subject was not running: the
+	// controller and nginx did not both run, neither at the start of the fault nor at its end.
 	Absent bool `json:"absent,omitempty"`
 }
 
-// Struck is what a fault has struck.
+// Struck is the number of things that a fault struck.
 type Struck struct {
 	Count int    `json:"count"`
 	Of    string `json:"of"` // requests, workers, files …

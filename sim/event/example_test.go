@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Exactly one field of an event is set, and says what it is.
+// The one pointer of an event that is set determines its kind.
 func ExampleRead() {
 	events := strings.NewReader(`{"at":1000000000,"subject":"bundled","phase":{"name":"round-begin","round":1}}
 {"at":1500000000,"subject":"bundled","fault":{"name":"worker-kill","healed":false}}

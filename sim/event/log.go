@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Log writes events as JSON lines. It is safe for use by many goroutines; the
-// lines are in the order of the calls, which is not always the order of At.
+// Log writes events as JSON lines. It is safe for concurrent use. The lines are in the order of the
+// calls, which may differ from the order of At.
 type Log struct {
 	start time.Time
 
@@ -22,27 +22,27 @@ type Log struct {
 	tap func(Event)
 }
 
-// NewLog returns a log that writes to w. Start is the run's start, the zero of
-// every At; it must carry a monotonic clock reading, as time.Now does.
+// NewLog returns a log that writes to w. Every At counts from start, the start of the run. It must
+// have a monotonic clock reading, like the result of time.Now.
 func NewLog(w io.Writer, start time.Time) *Log {
 	return &Log{start: start, buf: bufio.NewWriterSize(w, 1<<16)}
 }
 
-// Now is the time since the start of the run.
+// Now returns the time since the start of the run.
 func (l *Log) Now() time.Duration { return l.At(time.Now()) }
 
-// At is the time from the start of the run to t.
+// At returns the time from the start of the run to t.
 func (l *Log) At(t time.Time) time.Duration { return t.Sub(l.start) }
 
-// Tap has see called with every event that is written from now on, one at a
-// time, in the order of the log. It must be quick, and must not write events.
+// Tap calls see with every event that is written from now on, one at a time, in the order of the
+// log. see must be fast and must not write events.
 func (l *Log) Tap(see func(Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tap = see
 }
 
-// Write appends e as it is. The first error stays and is returned by Close.
+// Write appends e. After the first error it writes nothing more; Close returns that error.
 func (l *Log) Write(e Event) {
 	line, err := json.Marshal(e)
 	l.mu.Lock()
@@ -59,22 +59,22 @@ func (l *Log) Write(e Event) {
 	}
 }
 
-// Close flushes and returns the first error of all writes. It does not close
-// the writer beneath.
+// Close flushes the log and returns the first error of all writes. It does not close the underlying
+// writer.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(l.err, l.buf.Flush())
 }
 
-// longest is how many bytes a line of a log may have.
+// longest is the maximum length of a line, in bytes.
 const longest = 16 << 20
 
-// Read yields the events of a log in its order. A line that does not parse is
-// yielded as an error that names the line, and ends the sequence.
+// Read yields the events of a log in its order. A line that does not parse yields an error with the
+// line number and ends the sequence.
 //
-// A last line that ends too early is what a killed run leaves.
-// Instead of it come a Trouble that says so, and Cut: the rest of the log counts.
+// A killed run may leave an incomplete last line. Instead of that line, Read yields a Trouble that
+// reports it and a Cut phase; the events before it remain valid.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -86,7 +86,7 @@ func Read(r io.Reader) iter.Seq2[Event, error] {
 			err := json.Unmarshal(lines.Bytes(), &e)
 			switch {
 			case isCut(err, lines.Bytes()) && n > 1 && !lines.Scan():
-				torn := fmt.Sprintf("line %d is cut off, as the run was killed; what comes before it counts", n)
+				torn := fmt.Sprintf("line %d is cut off, as the run was killed; the events before it count", n)
 				_ = yield(Event{At: latest, Trouble: &Trouble{What: "the event log", Detail: torn}}, nil) &&
 					yield(Event{At: latest, Phase: &Phase{Name: Cut}}, nil)
 				return
@@ -105,7 +105,7 @@ func Read(r io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// isCut says whether a line is the beginning of one that would parse.
+// isCut reports whether a line ended too early, given the error from parsing it.
 func isCut(err error, line []byte) bool {
 	var syntax *json.SyntaxError
 	return errors.As(err, &syntax) && syntax.Offset == int64(len(line)) && syntax.Error() == "unexpected end of JSON input"

@@ -26,7 +26,7 @@ func read(t *testing.T, text string) ([]event.Event, error) {
 	return all, nil
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestWriteThenRead(t *testing.T) {
 	start := time.Now()
 	want := []event.Event{
 		{Run: &event.Run{Schema: event.Schema, Scenario: "s", Seed: 7, Start: start.UTC().Round(0), Subjects: []string{"a", "b"}}},
@@ -50,7 +50,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-func TestTimesAreSinceTheStart(t *testing.T) {
+func TestTimesCountFromTheStart(t *testing.T) {
 	start := time.Now().Add(-time.Minute)
 	log := event.NewLog(&bytes.Buffer{}, start)
 	if got := log.At(start.Add(3 * time.Second)); got != 3*time.Second {
@@ -99,7 +99,7 @@ type full struct{ err error }
 
 func (f full) Write([]byte) (int, error) { return 0, f.err }
 
-func TestCloseTellsOfALostWrite(t *testing.T) {
+func TestCloseReturnsAWriteError(t *testing.T) {
 	disk := errors.New("disk full")
 	log := event.NewLog(full{disk}, time.Now())
 	for range 10_000 { // more than the buffer holds
@@ -110,7 +110,7 @@ func TestCloseTellsOfALostWrite(t *testing.T) {
 	}
 }
 
-func TestABadLineIsNamed(t *testing.T) {
+func TestABadLineIsReported(t *testing.T) {
 	got, err := read(t, "{\"at\":1}\n{\"at\":2}\nnot JSON\n")
 	if len(got) != 2 || err == nil || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("%d events, error %v; want 2 and one that names line 3", len(got), err)
@@ -124,23 +124,23 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, err := range event.Read(strings.NewReader(text)) {
 			if err != nil {
-				return // the end, whatever it is
+				return // an error ends the sequence
 			}
 		}
 	})
 }
 
-// A killed run leaves a last line that is cut off. What comes before it is read.
-func TestACutLogIsReadToWhereItIsCut(t *testing.T) {
+// A killed run leaves an incomplete last line. The lines before it are read.
+func TestACutLogIsReadUpToTheCut(t *testing.T) {
 	const whole = `{"at":5,"subject":"a","phase":{"name":"round-begin","round":1}}` + "\n"
 	for cut := 1; cut < len(whole)-1; cut++ {
 		all, err := read(t, whole+whole[:cut])
 		if err != nil || len(all) != 3 {
 			t.Fatalf("cut after %d bytes: %v, %v", cut, all, err)
 		}
-		if told, end := all[1], all[2]; told.Trouble == nil || !strings.Contains(told.Trouble.Detail, "line 2 is cut off") ||
+		if trouble, end := all[1], all[2]; trouble.Trouble == nil || !strings.Contains(trouble.Trouble.Detail, "line 2 is cut off") ||
 			end.Phase == nil || end.Phase.Name != event.Cut || end.At != 5 {
-			t.Fatalf("cut after %d bytes: %+v, %+v", cut, told, end)
+			t.Fatalf("cut after %d bytes: %+v, %+v", cut, trouble, end)
 		}
 	}
 	if all, err := read(t, whole+strings.TrimSpace(whole)); err != nil || len(all) != 2 {

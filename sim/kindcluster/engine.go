@@ -15,10 +15,10 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// ErrNoEngine says that no container engine answers, and what to do.
-var ErrNoEngine = errors.New("no container engine answers: install one (apt-get install docker.io), start it, and try again; ENGINE=podman takes another than docker")
+// ErrNoEngine means that no container engine answers. Its text includes what to do.
+var ErrNoEngine = errors.New("no container engine answers: install one (apt-get install docker.io), start it, and try again; set ENGINE=podman to use podman instead of docker")
 
-// connect finds the engine that ENGINE names, docker without it.
+// connect finds the engine that ENGINE names, by default docker.
 func connect(ctx context.Context) (string, *cluster.Provider, error) {
 	engine := os.Getenv("ENGINE")
 	if engine == "" {
@@ -36,7 +36,8 @@ func connect(ctx context.Context) (string, *cluster.Provider, error) {
 	return engine, cluster.NewProvider(option), nil
 }
 
-// Available is nil where clusters can be made, else it says what is missing.
+// Available returns nil if clusters can be created, otherwise an error that describes what is
+// missing.
 func Available(ctx context.Context) error {
 	_, _, err := connect(ctx)
 	return err
@@ -47,7 +48,7 @@ func lastLine(text []byte) string {
 	return lines[len(lines)-1]
 }
 
-// node asks for what is known of a node.
+// node returns the address, image and first process of a node.
 func (c *Cluster) node(ctx context.Context, of nodes.Node) (Node, error) {
 	address, _, err := of.IP()
 	if err != nil {
@@ -55,12 +56,12 @@ func (c *Cluster) node(ctx context.Context, of nodes.Node) (Node, error) {
 	}
 	out, err := command.New(ctx, c.engine, "inspect", "--format", "{{.State.Pid}} {{.Config.Image}}", of.String()).Output()
 	if err != nil {
-		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
+		return Node{}, fmt.Errorf("find the processes of node %s: %w", of, err)
 	}
 	number, image, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	pid, err := strconv.Atoi(number)
 	if err != nil {
-		return Node{}, fmt.Errorf("finding the processes of node %s: %w", of, err)
+		return Node{}, fmt.Errorf("find the processes of node %s: %w", of, err)
 	}
 	return Node{Name: of.String(), Address: address, Image: image, Init: pid, node: of}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// Image is one that the engine has.
+// Image is a container image of the engine.
 type Image struct {
 	Name   string
 	ID     string
@@ -21,11 +21,11 @@ type Image struct {
 	Labels map[string]string
 }
 
-// Image looks at one.
+// Image returns an image of the engine by its name.
 func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
 	out, err := command.New(ctx, c.engine, "image", "inspect", name).Output()
 	if err != nil {
-		return Image{}, fmt.Errorf("%s has no image %s: `make image` makes those of this repository", c.engine, name)
+		return Image{}, fmt.Errorf("%s has no image %s: `make image` builds those of this repository", c.engine, name)
 	}
 	var found []struct {
 		ID     string `json:"Id"`
@@ -35,15 +35,15 @@ func (c *Cluster) Image(ctx context.Context, name string) (Image, error) {
 		}
 	}
 	if err := json.Unmarshal(out, &found); err != nil {
-		return Image{}, fmt.Errorf("looking at image %s: %w", name, err)
+		return Image{}, fmt.Errorf("inspect image %s: %w", name, err)
 	}
 	if len(found) != 1 {
-		return Image{}, fmt.Errorf("looking at image %s: %s tells of %d", name, c.engine, len(found))
+		return Image{}, fmt.Errorf("inspect image %s: %s returned %d images", name, c.engine, len(found))
 	}
 	return Image{name, found[0].ID, found[0].Config.Cmd, found[0].Config.Labels}, nil
 }
 
-// Load gives an image of the engine's to all nodes that do not have it.
+// Load copies an image from the engine to all nodes that do not have it.
 func (c *Cluster) Load(ctx context.Context, name string) error {
 	image, err := c.Image(ctx, name)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Cluster) Load(ctx context.Context, name string) error {
 				return nil
 			}
 			if err := c.load(ctx, node, name); err != nil {
-				return fmt.Errorf("loading %s into node %s: %w", name, node.Name, err)
+				return fmt.Errorf("load %s into node %s: %w", name, node.Name, err)
 			}
 			return nil
 		})
@@ -71,7 +71,7 @@ func (c *Cluster) load(ctx context.Context, node Node, image string) error {
 	saved := make(chan error, 1)
 	go func() {
 		err := save.Run()
-		input.CloseWithError(err) // nil: the end
+		input.CloseWithError(err) // nil means the end of the archive
 		saved <- err
 	}()
 	err := nodeutils.LoadImageArchive(node.node, archive)

@@ -1,7 +1,6 @@
-// Package kindcluster makes real Kubernetes clusters in containers of this machine,
-// through kind's library. It stands between kind and who needs a cluster: the driver
-// of that name, and the end-to-end suite. Its one rule: no cluster outlives the
-// process that made it, unless it was asked to keep it.
+// Package kindcluster creates real Kubernetes clusters in containers on this machine, with kind's
+// library, for the driver kind and the end-to-end suite. Its one rule: no cluster outlives the
+// process that created it, unless the caller asks to keep it.
 package kindcluster
 
 import (
@@ -26,42 +25,44 @@ import (
 	"windtunnel.dev/internal/tempdir"
 )
 
-// Settings are what a cluster is made of.
+// Settings are the parameters of a cluster.
 type Settings struct {
-	// Image is that of the nodes; empty: the one that this kind version is made for,
-	// which is pulled.
+	// Image is the image of the nodes; "" means the default of this version of kind, which is
+	// pulled.
 	Image string
-	// Kubeadm patches kubeadm's configuration, as kind's kubeadmConfigPatches do.
+	// Kubeadm patches kubeadm's configuration, like kind's kubeadmConfigPatches.
 	Kubeadm string
-	// Workers is the number of nodes beside the control plane; with none, that takes pods.
+	// Workers is the number of nodes in addition to the control plane. With 0, pods run on the
+	// control plane.
 	Workers int
-	// Keep leaves the cluster there, by this name and its number, and takes it where
-	// it is there. Empty: it is the process's, and goes with it.
+	// Keep is a name for the cluster. A cluster with a name is kept, and reused if it exists
+	// already. With "", Delete removes the cluster. If this process ends without Delete, the next
+	// Create of another process removes it.
 	Keep string
 }
 
-// Cluster is a running one.
+// Cluster is a running cluster.
 type Cluster struct {
 	Name   string
 	Nodes  []Node // the control plane first
-	Reused bool   // it was there, from a run before
+	Reused bool   // it was kept by an earlier run
 
 	keep     string
-	claim    *os.File     // locked while the process has a cluster that is kept
-	config   string       // as kubectl reads it
-	folder   *tempdir.Dir // of the copy of config that kind wants
+	claim    *os.File     // locked while this process uses a kept cluster
+	config   string       // the kubeconfig
+	folder   *tempdir.Dir // for the copy of config that kind requires
 	engine   string
 	provider *cluster.Provider
 }
 
-// readyPatience is how long a cluster may take until its nodes are ready.
+// readyPatience is the time limit for the nodes of a cluster to become ready.
 const readyPatience = 3 * time.Minute
 
-// Create makes cluster number n of this process, or finds the one of that number
-// that was kept. What processes that live no more have left behind goes first.
+// Create creates cluster number n of this process, or returns the kept cluster with that number.
+// Before that it removes the clusters that ended processes have left behind.
 func Create(ctx context.Context, n int, s Settings) (*Cluster, error) {
 	if s.Keep != "" && !keepable.MatchString(s.Keep) {
-		return nil, fmt.Errorf("a cluster cannot be kept as %q: its name has small letters and digits, a letter first", s.Keep)
+		return nil, fmt.Errorf("a cluster cannot be kept as %q: use lower-case letters and digits, with a letter first", s.Keep)
 	}
 	engine, provider, err := connect(ctx)
 	if err != nil {
@@ -79,35 +80,35 @@ func Create(ctx context.Context, n int, s Settings) (*Cluster, error) {
 		return nil, errors.Join(err, folder.Remove())
 	}
 	if err := c.begin(ctx, s); err != nil {
-		return nil, fmt.Errorf("the kind cluster %s: %w", c.Name, c.abandon(err))
+		return nil, fmt.Errorf("kind cluster %s: %w", c.Name, c.abandon(err))
 	}
 	return c, nil
 }
 
-// claimName keeps other processes from a cluster that is kept, until this one is
-// through with it or ends.
+// claimName locks a kept cluster against other processes until Delete is called or this process
+// ends.
 func (c *Cluster) claimName() error {
 	if c.keep == "" {
 		return nil // its name has our PID
 	}
-	claim, err := os.OpenFile(filepath.Join(os.TempDir(), c.Name+".lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600) // others write to this folder, too
+	claim, err := os.OpenFile(filepath.Join(os.TempDir(), c.Name+".lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600) // other users can write to this folder
 	if err != nil {
 		return err
 	}
 	if err := unix.Flock(int(claim.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		claim.Close()
-		return fmt.Errorf("the kind cluster %s is another run's now: wait for its end, or keep one by another name", c.Name)
+		return fmt.Errorf("kind cluster %s is in use by another run: wait for its end, or keep one with another name", c.Name)
 	}
 	c.claim = claim
 	return nil
 }
 
 func (c *Cluster) begin(ctx context.Context, s Settings) error {
-	there, err := c.provider.List()
+	existing, err := c.provider.List()
 	if err != nil {
 		return err
 	}
-	if c.Reused = slices.Contains(there, c.Name); !c.Reused {
+	if c.Reused = slices.Contains(existing, c.Name); !c.Reused {
 		if err := c.provider.Create(c.Name, c.options(s)...); err != nil {
 			return fmt.Errorf("%w%s", err, remedy(err, s.Image))
 		}
@@ -136,35 +137,34 @@ func (c *Cluster) begin(ctx context.Context, s Settings) error {
 	return nil
 }
 
-// fits says why a cluster that was kept is not what is asked for. What kubeadm was
-// told cannot be seen.
+// fits returns an error if a kept cluster differs from the settings. It cannot check the kubeadm
+// patches.
 func (c *Cluster) fits(s Settings) error {
 	if !c.Reused {
 		return nil
 	}
 	what := ""
 	if n := s.Workers + 1; len(c.Nodes) != n {
-		what = fmt.Sprintf("%s, and is to have %d", plural.Of(len(c.Nodes), "node"), n)
+		what = fmt.Sprintf("%s instead of %d", plural.Of(len(c.Nodes), "node"), n)
 	}
 	for _, node := range c.Nodes {
 		if s.Image != "" && node.Image != s.Image {
-			what = fmt.Sprintf("nodes of %s, and is to have those of %s", node.Image, s.Image)
+			what = fmt.Sprintf("nodes of %s instead of %s", node.Image, s.Image)
 		}
 	}
 	if what == "" {
 		return nil
 	}
-	return fmt.Errorf("it was kept with %s: keep this one by another name, or remove that one (%s rm -f -v $(%[2]s ps -aq --filter label=io.x-k8s.kind.cluster=%s))", what, c.engine, c.Name)
+	return fmt.Errorf("the kept cluster has %s: keep this one with another name, or remove the kept one (%s rm -f -v $(%[2]s ps -aq --filter label=io.x-k8s.kind.cluster=%s))", what, c.engine, c.Name)
 }
 
-// abandon takes away what there is of a cluster that did not come about. One that
-// was there before stays.
+// abandon removes what exists of a cluster whose creation failed. A reused cluster stays.
 func (c *Cluster) abandon(why error) error {
 	if !c.Reused {
 		c.keep = ""
 	}
 	if err := c.Delete(); err != nil {
-		return fmt.Errorf("%w; and removing it: %w", why, err)
+		return fmt.Errorf("%w; remove it: %w", why, err)
 	}
 	return why
 }
@@ -180,7 +180,7 @@ func (c *Cluster) options(s Settings) []cluster.CreateOption {
 	v1alpha4.SetDefaultsCluster(config)
 	options := []cluster.CreateOption{
 		cluster.CreateWithV1Alpha4Config(config),
-		cluster.CreateWithKubeconfigPath(c.kubeconfig()), // kind insists on a file; the user's own is none of ours
+		cluster.CreateWithKubeconfigPath(c.kubeconfig()), // kind writes to a file; this keeps it away from the user's own
 		cluster.CreateWithWaitForReady(readyPatience),
 	}
 	if s.Image != "" {
@@ -189,7 +189,7 @@ func (c *Cluster) options(s Settings) []cluster.CreateOption {
 	return options
 }
 
-// remedy is what to do about an error of kind's, where that is known.
+// remedy returns what to do about an error of kind, or "" if that is unknown.
 func remedy(err error, image string) string {
 	if !strings.Contains(err.Error(), "pull") && !strings.Contains(err.Error(), "No such image") {
 		return ""
@@ -197,12 +197,12 @@ func remedy(err error, image string) string {
 	if image == "" {
 		image = "kind's own node image"
 	}
-	return fmt.Sprintf(" (%s is neither here nor can it be pulled: name one that is, by --kind-image or KIND_IMAGE)", image)
+	return fmt.Sprintf(" (%s is not on this machine and cannot be pulled: choose another with --kind-image or KIND_IMAGE)", image)
 }
 
 var keepable = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
-// name says whose a cluster is: that of the process, or nobody's.
+// name returns the name of a cluster. It has the PID of this process, unless the cluster is kept.
 func name(n int, keep string) string {
 	if keep != "" {
 		return fmt.Sprintf("windtunnel-%s-%d", keep, n)
@@ -212,15 +212,15 @@ func name(n int, keep string) string {
 
 func (c *Cluster) kubeconfig() string { return filepath.Join(c.folder.Path, "kubeconfig") }
 
-// Kubeconfig is how kubectl reaches the cluster from this machine.
+// Kubeconfig returns the content of the kubeconfig for this machine.
 func (c *Cluster) Kubeconfig() string { return c.config }
 
-// REST is how client-go does.
+// REST returns the configuration of client-go for this machine.
 func (c *Cluster) REST() (*rest.Config, error) {
 	return clientcmd.RESTConfigFromKubeConfig([]byte(c.config))
 }
 
-// Delete removes the cluster, unless it is to be kept.
+// Delete removes the cluster. If the cluster is to be kept, it only ends its use by this process.
 func (c *Cluster) Delete() error {
 	defer c.folder.Remove()
 	if c.claim != nil {
@@ -232,7 +232,7 @@ func (c *Cluster) Delete() error {
 	return c.provider.Delete(c.Name, c.kubeconfig())
 }
 
-// Forget removes all clusters that were kept by a name.
+// Forget removes all clusters that were kept with a name.
 func Forget(ctx context.Context, keep string) error {
 	_, provider, err := connect(ctx)
 	if err != nil {
@@ -250,10 +250,10 @@ func Forget(ctx context.Context, keep string) error {
 	return err
 }
 
-// Node is a container that is a node.
+// Node is a node of a cluster, which is a container.
 type Node struct {
 	Name    string
-	Address string // in the network of the containers, which this machine reaches
+	Address string // in the containers' network, reachable from this machine
 	Image   string
 	Init    int // the PID of its first process, on this machine
 	node    nodes.Node

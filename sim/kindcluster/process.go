@@ -11,27 +11,27 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Processes are the processes of this machine that are a container's, by the
+// Processes returns the PIDs, on this machine, of a container's processes. It finds them by the
 // name of their control group.
 func Processes(id string) []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/cgroup")
 	var pids []int
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(text, []byte(id)) { // an error: it has ended
+		if err != nil || !bytes.Contains(text, []byte(id)) { // an error means that it has ended
 			continue
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))) // a number by the pattern
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))) // only PIDs begin with a digit in /proc
 		pids = append(pids, pid)
 	}
 	return pids
 }
 
-// ErrNoProcess says that what a container is for has not started yet, or has ended.
+// ErrNoProcess means that the main process of a container has not started yet, or has ended.
 var ErrNoProcess = errors.New("the container has no process yet")
 
-// Main is the process that a container is for: its first, or where that only
-// reaps others, the one that it started.
+// Main returns the PID of the main process of a container: its first process or, if that is only an
+// init process, the one that it started.
 func Main(id string) (int, error) {
 	pids := Processes(id)
 	parent := map[int]int{}
@@ -57,7 +57,7 @@ func Main(id string) (int, error) {
 	}
 	for _, pid := range pids {
 		if parent[pid] == first {
-			if stat, err := statOf(pid); err == nil && stat.Comm != "tini" { // not yet
+			if stat, err := statOf(pid); err == nil && stat.Comm != "tini" { // a child that has not executed its program yet
 				return pid, nil
 			}
 		}

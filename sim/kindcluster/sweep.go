@@ -10,23 +10,23 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// sweep removes the clusters of processes that live no more.
+// sweep removes the clusters of processes that have ended.
 func sweep(provider *cluster.Provider) error {
 	names, err := provider.List()
 	if err != nil {
-		return fmt.Errorf("looking for clusters that were left behind: %w", err)
+		return fmt.Errorf("list clusters that were left behind: %w", err)
 	}
 	for _, name := range names {
 		if pid, ours := maker(name); ours && !probe.Exists(pid) {
 			if err := provider.Delete(name, "/dev/null"); err != nil {
-				return fmt.Errorf("removing %s, which a process left behind that lives no more: %w", name, err)
+				return fmt.Errorf("remove %s, which an ended process left behind: %w", name, err)
 			}
 		}
 	}
 	return nil
 }
 
-// maker is the PID in the name of a cluster that is not to be kept.
+// maker returns the PID in the name of a cluster that is not kept.
 func maker(name string) (pid int, ours bool) {
 	rest, ours := strings.CutPrefix(name, "windtunnel-")
 	if !ours {

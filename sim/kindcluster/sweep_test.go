@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhoseAClusterIs(t *testing.T) {
+func TestMaker(t *testing.T) {
 	for name, want := range map[string]int{
 		"windtunnel-4711-0":    4711,
 		"windtunnel-mine-0":    0,
@@ -15,10 +15,10 @@ func TestWhoseAClusterIs(t *testing.T) {
 		"my-windtunnel-4711-0": 0,
 	} {
 		if pid, ours := maker(name); ours != (want != 0) || ours && pid != want {
-			t.Errorf("%s is said to be of %d, %t, want %d", name, pid, ours, want)
+			t.Errorf("maker(%s) = %d, %t, want %d", name, pid, ours, want)
 		}
 	}
 	if pid, ours := maker(name(3, "")); !ours || pid != os.Getpid() {
-		t.Errorf("ours is said to be of %d, %t", pid, ours)
+		t.Errorf("maker of our own cluster = %d, %t", pid, ours)
 	}
 }

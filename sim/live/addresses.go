@@ -9,12 +9,12 @@ import (
 	"windtunnel.dev/sim/backend"
 )
 
-// nowhere is the block of addresses for tests of network devices (RFC 2544):
-// the API server takes them, and no network leads to them.
+// nowhere is the address block for tests of network devices (RFC 2544). The API server accepts
+// these addresses, and no network routes to them.
 var nowhere = netip.MustParsePrefix("198.18.0.0/15")
 
-// addresses are pods that are nothing but addresses: nobody answers there. For
-// who only watches endpoints come and go.
+// addresses is a fleet of pods without processes: each pod is only an address, where nothing
+// answers. It serves users who only want to watch endpoints change.
 type addresses struct {
 	mu     sync.Mutex
 	last   netip.Addr
@@ -30,7 +30,7 @@ func (a *addresses) Start(name, _ string) (backend.Pod, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.byName[name] != nil {
-		return nil, fmt.Errorf("pod %s: cannot start: a pod of that name lives", name)
+		return nil, fmt.Errorf("pod %s: cannot start: a pod of that name is running", name)
 	}
 	for range 1 << (32 - nowhere.Bits()) {
 		if a.last = a.last.Next(); !nowhere.Contains(a.last) {
@@ -78,7 +78,7 @@ func (p *address) State() backend.State {
 	}
 }
 
-// Terminate ends it at once: it has nothing to finish.
+// Terminate removes the pod at once, because it has no requests to finish.
 func (p *address) Terminate(time.Duration) { p.Gone() }
 
 func (p *address) Gone() {

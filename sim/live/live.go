@@ -1,7 +1,7 @@
-// Package live churns a real cluster: a population of its own, and the changes
-// that scenarios make here. It stands between a plan, which is complete before
-// anything is written, and the cluster's API. Its one rule: it touches no
-// namespace that it did not make unless told to by name, and leaves none behind.
+// Package live generates churn in a real cluster. It creates its own population and applies the
+// same changes to it as scenarios do. The plan is complete before anything is written to the
+// cluster's API. Its one rule: it removes every namespace that it created, and touches another
+// namespace only if the caller names it.
 package live
 
 import (
@@ -27,35 +27,35 @@ import (
 	"windtunnel.dev/sim/step"
 )
 
-// Options say where churn happens.
+// Options configure Churn and DryRun.
 type Options struct {
 	Config *rest.Config
 	Plan   *Plan
-	Touch  string // the namespace that may be touched although it is there; empty: none
-	Image  string // of real pods, which windtunnel backend is in; empty: pods are addresses where nobody answers
-	Keep   bool   // leave what was made
-	// Began is told of the run's name when the population is there.
+	Touch  string // an existing namespace that may be used; "" for none
+	Image  string // of real pods, with windtunnel backend in it; "" for pods that are unreachable addresses
+	Keep   bool   // keep all created objects
+	// Began is called with the name of the run when the population exists. It may be nil.
 	Began func(run string)
-	// Progress is told now and then how far it is.
+	// Progress is called every second with the elapsed time. It may be nil.
 	Progress func(time.Duration, Tally)
 }
 
-// Result is what happened.
+// Result is the outcome of Churn.
 type Result struct {
 	Tally
 	Run       string // the value of RunLabel
 	Length    time.Duration
 	Recording churn.Recording
-	Trouble   string // with pods, the last; empty: none
+	Trouble   string // the last problem with pods; "" if there was none
 }
 
-// cleaning is how long it may take to remove what was made.
+// cleaning limits how long the removal of the created objects may take.
 const cleaning = 2 * time.Minute
 
-// poolName is the Deployment of real pods.
+// poolName is the name of the Deployment of real pods, and of its Secret.
 const poolName = "windtunnel-backends"
 
-// run is one churn.
+// run is one call of Churn or DryRun.
 type run struct {
 	Options
 	name    string
@@ -68,8 +68,8 @@ type run struct {
 	counter *counter
 }
 
-// DryRun says what Churn would write, a line each, and like it does nothing in a
-// namespace that must not be touched.
+// DryRun returns what Churn would write, one line per write. Like Churn, it fails if the namespace
+// must not be touched.
 func DryRun(ctx context.Context, o Options) ([]string, error) {
 	r, err := prepare(o)
 	if err != nil {
@@ -90,9 +90,9 @@ func DryRun(ctx context.Context, o Options) ([]string, error) {
 	return slices.AppendSeq(lines, o.Plan.lines), nil
 }
 
-// Churn makes the population in its namespace, makes the changes at their times,
-// and removes what it has made, also when ctx ends it before: that is no error, and
-// the result is of what there was, without a Run if nothing was begun.
+// Churn creates the population in its namespace, makes the changes at their times, and removes
+// everything it created. If ctx ends early, Churn cleans up and returns no error; the result then
+// covers what was done, and has no Run if nothing was begun.
 func Churn(ctx context.Context, o Options) (Result, error) {
 	r, err := prepare(o)
 	if err != nil {
@@ -115,7 +115,7 @@ func Churn(ctx context.Context, o Options) (Result, error) {
 	return result, errors.Join(err, unrecorded)
 }
 
-// unlessCut is the error, but none where ctx has ended: that is how it was to end.
+// unlessCut returns err, or nil if ctx has ended, because an interrupt is not an error.
 func unlessCut(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -130,7 +130,7 @@ func prepare(o Options) (*run, error) {
 		r.made.add("Secret", poolName)
 	}
 	o.Config = rest.CopyConfig(o.Config)
-	o.Config.QPS = -1 // the rate is the plan's business
+	o.Config.QPS = -1 // no client-side limit; the plan sets the rate
 	var err error
 	if r.client, err = kubernetes.NewForConfig(o.Config); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func prepare(o Options) (*run, error) {
 	return r, err
 }
 
-// look says why this must not be done here.
+// look looks up the namespace of the run. It returns an error if the run must not use it.
 func (r *run) look(ctx context.Context) (err error) {
 	if r.ground, err = survey(ctx, r.client, r.Plan.Population.Namespace, r.Touch, r.name); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *run) look(ctx context.Context) (err error) {
 	return r.made.collide(ctx, r.generic, r.ground.name)
 }
 
-// churn says how long it went.
+// churn creates the population and makes the changes. It returns how long the changes took.
 func (r *run) churn(ctx context.Context) (time.Duration, error) {
 	writer, err := cluster.New(r.Config)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *run) churn(ctx context.Context) (time.Duration, error) {
 	return r.play(ctx, c)
 }
 
-// fleet is real pods, or addresses.
+// fleet returns the fleet of the run: real pods if there is an image, otherwise only addresses.
 func (r *run) fleet(ctx context.Context, log *event.Log) (backend.Fleet, error) {
 	if r.Image == "" {
 		return newAddresses(), nil
@@ -185,7 +185,7 @@ func (r *run) fleet(ctx context.Context, log *event.Log) (backend.Fleet, error) 
 	}
 	replaced := 0.0
 	for _, change := range p.Stream.Changes {
-		pods += max(0, len(change.Add)-len(change.Remove)) // as many as there are in the end
+		pods += max(0, len(change.Add)-len(change.Remove)) // the number of pods at the end
 		replaced += float64(len(change.Remove))
 	}
 	shape := pool.Shape{
@@ -219,17 +219,17 @@ func (r *run) populate(ctx context.Context, c *step.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if object.GetNamespace() != "" { // neither the namespace nor the class is made like the others
+		if object.GetNamespace() != "" { // claim creates the namespace, and nobody the class
 			objects = append(objects, object)
 		}
 	}
 	return r.writer.CreateAll(ctx, objects)
 }
 
-// play makes each change at its time, one after the other.
+// play makes the changes at their times, one after the other. It returns how long that took.
 func (r *run) play(ctx context.Context, c *step.Cluster) (time.Duration, error) {
 	begin := time.Now()
-	stop := r.tellProgress(begin)
+	stop := r.reportProgress(begin)
 	defer stop()
 	for _, beat := range r.Plan.beats {
 		if err := sleepUntil(ctx, begin.Add(beat.At)); err != nil {
@@ -244,10 +244,10 @@ func (r *run) play(ctx context.Context, c *step.Cluster) (time.Duration, error) 
 	return time.Since(begin), err
 }
 
-// every is how often progress is told.
+// every is the interval of progress reports.
 const every = time.Second
 
-func (r *run) tellProgress(begin time.Time) (stop func()) {
+func (r *run) reportProgress(begin time.Time) (stop func()) {
 	if r.Progress == nil {
 		return func() {}
 	}
@@ -273,7 +273,7 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-// disclaim removes the namespace if it was made although the API's answer was lost.
+// disclaim removes the namespace if it was created although the API's answer was lost.
 func (r *run) disclaim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleaning)
 	defer cancel()
@@ -285,14 +285,14 @@ func (r *run) disclaim(ctx context.Context) error {
 	})
 	switch {
 	case errors.Is(err, ErrNotOurs) || err == nil && g.uid == "":
-		return nil // it is another's, or not there
+		return nil // it belongs to another, or does not exist
 	case err != nil:
-		return fmt.Errorf("namespace %s may have been made: %w; look with kubectl get namespace -l %s=%s, and if it is there: kubectl delete namespace %s", name, err, RunLabel, r.name, name)
+		return fmt.Errorf("namespace %s may have been created: %w; check with kubectl get namespace -l %s=%s, and if it exists: kubectl delete namespace %s", name, err, RunLabel, r.name, name)
 	}
 	return g.remove(ctx, r.client)
 }
 
-// clean removes what the run has made.
+// clean removes everything the run created, unless it is to be kept.
 func (r *run) clean(ctx context.Context) error {
 	if r.Keep {
 		return nil
@@ -303,7 +303,7 @@ func (r *run) clean(ctx context.Context) error {
 		return r.ground.remove(ctx, r.client)
 	}
 	if err := r.made.remove(ctx, r.generic, r.ground.name, r.name); err != nil {
-		return fmt.Errorf("removing what was made in %s; the rest has the label %s=%s: %w", r.ground.name, RunLabel, r.name, err)
+		return fmt.Errorf("remove the run's objects in %s; the remaining ones have the label %s=%s: %w", r.ground.name, RunLabel, r.name, err)
 	}
 	return nil
 }

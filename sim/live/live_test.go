@@ -57,8 +57,8 @@ func newRig(t *testing.T, change func(*Shape)) *rig {
 	return &rig{api: api, client: kubernetes.NewForConfigOrDie(api.Config()), Options: Options{Config: api.Config(), Plan: plan}}
 }
 
-// there are the objects of a namespace, by kind and name, and their labels.
-func (r *rig) there(t *testing.T) map[string]map[string]string {
+// objects returns the labels of the objects in the namespace, by kind and name.
+func (r *rig) objects(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]string{}
 	generic := dynamic.NewForConfigOrDie(r.api.Config())
@@ -66,8 +66,8 @@ func (r *rig) there(t *testing.T) map[string]map[string]string {
 	for _, one := range resources {
 		i.add(one.kind, "")
 	}
-	err := i.each(t.Context(), generic, "gale", "", func(kind string, is *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
-		all[kind+" "+is.GetName()] = is.GetLabels()
+	err := i.each(t.Context(), generic, "gale", "", func(kind string, found *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
+		all[kind+" "+found.GetName()] = found.GetLabels()
 		return nil
 	})
 	if err != nil {
@@ -78,23 +78,23 @@ func (r *rig) there(t *testing.T) map[string]map[string]string {
 
 func (r *rig) namespace(t *testing.T) *corev1.Namespace {
 	t.Helper()
-	is, err := r.client.CoreV1().Namespaces().Get(t.Context(), "gale", metav1.GetOptions{})
+	found, err := r.client.CoreV1().Namespaces().Get(t.Context(), "gale", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return is
+	return found
 }
 
 func (r *rig) makeNamespace(t *testing.T, labels map[string]string) *corev1.Namespace {
 	t.Helper()
-	is, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", Labels: labels}}, metav1.CreateOptions{})
+	found, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", Labels: labels}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return is
+	return found
 }
 
 func TestChurn(t *testing.T) {
@@ -102,17 +102,17 @@ func TestChurn(t *testing.T) {
 	began := ""
 	r.Began = func(run string) {
 		began = run
-		is := r.namespace(t)
-		if diff := cmp.Diff(labels(run), map[string]string{MadeByLabel: is.Labels[MadeByLabel], RunLabel: is.Labels[RunLabel]}); diff != "" {
+		found := r.namespace(t)
+		if diff := cmp.Diff(labels(run), map[string]string{MadeByLabel: found.Labels[MadeByLabel], RunLabel: found.Labels[RunLabel]}); diff != "" {
 			t.Errorf("the namespace's labels (-want +got):\n%s", diff)
 		}
-		there := r.there(t)
+		objects := r.objects(t)
 		for _, want := range []string{"Service svc-000", "Ingress svc-003", "Secret svc-003-tls"} {
-			if there[want] == nil {
-				t.Errorf("no %s among %v", want, there)
+			if objects[want] == nil {
+				t.Errorf("no %s in %v", want, objects)
 			}
 		}
-		for object, labels := range there {
+		for object, labels := range objects {
 			if labels[RunLabel] != run || labels[MadeByLabel] != MadeBy {
 				t.Errorf("%s has the labels %v", object, labels)
 			}
@@ -126,8 +126,8 @@ func TestChurn(t *testing.T) {
 	if result.Run != began || result.Writes != changes || result.Errors != 0 || result.Max == 0 || result.P50 > result.Max {
 		t.Errorf("%+v", result)
 	}
-	if is := r.namespace(t); is != nil {
-		t.Errorf("left: %+v", is)
+	if found := r.namespace(t); found != nil {
+		t.Errorf("left: %+v", found)
 	}
 	var file bytes.Buffer
 	if err := churn.Write(&file, result.Recording); err != nil {
@@ -142,19 +142,19 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// What is written again by churn keeps its labels, and its class.
-func TestMarksStay(t *testing.T) {
+// Objects that churn writes again keep their labels and their class.
+func TestLabelsStay(t *testing.T) {
 	r := newRig(t, nil)
 	r.Keep = true
 	result, err := Churn(t.Context(), r.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := r.there(t)
-	if len(there) < 4*4 {
-		t.Errorf("kept are %v", there)
+	objects := r.objects(t)
+	if len(objects) < 4*4 {
+		t.Errorf("kept only %v", objects)
 	}
-	for object, labels := range there {
+	for object, labels := range objects {
 		if labels[RunLabel] != result.Run {
 			t.Errorf("%s has the labels %v", object, labels)
 		}
@@ -170,20 +170,20 @@ func TestMarksStay(t *testing.T) {
 	}
 }
 
-// A namespace that is not ours is left as it is, whatever it looks like.
+// A namespace of another owner stays as it is, whatever its labels.
 func TestRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		labels map[string]string
 		touch  string
 		want   string
 	}{
-		"no labels":             {nil, "", "windtunnel did not make it; choose one that is not there, or say --yes-touch gale"},
-		"another's label":       {map[string]string{MadeByLabel: "helm"}, "", "windtunnel did not make it"},
-		"of no run":             {map[string]string{MadeByLabel: MadeBy}, "", "windtunnel did not make it"},
-		"of another run":        {labels("abcdefgh"), "", "made by another run, abcdefgh; choose another, or when that run is over: kubectl delete namespace gale"},
-		"a run, but not ours":   {map[string]string{RunLabel: "abcdefgh"}, "", "windtunnel did not make it"},
-		"told of another":       {nil, "storm", "it is gale, and the one that may be touched is storm"},
-		"ours, told of another": {labels("abcdefgh"), "gale2", "it is gale, and the one that may be touched is gale2"},
+		"no labels":                 {nil, "", "windtunnel did not create it; choose one that does not exist, or pass --yes-touch gale"},
+		"another's label":           {map[string]string{MadeByLabel: "helm"}, "", "windtunnel did not create it"},
+		"without a run":             {map[string]string{MadeByLabel: MadeBy}, "", "windtunnel did not create it"},
+		"of another run":            {labels("abcdefgh"), "", "created by another run, abcdefgh; choose another, or when that run is over: kubectl delete namespace gale"},
+		"a run, but not ours":       {map[string]string{RunLabel: "abcdefgh"}, "", "windtunnel did not create it"},
+		"touch names another":       {nil, "storm", "it is gale, and the one that may be touched is storm"},
+		"ours, touch names another": {labels("abcdefgh"), "gale2", "it is gale, and the one that may be touched is gale2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil)
@@ -200,28 +200,28 @@ func TestRefuses(t *testing.T) {
 			if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
 				t.Errorf("the namespace (-before +after):\n%s", diff)
 			}
-			if there := r.there(t); len(there) > 0 {
-				t.Errorf("written: %v", there)
+			if objects := r.objects(t); len(objects) > 0 {
+				t.Errorf("written: %v", objects)
 			}
 		})
 	}
 }
 
 func TestJudge(t *testing.T) {
-	is := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
-	if g, err := judge(is, "", "me"); err != nil || !g.own {
+	found := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
+	if g, err := judge(found, "", "me"); err != nil || !g.own {
 		t.Errorf("this run's own: %+v, %v", g, err)
 	}
-	is.DeletionTimestamp = new(metav1.Now())
+	found.DeletionTimestamp = new(metav1.Now())
 	for _, touch := range []string{"", "gale"} {
-		if _, err := judge(is, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
+		if _, err := judge(found, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
 			t.Errorf("one that is being deleted: %v", err)
 		}
 	}
 }
 
-// Who makes the namespace between our look and our claim has it.
-func TestTheFasterHasIt(t *testing.T) {
+// A namespace that another creates between our survey and our claim is theirs.
+func TestClaimLosesARace(t *testing.T) {
 	r := newRig(t, nil)
 	g, err := survey(t.Context(), r.client, "gale", "", "me")
 	if err != nil {
@@ -236,7 +236,7 @@ func TestTheFasterHasIt(t *testing.T) {
 	}
 }
 
-func TestTouchesWhatItIsToldTo(t *testing.T) {
+func TestTouchesANamedNamespace(t *testing.T) {
 	r := newRig(t, nil)
 	before := r.makeNamespace(t, map[string]string{"team": "shop"})
 	other := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
@@ -244,7 +244,7 @@ func TestTouchesWhatItIsToldTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	during := 0
-	r.Began = func(string) { during = len(r.there(t)) }
+	r.Began = func(string) { during = len(r.objects(t)) }
 	r.Touch = "gale"
 	if _, err := Churn(t.Context(), r.Options); err != nil {
 		t.Fatal(err)
@@ -252,8 +252,8 @@ func TestTouchesWhatItIsToldTo(t *testing.T) {
 	if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
 		t.Errorf("the namespace (-before +after):\n%s", diff)
 	}
-	if there := r.there(t); during < 4*4 || len(there) != 1 || there["Service other"] == nil && !slices.Contains(keys(there), "Service other") {
-		t.Errorf("of %d objects there are left: %v", during, there)
+	if objects := r.objects(t); during < 4*4 || len(objects) != 1 || objects["Service other"] == nil && !slices.Contains(keys(objects), "Service other") {
+		t.Errorf("of %d objects, these remain: %v", during, objects)
 	}
 }
 
@@ -264,9 +264,9 @@ func keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// In a namespace of others nothing is written over: neither what the population
-// needs nor what comes later.
-func TestWritesNothingOver(t *testing.T) {
+// In another's namespace churn overwrites nothing, neither for the population nor for later
+// changes.
+func TestOverwritesNothing(t *testing.T) {
 	for name, labels := range map[string]map[string]string{"svc-002": nil, "new-4.gale.example": nil, "svc-003": labels("abcdefgh")} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil)
@@ -279,7 +279,7 @@ func TestWritesNothingOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := "Ingress gale/" + name + " is there, and would be written over"
+			want := "Ingress gale/" + name + " exists and would be overwritten"
 			if labels != nil {
 				want = "was left by run abcdefgh: kubectl -n gale delete"
 			}
@@ -290,16 +290,16 @@ func TestWritesNothingOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(before, after); diff != "" || len(r.there(t)) != 1 {
-				t.Errorf("it is (-before +after):\n%s\namong %v", diff, r.there(t))
+			if diff := cmp.Diff(before, after); diff != "" || len(r.objects(t)) != 1 {
+				t.Errorf("the ingress (-before +after):\n%s\nall objects: %v", diff, r.objects(t))
 			}
 		})
 	}
 }
 
-// An interrupt at any point leaves nothing behind; what was done is told.
+// An interrupt at any point leaves nothing behind, and the result covers what was done.
 func TestInterrupted(t *testing.T) {
-	for name, touch := range map[string]string{"its own": "", "told to touch": "gale"} {
+	for name, touch := range map[string]string{"its own": "", "to be touched": "gale"} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, func(s *Shape) { s.For = time.Hour })
 			if touch != "" {
@@ -323,15 +323,15 @@ func TestInterrupted(t *testing.T) {
 			if err := churn.Write(&bytes.Buffer{}, result.Recording); err != nil {
 				t.Error(err)
 			}
-			if is := r.namespace(t); (is != nil) != (touch != "") || len(r.there(t)) > 0 {
-				t.Errorf("left: %+v with %v", is, r.there(t))
+			if found := r.namespace(t); (found != nil) != (touch != "") || len(r.objects(t)) > 0 {
+				t.Errorf("left: %+v with %v", found, r.objects(t))
 			}
 		})
 	}
 }
 
-// A namespace of the same name that somebody made in place of ours is theirs.
-func TestANamespaceMadeAgainIsNotRemoved(t *testing.T) {
+// If another deletes our namespace and creates one of the same name, it is theirs.
+func TestARecreatedNamespaceIsNotRemoved(t *testing.T) {
 	r := newRig(t, nil)
 	var theirs *corev1.Namespace
 	r.Began = func(string) {
@@ -341,14 +341,14 @@ func TestANamespaceMadeAgainIsNotRemoved(t *testing.T) {
 		theirs = r.makeNamespace(t, nil)
 	}
 	if _, err := Churn(t.Context(), r.Options); err == nil {
-		t.Error("nothing is said of a namespace that cannot be removed")
+		t.Error("no error for a namespace that cannot be removed")
 	}
-	if is := r.namespace(t); is == nil || is.UID != theirs.UID {
-		t.Errorf("it is %+v", is)
+	if found := r.namespace(t); found == nil || found.UID != theirs.UID {
+		t.Errorf("the namespace is %+v", found)
 	}
 }
 
-// inject makes the API fail at a verb of namespaces.
+// inject makes API calls with a verb on namespaces fail.
 func (r *rig) inject(t *testing.T, f fault.Fault, verb string, skip, count int) {
 	t.Helper()
 	if _, err := r.api.Inject(f, fault.Scope{Resources: []string{"namespaces"}, Verbs: []string{verb}, Skip: skip, Count: count}); err != nil {
@@ -356,7 +356,7 @@ func (r *rig) inject(t *testing.T, f fault.Fault, verb string, skip, count int) 
 	}
 }
 
-// An interrupt before anything was begun is no error, and leaves nothing either.
+// An interrupt before the run begins is not an error, and leaves nothing behind.
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	for _, verb := range []string{"get", "create"} {
 		r := newRig(t, nil)
@@ -371,40 +371,40 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 		if result, err := Churn(ctx, r.Options); err != nil || result.Run != "" {
 			t.Errorf("%s: %+v, %v", verb, result.Tally, err)
 		}
-		if is := r.namespace(t); is != nil {
-			t.Errorf("%s: left %+v", verb, is)
+		if found := r.namespace(t); found != nil {
+			t.Errorf("%s: left %+v", verb, found)
 		}
 	}
 }
 
-// The namespace was made, the answer is lost, and the next look fails: it goes all the same.
+// The namespace is removed even if the answer to its creation is lost and the next get fails.
 func TestALostAnswerLeavesNothing(t *testing.T) {
 	r := newRig(t, nil)
 	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
 	r.inject(t, fault.ServerError(500, 0), "get", 1, 1)
-	if _, err := Churn(t.Context(), r.Options); err == nil || !strings.Contains(err.Error(), "making namespace gale") {
+	if _, err := Churn(t.Context(), r.Options); err == nil || !strings.Contains(err.Error(), "create namespace gale") {
 		t.Errorf("got %v", err)
 	}
-	if is := r.namespace(t); is != nil {
-		t.Errorf("left: %+v", is)
+	if found := r.namespace(t); found != nil {
+		t.Errorf("left: %+v", found)
 	}
 }
 
-// What may be left is told, and how to see it and to remove it.
-func TestSaysWhatMayBeLeft(t *testing.T) {
+// The error names a namespace that may remain, and how to check for it and remove it.
+func TestReportsWhatMayRemain(t *testing.T) {
 	r := newRig(t, nil)
 	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
 	r.inject(t, fault.Forbidden(), "get", 1, 0)
 	_, err := Churn(t.Context(), r.Options)
-	for _, want := range []string{"namespace gale may have been made", "kubectl get namespace -l windtunnel.dev/run=", "kubectl delete namespace gale"} {
+	for _, want := range []string{"namespace gale may have been created", "kubectl get namespace -l windtunnel.dev/run=", "kubectl delete namespace gale"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
 
-// One hiccup of the API leaves no namespace.
-func TestRemovesInSpiteOfAHiccup(t *testing.T) {
+// A single API failure does not leave the namespace behind.
+func TestRemovesDespiteAFailure(t *testing.T) {
 	for _, f := range []fault.Fault{fault.ServerError(500, 0), fault.ServerError(503, 0), fault.BadGateway()} {
 		for _, verb := range []string{"delete", "get"} {
 			r := newRig(t, nil)
@@ -412,15 +412,15 @@ func TestRemovesInSpiteOfAHiccup(t *testing.T) {
 			if _, err := Churn(t.Context(), r.Options); err != nil {
 				t.Errorf("%s at %s: %v", f.Name, verb, err)
 			}
-			if is := r.namespace(t); is != nil {
-				t.Errorf("%s at %s: left %+v", f.Name, verb, is)
+			if found := r.namespace(t); found != nil {
+				t.Errorf("%s at %s: left %+v", f.Name, verb, found)
 			}
 		}
 	}
 }
 
-// An API that does not come back is waited for as long as ctx says, and no longer.
-func TestPatienceEnds(t *testing.T) {
+// patiently retries until ctx ends, and not longer.
+func TestPatientlyEndsWithItsContext(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	down, tries := errors.New("connection refused"), 0
 	err := patiently(ctx, func(context.Context) (bool, error) {
@@ -434,7 +434,7 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// Pods go on telling what goes wrong while the result is read.
+// Pods may report problems while the result is read.
 func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 	for what, read := range map[string]func(*counter){
 		"trouble":  func(c *counter) { c.trouble() },
@@ -448,7 +448,7 @@ func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 			c.see(event.Event{Change: &event.Change{ID: 2}})
 			c.see(event.Event{Trouble: &event.Trouble{What: "pod gale/a", Detail: "is gone"}})
 		}()
-		read(c) // the race detector looks
+		read(c) // for the race detector
 		<-ended
 		if made, certificates := c.recorded(); made != 1 || certificates != 1 || c.trouble() != "pod gale/a: is gone" {
 			t.Errorf("%s: %d changes, %d certificates, %q", what, made, certificates, c.trouble())
@@ -478,11 +478,11 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 		t.Errorf("%+v", result.Tally)
 	}
 	if r.namespace(t) != nil {
-		t.Error("it is left")
+		t.Error("the namespace remains")
 	}
 }
 
-func TestAPlanOfNothing(t *testing.T) {
+func TestInvalidShapes(t *testing.T) {
 	whole := Shape{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1, Ingresses: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
 	for want, change := range map[string]func(*Shape){
 		"--kind is []: it must name some of [rolling-update ":                          func(s *Shape) { s.Kinds = nil },
@@ -510,12 +510,12 @@ func TestAPlanOfNothing(t *testing.T) {
 		s := whole
 		s.Kinds, s.Rate, s.For = []string{scenario.Touch}, rate, length
 		if plan, err := NewPlan(s); err != nil || len(plan.Stream.Changes) != 1 {
-			t.Errorf("%g for %v, as it says: %v", rate, length, err)
+			t.Errorf("%g for %v, as the error requires: %v", rate, length, err)
 		}
 	}
 }
 
-// Addresses come round when all were in use, but never to two pods.
+// Addresses are reused after all have been used, but two pods never share one.
 func TestAddresses(t *testing.T) {
 	a := newAddresses()
 	first, err := a.Start("gale/a", "gale/web")

@@ -14,55 +14,55 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The labels of all that churn makes, the namespace included.
+// The labels of all objects that churn creates, including the namespace.
 const (
 	MadeByLabel = "app.kubernetes.io/managed-by"
 	MadeBy      = "windtunnel"
 	RunLabel    = "windtunnel.dev/run"
 )
 
-// ErrNotOurs is why a namespace is left alone.
+// ErrNotOurs is the error for a namespace that churn must not touch.
 var ErrNotOurs = errors.New("this namespace is not touched")
 
-// ground is the namespace that churn has.
+// ground is the namespace of a run.
 type ground struct {
 	name string
-	uid  types.UID // empty: it is to be made
-	own  bool      // made by this run, or to be
+	uid  types.UID // empty if the namespace does not exist yet
+	own  bool      // this run creates, or created, the namespace
 }
 
-// survey looks at a namespace, and says why churn must leave it alone: it has
-// not made it, and touch does not name it.
+// survey looks up a namespace. It returns ErrNotOurs if this run did not create the namespace and
+// touch does not name it.
 func survey(ctx context.Context, client kubernetes.Interface, name, touch, run string) (ground, error) {
 	if touch != "" && touch != name {
-		return ground{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; name the same one in both", ErrNotOurs, name, touch)
+		return ground{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; both must be the same", ErrNotOurs, name, touch)
 	}
-	is, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+	found, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return ground{name: name, own: true}, nil
 	}
 	if err != nil {
-		return ground{}, fmt.Errorf("looking at namespace %s: %w", name, err)
+		return ground{}, fmt.Errorf("get namespace %s: %w", name, err)
 	}
-	return judge(is, touch, run)
+	return judge(found, touch, run)
 }
 
-func judge(is *corev1.Namespace, touch, run string) (ground, error) {
-	maker, other := is.Labels[MadeByLabel], is.Labels[RunLabel]
+func judge(found *corev1.Namespace, touch, run string) (ground, error) {
+	maker, other := found.Labels[MadeByLabel], found.Labels[RunLabel]
 	switch {
-	case is.DeletionTimestamp != nil || is.Status.Phase == corev1.NamespaceTerminating:
-		return ground{}, fmt.Errorf("%w: %s is being deleted; wait until it is gone, or choose another", ErrNotOurs, is.Name)
-	case maker == MadeBy && other == run: // an answer of the API was lost
-		return ground{name: is.Name, uid: is.UID, own: true}, nil
-	case touch == is.Name:
-		return ground{name: is.Name, uid: is.UID}, nil
+	case found.DeletionTimestamp != nil || found.Status.Phase == corev1.NamespaceTerminating:
+		return ground{}, fmt.Errorf("%w: %s is being deleted; wait until it is gone, or choose another", ErrNotOurs, found.Name)
+	case maker == MadeBy && other == run: // the API created it, but its answer was lost
+		return ground{name: found.Name, uid: found.UID, own: true}, nil
+	case touch == found.Name:
+		return ground{name: found.Name, uid: found.UID}, nil
 	case maker == MadeBy && other != "":
-		return ground{}, fmt.Errorf("%w: %s was made by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, is.Name, other, is.Name)
+		return ground{}, fmt.Errorf("%w: %s was created by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, found.Name, other, found.Name)
 	}
-	return ground{}, fmt.Errorf("%w: %s is there, and windtunnel did not make it; choose one that is not there, or say --yes-touch %s if you mean it", ErrNotOurs, is.Name, is.Name)
+	return ground{}, fmt.Errorf("%w: %s is there, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s if you mean it", ErrNotOurs, found.Name, found.Name)
 }
 
-// claim makes the namespace unless it is there. Who is faster has it.
+// claim creates the namespace if it does not exist. If another creates it first, it is theirs.
 func (g *ground) claim(ctx context.Context, client kubernetes.Interface, run string) error {
 	if g.uid != "" {
 		return nil
@@ -70,12 +70,12 @@ func (g *ground) claim(ctx context.Context, client kubernetes.Interface, run str
 	made, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.name, Labels: labels(run)}}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		if *g, err = survey(ctx, client, g.name, "", run); err == nil && g.uid == "" {
-			err = fmt.Errorf("%w: %s comes and goes", ErrNotOurs, g.name)
+			err = fmt.Errorf("%w: %s was created by another and deleted again in the meantime", ErrNotOurs, g.name)
 		}
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("making namespace %s: %w", g.name, err)
+		return fmt.Errorf("create namespace %s: %w", g.name, err)
 	}
 	g.uid = made.UID
 	return nil
@@ -85,16 +85,16 @@ func labels(run string) map[string]string {
 	return map[string]string{MadeByLabel: MadeBy, RunLabel: run}
 }
 
-// remove deletes the namespace that this run made, and no other of its name,
-// and returns when it is gone.
+// remove deletes the namespace that this run created, but not another one of the same name. It
+// returns when the namespace is gone.
 func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
 	namespaces, asked := client.CoreV1().Namespaces(), false
 	err := patiently(ctx, func(ctx context.Context) (bool, error) {
-		is, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
+		found, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
 		switch {
-		case apierrors.IsNotFound(err) || err == nil && asked && is.UID != g.uid:
+		case apierrors.IsNotFound(err) || err == nil && asked && found.UID != g.uid:
 			return true, nil
-		case err != nil || is.DeletionTimestamp != nil:
+		case err != nil || found.DeletionTimestamp != nil:
 			return false, err
 		}
 		err = namespaces.Delete(ctx, g.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &g.uid}})
@@ -106,32 +106,33 @@ func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
 	})
 	switch {
 	case apierrors.IsConflict(err):
-		return fmt.Errorf("%w: %s was made anew by somebody else during the run: %w", ErrNotOurs, g.name, err)
+		return fmt.Errorf("%w: %s was recreated by another during the run: %w", ErrNotOurs, g.name, err)
 	case err != nil:
-		return fmt.Errorf("namespace %s may be left: %w; remove it with kubectl delete namespace %s", g.name, err, g.name)
+		return fmt.Errorf("namespace %s may still exist: %w; remove it with kubectl delete namespace %s", g.name, err, g.name)
 	}
 	return nil
 }
 
-// patiently repeats what is not done, or failed in passing, until ctx ends.
+// patiently repeats do until it is done, fails with an error that is not temporary, or ctx ends.
 func patiently(ctx context.Context, do wait.ConditionWithContextFunc) error {
-	var passed error
+	var temporary error
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		done, err := do(ctx)
-		if passed = nil; passing(err) {
-			passed = err
+		if temporary = nil; isTemporary(err) {
+			temporary = err
 			return false, nil
 		}
 		return done, err
 	})
-	if wait.Interrupted(err) && passed != nil {
-		return fmt.Errorf("%w, the last answer: %w", err, passed)
+	if wait.Interrupted(err) && temporary != nil {
+		return fmt.Errorf("%w, the last answer: %w", err, temporary)
 	}
 	return err
 }
 
-// passing says that an error may not come again: the API did not answer, or not now.
-func passing(err error) bool {
+// isTemporary reports whether a retry may succeed: the API did not answer, or refused for the
+// moment.
+func isTemporary(err error) bool {
 	if err == nil || errors.Is(err, ErrNotOurs) {
 		return false
 	}

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// resources are the kinds that churn makes in its namespace, those that others
-// depend on last.
+// resources are the kinds that churn creates in its namespace, with those that others depend on
+// last.
 var resources = []struct {
 	kind     string
 	resource schema.GroupVersionResource
@@ -26,7 +26,7 @@ var resources = []struct {
 	{"Secret", schema.GroupVersionResource{Version: "v1", Resource: "secrets"}},
 }
 
-// inventory is what churn makes, or may come to make.
+// inventory has the names of objects that churn creates or may create.
 type inventory map[string]map[string]bool // names by kind
 
 func (i inventory) add(kind, name string) {
@@ -36,25 +36,25 @@ func (i inventory) add(kind, name string) {
 	i[kind][name] = true
 }
 
-// collide says which of these are in a namespace already: in one that is not
-// ours nothing is written over.
+// collide returns an error for each object that already exists in a namespace. Churn overwrites
+// nothing in a namespace that it did not create.
 func (i inventory) collide(ctx context.Context, client dynamic.Interface, namespace string) error {
-	return i.each(ctx, client, namespace, "", func(kind string, is *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
-		if !i[kind][is.GetName()] {
+	return i.each(ctx, client, namespace, "", func(kind string, found *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
+		if !i[kind][found.GetName()] {
 			return nil
 		}
-		if run := is.GetLabels()[RunLabel]; run != "" {
-			return fmt.Errorf("%s %s/%s was left by run %s: kubectl -n %s delete all,ingress,endpointslice,secret -l %s=%s", kind, namespace, is.GetName(), run, namespace, RunLabel, run)
+		if run := found.GetLabels()[RunLabel]; run != "" {
+			return fmt.Errorf("%s %s/%s was left by run %s: kubectl -n %s delete all,ingress,endpointslice,secret -l %s=%s", kind, namespace, found.GetName(), run, namespace, RunLabel, run)
 		}
-		return fmt.Errorf("%s %s/%s is there, and would be written over; choose another namespace", kind, namespace, is.GetName())
+		return fmt.Errorf("%s %s/%s exists and would be overwritten; choose another namespace", kind, namespace, found.GetName())
 	})
 }
 
-// remove deletes what a run has made in a namespace.
+// remove deletes the objects of a run from a namespace.
 func (i inventory) remove(ctx context.Context, client dynamic.Interface, namespace, run string) error {
-	return i.each(ctx, client, namespace, RunLabel+"="+run, func(_ string, is *unstructured.Unstructured, in dynamic.ResourceInterface) error {
-		uid := is.GetUID()
-		err := in.Delete(ctx, is.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)})
+	return i.each(ctx, client, namespace, RunLabel+"="+run, func(_ string, found *unstructured.Unstructured, in dynamic.ResourceInterface) error {
+		uid := found.GetUID()
+		err := in.Delete(ctx, found.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: new(metav1.DeletePropagationBackground)})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -62,8 +62,8 @@ func (i inventory) remove(ctx context.Context, client dynamic.Interface, namespa
 	})
 }
 
-// each goes through what is there of the kinds of the inventory, and joins the errors.
-func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace, selector string, do func(kind string, is *unstructured.Unstructured, in dynamic.ResourceInterface) error) error {
+// each calls do for every existing object of the inventory's kinds, and joins the errors.
+func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace, selector string, do func(kind string, found *unstructured.Unstructured, in dynamic.ResourceInterface) error) error {
 	var failed []error
 	for _, r := range resources {
 		if len(i[r.kind]) == 0 {
@@ -72,7 +72,7 @@ func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace
 		in := client.Resource(r.resource).Namespace(namespace)
 		list, err := in.List(ctx, metav1.ListOptions{LabelSelector: selector})
 		if err != nil {
-			failed = append(failed, fmt.Errorf("listing %s in %s: %w", r.resource.Resource, namespace, err))
+			failed = append(failed, fmt.Errorf("list %s in %s: %w", r.resource.Resource, namespace, err))
 			continue
 		}
 		for n := range list.Items {
@@ -81,7 +81,7 @@ func (i inventory) each(ctx context.Context, client dynamic.Interface, namespace
 			}
 		}
 	}
-	const most = 3 // say it all
+	const most = 3 // errors are enough
 	if len(failed) > most {
 		failed = append(slices.Clip(failed[:most]), fmt.Errorf("and %d more", len(failed)-most))
 	}

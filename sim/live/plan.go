@@ -16,28 +16,28 @@ import (
 	"windtunnel.dev/sim/step"
 )
 
-// Shape is what there is to be, and what is to happen to it.
+// Shape describes a population and its churn.
 type Shape struct {
-	Population corpus.Shape // its namespace is where churn happens
-	Kinds      []string     // of churn, as scenarios name them, all at the same time
-	Rate       float64      // changes a second, of each kind
+	Population corpus.Shape // with the namespace of the churn
+	Kinds      []string     // kinds of churn, as scenarios name them; all run at the same time
+	Rate       float64      // changes per second, of each kind
 	For        time.Duration
-	Drain      time.Duration // how long a pod that is real serves on
+	Drain      time.Duration // how long a removed real pod keeps serving
 }
 
-// Kinds are those that a Shape can have.
+// Kinds lists the kinds of churn that a Shape can have.
 var Kinds = slices.DeleteFunc(slices.Clone(scenario.Churns), func(kind string) bool { return kind == scenario.Recorded })
 
-// Plan is the population and all changes, before any is made.
+// Plan has the population and all changes of a Shape.
 type Plan struct {
 	Shape      Shape
 	Population corpus.Population
 	Stream     churn.Stream
-	Issues     []churn.Issue // of certificates, which no stream has
+	Issues     []churn.Issue // of certificates, which streams do not have
 	beats      []step.Beat
 }
 
-// check says which value is wrong, by its flag, and what it must be.
+// check returns an error for the first invalid value. It names the flag and the requirement.
 func (s Shape) check() error {
 	p := s.Population
 	for _, rule := range []struct {
@@ -47,7 +47,7 @@ func (s Shape) check() error {
 		must string
 	}{
 		{"kind", s.Kinds, len(s.Kinds) > 0, fmt.Sprint("name some of ", Kinds)},
-		{"kind", s.Kinds, len(slices.Compact(slices.Sorted(slices.Values(s.Kinds)))) == len(s.Kinds), "name each kind once; --rate makes more of it"},
+		{"kind", s.Kinds, len(slices.Compact(slices.Sorted(slices.Values(s.Kinds)))) == len(s.Kinds), "name each kind once; raise --rate for more changes"},
 		{"rate", s.Rate, s.Rate > 0 && !math.IsInf(s.Rate, 1), "be a number above 0"},
 		{"for", s.For, s.For > 0, "be above 0s"},
 		{"drain", s.Drain, s.Drain >= 0, "be 0s or more"},
@@ -56,8 +56,8 @@ func (s Shape) check() error {
 		{"ingresses", p.Ingresses, p.Ingresses >= 0, "be 0 or more"},
 		{"ingresses", p.Ingresses, p.Ingresses > 0 || !slices.Contains(s.Kinds, scenario.CertificateRotation), "be 1 or more for a " + scenario.CertificateRotation},
 		{"rate", s.Rate, s.Rate <= float64(scenario.MostRate), fmt.Sprintf("be %g at most", float64(scenario.MostRate))},
-		{"rate", s.Rate, scenario.TooManyChanges(scenario.Rate(s.Rate), s.For) == "", fmt.Sprintf("make %d changes at most, and --for is %v", scenario.MostChanges, s.For)},
-		{"services", p.Services, scenario.TooMany(p.Services, p.Pods, 0) == "", fmt.Sprintf("make %d pods at most, and --pods is %d", scenario.MostPods, p.Pods)},
+		{"rate", s.Rate, scenario.TooManyChanges(scenario.Rate(s.Rate), s.For) == "", fmt.Sprintf("give at most %d changes in --for %v", scenario.MostChanges, s.For)},
+		{"services", p.Services, scenario.TooMany(p.Services, p.Pods, 0) == "", fmt.Sprintf("give at most %d pods with --pods %d", scenario.MostPods, p.Pods)},
 		{"ingresses", p.Ingresses, p.Ingresses <= scenario.MostIngresses, fmt.Sprintf("be %d at most", scenario.MostIngresses)},
 		{"for", s.For, math.Round(s.Rate*s.For.Seconds()) >= 1, fmt.Sprintf("be %gs or more for a change at --rate %g", math.Ceil(500/s.Rate)/1000, s.Rate)},
 	} {
@@ -68,7 +68,7 @@ func (s Shape) check() error {
 	return nil
 }
 
-// NewPlan is the plan of a shape: always the same.
+// NewPlan returns the plan of a shape. The same shape always gives the same plan.
 func NewPlan(s Shape) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func NewPlan(s Shape) (*Plan, error) {
 		}
 		stream, ok := step.Stream(kind, p.Population, options)
 		if !ok {
-			return nil, fmt.Errorf("there is no kind of churn %q; there are %q", kind, Kinds)
+			return nil, fmt.Errorf("there is no kind of churn %q; the kinds are %q", kind, Kinds)
 		}
 		streams = append(streams, stream)
 	}
@@ -99,8 +99,8 @@ func NewPlan(s Shape) (*Plan, error) {
 	return p, err
 }
 
-// recording is the first changes of the plan as windtunnel replay takes them:
-// in the namespace that all recordings have, and of the class that it serves.
+// recording returns the changes that were made, for windtunnel replay. Its objects are in the
+// namespace of all recordings and have the class that replay serves.
 func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Recording, error) {
 	s := p.Shape
 	s.Population.Namespace, s.Population.Class = scenario.RecordedNamespace, ""
@@ -120,7 +120,7 @@ func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Re
 	return r, nil
 }
 
-// inventory is what the plan makes in its namespace.
+// inventory returns the objects that the plan creates in its namespace.
 func (p *Plan) inventory() inventory {
 	i := inventory{}
 	for _, s := range p.Population.Services {
@@ -143,9 +143,9 @@ func (p *Plan) inventory() inventory {
 	return i
 }
 
-// slices are the names of all EndpointSlices that there may come to be.
+// slices returns the names of all EndpointSlices that the plan may create.
 func (p *Plan) slices() map[string]bool {
-	pods := map[string]int{} // by service, as many as ever
+	pods := map[string]int{} // by service, how many it can gain at most
 	for _, change := range p.Stream.Changes {
 		pods[change.Service] += max(0, len(change.Add)-len(change.Remove))
 	}
@@ -158,7 +158,7 @@ func (p *Plan) slices() map[string]bool {
 	return names
 }
 
-// lines say what the plan writes, a line each, in its order.
+// lines yields a line for each write of the plan, in order.
 func (p *Plan) lines(yield func(string) bool) {
 	namespace := p.Population.Namespace
 	for _, typed := range p.Population.Objects(func(string) netip.Addr { return nowhere.Addr() }) {

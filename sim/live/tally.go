@@ -9,19 +9,19 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Tally is what the API writes of a run came to. A write's time is from its
-// intent to the API server's answer.
+// Tally summarizes the API writes of a run. The duration of a write counts from its intent to the
+// API server's answer.
 type Tally struct {
 	Writes, Errors     int
 	P50, P90, P99, Max time.Duration
 	LastError          string
-	Behind             time.Duration // the most that a write began after its time
+	Behind             time.Duration // the longest delay of a write after its planned time
 }
 
-// longest is the longest write that is told apart.
+// longest is the upper end of the histogram. Longer writes count as this long.
 const longest = 10 * time.Minute
 
-// counter makes a Tally of the event log.
+// counter computes a Tally from the event log.
 type counter struct {
 	mu           sync.Mutex
 	began        map[int]time.Duration // by change
@@ -29,7 +29,7 @@ type counter struct {
 	tally        Tally
 	made         int // changes of the stream
 	certificates int
-	stream       int // how many changes the stream has: further ones are of certificates
+	stream       int // number of changes of the stream; later changes are of certificates
 	lastTrouble  string
 }
 
@@ -69,14 +69,14 @@ func (c *counter) late(by time.Duration) {
 	c.tally.Behind = max(c.tally.Behind, by)
 }
 
-// recorded is how many changes were begun, of the stream and of certificates.
+// recorded returns the number of changes begun, of the stream and of certificates.
 func (c *counter) recorded() (made, certificates int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.made, c.certificates
 }
 
-// trouble is the last with pods; empty: there was none.
+// trouble returns the last problem with pods, or "" if there was none.
 func (c *counter) trouble() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,12 +4,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// lastApplied is where kubectl apply keeps what it was given.
+// lastApplied is the annotation in which kubectl apply stores the applied manifest.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// RemoveServerFields takes off an object what an API server chose of its metadata:
-// another server refuses some of it, and chooses its own (API conventions of
-// Kubernetes, metadata).
+// RemoveServerFields removes the metadata that an API server set. Another server rejects some of
+// these fields and sets its own (API conventions of Kubernetes, metadata).
 func RemoveServerFields(object *unstructured.Unstructured) {
 	for _, field := range []string{
 		"resourceVersion", "uid", "selfLink", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
@@ -18,10 +17,10 @@ func RemoveServerFields(object *unstructured.Unstructured) {
 	}
 }
 
-// Undump makes of an object that kubectl get -o yaml printed what could have been
-// applied: without what the server, its controllers and kubectl added. An object
-// that no server had, having no uid, keeps its status, and the addresses and ports
-// of a Service.
+// Undump turns an object printed by kubectl get -o yaml into a manifest that can be applied: it
+// removes what the server, its controllers and kubectl added. An object without uid and
+// resourceVersion does not come from a server: it keeps its status, and a Service its addresses and
+// ports.
 func Undump(object *unstructured.Unstructured) {
 	dumped := object.GetUID() != "" || object.GetResourceVersion() != ""
 	RemoveServerFields(object)
@@ -38,7 +37,7 @@ func Undump(object *unstructured.Unstructured) {
 	}
 }
 
-// undumpService takes off what is allocated: it belongs to one cluster.
+// undumpService removes allocated addresses and ports, which belong to one cluster.
 func undumpService(service *unstructured.Unstructured) {
 	if ip, _, _ := unstructured.NestedString(service.Object, "spec", "clusterIP"); ip != "None" {
 		unstructured.RemoveNestedField(service.Object, "spec", "clusterIP")
@@ -47,12 +46,12 @@ func undumpService(service *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(service.Object, "spec", "healthCheckNodePort")
 	ports, found, err := unstructured.NestedSlice(service.Object, "spec", "ports")
 	if !found || err != nil {
-		return // a server says what is wrong with it
+		return // the server reports invalid ports
 	}
 	for _, port := range ports {
 		if port, ok := port.(map[string]any); ok {
 			delete(port, "nodePort")
 		}
 	}
-	_ = unstructured.SetNestedSlice(service.Object, ports, "spec", "ports") // it was there
+	_ = unstructured.SetNestedSlice(service.Object, ports, "spec", "ports") // cannot fail, because the field exists
 }

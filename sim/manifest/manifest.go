@@ -1,7 +1,6 @@
-// Package manifest reads Kubernetes objects from files, as kubectl apply -f does:
-// YAML or JSON, several documents a file, lists, whole folders. It stands between
-// a user's files and whoever writes objects to a server. Its one rule: whatever is
-// wrong is told with the file and the line where the object begins.
+// Package manifest reads Kubernetes objects from files, as kubectl apply -f does: YAML or JSON,
+// several documents per file, lists, whole folders. Its one rule: every error has the file and the
+// line where the object begins.
 package manifest
 
 import (
@@ -23,25 +22,25 @@ import (
 	"windtunnel.dev/internal/readfile"
 )
 
-// Largest is how many bytes a file of manifests may have: YAML takes many times its
-// size in memory. Larger dumps can be several files.
+// Largest is the maximum size of a manifest file, in bytes, because parsing YAML needs many times
+// that in memory. Larger dumps can be split into several files.
 const Largest = 64 << 20
 
-// Manifest is an object and where it was read.
+// Manifest is an object, and the place where it was read.
 type Manifest struct {
 	File   string
 	Line   int // from 1
 	Object *unstructured.Unstructured
 }
 
-// At puts the place in front of an error.
+// At prefixes an error with the file and line.
 func (m Manifest) At(err error) error { return fmt.Errorf("%s:%d: %w", m.File, m.Line, err) }
 
-// extensions are those of the files that are read of a folder.
+// extensions are the extensions of the files that are read from folders.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// Load reads files and folders, these with all below them in the order of names.
-// It reports everything that is wrong, not only the first.
+// Load reads files and folders. It reads folders recursively, in the order of names. Its error
+// joins all problems, not only the first.
 func Load(paths ...string) ([]Manifest, error) {
 	var all []Manifest
 	var errs []error
@@ -61,8 +60,8 @@ func Load(paths ...string) ([]Manifest, error) {
 	return all, errors.Join(errs...)
 }
 
-// Files are the file itself, or those of a folder that hold manifests, with all
-// below it in the order of names. A folder without any is an error.
+// Files returns the file itself, or the manifest files of a folder and its subfolders, in the order
+// of names. A folder without manifest files is an error.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -84,7 +83,7 @@ func Files(path string) ([]string, error) {
 	return files, err
 }
 
-// Parse reads the objects of one file's data. Empty documents are none.
+// Parse reads the objects of one file's data. It skips empty documents.
 func Parse(file string, data []byte) ([]Manifest, error) {
 	var all []Manifest
 	var errs []error
@@ -95,13 +94,14 @@ func Parse(file string, data []byte) ([]Manifest, error) {
 	return all, errors.Join(errs...)
 }
 
-// document is a part of a file, and the line on which it begins.
+// document is a YAML document of a file, and the line on which it begins.
 type document struct {
 	line int
 	text []byte
 }
 
-// split cuts a file at its --- lines. A document begins where something is said.
+// split cuts a file at its --- lines. A document begins at its first line that is not empty, a
+// comment or a directive.
 func split(data []byte) []document {
 	var all []document
 	var current document
@@ -129,7 +129,7 @@ func split(data []byte) []document {
 	return all
 }
 
-// yamlLine is how the YAML reader names a line of what it was given.
+// yamlLine matches the line number in an error of the YAML reader.
 var yamlLine = regexp.MustCompile(`\bline (\d+)(: )?`)
 
 func (d document) objects(file string) ([]Manifest, error) {
@@ -159,8 +159,8 @@ func (d document) objects(file string) ([]Manifest, error) {
 	return all, err
 }
 
-// OfList gives an item of a list the kind that it does not say itself: a List of all
-// kinds has items that do, an IngressList as an API server answers has not.
+// OfList sets the kind of a list item that has none. The items of kind List have their own kinds,
+// but those of a typed list that an API server returned, such as IngressList, do not.
 func OfList(list, item *unstructured.Unstructured) {
 	if kind := strings.TrimSuffix(list.GetKind(), "List"); kind != "" && item.GetKind() == "" {
 		item.SetKind(kind)
@@ -168,11 +168,11 @@ func OfList(list, item *unstructured.Unstructured) {
 	}
 }
 
-// explain turns a line of the document into one of the file.
+// explain converts a line number of the document in an error into one of the file.
 func (d document) explain(at Manifest, err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	if found := yamlLine.FindStringSubmatch(text); found != nil {
-		n, _ := strconv.Atoi(found[1]) // digits, by the expression
+		n, _ := strconv.Atoi(found[1]) // cannot fail: the expression matches digits
 		at.Line = d.line + n - 1
 		text = strings.Replace(text, found[0], "", 1)
 	}

@@ -38,7 +38,7 @@ items:
 	}
 }
 
-func TestParseSaysWhatIsWrong(t *testing.T) {
+func TestParseReportsProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"\napiVersion: v1\nkind: ConfigMap\nmetadata: {}\n":          "f.yaml:2: a ConfigMap without metadata.name",
 		"a: b\n---\napiVersion: v1\nkind: X\nmetadata: {name: n}":    "f.yaml:1: not a Kubernetes object",
@@ -86,7 +86,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if err != nil && !strings.HasPrefix(err.Error(), "f:") {
-			t.Errorf("no place: %v", err)
+			t.Errorf("no location: %v", err)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/record"
 )
 
-// A cluster is followed until the first change. Here it is a simulated one.
+// This records a simulated cluster until its first change.
 func ExampleRecord() {
 	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
 	if err != nil {
@@ -37,7 +37,7 @@ func ExampleRecord() {
 	// Output: recorded/default-web at shop.example
 }
 
-// newHost writes an Ingress, as somebody does while the cluster is recorded.
+// newHost creates an Ingress while the cluster is recorded.
 func newHost(config *rest.Config) {
 	ingress := corpus.Ingress{
 		Name: "shop", Host: "shop.example", Paths: []corpus.Path{{Prefix: "/", Service: "web"}},

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// namer gives what is recorded its names: all lies in one namespace, so a
-// service's has that of the cluster in it.
+// namer returns the names of recorded objects. A recording has a single namespace, so the name of a
+// service includes its original namespace.
 type namer struct {
-	key []byte // of the hashes; nil: names stay as they are
+	key []byte // of the hashes; nil keeps the names
 }
 
 func newNamer(hash bool) (namer, error) {
@@ -23,13 +23,13 @@ func newNamer(hash bool) (namer, error) {
 	}
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
-		return namer{}, fmt.Errorf("making a key for the hashes: %w", err)
+		return namer{}, fmt.Errorf("create a key for the hashes: %w", err)
 	}
 	return namer{key}, nil
 }
 
-// hash is of a fixed length and a label of DNS. Without the key, which nobody
-// keeps, names cannot be tried out.
+// hash returns a DNS label of fixed length. The key is not stored, so nobody can test guesses of
+// names against the hashes.
 func (n namer) hash(text string) string {
 	mac := hmac.New(sha256.New, n.key)
 	mac.Write([]byte(text))
@@ -45,7 +45,7 @@ func (n namer) service(namespace, name string) string {
 	}
 	whole := namespace + "-" + name
 	if len(whole) > longestService || len(validation.IsDNS1035Label(whole)) > 0 {
-		return "svc-" + n.hash(namespace+"/"+name) // no key: the same for all
+		return "svc-" + n.hash(namespace+"/"+name) // without a key, so the same in every recording
 	}
 	return whole
 }

@@ -1,7 +1,6 @@
-// Package record follows what happens in a cluster: endpoints that come and go,
-// hosts that are new. It stands between a live cluster and the scenario that lets
-// the same happen again. Its one rule: it only looks; nothing is written to the
-// cluster, and what a recording cannot hold is counted, not dropped in silence.
+// Package record records the changes of a live cluster: endpoints that come and go, and new hosts.
+// A scenario can replay the recording. Its one rule: it only reads the cluster, and it counts the
+// changes that a recording cannot express instead of dropping them silently.
 package record
 
 import (
@@ -17,16 +16,16 @@ import (
 	"windtunnel.dev/sim/churn"
 )
 
-// Options say what is followed, and how it is called.
+// Options set what is recorded, and under which names. The functions may be nil.
 type Options struct {
-	Namespaces []string // nil: all
-	Hash       bool     // names of services and hosts become hashes that cannot be guessed
-	Began      func(services, pods, hosts int)
-	Changed    func(changes int) // after each
+	Namespaces []string                        // nil means all
+	Hash       bool                            // replace names of services and hosts with hashes that cannot be guessed
+	Began      func(services, pods, hosts int) // called once, with the counts of the initial state
+	Changed    func(changes int)               // called after each change, with their number
 }
 
-// Record follows the cluster until ctx is done, and returns what it saw. It returns
-// an error only where it could not begin.
+// Record watches the cluster until ctx is done and returns the recording. It returns an error only
+// if it could not read the initial state.
 func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recording, error) {
 	config = rest.AddUserAgent(rest.CopyConfig(config), "windtunnel-record")
 	client, err := kubernetes.NewForConfig(config)
@@ -54,7 +53,7 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 		synced = append(synced, all...)
 	}
 	if err := t.first(following, news, synced); err != nil {
-		return churn.Recording{}, fmt.Errorf("reading the cluster: %w", err)
+		return churn.Recording{}, fmt.Errorf("read the cluster: %w", err)
 	}
 	began := time.Now()
 	if o.Began != nil {
@@ -64,7 +63,7 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 		select {
 		case n := <-news:
 			before := len(t.changes)
-			t.take(n, time.Since(began))
+			t.add(n, time.Since(began))
 			if o.Changed != nil && len(t.changes) > before {
 				o.Changed(len(t.changes))
 			}
@@ -74,16 +73,17 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 }
 
-// news is an object as it is now; gone says that it was the last time.
+// news is an event of an informer: an object that was added, updated or, if gone, deleted.
 type news struct {
 	object any
 	isNew  bool
 	gone   bool
 }
 
-// follow brings the objects of a namespace, all for empty, as news.
+// follow starts informers that send the events of a namespace, or of all for "". The returned
+// functions report whether the initial state has been sent.
 func follow(ctx context.Context, client kubernetes.Interface, namespace string, to chan<- news) ([]cache.InformerSynced, error) {
-	tell := func(n news) {
+	send := func(n news) {
 		if unknown, ok := n.object.(cache.DeletedFinalStateUnknown); ok {
 			n.object = unknown.Obj
 		}
@@ -100,9 +100,9 @@ func follow(ctx context.Context, client kubernetes.Interface, namespace string, 
 		factory.Networking().V1().Ingresses().Informer(),
 	} {
 		registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { tell(news{object: object, isNew: true}) },
-			UpdateFunc: func(_, object any) { tell(news{object: object}) },
-			DeleteFunc: func(object any) { tell(news{object: object, gone: true}) },
+			AddFunc:    func(object any) { send(news{object: object, isNew: true}) },
+			UpdateFunc: func(_, object any) { send(news{object: object}) },
+			DeleteFunc: func(object any) { send(news{object: object, gone: true}) },
 		})
 		if err != nil {
 			return nil, err

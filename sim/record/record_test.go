@@ -21,7 +21,7 @@ import (
 	"windtunnel.dev/sim/record"
 )
 
-// live is a cluster with a population, and what is done to it.
+// live is a cluster with a population that a test changes.
 type live struct {
 	*testing.T
 	server *kubeapi.Server
@@ -77,7 +77,7 @@ func (l *live) put(typed runtime.Object) {
 	}
 }
 
-// has writes which pods a service has.
+// has writes the EndpointSlice of a service with these pods.
 func (l *live) has(service string, pods ...string) {
 	l.Helper()
 	var members []corpus.Member
@@ -87,7 +87,7 @@ func (l *live) has(service string, pods ...string) {
 	l.put(corpus.Slice(corpus.Service{Namespace: "demo", Name: service, Port: 8080}, members))
 }
 
-// record follows the cluster while act changes it, until so many changes came.
+// record records the cluster while act changes it, until a number of changes is recorded.
 func (l *live) record(o record.Options, changes int, act func()) churn.Recording {
 	l.Helper()
 	ctx, stop := context.WithCancel(l.Context())
@@ -108,7 +108,7 @@ func (l *live) record(o record.Options, changes int, act func()) churn.Recording
 	if err != nil {
 		l.Fatal(err)
 	}
-	<-acted // what was seen may not have been answered yet
+	<-acted // a change may be recorded before its write is answered
 	return recording
 }
 
@@ -128,7 +128,7 @@ func TestRecord(t *testing.T) {
 	for _, c := range recording.Changes {
 		got = append(got, brief{c.Service, c.Host, len(c.Add), len(c.Remove)})
 	}
-	// What is of different kinds is watched apart, and may change places.
+	// Each kind has its own watch, so changes of different kinds may be recorded in another order.
 	slices.SortStableFunc(got, func(a, b brief) int { return strings.Compare(b.Host, a.Host) })
 	want := []brief{
 		{"recorded/demo-svc-001", "new.example", 0, 0},
@@ -160,8 +160,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What a recording cannot hold is counted.
-func TestWhatIsLeftOut(t *testing.T) {
+// Changes that a recording cannot express are counted.
+func TestLeftOut(t *testing.T) {
 	l := newLive(t)
 	ingress := func(path string) *networkingv1.Ingress {
 		return corpus.Ingress{Name: "new", Host: "new.example", Paths: []corpus.Path{{Prefix: path, Service: "svc-001"}}}.Object("demo")
@@ -176,7 +176,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// With hashes no name of the cluster is in the file.
+// With hashes, the file has no names of the cluster.
 func TestHashedNames(t *testing.T) {
 	l := newLive(t)
 	recording := l.record(record.Options{Hash: true}, 1, func() { l.has("svc-002", "secret-pod") })
@@ -194,7 +194,7 @@ func TestHashedNames(t *testing.T) {
 	}
 }
 
-// A namespace that was not named is not looked at.
+// Namespaces that the options do not name are not recorded.
 func TestNamespaces(t *testing.T) {
 	l := newLive(t)
 	ctx, stop := context.WithCancel(t.Context())

@@ -20,30 +20,30 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Namespace is where everything of a recording lies.
+// Namespace is the namespace of all objects of a recording.
 const Namespace = scenario.RecordedNamespace
 
-// tape is what has been seen so far.
+// tape is the state of a recording: the objects and changes so far.
 type tape struct {
 	namer    namer
-	running  bool // the first state is complete: what comes is a change
+	running  bool // the initial state is complete; further events are changes
 	services map[string]*service
 	slices   map[types.NamespacedName]slice
-	hosts    map[string]corpus.Ingress // by the host as it is called here
-	begun    []corpus.Ingress          // the hosts of the first state
+	hosts    map[string]corpus.Ingress // by the recorded name of the host
+	begun    []corpus.Ingress          // the hosts of the initial state
 	changes  []churn.Change
-	left     map[string]int
+	left     map[string]int // counts of what was left out, by its description
 }
 
-// service is the pods of a service, by their addresses.
+// service is a service with its pods.
 type service struct {
 	corpus.Service
-	pods   map[string]string // names, by addresses
-	begun  []string          // its pods of the first state
-	number int               // of the last name
+	pods   map[string]string // names by address
+	begun  []string          // pods of the initial state
+	number int               // of the pod that was named last
 }
 
-// slice is what an EndpointSlice said last.
+// slice is the last known state of an EndpointSlice.
 type slice struct {
 	service string
 	ready   []string // addresses
@@ -56,14 +56,14 @@ func newTape(n namer) *tape {
 	}
 }
 
-// first takes news until the informers have told all there was.
+// first adds events until the informers have sent the initial state.
 func (t *tape) first(ctx context.Context, from <-chan news, synced []cache.InformerSynced) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		select {
 		case n := <-from:
-			t.take(n, 0)
+			t.add(n, 0)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-ticker.C:
@@ -76,7 +76,7 @@ func (t *tape) first(ctx context.Context, from <-chan news, synced []cache.Infor
 	}
 }
 
-// begin ends the first state.
+// begin stores the initial state. Later events are changes.
 func (t *tape) begin() {
 	t.running = true
 	for _, s := range t.services {
@@ -94,8 +94,8 @@ func (t *tape) counts() (services, pods, hosts int) {
 	return len(t.services), pods, len(t.hosts)
 }
 
-// take notes news that came at a time since the beginning.
-func (t *tape) take(n news, at time.Duration) {
+// add records an event. Its time counts from the beginning of the recording.
+func (t *tape) add(n news, at time.Duration) {
 	switch object := n.object.(type) {
 	case *corev1.Service:
 		if n.gone {
@@ -117,21 +117,22 @@ func (t *tape) take(n news, at time.Duration) {
 	}
 }
 
-// leave counts what a recording cannot hold.
+// leave counts an event that a recording cannot express.
 func (t *tape) leave(what string) { t.left[what]++ }
 
 func (t *tape) service(namespace, name string) *service {
-	called := t.namer.service(namespace, name)
-	if t.services[called] == nil {
-		t.services[called] = &service{
-			Service: corpus.Service{Namespace: Namespace, Name: called, Port: corpus.DefaultPort},
+	recorded := t.namer.service(namespace, name)
+	if t.services[recorded] == nil {
+		t.services[recorded] = &service{
+			Service: corpus.Service{Namespace: Namespace, Name: recorded, Port: corpus.DefaultPort},
 			pods:    map[string]string{},
 		}
 	}
-	return t.services[called]
+	return t.services[recorded]
 }
 
-// endpoints compares what all slices of a service say now with its pods.
+// endpoints compares the addresses in all slices of a service with its pods, and records the
+// difference.
 func (t *tape) endpoints(object *discoveryv1.EndpointSlice, gone bool, at time.Duration) {
 	name := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	of := object.Labels[discoveryv1.LabelServiceName]
@@ -179,16 +180,16 @@ func ready(s *discoveryv1.EndpointSlice) (addresses []string) {
 	return addresses
 }
 
-// plain are paths that are what they say, and no patterns.
+// plain matches literal paths, which are not patterns.
 var plain = regexp.MustCompile(`^/[A-Za-z0-9/_.~-]*$`)
 
-// ingress notes the hosts of a new ingress.
+// ingress records the hosts of a new ingress.
 func (t *tape) ingress(object *networkingv1.Ingress, at time.Duration) {
 	for _, rule := range object.Spec.Rules {
 		host := t.namer.host(rule.Host)
 		switch {
 		case rule.Host == "" || strings.HasPrefix(rule.Host, "*"):
-			t.leave("rules without a host of their own")
+			t.leave("rules without a specific host")
 			continue
 		case rule.HTTP == nil:
 			t.leave("rules without a path")
@@ -201,7 +202,7 @@ func (t *tape) ingress(object *networkingv1.Ingress, at time.Duration) {
 		var to string
 		for _, path := range rule.HTTP.Paths {
 			if path.Backend.Service == nil || !plain.MatchString(path.Path) {
-				t.leave("paths that are patterns, or go to no service")
+				t.leave("paths that are patterns or have no service")
 				continue
 			}
 			s := t.service(object.Namespace, path.Backend.Service.Name)
@@ -223,7 +224,7 @@ func (t *tape) ingress(object *networkingv1.Ingress, at time.Duration) {
 	}
 }
 
-// recording is all of it, after so long.
+// recording returns the recording, with its length.
 func (t *tape) recording(length time.Duration) churn.Recording {
 	population := corpus.Population{Namespace: Namespace, Ingresses: t.begun}
 	for _, name := range slices.Sorted(maps.Keys(t.services)) {

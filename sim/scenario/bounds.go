@@ -8,34 +8,34 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// What a scenario may ask for at most. Population and changes are made before a run
-// begins and held in memory, as all requests are when it is measured; beyond
-// these bounds a slip of the pen would eat the machine before anything is said.
+// Upper bounds of a scenario. The population and the changes are generated before a run begins and
+// kept in memory, and so are all requests when the run is measured. Without these bounds a typing
+// error could exhaust the machine before any message is printed.
 const (
-	// MostPods bounds the pods of a population, and so its services, by what Kubernetes
-	// supports in a cluster (kubernetes.io, Considerations for large clusters).
+	// MostPods limits the pods of a population, and thus its services, to what Kubernetes supports
+	// in a cluster (kubernetes.io, Considerations for large clusters).
 	MostPods = 150_000
-	// MostIngresses bounds the ingresses of a population.
+	// MostIngresses limits the ingresses of a population.
 	MostIngresses = 150_000
-	// MostChanges bounds a churn: about 1 KB each.
+	// MostChanges limits the changes of a churn, at about 1 KB each.
 	MostChanges = 1_000_000
-	// MostRate bounds the rate of a lane or a churn.
+	// MostRate limits the rate of a lane or a churn.
 	MostRate = Rate(1_000_000)
-	// LeastRate keeps the time between two requests within what can be counted.
+	// LeastRate keeps the time between two requests below 31 days.
 	LeastRate = Rate(1.0 / (31 * 24 * 3600))
-	// LongestTime bounds every duration, so that sums of them do not overflow.
+	// LongestTime limits every duration, so that sums of them do not overflow.
 	LongestTime = 31 * 24 * time.Hour
 
-	mostRequests = 100_000_000 // of a lane, over the timeline
+	mostRequests = 100_000_000 // per lane, over the timeline
 	mostRounds   = 10_000
-	mostBytes    = 1 << 30 // of a body, which a lane may hold in memory
+	mostBytes    = 1 << 30 // per body, which a lane may keep in memory
 	mostSubjects = 20      // each has an API server, a controller and an nginx
 	mostStreams  = 100     // of traffic
 	mostSteps    = 10_000  // of the timeline
 	mostExpected = 1_000   // expectations
 )
 
-// bounds refuses what is too much, with the arithmetic.
+// bounds rejects values above the bounds. Its messages show the arithmetic.
 func (c *checker) bounds() {
 	c.atMost(c.Rounds, mostRounds, "rounds", "spec", "rounds")
 	for _, list := range []struct {
@@ -63,7 +63,7 @@ func (c *checker) bounds() {
 	}
 }
 
-// peak is the highest rate that a ramp and a sine lead to.
+// peak returns an upper limit of the rate, with its ramp and sine.
 func (t Traffic) peak() Rate {
 	rate := t.Rate
 	if t.Ramp != nil {
@@ -75,31 +75,31 @@ func (t Traffic) peak() Rate {
 	return rate
 }
 
-// times refuses durations beyond what sums of them can hold.
+// times rejects durations above LongestTime.
 func (c *checker) times() {
-	short := func(d time.Duration, path ...any) {
+	limit := func(d time.Duration, path ...any) {
 		if d > LongestTime {
 			c.wrong(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", LongestTime), path...)
 		}
 	}
-	short(c.Settle, "spec", "settle")
-	short(c.Granularity, "spec", "granularity")
+	limit(c.Settle, "spec", "settle")
+	limit(c.Granularity, "spec", "granularity")
 	for i, t := range c.Traffic {
-		short(t.Last, "spec", "traffic", i, "last")
+		limit(t.Last, "spec", "traffic", i, "last")
 		if t.Ramp != nil {
-			short(t.Ramp.Over, "spec", "traffic", i, "ramp", "over")
+			limit(t.Ramp.Over, "spec", "traffic", i, "ramp", "over")
 		}
 		if t.Sine != nil {
-			short(t.Sine.Every, "spec", "traffic", i, "sine", "every")
+			limit(t.Sine.Every, "spec", "traffic", i, "sine", "every")
 		}
 	}
 	steps := func(all []Step, path ...any) {
 		for i, step := range all {
 			at := append(path[:len(path):len(path)], i)
-			short(step.At, append(at, "at")...)
-			short(step.For, append(at, "for")...)
+			limit(step.At, append(at, "at")...)
+			limit(step.For, append(at, "for")...)
 			if step.Drain != nil {
-				short(*step.Drain, append(at, "drain")...)
+				limit(*step.Drain, append(at, "drain")...)
 			}
 		}
 	}
@@ -115,8 +115,8 @@ func (c *checker) atMost(n, most int, what string, path ...any) {
 	}
 }
 
-// TooMany says why a population of so many cannot be made; empty: it can. Its
-// arithmetic does not overflow.
+// TooMany returns why a population of these counts is too large, or "" if it is not. Its arithmetic
+// does not overflow.
 func TooMany(services, pods, ingresses int) string {
 	switch total := float64(services) * float64(pods); {
 	case total > MostPods:
@@ -127,8 +127,8 @@ func TooMany(services, pods, ingresses int) string {
 	return ""
 }
 
-// TooManyChanges says why a churn cannot be made; empty: it can. It bounds what is
-// held in memory.
+// TooManyChanges returns why a churn has too many changes, or "" if it has not. The limit bounds
+// the memory of a run.
 func TooManyChanges(rate Rate, length time.Duration) string {
 	if changes := float64(rate) * length.Seconds(); changes > MostChanges || math.IsNaN(changes) {
 		return fmt.Sprintf("a churn of %.10g changes: %v for %v", changes, rate, length)

@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// checker looks for what a file says that decodes but makes no sense.
+// checker looks for values that decode but are not valid.
 type checker struct {
 	*Scenario
 	at       place
 	nodes    []*yaml.Node // of the manifests
 	known    Known
 	problems *problems
-	broken   map[int]bool // lines that did not decode: more about them would be guesses
+	broken   map[int]bool // lines that did not decode: further problems there would be guesses
 }
 
 func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *problems) {
@@ -41,16 +41,16 @@ func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *pr
 	c.control()
 }
 
-// wrong adds a problem with what the path leads to.
+// wrong adds a problem at the line of a path, unless that line did not decode.
 func (c *checker) wrong(what, mend string, path ...any) {
 	if line := c.at.line(path...); !c.broken[line] {
 		c.problems.add(line, what, mend)
 	}
 }
 
-// name checks a name that becomes part of file names and of rows of reports.
+// name checks a name that becomes part of file names and of report rows.
 func (c *checker) name(kind, name string, path ...any) {
-	const shape = "use lower-case letters, digits and dashes, 63 at most"
+	const shape = "use lower-case letters, digits and dashes, at most 63"
 	switch {
 	case name == "":
 		c.wrong("a "+kind+" without a name", shape, path...)
@@ -90,7 +90,7 @@ func (c *checker) subjects() {
 		}
 		for flag := range s.Flags {
 			if strings.HasPrefix(flag, "-") {
-				c.wrong("flag "+flag+" with its dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
+				c.wrong("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
 			}
 		}
 		c.expectations(s.Expect)
@@ -105,10 +105,10 @@ func (c *checker) population() {
 	c.name("namespace", p.Namespace, "spec", "population", "namespace")
 	if p.Recording != "" {
 		if !filepath.IsLocal(p.Recording) {
-			c.wrong(fmt.Sprintf("recording %q is not beside the scenario", p.Recording), "copy it there", "spec", "population", "recording")
+			c.wrong(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
 		}
 		if p.Services+p.Pods+p.Ingresses != 0 || p.TLS || p.Streams || p.Annotations != nil {
-			c.wrong("a population that is recorded, and made", "keep recording: or the other fields", "spec", "population")
+			c.wrong("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
 		}
 		return
 	}
@@ -134,16 +134,16 @@ func (c *checker) expectations(list []Expectation) {
 			c.problems.add(e.Line, "an empty expectation", "write one, such as reloads == 0")
 		} else if c.known.CheckExpression != nil {
 			if err := c.known.CheckExpression(e.Expression); err != nil {
-				c.problems.add(e.Line, words(err), "docs/scenarios.md lists what is measured")
+				c.problems.add(e.Line, textOf(err), "docs/scenarios.md lists what is measured")
 			}
 		}
 	}
 }
 
-// marked is a line in which CEL shows the source again, or points at it.
+// marked matches the lines in which CEL repeats the source and points into it.
 var marked = regexp.MustCompile(`(?m)^\s*\|.*$`)
 
-// words is what an error says, without the drawing that CEL puts below it.
-func words(err error) string {
+// textOf returns the text of an error, without the source lines that CEL adds below it.
+func textOf(err error) string {
 	return strings.Join(strings.Fields(marked.ReplaceAllString(err.Error(), "")), " ")
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// comparison checks that what is compared is there.
+// comparison checks that the figures exist and that their budgets are valid.
 func (c *checker) comparison() {
 	if c.known.CheckBudget == nil {
 		return
 	}
-	const mend = "windtunnel list figures names all"
+	const mend = "windtunnel list figures lists them"
 	path := []any{"spec", "compare"}
 	for i, figure := range c.Compare.Figures {
 		if err := c.known.CheckFigure(figure); err != nil {

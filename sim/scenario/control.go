@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Mutated is the scenario with its control's mutation, which must make it fail;
-// nil if it has no control.
+// Mutated returns the scenario with the mutation of its control, which must make it fail. It
+// returns nil if the scenario has no control.
 func (s *Scenario) Mutated() *Scenario {
 	if s.Control == nil {
 		return nil
@@ -26,7 +26,7 @@ func (s *Scenario) Mutated() *Scenario {
 	return &mutated
 }
 
-// Over is the settings of first with those of second, which win.
+// Over returns the settings of both. Those of second take precedence.
 func Over(first, second map[string]string) map[string]string {
 	all := maps.Clone(first)
 	if all == nil {
@@ -36,8 +36,8 @@ func Over(first, second map[string]string) map[string]string {
 	return all
 }
 
-// control checks that the control changes something and names expectations
-// that there are.
+// control checks the tier, and that the control changes something and names expectations that
+// exist.
 func (c *checker) control() {
 	if c.Tier != "" && !slices.Contains(Tiers, c.Tier) {
 		c.wrong("unknown tier "+c.Tier, choose(c.Tier, "tiers", Tiers), "spec", "tier")
@@ -47,7 +47,7 @@ func (c *checker) control() {
 	}
 	path := []any{"spec", "control"}
 	if c.Control.What == "" {
-		c.wrong("a control that does not say what it is", "add what: a sentence", path...)
+		c.wrong("a control without a description", "add what: and a sentence", path...)
 	}
 	if len(c.Control.Flags)+len(c.Control.Config)+len(c.Control.Timeline) == 0 {
 		c.wrong("a control that changes nothing", "add flags:, config: or timeline:", path...)
@@ -57,7 +57,7 @@ func (c *checker) control() {
 		c.notNegative(step.At, append(at, "at")...)
 		switch actions := step.actions(); {
 		case len(actions) != 1:
-			c.wrong("a step of a control has one action", "make it fault:, apply: or delete:", at...)
+			c.wrong("a step of a control needs exactly one action", "make it fault:, apply: or delete:", at...)
 		case step.Churn != "":
 			c.wrong("a churn in a control", "make it fault:, apply: or delete:", at...)
 		default:
@@ -72,7 +72,7 @@ func (c *checker) control() {
 
 func (c *checker) controlFails(path []any) {
 	if len(c.Control.Fails) == 0 {
-		c.wrong("a control that says of no expectation that it fails", "add fails: with lines of expect", path...)
+		c.wrong("a control without an expectation that must fail", "add fails: with lines of expect", path...)
 	}
 	var all []string
 	for _, e := range c.Expect {
@@ -85,7 +85,7 @@ func (c *checker) controlFails(path []any) {
 	}
 	for i, text := range c.Control.Fails {
 		if !slices.Contains(all, text) {
-			c.wrong(fmt.Sprintf("%q is no expectation of this file", text), choose(text, "expectations", all), append(path, i)...)
+			c.wrong(fmt.Sprintf("%q is not an expectation of this file", text), choose(text, "expectations", all), append(path, i)...)
 		}
 	}
 }

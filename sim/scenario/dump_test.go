@@ -17,7 +17,7 @@ metadata: {name: plain}
 spec:
 `
 
-// dump is what kubectl get -o yaml prints, in short, and a list as the API answers it.
+// dump is shortened output of kubectl get -o yaml, and a list as the API returns it.
 const dump = `---
 apiVersion: v1
 kind: List
@@ -72,7 +72,7 @@ func TestListsAndDumpsAreManifests(t *testing.T) {
 	}
 }
 
-// Other controllers may have keys that ours has not.
+// Other controllers may have keys that ours does not have.
 func TestUnknownKeysOfOtherControllersAreWarnings(t *testing.T) {
 	const file = plain + `  config: {keep-aliv: "1"}
   subjects:
@@ -136,12 +136,12 @@ func TestPathsCountFromTheFile(t *testing.T) {
 		}
 	}
 	if !s.Located {
-		t.Error("it does not tell that paths were made absolute")
+		t.Error("Located is false, although paths were made absolute")
 	}
 }
 
-// A pod in a cluster serves on for a moment; a scenario that wants it otherwise says so,
-// and goes on saying so when it is written again.
+// Pods in a cluster keep serving for a while. A scenario can set another time, and Marshal keeps
+// it.
 func TestDrainHasADefault(t *testing.T) {
 	s, err := scenario.Parse("f.yaml", []byte(plain+`  population: {services: 1}
   timeline:

@@ -21,7 +21,7 @@ spec:
   - {at: 0s, churn: rolling-update, rate: 4/s, for: 2s, drain: 5s}
   expect: [reloads == 0]
 `
-	// Lanes, faults and expectations belong to other packages: a zero Known leaves them unchecked.
+	// Other packages know lanes, faults and expectations. A zero Known skips these checks.
 	s, err := scenario.Parse("small.yaml", []byte(text), scenario.Known{})
 	if err != nil {
 		log.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// items are the documents, and instead of each that is a list, its items: kind: List
-// as kubectl writes it, or a list of one kind as an API server answers. Items of the
-// latter get the kind that they need not say.
+// items returns the documents, with each list replaced by its items. A list is of kind List, as
+// kubectl writes it, or of one kind, as an API server returns it. Items of the latter may lack a
+// kind; they get that of the list.
 func items(documents []*yaml.Node) []*yaml.Node {
 	var all []*yaml.Node
 	for _, document := range documents {

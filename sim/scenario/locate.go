@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// fileFlags are the flags of ingress-nginx, and of ours, whose values are files or
-// folders: there a relative path needs no ./ in front.
+// fileFlags are the flags of ingress-nginx and of our controller whose values are files or folders.
+// A relative path in them does not need a leading ./
 var fileFlags = []string{
 	"nginx-template", "lua-dir", "kubeconfig", "certificate-authority", "validating-webhook-certificate", "validating-webhook-key",
 }
 
-// locate makes paths of subjects absolute that are relative to the folder of the
-// file, as its recording is: a scenario means the same wherever it is run from.
+// locate makes relative paths of subjects absolute. They count from the folder of the file, like
+// the recording's, so that a scenario does not depend on the working directory.
 func (s *Scenario) locate() error {
 	folder, err := filepath.Abs(filepath.Dir(s.File))
 	if err != nil {
-		return fmt.Errorf("%s: finding its folder: %w", s.File, err)
+		return fmt.Errorf("%s: find its folder: %w", s.File, err)
 	}
 	for i := range s.Subjects {
 		subject := &s.Subjects[i]
@@ -42,7 +42,7 @@ func (s *Scenario) locateFlags(folder string, flags map[string]string) {
 	}
 }
 
-// isRelative says whether a text is a path that begins with . or ..
+// isRelative reports whether a text is a path that begins with ./ or ../
 func isRelative(text string) bool {
 	return strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
 }

@@ -17,33 +17,32 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// NameAnnotation gives a manifest a name of its own in the file, other than its
-// metadata.name: so a file can hold two versions of one object. It is taken off
-// the object.
+// NameAnnotation gives a manifest a name in the file that differs from its metadata.name, so that a
+// file can have two versions of the same object. Parse removes the annotation from the object.
 const NameAnnotation = "windtunnel.dev/manifest"
 
 // Manifest is a Kubernetes object of a scenario file.
 type Manifest struct {
-	Name   string // what steps call it
+	Name   string // the name that steps use
 	Line   int    // in the file, from 1
 	Object *unstructured.Unstructured
 }
 
-// identity is the object that the manifest is a version of.
+// identity returns the kind, namespace and name of the object that the manifest is a version of.
 func (m Manifest) identity() string {
 	return fmt.Sprintf("%s %s/%s", m.Object.GroupVersionKind().GroupKind(), m.Object.GetNamespace(), m.Object.GetName())
 }
 
-// strict refuses fields that Kubernetes does not have.
+// strict rejects fields that Kubernetes does not have.
 var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kjson.SerializerOptions{Strict: true})
 
-// readManifest decodes one document as a Kubernetes object. What is wrong with
-// it goes to found; ok says that it can be used.
+// readManifest decodes one document as a Kubernetes object. It adds the problems of the document to
+// found; ok reports whether the manifest can be used.
 func readManifest(node *yaml.Node, found *problems) (m Manifest, ok bool) {
 	at := place{node}
 	const shape = "a manifest starts with apiVersion:, kind: and metadata: {name: …}"
 	if at.text("kind") == Kind && at.text("apiVersion") == APIVersion {
-		found.add(at.line("kind"), "a second scenario", "write each scenario to a file of its own")
+		found.add(at.line("kind"), "a second scenario", "write each scenario to its own file")
 		return m, false
 	}
 	var missing []string
@@ -93,8 +92,8 @@ func toJSON(node *yaml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// asKubectl makes text of what JSON has no other way to say, as kubectl does:
-// keys, such as the port numbers in a ConfigMap of TCP services, and dates.
+// asKubectl converts to text what JSON can only express as text, as kubectl does: keys, such as the
+// port numbers in a ConfigMap of TCP services, and dates.
 func asKubectl(node *yaml.Node) {
 	for i, child := range node.Content {
 		key := node.Kind == yaml.MappingNode && i%2 == 0 && child.ShortTag() != "!!merge"
@@ -105,8 +104,8 @@ func asKubectl(node *yaml.Node) {
 	}
 }
 
-// fitsItsKind compares an object with the type that Kubernetes has for its
-// kind. Custom resources, whose types are not known here, pass.
+// fitsItsKind reports whether an object decodes as the Kubernetes type of its kind, and adds the
+// problems to found. Custom resources pass, because their types are not known here.
 func fitsItsKind(object *unstructured.Unstructured, data []byte, at place, found *problems) bool {
 	_, _, err := strict.Decode(data, nil, nil)
 	switch {
@@ -138,8 +137,8 @@ var (
 	fieldStep   = regexp.MustCompile(`[^.\[\]]+`)
 )
 
-// fieldPath is the path of the field that an error of Kubernetes' decoder
-// names, such as unknown field "spec.rules[0].hosts".
+// fieldPath returns the path of the field that an error of Kubernetes' decoder names, such as
+// unknown field "spec.rules[0].hosts".
 func fieldPath(message string) []any {
 	var path []any
 	quoted := quotedField.FindStringSubmatch(message)

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Marshal writes the scenario as a file that Parse reads to the same, its
-// defaults written out.
+// Marshal returns the scenario as a file, with its defaults filled in. Parse reads that file back
+// to the same scenario.
 func (s *Scenario) Marshal() ([]byte, error) {
 	documents := []any{document{APIVersion: APIVersion, Kind: Kind, Metadata: metadata{Name: s.Name}, Spec: s.Spec}}
 	for _, m := range s.Manifests {

@@ -14,29 +14,28 @@ import (
 	"windtunnel.dev/internal/readfile"
 )
 
-// Known is what only other packages know, and a scenario is checked against. A
-// nil field is not checked.
+// Known has the names and checks that other packages provide for checking a scenario. A nil field
+// disables its check.
 type Known struct {
-	Lanes           []string           // the traffic lanes there are
-	StreamLanes     []string           // of those, the ones that want population.streams
-	Faults          map[string]bool    // the faults there are, and whether one lasts; nil: not checked
-	Keys            Keys               // what our controller knows; names that are nil are not checked
-	CheckExpression func(string) error // says which expectation does not compile, and why
+	Lanes           []string           // all traffic lanes
+	StreamLanes     []string           // the lanes that need population.streams
+	Faults          map[string]bool    // all faults; the value is whether the fault has a duration
+	Keys            Keys               // the keys that our controller knows
+	CheckExpression func(string) error // returns an error if an expectation does not compile
 
-	CheckFigure func(pattern string) error        // says why a pattern names no figure
-	CheckBudget func(figure, amount string) error // says why an amount is no budget of a figure
+	CheckFigure func(pattern string) error        // returns an error if a pattern matches no figure
+	CheckBudget func(figure, amount string) error // returns an error if an amount is not a valid budget of a figure
 }
 
-// heading is how a scenario starts.
+// heading describes the start of a scenario file, in messages.
 const heading = "apiVersion: " + APIVersion + " and kind: " + Kind
 
-// Largest is how many bytes a scenario file may have.
+// Largest is the maximum size of a scenario file, in bytes.
 const Largest = 16 << 20
 
-// Load reads and checks the scenario file at path. Its error holds a Problem
-// for each thing that is wrong, sorted by line.
-// Relative paths of subjects count from the file's folder, and are absolute in
-// what Load returns.
+// Load reads and checks the scenario file at path. Its error joins all Problems of the file, sorted
+// by line. Load resolves relative paths of subjects against the file's folder and makes them
+// absolute.
 func Load(path string, known Known) (*Scenario, error) {
 	data, err := readfile.Read(path, Largest)
 	if err != nil {
@@ -49,7 +48,8 @@ func Load(path string, known Known) (*Scenario, error) {
 	return s, s.locate()
 }
 
-// Parse is Load of a file already read; name is what its errors call it.
+// Parse checks a scenario file that has been read already, and leaves its paths as they are. name
+// is the name of the file in errors.
 func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	found := &problems{file: name}
 	documents := split(data, found)
@@ -77,15 +77,14 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 	return s, nil
 }
 
-// unusable stands for a manifest that did not decode, so that steps which name
-// it are not called wrong, too.
+// unusable returns a placeholder for a manifest that did not decode, so that the steps that name it
+// cause no further problems.
 func unusable(node *yaml.Node) Manifest {
 	at := place{node}
 	return Manifest{Name: cmp.Or(at.text("metadata", "annotations", NameAnnotation), at.text("metadata", "name")), Line: at.line()}
 }
 
-// split reads the documents of a file as nodes, which know their lines, and
-// leaves empty ones out.
+// split reads the documents of a file as nodes, which have line numbers, and omits empty documents.
 func split(data []byte, found *problems) []*yaml.Node {
 	var documents []*yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -108,7 +107,7 @@ func split(data []byte, found *problems) []*yaml.Node {
 // readSpec decodes and checks the first document; manifests are the others.
 func readSpec(s *Scenario, data []byte, at place, manifests []*yaml.Node, known Known, found *problems) {
 	if kind, version := at.text("kind"), at.text("apiVersion"); kind != Kind || version != APIVersion {
-		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, apiVersion %q", kind, version), "start it with "+heading)
+		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
 		return
 	}
 	d := document{Spec: Spec{Seed: 1, Rounds: 1, Settle: 20 * time.Second, Granularity: 250 * time.Millisecond}}
@@ -118,14 +117,14 @@ func readSpec(s *Scenario, data []byte, at place, manifests []*yaml.Node, known 
 		found.yaml(err, at.line())
 	}
 	for _, line := range emptyItems(at.root) {
-		found.add(line, "an empty item of a list", "write it, or take its dash away")
+		found.add(line, "an empty list item", "fill it in, or remove its dash")
 	}
 	s.Name, s.Spec = d.Metadata.Name, d.Spec
 	fill(s, at)
 	check(s, at, manifests, known, found)
 }
 
-// fill sets the lines, and the defaults that depend on other fields.
+// fill sets line numbers, and the defaults that depend on other fields.
 func fill(s *Scenario, at place) {
 	whole(&s.Subjects, at, "subjects")
 	whole(&s.Traffic, at, "traffic")
@@ -166,8 +165,8 @@ func fill(s *Scenario, at place) {
 	}
 }
 
-// whole empties a list of which the decoder dropped items: it has said what is
-// wrong with them, and the lines of the others can no longer be told.
+// whole empties a list from which the decoder dropped items. The decoder has reported those items,
+// and the lines of the remaining items are no longer known.
 func whole[T any](list *[]T, at place, key string) {
 	if _, node := at.find("spec", key); node.Kind == yaml.SequenceNode && len(node.Content) != len(*list) {
 		*list = nil

@@ -18,8 +18,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// known stands in for what the other packages know. Its errors are of several
-// lines, as CEL's are.
+// known replaces the names and checks of other packages. Its errors have several lines, like CEL's.
 var known = scenario.Known{
 	Lanes:       []string{"http", "post", "tcp"},
 	StreamLanes: []string{"tcp"},
@@ -35,7 +34,7 @@ var known = scenario.Known{
 	},
 }
 
-// TestBadFiles has a file for each kind of mistake, with what its writer reads.
+// TestBadFiles has a file for each kind of mistake, with the messages that its author sees.
 func TestBadFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -183,7 +182,7 @@ func TestMinimal(t *testing.T) {
 	}
 }
 
-// TestShipped reads every scenario of the repository.
+// TestShipped parses every scenario of the repository.
 func TestShipped(t *testing.T) {
 	paths, err := filepath.Glob("../../scenarios/*/*.yaml")
 	if err != nil || len(paths) == 0 {
@@ -196,12 +195,12 @@ func TestShipped(t *testing.T) {
 			continue
 		}
 		if want := strings.TrimSuffix(filepath.Base(path), ".yaml"); s.Name != want {
-			t.Errorf("%s holds scenario %s; a file is named after its scenario", path, s.Name)
+			t.Errorf("%s has scenario %s; a file must be named after its scenario", path, s.Name)
 		}
 	}
 }
 
-// TestReferenceExample keeps the first example of the reference true.
+// TestReferenceExample checks that the first example of the reference is valid.
 func TestReferenceExample(t *testing.T) {
 	text, err := os.ReadFile("../../docs/scenarios.md")
 	if err != nil {
@@ -214,7 +213,7 @@ func TestReferenceExample(t *testing.T) {
 	}
 }
 
-// TestReferenceIsWhole: every field of the format stands in the reference.
+// TestReferenceIsWhole checks that the reference has every field of the format.
 func TestReferenceIsWhole(t *testing.T) {
 	text, err := os.ReadFile("../../docs/scenarios.md")
 	if err != nil {
@@ -238,7 +237,7 @@ func TestProblemsAreValues(t *testing.T) {
 	}
 }
 
-func TestLoadOfNoFile(t *testing.T) {
+func TestLoadOfAMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing.yaml")
 	if _, err := scenario.Load(path, known); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v, want an error with the path", err)
@@ -254,9 +253,8 @@ var ignoreLines = cmp.Options{
 	cmpopts.EquateEmpty(),
 }
 
-// FuzzParse holds the reader to two promises: no file makes it panic or print
-// several lines for one problem, and what it accepts can be written and read
-// again to the same.
+// FuzzParse checks two properties of Parse: no file makes it panic or report a problem on several
+// lines, and Marshal and Parse turn an accepted scenario into the same scenario.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	bad, err := filepath.Glob("testdata/bad/*.txtar")
@@ -275,7 +273,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			for _, line := range strings.Split(err.Error(), "\n") {
 				if !strings.HasPrefix(line, "x.yaml:") {
-					t.Errorf("a line without its place: %q", line)
+					t.Errorf("a line without a location: %q", line)
 				}
 			}
 			return
@@ -286,10 +284,10 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := scenario.Parse("x.yaml", written, known)
 		if err != nil {
-			t.Fatalf("what was written does not parse: %v\n%s", err, written)
+			t.Fatalf("the marshaled file does not parse: %v\n%s", err, written)
 		}
 		if diff := cmp.Diff(s, again, ignoreLines); diff != "" {
-			t.Errorf("read again, -first +second:\n%s\n%s", diff, written)
+			t.Errorf("parsed again, -first +second:\n%s\n%s", diff, written)
 		}
 	})
 }

@@ -2,12 +2,12 @@ package scenario
 
 import "go.yaml.in/yaml/v3"
 
-// place finds where in a file things stand.
+// place finds nodes and their lines in a document.
 type place struct{ root *yaml.Node }
 
-// find follows a path: keys of mappings (string) and indices of lists (int). It
-// returns the last thing on the path that is there, with its line, and an empty
-// node when that is not the path's end.
+// find follows a path of mapping keys (string) and list indices (int). It returns the node at the
+// end of the path, with its line. If the path breaks off, it returns the line of the last node that
+// exists, and an empty node.
 func (p place) find(path ...any) (line int, node *yaml.Node) {
 	node = resolve(p.root)
 	line = node.Line
@@ -21,14 +21,13 @@ func (p place) find(path ...any) (line int, node *yaml.Node) {
 	return line, node
 }
 
-// line is the line of what the path leads to, or of the last thing on it that
-// is there.
+// line returns the line of the node at the end of a path, or of the last node on it that exists.
 func (p place) line(path ...any) int {
 	line, _ := p.find(path...)
 	return line
 }
 
-// text is the scalar that the path leads to, empty where there is none.
+// text returns the scalar at the end of a path, or "".
 func (p place) text(path ...any) string {
 	if _, node := p.find(path...); node.Kind == yaml.ScalarNode {
 		return node.Value
@@ -36,8 +35,8 @@ func (p place) text(path ...any) string {
 	return ""
 }
 
-// child returns the node that a problem with the named child is shown at, and
-// the child itself.
+// child returns a child by its key or index, and the node whose line problems with it give: the key
+// of a mapping, or the item of a list.
 func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 	switch name := name.(type) {
 	case string:
@@ -54,8 +53,7 @@ func child(node *yaml.Node, name any) (shown, value *yaml.Node) {
 	return nil, nil
 }
 
-// emptyItems are the lines of the list items that say nothing. The decoder
-// would leave them out in silence.
+// emptyItems returns the lines of empty list items. The decoder would drop them silently.
 func emptyItems(node *yaml.Node) []int {
 	var lines []int
 	for _, item := range node.Content {
@@ -67,7 +65,7 @@ func emptyItems(node *yaml.Node) []int {
 	return lines
 }
 
-// resolve looks through what wraps a node: the document, and aliases.
+// resolve returns the node inside a document node or behind aliases.
 func resolve(node *yaml.Node) *yaml.Node {
 	for {
 		switch {

@@ -11,20 +11,20 @@ import (
 	"windtunnel.dev/internal/suggest"
 )
 
-// Problem is one thing that is wrong with a scenario file.
+// Problem is one problem of a scenario file.
 type Problem struct {
 	File string
 	Line int    // from 1
 	What string // what is wrong
-	Mend string // how to mend it
+	Mend string // how to fix it
 }
 
-// Error is one line: file:line: what; how to mend it.
+// Error returns one line: FILE:LINE: what is wrong; how to fix it.
 func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s; %s", p.File, p.Line, oneLine(p.What), oneLine(p.Mend))
 }
 
-// problems gathers what is wrong with one file.
+// problems collects the problems of one file.
 type problems struct {
 	file  string
 	found []Problem
@@ -34,7 +34,7 @@ func (p *problems) add(line int, what, mend string) {
 	p.found = append(p.found, Problem{File: p.file, Line: max(line, 1), What: what, Mend: mend})
 }
 
-// err joins the problems, sorted by line; nil when there are none.
+// err returns the problems joined into one error and sorted by line, or nil if there are none.
 func (p *problems) err() error {
 	slices.SortStableFunc(p.found, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	all := make([]error, len(p.found))
@@ -44,7 +44,8 @@ func (p *problems) err() error {
 	return errors.Join(all...)
 }
 
-// oneLine keeps what a file holds from breaking a message into several lines.
+// oneLine replaces control characters, so that text from a file cannot break a message into several
+// lines.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -54,11 +55,10 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// choose says what could have been meant: the nearest of the known words, if
-// one is near, and all of them.
+// choose suggests valid words: a similar one, if there is one, and all of them.
 func choose(word, kind string, known []string) string {
 	sorted := slices.Sorted(slices.Values(known))
-	sorted = slices.DeleteFunc(sorted, func(name string) bool { return name == "" }) // of what does not decode
+	sorted = slices.DeleteFunc(sorted, func(name string) bool { return name == "" }) // from manifests that did not decode
 	if len(sorted) == 0 {
 		return "there are no " + kind
 	}

@@ -9,13 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Rate is a number of things a second. In a file it is written 5/s, 300/m or
-// 18000/h.
+// Rate is a number per second. Files write it as 5/s, 300/m or 18000/h.
 type Rate float64
 
 var perSecond = map[string]float64{"s": 1, "m": 60, "h": 3600}
 
-// ParseRate reads a rate as a file writes it.
+// ParseRate parses a rate in the format of scenario files.
 func ParseRate(text string) (Rate, error) {
 	count, unit, _ := strings.Cut(text, "/")
 	seconds, known := perSecond[unit]
@@ -25,18 +24,17 @@ func ParseRate(text string) (Rate, error) {
 		return 0, fmt.Errorf("%q is not a rate; write a number above 0 and a unit, such as 5/s, 300/m or 10/h", text)
 	}
 	if rate > MostRate || rate < LeastRate {
-		return 0, fmt.Errorf("the rate %q is out of bounds; write one from 1 in 31 days to %v", text, MostRate)
+		return 0, fmt.Errorf("the rate %q is out of bounds; write one between 1 in 31 days and %v", text, MostRate)
 	}
 	return rate, nil
 }
 
-// String is the rate as a file writes it.
+// String returns the rate in the format of scenario files.
 func (r Rate) String() string {
 	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "/s"
 }
 
-// UnmarshalYAML reads a rate; a bad one does not keep the rest of the file from
-// being looked at.
+// UnmarshalYAML parses a rate. Its error lets the decoder continue with the rest of the file.
 func (r *Rate) UnmarshalYAML(node *yaml.Node) error {
 	rate, err := ParseRate(node.Value)
 	if err != nil {
@@ -46,13 +44,13 @@ func (r *Rate) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML writes the rate as a file does.
+// MarshalYAML returns the rate in the format of scenario files.
 func (r Rate) MarshalYAML() (any, error) { return r.String(), nil }
 
 // Quantity is an amount as Kubernetes writes it, such as 500m or 512Mi.
 type Quantity struct{ resource.Quantity }
 
-// UnmarshalYAML reads a quantity above zero.
+// UnmarshalYAML parses a quantity above zero.
 func (q *Quantity) UnmarshalYAML(node *yaml.Node) error {
 	quantity, err := resource.ParseQuantity(node.Value)
 	if err != nil || quantity.Sign() <= 0 {
@@ -63,7 +61,7 @@ func (q *Quantity) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML writes the quantity as a file does.
+// MarshalYAML returns the quantity in the format of scenario files.
 func (q Quantity) MarshalYAML() (any, error) { return q.String(), nil }
 
 // Expectation is a condition over the measurements, in CEL.
@@ -72,10 +70,10 @@ type Expectation struct {
 	Line       int // in the file, from 1
 }
 
-// String is the condition as the file has it.
+// String returns the condition as written in the file.
 func (e Expectation) String() string { return e.Expression }
 
-// UnmarshalYAML reads an expectation and keeps where it stands.
+// UnmarshalYAML reads an expectation and its line.
 func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.ScalarNode {
 		return &yaml.TypeError{Errors: []string{fmt.Sprintf(
@@ -85,5 +83,5 @@ func (e *Expectation) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML writes the expectation as a file does.
+// MarshalYAML returns the expectation in the format of scenario files.
 func (e Expectation) MarshalYAML() (any, error) { return e.Expression, nil }

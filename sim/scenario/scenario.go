@@ -1,7 +1,7 @@
-// Package scenario reads scenario files. It stands between the file that a
-// person wrote and the harness that runs it. Its one rule: whatever it hands on
-// is complete and makes sense, defaults filled in; whatever is wrong with a
-// file is told all at once, a line each, with where it is and how to mend it.
+// Package scenario reads and checks scenario files. It returns the scenario that the harness runs.
+// Its one rule: a returned scenario is complete and valid, with its defaults filled in; otherwise
+// the error lists all problems of the file, one per line, each with its location and a way to fix
+// it.
 package scenario
 
 import (
@@ -9,58 +9,56 @@ import (
 	"time"
 )
 
-// APIVersion and Kind are what a scenario file's first document starts with.
+// APIVersion and Kind are the apiVersion and kind of the first document of a scenario file.
 const (
 	APIVersion = "windtunnel.dev/v1"
 	Kind       = "Scenario"
 )
 
-// Bundled is the controller that a subject runs unless it says otherwise: ours.
+// Bundled is the default controller of a subject: the one of this repository.
 const Bundled = "bundled"
 
-// ImagePrefix is how a controller begins that is an image: image:NAME.
+// ImagePrefix is the prefix of a controller that is a container image: image:NAME.
 const ImagePrefix = "image:"
 
 // The kinds of churn.
 const (
-	RollingUpdate = "rolling-update" // replaces the pods of one service after another, each new pod coming as an old one leaves
+	RollingUpdate = "rolling-update" // replaces the pods of one service after another, one pod at a time
 	ScaleOut      = "scale-out"      // adds pods to one service after another
-	NewHosts      = "new-hosts"      // creates an ingress for a new host each
-	Touch         = "touch"          // writes objects again without a change that matters
+	NewHosts      = "new-hosts"      // creates ingresses, each for a new host
+	Touch         = "touch"          // writes objects again without a relevant change
 
 	CertificateRotation = "certificate-rotation" // gives one host after another a new certificate
 
-	Recorded = "recorded" // what happened to the population while it was recorded
+	Recorded = "recorded" // replays the changes of a recording
 )
 
-// DefaultNamespace is where a population lies unless it says otherwise. It is there
-// without a population, too.
+// DefaultNamespace is the default namespace of a population. It exists even without a population.
 const DefaultNamespace = "demo"
 
-// DefaultDrain is how long a pod that a rolling update, or a recording, has taken
-// out of its service goes on serving, unless the step says otherwise. Kubernetes
-// tells the pod to end and nginx of its end at the same time, so pods in clusters
-// wait some seconds (a preStop hook with a sleep) before they cease to listen.
+// DefaultDrain is how long, by default, a pod keeps serving after a rolling update or a recording
+// has removed it from its service. Kubernetes stops a pod and removes its endpoint at the same
+// time, so pods in clusters wait some seconds (a preStop hook with a sleep) before they stop
+// listening.
 const DefaultDrain = 5 * time.Second
 
-// RecordedNamespace is where the population of a recording lies.
+// RecordedNamespace is the namespace of a population from a recording.
 const RecordedNamespace = "recorded"
 
-// Churns are the kinds of churn that a step can ask for.
+// Churns lists the kinds of churn that a step can name.
 var Churns = []string{RollingUpdate, ScaleOut, NewHosts, Touch, CertificateRotation, Recorded}
 
-// Scenario is one story: subjects, what happens to them, what is expected.
+// Scenario is a scenario file: subjects, what happens to them, and what is expected of them.
 type Scenario struct {
 	Name string
-	File string // as it was given to Load or Parse; errors start with it
+	File string // as passed to Load or Parse; errors start with it
 	Spec
 	Manifests []Manifest // in the order of the file
-	Warnings  []Problem  // what may be wrong, by line
-	Located   bool       // paths of subjects were relative to the file's folder, and are absolute now
+	Warnings  []Problem  // possible problems, sorted by line
+	Located   bool       // relative paths of subjects were resolved against the file's folder
 }
 
-// Named returns the manifests that a step means by name, in the order in which
-// they are to be applied.
+// Named returns the manifests with a name, in the order in which a step applies them.
 func (s *Scenario) Named(name string) []Manifest {
 	var named []Manifest
 	for _, m := range s.Manifests {
@@ -71,8 +69,8 @@ func (s *Scenario) Named(name string) []Manifest {
 	return named
 }
 
-// Length is when the last step of the timeline is over; a fault may outlast
-// it, to the end of its round. The rounds of a run divide it among themselves.
+// Length returns when the last step of the timeline ends. The duration of a fault does not count: a
+// fault may last until the end of its round. The rounds of a run divide this time among themselves.
 func (s *Scenario) Length() time.Duration {
 	var end time.Duration
 	for _, step := range s.Timeline {
@@ -84,7 +82,7 @@ func (s *Scenario) Length() time.Duration {
 	return end
 }
 
-// Lanes are the names of the traffic lanes that the scenario uses, sorted.
+// Lanes returns the names of the traffic lanes that the scenario uses, sorted.
 func (s *Scenario) Lanes() []string {
 	var lanes []string
 	for _, t := range s.Traffic {
@@ -103,6 +101,6 @@ type document struct {
 }
 
 type metadata struct {
-	// What the scenario is called: lower-case letters, digits and dashes.
+	// Name of the scenario: lower-case letters, digits and dashes.
 	Name string `yaml:"name" jsonschema:"required"`
 }

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// TestSchema keeps the JSON Schema that editors use the same as the types that
-// files are read into. Descriptions are the comments of the fields.
+// TestSchema checks that the JSON Schema for editors matches the Go types of the format. Its
+// descriptions are the field comments.
 func TestSchema(t *testing.T) {
 	reflector := jsonschema.Reflector{
 		FieldNameTag:               "yaml",
@@ -25,8 +25,8 @@ func TestSchema(t *testing.T) {
 	schema := reflector.Reflect(&document{})
 	schema.ID = "https://windtunnel.dev/scenario.schema.json"
 	schema.Title = "Windtunnel scenario"
-	// Editors hold each document of a file against the schema, and all but the
-	// first are Kubernetes manifests.
+	// Editors check each document of a file against the schema, but all documents after the first
+	// are Kubernetes manifests.
 	properties := jsonschema.NewProperties()
 	properties.Set("apiVersion", &jsonschema.Schema{Const: APIVersion})
 	schema.If = &jsonschema.Schema{Properties: properties, Required: []string{"apiVersion"}}
@@ -39,7 +39,7 @@ func TestSchema(t *testing.T) {
 	golden.Check(t, "../../docs/scenario.schema.json", append(text, '\n'))
 }
 
-// scalarSchema describes the types that are written as text in a file.
+// scalarSchema returns the schema of types that a file writes as text.
 func scalarSchema(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Duration]():

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Spec is what a scenario says. Its field comments are the descriptions that
-// editors show, through docs/scenario.schema.json.
+// Spec is the spec of a scenario file. Editors show the field comments as descriptions, through
+// docs/scenario.schema.json.
 type Spec struct {
 	// One sentence: what the scenario shows.
 	Summary string `yaml:"summary,omitempty"`
@@ -49,7 +49,7 @@ type Comparison struct {
 // Control is the negative control of a scenario: a mutation under which named
 // expectations must not hold. An expectation that holds anyway proves nothing.
 type Control struct {
-	// What the mutation is, in a sentence.
+	// What the mutation does, in one sentence.
 	What string `yaml:"what" jsonschema:"required"`
 	// Flags of every subject's controller; they override its own.
 	Flags map[string]string `yaml:"flags,omitempty"`
@@ -63,10 +63,10 @@ type Control struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// Tiers are when a scenario can be run.
+// Tiers lists the valid tiers.
 var Tiers = []string{"pr", "nightly", "soak"}
 
-// Subject is a thing under test.
+// Subject is a controller under test, with its settings.
 type Subject struct {
 	// The name of the subject: lower-case letters, digits and dashes.
 	Name string `yaml:"name" jsonschema:"required"`
@@ -84,26 +84,26 @@ type Subject struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// Resources are limits, as Kubernetes has them; zero is none.
+// Resources are limits in Kubernetes' units. Zero means no limit.
 type Resources struct {
-	// How many processors: 1, 500m.
+	// Number of processors: 1, 500m.
 	CPU Quantity `yaml:"cpu,omitempty"`
-	// How much memory: 512Mi, 1Gi.
+	// Memory: 512Mi, 1Gi.
 	Memory Quantity `yaml:"memory,omitempty"`
 }
 
-// IsZero says that there are no limits.
+// IsZero reports whether there are no limits.
 func (r Resources) IsZero() bool { return r.CPU.IsZero() && r.Memory.IsZero() }
 
-// Population is the shape of what is in the cluster at first; see sim/corpus.
+// Population is the shape of the cluster at the start; see sim/corpus.
 type Population struct {
 	// The namespace of the whole population.
 	Namespace string `yaml:"namespace,omitempty" jsonschema:"default=demo"`
 	// The file of a recording, beside the scenario. Its population replaces all fields below.
 	Recording string `yaml:"recording,omitempty"`
-	// How many services.
+	// Number of services.
 	Services int `yaml:"services,omitempty" jsonschema:"minimum=1"`
-	// How many pods each service has.
+	// Number of pods per service.
 	Pods int `yaml:"pods,omitempty" jsonschema:"default=1,minimum=1"`
 	// How many ingresses, distributed over the services. Default: one per service.
 	Ingresses int `yaml:"ingresses,omitempty" jsonschema:"minimum=1"`
@@ -115,7 +115,7 @@ type Population struct {
 	Annotations map[string]string `yaml:"annotations,omitempty"`
 }
 
-// IsZero says that there is no population.
+// IsZero reports whether there is no population.
 func (p Population) IsZero() bool { return reflect.ValueOf(p).IsZero() }
 
 // Traffic is one stream of requests.
@@ -142,29 +142,29 @@ type Traffic struct {
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// The ways in which requests can come.
+// The values of Traffic.Arrivals.
 const (
 	Constant = "constant"
 	Poisson  = "poisson"
 )
 
-// Ramp is a rate that changes once.
+// Ramp is a linear change from one rate to another.
 type Ramp struct {
-	// The rate at its end.
+	// The rate at the end of the ramp.
 	To Rate `yaml:"to" jsonschema:"required"`
-	// How long it takes.
+	// How long the ramp takes.
 	Over time.Duration `yaml:"over" jsonschema:"required"`
 }
 
-// Sine is a rate that goes up and down.
+// Sine is a periodic change of a rate.
 type Sine struct {
-	// By how much, both ways.
+	// The amplitude.
 	By Rate `yaml:"by" jsonschema:"required"`
 	// The period.
 	Every time.Duration `yaml:"every" jsonschema:"required"`
 }
 
-// Step is one line of the timeline. It has exactly one action: churn, apply, delete or fault.
+// Step is one entry of the timeline. It has exactly one action: churn, apply, delete or fault.
 type Step struct {
 	// When the step begins, from the beginning of the timeline.
 	At time.Duration `yaml:"at"`
@@ -172,13 +172,13 @@ type Step struct {
 	Churn string `yaml:"churn,omitempty" jsonschema:"enum=rolling-update,enum=scale-out,enum=new-hosts,enum=touch,enum=certificate-rotation,enum=recorded"`
 	// Changes per second, minute or hour, of a churn.
 	Rate Rate `yaml:"rate,omitempty"`
-	// How long a churn, or a fault, lasts.
+	// How long a churn or a fault lasts.
 	For time.Duration `yaml:"for,omitempty"`
 	// How long a pod that has left its service keeps serving, as with a preStop hook. With 0s it refuses connections at once.
 	Drain *time.Duration `yaml:"drain,omitempty" jsonschema:"default=5s"`
-	// Creates or updates the manifests of this name, in the order of the file.
+	// Creates or updates the manifests with this name, in the order of the file.
 	Apply string `yaml:"apply,omitempty"`
-	// Deletes the manifests of this name, the last of the file first.
+	// Deletes the manifests with this name, in reverse order of the file.
 	Delete string `yaml:"delete,omitempty"`
 	// The answer that shows that everything applied, or deleted, is live. Without it, such a change has no convergence.
 	See *See `yaml:"see,omitempty"`
@@ -190,9 +190,9 @@ type Step struct {
 
 // See is the answer that clients get once a change of manifests is live.
 type See struct {
-	// The host to ask.
+	// The host to request.
 	Host string `yaml:"host" jsonschema:"required"`
-	// The path to ask for.
+	// The path to request.
 	Path string `yaml:"path,omitempty" jsonschema:"default=/"`
 	// The service whose pods answer; in the population's namespace unless written as NAMESPACE/NAME.
 	Service string `yaml:"service,omitempty"`
@@ -200,10 +200,10 @@ type See struct {
 	Status int `yaml:"status,omitempty" jsonschema:"minimum=100,maximum=599"`
 }
 
-// drains says whether the step takes pods out of their services.
+// drains reports whether the step removes pods from their services.
 func (s Step) drains() bool { return s.Churn == RollingUpdate || s.Churn == Recorded }
 
-// actions are the actions that the step names, by their keys in the file.
+// actions returns the keys of the actions that the step has.
 func (s Step) actions() []string {
 	var named []string
 	for _, a := range []struct{ key, value string }{{"churn", s.Churn}, {"apply", s.Apply}, {"delete", s.Delete}, {"fault", s.Fault}} {

@@ -2,9 +2,8 @@ package scenario
 
 import "time"
 
-// Stretched is the scenario with its timeline, that of its control included,
-// stretched or shrunk to a length: what lasts an hour can be tried in a minute.
-// Rates, and the time that it may take to converge, stay.
+// Stretched returns the scenario with its timeline and that of its control scaled to a length, so
+// that an hour's scenario can be tried in a minute. Rates and the time to converge stay the same.
 func (s *Scenario) Stretched(length time.Duration) *Scenario {
 	factor := float64(length) / float64(s.Length())
 	stretched := *s

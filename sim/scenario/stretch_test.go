@@ -11,7 +11,7 @@ func TestStretched(t *testing.T) {
 	hour := &scenario.Scenario{Spec: scenario.Spec{
 		Timeline: []scenario.Step{
 			{At: 0, Churn: "touch", Rate: 1, For: time.Hour},
-			{At: 30 * time.Minute, Fault: "worker-kill", For: 2 * time.Hour}, // its end does not count
+			{At: 30 * time.Minute, Fault: "worker-kill", For: 2 * time.Hour}, // a fault's end does not count
 		},
 		Settle:  20 * time.Second,
 		Control: &scenario.Control{Timeline: []scenario.Step{{At: time.Hour, Fault: "api-restart"}}},
@@ -21,7 +21,7 @@ func TestStretched(t *testing.T) {
 		t.Errorf("%+v, control %+v", minute.Timeline, minute.Control.Timeline)
 	}
 	if minute.Timeline[0].Rate != 1 || minute.Settle != 20*time.Second {
-		t.Error("a rate or the patience was stretched, too")
+		t.Error("a rate or the settle time was stretched, too")
 	}
 	if hour.Length() != time.Hour || hour.Control.Timeline[0].At != time.Hour {
 		t.Error("the scenario itself was changed")

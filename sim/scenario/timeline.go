@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// timeline checks each step, and that what is deleted was applied before.
+// timeline checks each step, and that manifests are applied before they are deleted.
 func (c *checker) timeline() {
 	for i, step := range c.Timeline {
 		path := []any{"spec", "timeline", i}
@@ -24,7 +24,7 @@ func (c *checker) timeline() {
 			c.names(step, path)
 			c.see(step, append(path, "see"))
 		default:
-			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "make a step of each", path...)
+			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
 		}
 	}
 	c.deletions()
@@ -32,15 +32,15 @@ func (c *checker) timeline() {
 	c.oneFault()
 }
 
-// oneFault refuses a fault that begins while the same one lasts, also when one of
-// them is the control's: healing either would heal both.
+// oneFault rejects a fault that begins while the same fault is still active, because healing one
+// would heal both. It includes the faults of the control.
 func (c *checker) oneFault() {
 	steps := slices.Clone(c.Timeline)
 	if c.Control != nil {
 		steps = append(steps, c.Control.Timeline...)
 	}
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
-	lasting := map[string]Step{} // the one that lasts longest
+	lasting := map[string]Step{} // by fault, the step that ends last so far
 	for _, step := range steps {
 		if step.Fault == "" || step.For <= 0 || c.broken[step.Line] {
 			continue
@@ -48,8 +48,8 @@ func (c *checker) oneFault() {
 		before := lasting[step.Fault]
 		end := before.At + before.For
 		if step.At < end {
-			c.problems.add(step.Line, fmt.Sprintf("fault %s at %v, while that of line %d lasts", step.Fault, step.At, before.Line),
-				fmt.Sprintf("let it begin at %v or later, or the other be over by %v", end, step.At))
+			c.problems.add(step.Line, fmt.Sprintf("fault %s begins at %v, while the one of line %d is still active", step.Fault, step.At, before.Line),
+				fmt.Sprintf("begin it at %v or later, or end the other by %v", end, step.At))
 		}
 		if step.At+step.For > end {
 			lasting[step.Fault] = step
@@ -57,8 +57,8 @@ func (c *checker) oneFault() {
 	}
 }
 
-// oneChurn refuses a second churn of a kind: each begins with the population,
-// which the first has changed.
+// oneChurn rejects a second churn of the same kind. Each churn is generated from the initial
+// population, which the first churn has changed.
 func (c *checker) oneChurn() {
 	first := map[string]int{}
 	for _, step := range c.Timeline {
@@ -67,8 +67,8 @@ func (c *checker) oneChurn() {
 		case first[step.Churn] == 0:
 			first[step.Churn] = step.Line
 		default:
-			c.problems.add(step.Line, fmt.Sprintf("a second %s of one population; the first is at line %d", step.Churn, first[step.Churn]),
-				"make one step of the two")
+			c.problems.add(step.Line, fmt.Sprintf("a second %s of the same population; the first is at line %d", step.Churn, first[step.Churn]),
+				"merge the two steps")
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (c *checker) churn(step Step, path []any) {
 			set bool
 		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}} {
 			if given.set {
-				c.wrong(given.key+": belongs to a churn", "take it away", append(path, given.key)...)
+				c.wrong(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
 			}
 		}
 		return
@@ -93,26 +93,26 @@ func (c *checker) churn(step Step, path []any) {
 	}
 	switch recorded := step.Churn == Recorded; {
 	case recorded && c.Population.Recording == "":
-		c.wrong("a churn that was recorded, and a population that was not", "add recording: FILE to it", path...)
+		c.wrong("a recorded churn without a recorded population", "add recording: FILE to the population", path...)
 	case recorded && step.Rate != 0:
-		c.wrong("rate: what was recorded has its times", "take it away", append(path, "rate")...)
+		c.wrong("rate: a recorded churn has its own times", "remove it", append(path, "rate")...)
 	case !recorded && step.Rate == 0:
 		c.wrong("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
 	}
 	if step.For <= 0 {
-		c.wrong("a churn that does not say for how long", "add for: 20s", append(path, "for")...)
+		c.wrong("a churn without a duration", "add for: 20s", append(path, "for")...)
 	}
 	if many := TooManyChanges(step.Rate, step.For); many != "" {
 		c.wrong(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
 	if step.Drain != nil {
 		if !step.drains() {
-			c.wrong("drain: belongs to a "+RollingUpdate, "take it away", append(path, "drain")...)
+			c.wrong("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
 		}
 		c.notNegative(*step.Drain, append(path, "drain")...)
 	}
 	if step.Churn == CertificateRotation && !c.Population.TLS {
-		c.wrong("a churn of certificates, and none in the population", "add tls: true to it", path...)
+		c.wrong("a churn of certificates, but the population has none", "add tls: true to the population", path...)
 	}
 }
 
@@ -126,13 +126,13 @@ func (c *checker) fault(step Step, path []any) {
 		names := slices.Sorted(maps.Keys(c.known.Faults))
 		c.wrong("unknown fault "+step.Fault, choose(step.Fault, "faults", names), append(path, "fault")...)
 	case lasts && step.For <= 0:
-		c.wrong("a fault that does not say for how long", "add for: 2s", append(path, "for")...)
+		c.wrong("a fault without a duration", "add for: 2s", append(path, "for")...)
 	case !lasts && step.For != 0:
-		c.wrong("for: this fault is over at once", "take it away", append(path, "for")...)
+		c.wrong("for: this fault has no duration", "remove it", append(path, "for")...)
 	}
 }
 
-// names checks that the manifests which a step names are in the file.
+// names checks that the file has the manifests that a step names.
 func (c *checker) names(step Step, path []any) {
 	for key, name := range map[string]string{"apply": step.Apply, "delete": step.Delete} {
 		if name == "" || len(c.Named(name)) > 0 {
@@ -148,14 +148,14 @@ func (c *checker) names(step Step, path []any) {
 	}
 }
 
-// see checks what is to be seen of manifests.
+// see checks the response that a step expects once its manifests are live.
 func (c *checker) see(step Step, path []any) {
 	see := step.See
 	if see == nil {
 		return
 	}
 	if step.Apply == "" && step.Delete == "" {
-		c.wrong("see: belongs to apply: and delete:", "take it away", path...)
+		c.wrong("see: belongs to apply: and delete:", "remove it", path...)
 	}
 	if len(validation.IsDNS1123Subdomain(see.Host)) > 0 {
 		c.wrong(fmt.Sprintf("%q is not a host", see.Host), "write a name such as demo.example.com", append(path, "host")...)
@@ -164,34 +164,35 @@ func (c *checker) see(step Step, path []any) {
 		c.wrong(fmt.Sprintf("%q is not a path", see.Path), "begin it with /", append(path, "path")...)
 	}
 	if see.Service == "" && see.Status == 0 {
-		c.wrong("see: says nothing of the answer", "add service: NAME or status: 404", path...)
+		c.wrong("see: does not describe the response", "add service: NAME or status: 404", path...)
 	}
 	if see.Status != 0 && (see.Status < 100 || see.Status > 599) {
 		c.wrong(fmt.Sprintf("%d is not a status", see.Status), "write one from 100 to 599", append(path, "status")...)
 	}
 }
 
-// deletions checks that each step that deletes comes after one that applied.
+// deletions checks that each step that deletes manifests comes after one that applies them.
 func (c *checker) deletions() {
 	steps := slices.Clone(c.Timeline)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
-	there := map[string]bool{}
+	applied := map[string]bool{}
 	for _, step := range steps {
 		switch {
 		case step.Apply != "":
-			there[step.Apply] = true
-		case step.Delete != "" && !there[step.Delete] && len(c.Named(step.Delete)) > 0:
+			applied[step.Apply] = true
+		case step.Delete != "" && !applied[step.Delete] && len(c.Named(step.Delete)) > 0:
 			if !c.broken[step.Line] {
-				c.problems.add(step.Line, fmt.Sprintf("delete: %s at %v, but nothing has applied it by then", step.Delete, step.At),
+				c.problems.add(step.Line, fmt.Sprintf("delete: %s at %v, but no step applies it before", step.Delete, step.At),
 					"add an earlier step with apply: "+step.Delete)
 			}
 		default:
-			delete(there, step.Delete)
+			delete(applied, step.Delete)
 		}
 	}
 }
 
-// manifests checks that no step would write the same object twice.
+// manifests checks that no name has the same object twice, because a step would then write it
+// twice.
 func (c *checker) manifests() {
 	first := map[string]Manifest{}
 	for _, m := range c.Manifests {
@@ -201,7 +202,7 @@ func (c *checker) manifests() {
 		key := m.Name + "\n" + m.identity()
 		if before, again := first[key]; again {
 			c.problems.add(m.Line, fmt.Sprintf("a second %s; the first is at line %d", m.identity(), before.Line),
-				fmt.Sprintf("give one of them a name of its own with the annotation %s", NameAnnotation))
+				fmt.Sprintf("give one of them another name with the annotation %s", NameAnnotation))
 			continue
 		}
 		first[key] = m

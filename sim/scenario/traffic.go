@@ -26,10 +26,10 @@ func (c *checker) traffic() {
 			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
 		}
 		switch stream := slices.Contains(c.known.StreamLanes, t.Lane); {
-		case stream && !c.Population.Streams && c.Population.Recording == "": // a recording may have some
-			c.wrong("the lane "+t.Lane+" has no port to go to", "add streams: true to the population", append(path, "lane")...)
+		case stream && !c.Population.Streams && c.Population.Recording == "": // a recording may have streams
+			c.wrong("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
 		case !stream && t.Host == "" && c.Population.IsZero():
-			c.wrong("traffic that has no host to go to", "add host: NAME, or a population", path...)
+			c.wrong("traffic without a host", "add host: NAME, or a population", path...)
 		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
 			c.wrong(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
@@ -37,7 +37,7 @@ func (c *checker) traffic() {
 	}
 }
 
-// arrivals checks when the requests of a stream come.
+// arrivals checks the fields that decide when the requests of a stream are due.
 func (c *checker) arrivals(t Traffic, path []any) {
 	patterns := []string{Constant, Poisson}
 	if t.Arrivals != "" && !slices.Contains(patterns, t.Arrivals) {
@@ -46,10 +46,10 @@ func (c *checker) arrivals(t Traffic, path []any) {
 	lowest := t.Rate
 	if t.Ramp != nil {
 		if t.Ramp.To == 0 {
-			c.wrong("a ramp that leads nowhere", "add to: 400/s", append(path, "ramp")...)
+			c.wrong("a ramp without a target rate", "add to: 400/s", append(path, "ramp")...)
 		}
 		if t.Ramp.Over <= 0 {
-			c.wrong("a ramp that does not say how long it takes", "add over: 10s", append(path, "ramp")...)
+			c.wrong("a ramp without a duration", "add over: 10s", append(path, "ramp")...)
 		}
 		lowest = min(lowest, t.Ramp.To)
 	}
@@ -57,12 +57,12 @@ func (c *checker) arrivals(t Traffic, path []any) {
 		return
 	}
 	if t.Sine.Every <= 0 {
-		c.wrong("a sine that does not say how long it takes", "add every: 10s", append(path, "sine")...)
+		c.wrong("a sine without a period", "add every: 10s", append(path, "sine")...)
 	}
 	switch {
 	case t.Sine.By == 0:
-		c.wrong("a sine that does not say how far it goes", "add by: 50/s", append(path, "sine")...)
+		c.wrong("a sine without an amplitude", "add by: 50/s", append(path, "sine")...)
 	case t.Sine.By > lowest && lowest > 0:
-		c.wrong(fmt.Sprintf("a sine of %v about a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
+		c.wrong(fmt.Sprintf("a sine of %v around a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
 	}
 }

@@ -11,21 +11,21 @@ import (
 	"windtunnel.dev/internal/suggest"
 )
 
-// Keys are the names that our controller knows and would ignore misspelt ones of.
+// Keys has the names that our controller knows. It ignores misspelt ones. A nil list disables its
+// check.
 type Keys struct {
 	Config      []string // keys of its ConfigMap
 	ConfigMap   string   // namespace/name of that ConfigMap
 	Annotations []string // of ingresses, with their prefix
-	// Other says that another controller than ours may stand in for the bundled
-	// one, which may know other keys: then an unknown one is a warning.
+	// Other means that another controller, which may know other keys, may replace the bundled one.
+	// Unknown keys are then warnings.
 	Other bool
 }
 
-// annotationsPrefix is the flag that gives annotations another prefix.
+// annotationsPrefix is the flag that changes the prefix of annotations.
 const annotationsPrefix = "annotations-prefix"
 
-// unknownKeys finds what the controllers would ignore: keys of the ConfigMap and
-// annotations that are misspelt.
+// unknownKeys finds misspelt ConfigMap keys and annotations, which the controllers would ignore.
 func (c *checker) unknownKeys() {
 	everyone := slices.ContainsFunc(c.Subjects, Subject.foreign)
 	c.configKeys(c.Config, everyone, "spec", "config")
@@ -36,7 +36,7 @@ func (c *checker) unknownKeys() {
 		c.configKeys(c.Control.Config, everyone, "spec", "control", "config")
 	}
 	if slices.ContainsFunc(c.Subjects, func(s Subject) bool { return s.Flags[annotationsPrefix] != "" }) {
-		return // then these are not annotations of ours
+		return // the prefix is another one, so these are not our annotations
 	}
 	c.annotations(c.Population.Annotations, everyone, c.at, "spec", "population", "annotations")
 	for i, m := range c.Manifests {
@@ -55,14 +55,14 @@ func (c *checker) unknownKeys() {
 	}
 }
 
-// foreign says that the controller is not known to be ours.
+// foreign reports whether the subject may run another controller than ours.
 func (s Subject) foreign() bool { return s.Controller != Bundled }
 
 func (c *checker) configKeys(config map[string]string, foreign bool, path ...any) {
 	c.keys(config, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", foreign, c.at, path...)
 }
 
-// annotations looks at those with a prefix of ours.
+// annotations checks the annotations with our prefix.
 func (c *checker) annotations(all map[string]string, foreign bool, at place, path ...any) {
 	if len(c.known.Keys.Annotations) == 0 {
 		return
@@ -73,8 +73,8 @@ func (c *checker) annotations(all map[string]string, foreign bool, at place, pat
 	c.keys(ours, c.known.Keys.Annotations, "annotation", "docs/annotations.md lists them", foreign, at, path...)
 }
 
-// keys tells of each key that is not known, in an error where all who read it are
-// ours, else in a warning.
+// keys reports each unknown key: as an error if all its readers are our controller, otherwise as a
+// warning.
 func (c *checker) keys(given map[string]string, known []string, kind, mend string, foreign bool, at place, path ...any) {
 	if known == nil {
 		return

@@ -12,8 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The messages of the YAML library that can be told better with what the
-// format is.
+// Messages of the YAML library that phrase rewrites in terms of the format.
 var (
 	atLine       = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
 	unknownField = regexp.MustCompile(`(?s)^field (.*) not found in type (\S+)$`)
@@ -21,7 +20,7 @@ var (
 	repeated     = regexp.MustCompile(`(?s)^(mapping key .* already defined at line \d+|field .* already set in type .*)$`)
 )
 
-// yaml adds what the YAML library said; line is for what it gives no line of.
+// yaml adds the problems in an error of the YAML library. Those without a line get the given line.
 func (p *problems) yaml(err error, line int) {
 	messages := []string{err.Error()}
 	var several *yaml.TypeError
@@ -39,7 +38,7 @@ func (p *problems) yaml(err error, line int) {
 	}
 }
 
-// phrase says what a message of the YAML library means in a scenario file.
+// phrase translates a message of the YAML library into the terms of a scenario file.
 func phrase(message string) (what, mend string) {
 	if m := unknownField.FindStringSubmatch(message); m != nil {
 		kind, fields := fieldsOf(m[2])
@@ -64,10 +63,10 @@ func phrase(message string) (what, mend string) {
 	if what, mend, ok := strings.Cut(message, "; "); ok { // our own
 		return what, mend
 	}
-	return message, "mend the YAML"
+	return message, "fix the YAML"
 }
 
-// wantedType describes a Go type of the format to the writer of a file.
+// wantedType describes a Go type of the format to the author of a file, with an example.
 func wantedType(name string) (wanted, example string) {
 	switch {
 	case name == "time.Duration":
@@ -87,8 +86,7 @@ func wantedType(name string) (wanted, example string) {
 	return "a mapping", "key: value pairs"
 }
 
-// fieldsOf returns what to call a type of the format, and the fields that it
-// has in a file.
+// fieldsOf returns the name of a type in messages, and its fields in a file.
 func fieldsOf(typeName string) (kind string, fields []string) {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[document](), reflect.TypeFor[metadata](), reflect.TypeFor[Spec](), reflect.TypeFor[Subject](), reflect.TypeFor[Resources](),

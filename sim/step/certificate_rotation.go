@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// certificateRotation writes the Secret of one host after another with a new
-// certificate in it.
+// certificateRotation returns beats that give one host after another a new certificate, in its
+// Secret.
 func certificateRotation(s scenario.Step, in setting, next int) ([]Beat, int) {
 	var beats []Beat
 	for _, issue := range churn.CertificateRotation(in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At}) {
@@ -22,7 +22,7 @@ func certificateRotation(s scenario.Step, in setting, next int) ([]Beat, int) {
 	return beats, next
 }
 
-// renew gives a host the certificate of an issue.
+// renew writes the certificate of an issue to the Secret of its host.
 func (c *Cluster) renew(ctx context.Context, id int, issue churn.Issue) error {
 	secret, err := cluster.Object(c.population.Secret(issue.Ingress, issue.Number))
 	if err != nil {

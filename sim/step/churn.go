@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// streams are how the changes of a churn are made, by its kind.
+// streams has the function that generates the changes of each kind of churn.
 var streams = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	scenario.RollingUpdate: churn.RollingUpdate,
 	scenario.ScaleOut:      churn.ScaleOut,
@@ -23,8 +23,8 @@ var streams = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	scenario.Touch:         churn.Touch,
 }
 
-// Stream is the changes of a kind of churn over a population; false where the
-// kind has none.
+// Stream returns the changes of a kind of churn over a population, and false if the kind has no
+// stream.
 func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bool) {
 	stream, ok := streams[kind]
 	if !ok {
@@ -33,13 +33,13 @@ func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bo
 	return stream(p, o), true
 }
 
-// churned is a beat for each change of a stream.
+// churned returns a beat for each change of a churn.
 func churned(s scenario.Step, in setting, next int) ([]Beat, int) {
 	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At})
 	return beatsOf(s, stream.Changes, next)
 }
 
-// recorded is a beat for each change of the recording, as far as the step goes.
+// recorded returns a beat for each change of the recording within the duration of the step.
 func recorded(s scenario.Step, in setting, next int) ([]Beat, int) {
 	var changes []churn.Change
 	for _, change := range in.recorded.Changes {
@@ -82,11 +82,10 @@ func (c *Cluster) churn(ctx context.Context, id int, kind string, change churn.C
 	return c.replace(ctx, event.Change{ID: id, Step: kind}, change, service, drain)
 }
 
-// replace brings pods into a service and takes others out of it. As a Deployment
-// with maxSurge does it, new pods are ready before old ones are asked to end; one
-// write of the EndpointSlice says both, and takes a second one only where the
-// places are in several. Old pods serve on for drain after the API has taken the
-// change, then their addresses refuse.
+// replace adds pods to a service and removes others. As with maxSurge of a Deployment, new pods are
+// ready before old ones are asked to terminate. One write of an EndpointSlice covers both, unless
+// their places are in several slices. After the API has accepted the change, old pods keep serving
+// for drain; then their addresses refuse connections.
 func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Change, service *service, drain time.Duration) error {
 	for _, pod := range r.Add {
 		if err := c.startPod(pod, service.Service); err != nil {
@@ -117,8 +116,8 @@ func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Chan
 	return nil
 }
 
-// swap gives the places of pods that leave to those that come; further ones get
-// new places. It tells the places that changed.
+// swap gives the places of leaving pods to coming pods; further coming pods get new places. It
+// returns the places that changed.
 func (s *service) swap(leave, come []string) (places []int, err error) {
 	for i := range max(len(leave), len(come)) {
 		place, pod := len(s.members), ""
@@ -138,7 +137,7 @@ func (s *service) swap(leave, come []string) (places []int, err error) {
 	return places, nil
 }
 
-// slicesAt are the EndpointSlices with these places, each once.
+// slicesAt returns the EndpointSlices that have these places, each once.
 func (c *Cluster) slicesAt(s *service, places []int) ([]*unstructured.Unstructured, error) {
 	all, seen := c.slices(s), map[int]bool{}
 	var found []*unstructured.Unstructured
@@ -155,7 +154,7 @@ func (c *Cluster) slicesAt(s *service, places []int) ([]*unstructured.Unstructur
 	return found, nil
 }
 
-// putAll writes objects, and returns the version of the last.
+// putAll writes objects and returns the resource version of the last one.
 func (c *Cluster) putAll(ctx context.Context, objects []*unstructured.Unstructured) (version string, err error) {
 	for _, object := range objects {
 		if version, err = c.client.Put(ctx, object); err != nil {
@@ -172,7 +171,7 @@ func (c *Cluster) allQualified(pods []string) (all []string) {
 	return all
 }
 
-// size is how many pods the service has.
+// size returns the number of pods of the service.
 func (s *service) size() (n int) {
 	for _, pod := range s.members {
 		if pod != "" {

@@ -17,12 +17,12 @@ import (
 	"windtunnel.dev/sim/fault"
 )
 
-// Cluster is one subject's cluster: its API and its pods, and who is told of
-// changes. It is used by one goroutine at a time.
+// Cluster is one subject's cluster: its API, its pods, and the function that receives changes. Only
+// one goroutine may use it at a time.
 type Cluster struct {
-	// Watch is told of every change before it is written. It may be nil.
+	// Watch is called with every change before it is written. It may be nil.
 	Watch func(event.Change)
-	// Victim is what faults break. It may be nil: then they are errors.
+	// Victim is the target of faults. If it is nil, faults are errors.
 	Victim fault.Victim
 
 	subject    string
@@ -33,19 +33,19 @@ type Cluster struct {
 	services   map[string]*service // by namespace/name
 	late       atomic.Int64        // nanoseconds, see Late
 	delayed    atomic.Int64        // pods that started late
-	struck     map[string]func()   // heals the fault of that name, if it lasts still
+	active     map[string]func()   // heals an active fault, by the fault's name
 }
 
-// service is a service of the population with its pods as last written.
+// service is a service of the population, with its pods as written last.
 type service struct {
 	corpus.Service
-	members []string      // by their places in the slices; empty: nobody has the place
-	target  corpus.Target // a URL that it answers; zero when no ingress routes to it
+	members []string      // pods by their places in the slices; "" if the place is free
+	target  corpus.Target // a URL that routes to it; zero if no ingress does
 }
 
-// NewCluster is a cluster that holds a population, or will soon.
+// NewCluster returns a Cluster of a population. The objects of the population may be created later.
 func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, population corpus.Population, log *event.Log) *Cluster {
-	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}, struck: map[string]func(){}}
+	c := &Cluster{subject: subject, client: client, pods: pods, population: population, log: log, services: map[string]*service{}, active: map[string]func(){}}
 	for _, s := range population.Services {
 		c.services[s.Key()] = &service{Service: s, members: slices.Clone(s.Pods)}
 	}
@@ -57,7 +57,7 @@ func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, popu
 	return c
 }
 
-// StartPods starts the pods of the population and makes them ready.
+// StartPods starts the pods of the population and makes them ready. Late can delay that.
 func (c *Cluster) StartPods() error {
 	for _, service := range c.population.Services {
 		for _, name := range service.Pods {
@@ -72,7 +72,7 @@ func (c *Cluster) StartPods() error {
 func (c *Cluster) startPod(name string, of corpus.Service) error {
 	pod, err := c.pods.Start(c.qualified(name), of.Key())
 	if err != nil {
-		return fmt.Errorf("starting pod %s: %w", name, err)
+		return fmt.Errorf("start pod %s: %w", name, err)
 	}
 	if late := time.Duration(c.late.Load()); late > 0 {
 		c.delayed.Add(1)
@@ -84,32 +84,32 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 		return nil
 	}
 	if err := pod.Ready(); err != nil {
-		return fmt.Errorf("starting pod %s: %w", name, err)
+		return fmt.Errorf("start pod %s: %w", name, err)
 	}
 	return nil
 }
 
-// Late makes pods that start from now on listen so long after they are in their
-// service, as where readiness is told by a clock and not by the pod; 0 ends that.
-// It returns how many were late since the call before.
+// Late makes pods that start from now on listen only after a delay, when they are in their service
+// already, as if readiness depended on a timer and not on the pod. 0 ends the delay. It returns how
+// many pods were delayed since the previous call.
 func (c *Cluster) Late(by time.Duration) (pods int) {
 	c.late.Store(int64(by))
 	return int(c.delayed.Swap(0))
 }
 
-// slices are the EndpointSlices of a service with its pods of the moment.
+// slices returns the EndpointSlices of a service with its current pods.
 func (c *Cluster) slices(s *service) []*discoveryv1.EndpointSlice {
 	members := make([]corpus.Member, len(s.members))
 	for i, pod := range s.members {
 		if pod == "" {
-			continue // its place is nobody's
+			continue // the place is free
 		}
 		members[i] = corpus.Member{Pod: pod, Address: c.Address(pod), Serving: true}
 	}
 	return corpus.Slices(s.Service, members)
 }
 
-// Address is the address of a pod that was started.
+// Address returns the address of a started pod.
 func (c *Cluster) Address(pod string) netip.Addr {
 	found, _ := c.pods.Get(c.qualified(pod))
 	return found.Addr().Addr()
@@ -117,8 +117,8 @@ func (c *Cluster) Address(pod string) netip.Addr {
 
 func (c *Cluster) qualified(name string) string { return c.population.Namespace + "/" + name }
 
-// change stamps a change, tells of it, has it written, and logs what the API
-// said. A write that the API refuses is a result, in the log.
+// change logs a change with its timestamp, reports it to Watch, writes it, and logs the API's
+// answer. A write that the API refuses is a result in the log, not an error.
 func (c *Cluster) change(ctx context.Context, change event.Change, write func() (string, error)) error {
 	c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Change: &change})
 	if c.Watch != nil {

@@ -10,32 +10,31 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// strike breaks something, and lets it be healed when its time is over. What breaks
-// once more just then is healed before that. When it is healed, the log says what
-// it has struck.
+// strike returns a beat that starts a fault, which heals when its time is over. If the same fault
+// is still active, the beat heals it first. The event of the healing has what the fault struck.
 func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 	return []Beat{{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
 		f, ok := fault.Find(s.Fault)
 		if !ok {
-			return fmt.Errorf("line %d: there is no fault %q", s.Line, s.Fault)
+			return fmt.Errorf("line %d: unknown fault %q", s.Line, s.Fault)
 		}
 		if c.Victim == nil {
 			return fmt.Errorf("fault %s: %w", s.Fault, fault.ErrNotHere)
 		}
-		if heal := c.struck[s.Fault]; heal != nil {
+		if heal := c.active[s.Fault]; heal != nil {
 			heal()
 		}
-		c.tellFault(event.Fault{Name: s.Fault})
-		there := fault.There(c.Victim)
-		absent := func() bool { return !there && !fault.There(c.Victim) }
+		c.logFault(event.Fault{Name: s.Fault})
+		present := fault.There(c.Victim)
+		absent := func() bool { return !present && !fault.There(c.Victim) }
 		heal, err := f.Strike(ctx, c.Victim, s.For, func(struck int) {
-			c.tellFault(event.Fault{Name: s.Fault, Healed: true, Struck: &event.Struck{Count: struck, Of: f.Strikes}, Absent: struck == 0 && absent()})
+			c.logFault(event.Fault{Name: s.Fault, Healed: true, Struck: &event.Struck{Count: struck, Of: f.Strikes}, Absent: struck == 0 && absent()})
 		})
 		if err == nil {
-			c.struck[s.Fault] = heal
+			c.active[s.Fault] = heal
 			return nil
 		}
-		c.tellFault(event.Fault{Name: s.Fault, Failed: true, Absent: absent()})
+		c.logFault(event.Fault{Name: s.Fault, Failed: true, Absent: absent()})
 		if errors.Is(err, fault.ErrNotHere) {
 			return err
 		}
@@ -44,14 +43,14 @@ func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 	}}}, next
 }
 
-// Heal ends all faults that last still, and returns when the log says so.
+// Heal ends all active faults. It returns when their healing is in the log.
 func (c *Cluster) Heal() {
-	for name, heal := range c.struck {
+	for name, heal := range c.active {
 		heal()
-		delete(c.struck, name)
+		delete(c.active, name)
 	}
 }
 
-func (c *Cluster) tellFault(f event.Fault) {
+func (c *Cluster) logFault(f event.Fault) {
 	c.log.Write(event.Event{At: c.log.Now(), Subject: c.subject, Fault: &f})
 }

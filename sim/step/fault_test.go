@@ -33,8 +33,8 @@ spec:
   - {at: 3601s, fault: readiness-late, for: 1h}
 `
 
-// What fails is told as that, and the timeline goes on; what strikes again has been
-// healed by then, and so has what lasts when the round ends.
+// A failed fault is logged as failed, and the timeline continues. A fault is healed before it
+// strikes again, and when the round ends.
 func TestFaults(t *testing.T) {
 	s := newStageOf(t, faults, "127.63.0.0/16")
 	v := &victim{}
@@ -48,11 +48,11 @@ func TestFaults(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{2 * time.Second, 0, 2 * time.Second, 0}, v.late); diff != "" {
 		t.Errorf("late (-want +got):\n%s", diff)
 	}
-	var told []event.Fault
+	var logged []event.Fault
 	troubles := 0
 	for _, e := range s.events(t) {
 		if e.Fault != nil {
-			told = append(told, *e.Fault)
+			logged = append(logged, *e.Fault)
 		}
 		if e.Trouble != nil {
 			troubles++
@@ -63,7 +63,7 @@ func TestFaults(t *testing.T) {
 		{Name: "readiness-late"}, {Name: "readiness-late", Healed: true, Struck: &event.Struck{Count: 2, Of: "pods"}},
 		{Name: "readiness-late"}, {Name: "readiness-late", Healed: true, Struck: &event.Struck{Count: 4, Of: "pods"}},
 	}
-	if diff := cmp.Diff(want, told); diff != "" || troubles != 1 {
+	if diff := cmp.Diff(want, logged); diff != "" || troubles != 1 {
 		t.Errorf("%d troubles; faults (-want +got):\n%s", troubles, diff)
 	}
 }

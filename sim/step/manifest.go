@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// apply writes the manifests of a name, in the order of the file. One that is
-// there already is replaced.
+// apply returns beats that write the manifests with a name, in the order of the file. They replace
+// objects that exist already.
 func apply(s scenario.Step, in setting, next int) ([]Beat, int) {
 	return written(s, in, in.scenario.Named(s.Apply), next, "apply",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
@@ -23,7 +23,7 @@ func apply(s scenario.Step, in setting, next int) ([]Beat, int) {
 		})
 }
 
-// remove deletes the manifests of a name, the last of the file first.
+// remove returns beats that delete the manifests with a name, in reverse order of the file.
 func remove(s scenario.Step, in setting, next int) ([]Beat, int) {
 	manifests := slices.Clone(in.scenario.Named(s.Delete))
 	slices.Reverse(manifests)
@@ -33,7 +33,7 @@ func remove(s scenario.Step, in setting, next int) ([]Beat, int) {
 		})
 }
 
-// seen is the answer by which manifests are known to be live.
+// seen returns the response that shows that manifests are live.
 func seen(see scenario.See, namespace string) *event.See {
 	want := event.See{Service: see.Service, Status: see.Status}
 	if want.Service == "" {
@@ -48,12 +48,12 @@ func seen(see scenario.See, namespace string) *event.See {
 
 type write func(context.Context, *Cluster, *unstructured.Unstructured) (resourceVersion string, err error)
 
-// written is one beat a manifest, each a change of its own.
+// written returns one beat per manifest. Each is a separate change.
 func written(s scenario.Step, in setting, manifests []scenario.Manifest, next int, kind string, do write) ([]Beat, int) {
 	var beats []Beat
 	for i, manifest := range manifests {
 		change := event.Change{ID: next, Step: kind, Object: cluster.Name(manifest.Object)}
-		if s.See != nil && i == len(manifests)-1 { // nothing is to be seen before all are written
+		if s.See != nil && i == len(manifests)-1 { // the response is expected only after all manifests are written
 			change.Host, change.Path, change.See = s.See.Host, cmp.Or(s.See.Path, "/"), seen(*s.See, in.population.Namespace)
 		}
 		beats = append(beats, Beat{At: s.At, Do: func(ctx context.Context, c *Cluster) error {

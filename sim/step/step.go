@@ -1,7 +1,6 @@
-// Package step performs what a scenario's timeline says on a subject's
-// cluster, one file a kind of step. It stands between the scenario and the
-// Kubernetes API. Its one rule: a change is stamped and told to the probes
-// before it is written, never after.
+// Package step performs the timeline of a scenario on a subject's cluster, with one file per kind
+// of step. It connects the scenario and the Kubernetes API. Its one rule: a change gets its
+// timestamp and is reported to the probes before it is written, never after.
 package step
 
 import (
@@ -15,19 +14,17 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Beat is one moment of a timeline. The same beats are played for every
-// subject.
+// Beat is one action of a timeline, with its time. Every subject gets the same beats.
 type Beat struct {
 	At time.Duration
 	Do func(context.Context, *Cluster) error
 }
 
-// kinds are the kinds of step, by the key that a scenario file uses. Each
-// says which beats a step is made of; the numbers of its changes begin at next,
-// and it returns the number after its last.
+// kinds are the kinds of step. matches reports whether a step is of the kind. beats returns the beats
+// of a step and the number after its last change; next is the number of its first change.
 var kinds = []struct {
-	asked func(scenario.Step) bool
-	beats func(s scenario.Step, in setting, next int) ([]Beat, int)
+	matches func(scenario.Step) bool
+	beats   func(s scenario.Step, in setting, next int) ([]Beat, int)
 }{
 	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churned},
 	{func(s scenario.Step) bool { return s.Churn == scenario.Recorded }, recorded},
@@ -37,7 +34,7 @@ var kinds = []struct {
 	{func(s scenario.Step) bool { return s.Fault != "" }, strike},
 }
 
-// setting is what all steps of a scenario share.
+// setting is the data that all steps of a scenario share.
 type setting struct {
 	scenario   *scenario.Scenario
 	population corpus.Population
@@ -45,9 +42,9 @@ type setting struct {
 	seed       uint64
 }
 
-// Beats are the beats of the whole timeline over a population, and over what was
-// recorded of it if it was, by time. Changes are numbered from 1 in the order of the
-// steps in the file.
+// Beats returns the beats of the whole timeline, sorted by time. They act on the population of the
+// recording and replay its stream, if it has one. Changes are numbered from 1 in the order of
+// s.Timeline.
 func Beats(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Beat, error) {
 	in := setting{scenario: s, population: of.Population, recorded: of.Stream, seed: seed}
 	var all []Beat
@@ -55,7 +52,7 @@ func Beats(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Beat, error
 	for _, step := range s.Timeline {
 		performed := false
 		for _, kind := range kinds {
-			if kind.asked(step) {
+			if kind.matches(step) {
 				var beats []Beat
 				beats, next = kind.beats(step, in, next)
 				all = append(all, beats...)
@@ -63,16 +60,16 @@ func Beats(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Beat, error
 			}
 		}
 		if !performed {
-			return nil, fmt.Errorf("%s:%d: nothing here knows how to perform this step", s.File, step.Line)
+			return nil, fmt.Errorf("%s:%d: no kind of step matches this step", s.File, step.Line)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Beat) int { return int(a.At - b.At) })
 	return all, nil
 }
 
-// Deal deals beats out over so many rounds, each of the same stretch of the
-// timeline, in time order; the times are from the beginning of the round. A
-// beat at the very end belongs to the last round.
+// Deal distributes beats over rounds, each of which covers an equal part of the timeline. It keeps
+// their order and makes their times relative to the beginning of the round. A beat at the very end
+// of the timeline belongs to the last round.
 func Deal(beats []Beat, length time.Duration, rounds int) [][]Beat {
 	dealt := make([][]Beat, rounds)
 	stretch := length / time.Duration(rounds)

@@ -42,7 +42,7 @@ metadata: {name: settings, namespace: demo}
 data: {key: "1"}
 `
 
-// stage is a cluster with the story's population, and its log.
+// stage is a cluster with the population of story, and its log.
 type stage struct {
 	scenario *scenario.Scenario
 	cluster  *step.Cluster
@@ -117,7 +117,7 @@ func (s *stage) events(t *testing.T) []event.Event {
 	return all
 }
 
-// endpoints are the pods that the API says a service has.
+// endpoints returns the pods in the EndpointSlices of a service.
 func (s *stage) endpoints(t *testing.T, service string) []string {
 	t.Helper()
 	list, err := s.look.DiscoveryV1().EndpointSlices("demo").List(t.Context(), metav1.ListOptions{
@@ -136,15 +136,15 @@ func (s *stage) endpoints(t *testing.T, service string) []string {
 	return pods
 }
 
-// A whole timeline: each change is told before it is written, each write is in
-// the API and in the log, old pods go on serving.
+// TestTimeline performs a whole timeline: each change is reported before it is written, each write
+// is in the API and in the log, and old pods keep serving.
 func TestTimeline(t *testing.T) {
 	s := newStage(t, "127.60.0.0/16")
-	var told []event.Change
+	var reported []event.Change
 	s.cluster.Watch = func(c event.Change) {
-		told = append(told, c)
+		reported = append(reported, c)
 		if len(c.Added) > 0 && slices.Contains(s.endpoints(t, strings.TrimPrefix(c.Service, "demo/")), c.Added[0]) {
-			t.Errorf("change %d was written before it was told", c.ID)
+			t.Errorf("change %d was written before it was reported", c.ID)
 		}
 	}
 	for _, beat := range s.beats {
@@ -159,21 +159,21 @@ func TestTimeline(t *testing.T) {
 		}
 		return ids
 	}
-	// Four replacements, then the apply and the delete, in the order of time.
-	if diff := cmp.Diff([]int{1, 2, 5, 3, 4, 6}, ids(told)); diff != "" {
+	// Four replacements, the apply and the delete, in the order of time.
+	if diff := cmp.Diff([]int{1, 2, 5, 3, 4, 6}, ids(reported)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 	members := map[string][]string{}
-	for _, c := range told {
+	for _, c := range reported {
 		if c.Service == "" {
 			continue
 		}
 		members[c.Service] = append(members[c.Service], c.Added...)
 		if pod, ok := s.pods.Get(c.Removed[0]); !ok || pod.State() != backend.Terminating {
-			t.Errorf("pod %s, which has left, does not serve on", c.Removed[0])
+			t.Errorf("pod %s, which has left its service, no longer serves", c.Removed[0])
 		}
 		if c.Host == "" || c.Pods != 2 {
-			t.Errorf("change %+v does not say how to ask about it", c)
+			t.Errorf("change %+v has no host to probe, or a wrong number of pods", c)
 		}
 	}
 	for service, want := range members {
@@ -196,15 +196,15 @@ func TestTimeline(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(told, logged); diff != "" || written != len(told) {
-		t.Errorf("%d writes in the log; changes (-told +logged):\n%s", written, diff)
+	if diff := cmp.Diff(reported, logged); diff != "" || written != len(reported) {
+		t.Errorf("%d writes in the log; changes (-reported +logged):\n%s", written, diff)
 	}
 }
 
-// What the API refuses is a result, in the log, and the timeline goes on.
+// A write that the API refuses is logged, and the timeline continues.
 func TestARefusedWriteIsLogged(t *testing.T) {
 	s := newStage(t, "127.61.0.0/16")
-	remove := s.beats[len(s.beats)-1] // of what was never applied
+	remove := s.beats[len(s.beats)-1] // of a manifest that was never applied
 	if err := remove.Do(t.Context(), s.cluster); err != nil {
 		t.Fatal(err)
 	}
@@ -271,11 +271,11 @@ metadata: {name: shop, namespace: demo}
 spec: {defaultBackend: {service: {name: svc-001, port: {number: 80}}}}
 `
 
-// Each kind of churn is written as what it is, and says how it can be seen.
+// Each kind of churn writes its kind of object, and its changes have what the probes need.
 func TestOtherChurns(t *testing.T) {
 	s := newStageOf(t, otherChurns, "127.62.0.0/16")
-	var told []event.Change
-	s.cluster.Watch = func(c event.Change) { told = append(told, c) }
+	var reported []event.Change
+	s.cluster.Watch = func(c event.Change) { reported = append(reported, c) }
 	for _, beat := range s.beats {
 		if err := beat.Do(t.Context(), s.cluster); err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestOtherChurns(t *testing.T) {
 		}
 	}
 	count := map[string]int{}
-	for _, c := range told {
+	for _, c := range reported {
 		count[c.Step]++
 		switch c.Step {
 		case "scale-out":
@@ -328,7 +328,7 @@ func TestOtherChurns(t *testing.T) {
 		}
 		touched++
 		if len(i.Spec.TLS) != 1 || i.Annotations["nginx.ingress.kubernetes.io/proxy-body-size"] != "8m" {
-			t.Errorf("touching has changed what matters: %+v, %v", i.Spec, i.Annotations)
+			t.Errorf("the touch made a relevant change: %+v, %v", i.Spec, i.Annotations)
 		}
 	}
 	if touched == 0 {

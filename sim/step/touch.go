@@ -14,10 +14,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// touched is what tells one writing of an object from another.
+// touched is the label or annotation that makes each write of an object different.
 const touched = "windtunnel.dev/touched"
 
-// touch writes an object again, with nothing changed that matters.
+// touch writes an object again without a relevant change.
 func (c *Cluster) touch(ctx context.Context, change event.Change, what churn.Touched, of *service) error {
 	object, err := c.retouched(what, of, strconv.Itoa(change.ID))
 	if err != nil {
@@ -42,14 +42,14 @@ func (c *Cluster) retouched(what churn.Touched, of *service, mark string) (*unst
 	}
 	slice := c.slices(of)[0]
 	slices.Reverse(slice.Endpoints)
-	slice.Labels[touched] = mark // else a second reversal would be no write
+	slice.Labels[touched] = mark // without it the API would ignore a second reversal as unchanged
 	return cluster.Object(slice)
 }
 
-// ingressOf is the first ingress that routes to a service.
+// ingressOf returns the first ingress that routes to a service.
 func (c *Cluster) ingressOf(of *service) corpus.Ingress {
 	i := slices.IndexFunc(c.population.Ingresses, func(i corpus.Ingress) bool {
 		return slices.ContainsFunc(i.Paths, func(p corpus.Path) bool { return p.Service == of.Name })
 	})
-	return c.population.Ingresses[i] // a stream touches the ingresses of none but routed services
+	return c.population.Ingresses[i] // a stream touches ingresses only of services that have one
 }

@@ -6,12 +6,11 @@ type Kind struct {
 	Doc  string
 }
 
-// Kinds are the kinds of controllers there are. All of them take ingress-nginx's
-// flags and run nginx.
+// Kinds returns all kinds of controllers. All of them accept ingress-nginx's flags and run nginx.
 func Kinds() []Kind {
 	return []Kind{
 		{Bundled, "the bundled controller; --controller or --image replaces it"},
-		{"PATH", "the binary of an ingress controller that takes ingress-nginx's flags; the driver local runs it"},
+		{"PATH", "the binary of an ingress controller that accepts ingress-nginx's flags; the driver local runs it"},
 		{ImagePrefix + "NAME", "the image of such a controller; the drivers container and kind run it"},
 	}
 }

@@ -10,11 +10,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// FollowLog reads a controller's log from r until it ends, copies each line to
-// keep, and writes an event.Sync for each pass that the bundled controller
-// tells of (a JSON record whose msg is "sync"). Lines of any other form are
-// only copied: a subject that logs nothing is measured from outside all the
-// same.
+// FollowLog reads a controller's log from r until its end and copies each line to keep. For each
+// sync that the bundled controller reports, in a JSON record whose msg is "sync", it writes an
+// event.Sync. It only copies all other lines: subjects with other logs are measured from outside in
+// the same way.
 func FollowLog(r io.Reader, keep io.Writer, log *event.Log, name string) error {
 	lines := bufio.NewReader(r)
 	for {

@@ -1,6 +1,5 @@
-// Package subject says what is under test. It stands between the scenario,
-// which names subjects, and the drivers, which start them. Its one rule: a
-// subject is a value; nothing here runs anything.
+// Package subject describes the controllers under test. The scenario names subjects; the drivers
+// start them. Its one rule: a subject is a value; this package runs nothing.
 package subject
 
 import (
@@ -10,29 +9,28 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Bundled is the Controller of a subject that is our own controller.
+// Bundled is the Controller of a subject that runs our own controller.
 const Bundled = scenario.Bundled
 
-// ImagePrefix is how the Controller of a subject begins that is an image.
+// ImagePrefix is the prefix of a Controller that is a container image.
 const ImagePrefix = scenario.ImagePrefix
 
 // Subject is one controller with its settings.
 type Subject struct {
 	Name string
-	// Controller is Bundled, or an ingress controller that takes ingress-nginx's
-	// flags: the path of a binary, or ImagePrefix and the name of an image.
+	// Controller is Bundled, or an ingress controller that accepts ingress-nginx's flags: the path
+	// of a binary, or ImagePrefix and the name of an image.
 	Controller string
-	// Flags are given to the controller after the driver's own, so they win.
-	// Names are without dashes.
+	// Flags come after the driver's own flags, so they take precedence. Names are without dashes.
 	Flags map[string]string
 	// Config is the data of the controller's ConfigMap.
 	Config map[string]string
-	// Resources are what it may use; zero: all there is.
+	// Resources are the limits of the subject; zero means none.
 	Resources scenario.Resources
 }
 
-// Of are the subjects of a scenario, in its order, with the ConfigMap keys that
-// hold for all of them.
+// Of returns the subjects of a scenario, in its order. Their Config includes the scenario's
+// ConfigMap keys.
 func Of(s *scenario.Scenario) []Subject {
 	subjects := make([]Subject, 0, len(s.Subjects))
 	for _, named := range s.Subjects {
@@ -46,7 +44,7 @@ func Of(s *scenario.Scenario) []Subject {
 	return subjects
 }
 
-// Args are the flags as a command line has them, by name.
+// Args returns the flags as command-line arguments, sorted by name.
 func Args(flags map[string]string) []string {
 	args := make([]string, 0, len(flags))
 	for _, name := range slices.Sorted(maps.Keys(flags)) {

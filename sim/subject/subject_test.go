@@ -37,8 +37,8 @@ func TestArgsAreInOrder(t *testing.T) {
 	}
 }
 
-// A controller's log is kept as it is, and its passes become events; lines of
-// any other form are nobody's business.
+// FollowLog keeps a controller's log unchanged and turns its syncs into events. It ignores lines of
+// any other form.
 func TestFollowLog(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	text := `I0101 00:00:00 a line of klog

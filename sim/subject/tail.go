@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Tail remembers the last line that is not empty of what is written to it.
+// Tail is a writer that remembers its last line that is not empty.
 type Tail struct {
 	mu   sync.Mutex
 	line []byte
@@ -22,7 +22,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Last is that line.
+// Last returns that line.
 func (t *Tail) Last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,8 +1,7 @@
-// Package container runs subjects in containers of this machine's engine: the
-// controller and nginx in one, with the host's network, beside a simulated
-// cluster. Their processes are looked at from the host, where a container's are
-// processes like others. Its one rule: whatever happens to the harness, its
-// containers go: with Stop, or before the next subject is prepared.
+// Package container runs subjects in containers of this machine's engine: the controller and nginx
+// in one container, with the host's network and a simulated cluster. It observes their processes
+// from the host, where they are ordinary processes. Its one rule: whatever happens to the harness,
+// its containers are removed, by Stop or when the next subject is prepared.
 package container
 
 import (
@@ -19,19 +18,19 @@ import (
 
 // Driver starts subjects in containers.
 type Driver struct {
-	// Image is of the bundled controller, or of what is to run in its place.
-	// Empty: the one that make image makes.
+	// Image is the image of the bundled controller, or of its replacement. "" means engine.Image,
+	// which make image builds.
 	Image string
-	// PortBase is the first of the ports of the first subject; each further
-	// subject starts ten higher. 0: any free ports.
+	// PortBase is the first port of the first subject. The ports of each further subject start ten
+	// higher. 0 means any free ports.
 	PortBase int
 }
 
-// Name is "container".
+// Name returns "container".
 func (Driver) Name() string { return "container" }
 
-// Fit is nil when subjects can run here; otherwise it says what is missing and
-// how to get it.
+// Fit returns nil if subjects can run on this machine. Otherwise the error describes what is
+// missing and how to get it.
 func (d Driver) Fit(ctx context.Context) error {
 	provider, err := engine.Open(ctx)
 	if err != nil {
@@ -42,7 +41,7 @@ func (d Driver) Fit(ctx context.Context) error {
 	return err
 }
 
-// image is what a controller's name in a scenario stands for.
+// image returns the image of a controller as a scenario names it.
 func (d Driver) image(controller string) string {
 	if name, ok := strings.CutPrefix(controller, subject.ImagePrefix); ok {
 		return name
@@ -53,11 +52,11 @@ func (d Driver) image(controller string) string {
 	return engine.Image
 }
 
-// Refuses binaries: they are not in an image.
+// Refuses returns a reason for subjects whose controller is a binary, because it is not in an
+// image.
 func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
 
-// Prepare removes what dead harnesses left, starts an API server and makes room
-// for pods.
+// Prepare removes the containers of dead harnesses and starts the simulated cluster of a subject.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
 	if err := driver.Takes(d, s); err != nil {
 		return nil, err

@@ -20,14 +20,14 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// fit skips a test where no container can run.
+// fit skips a test if containers cannot run on this machine.
 func fit(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a container engine; not run with -short")
 	}
 	if err := (Driver{}).Fit(t.Context()); err != nil {
-		t.Skip("no container can run here: ", err)
+		t.Skip("no container can run on this machine: ", err)
 	}
 }
 
@@ -36,7 +36,7 @@ func TestDriver(t *testing.T) {
 	drivertest.Run(t, Driver{})
 }
 
-// launched is a subject in its container.
+// launched returns a subject that runs in its container, and its folder.
 func launched(t *testing.T, s subject.Subject) (driver.Instance, string) {
 	t.Helper()
 	fit(t)
@@ -56,8 +56,8 @@ func launched(t *testing.T, s subject.Subject) (driver.Instance, string) {
 	return instance, dir
 }
 
-// A controller that was killed comes again in a new container, and the old one is
-// gone; what nginx ran on is kept at the end.
+// After its controller is killed, a subject gets a new container, and the old one is removed. At
+// the end, nginx.conf and the log are kept.
 func TestRevive(t *testing.T) {
 	instance, dir := launched(t, subject.Subject{Name: "mortal", Controller: subject.Bundled})
 	first, err := instance.Master()
@@ -77,7 +77,7 @@ func TestRevive(t *testing.T) {
 		t.Fatal("the container has outlived its controller")
 	}
 	if err := instance.Err(); err == nil || !strings.Contains(err.Error(), "exit status 137") {
-		t.Errorf("it is said to have ended by %v", err)
+		t.Errorf("Err returns %v", err)
 	}
 	if err := instance.Revive(t.Context()); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestRevive(t *testing.T) {
 	}
 }
 
-// The limits of a subject are those of its container.
+// A container has the limits of its subject.
 func TestResources(t *testing.T) {
 	instance, _ := launched(t, subject.Subject{Name: "small", Controller: subject.Bundled, Resources: scenario.Resources{
 		CPU: quantity("500m"), Memory: quantity("256Mi"),
@@ -124,10 +124,11 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// orphaned makes this test binary a harness that starts a subject and waits to be killed.
+// orphaned is the variable that makes this test binary a harness, which starts a subject and waits
+// to be killed.
 const orphaned = "WINDTUNNEL_TEST_ORPHAN"
 
-// A harness that is killed leaves its container; the next one removes it.
+// A killed harness leaves its container behind; the next harness removes it.
 func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 	if dir := os.Getenv(orphaned); dir != "" {
 		instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "orphan", Controller: subject.Bundled}, driver.Room{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
@@ -152,7 +153,7 @@ func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 	}
 	first := make([]byte, len("launched\n"))
 	if _, err := output.Read(first); err != nil || string(first) != "launched\n" {
-		t.Errorf("the harness says %q, %v", first, err)
+		t.Errorf("the harness printed %q, %v", first, err)
 	}
 	harness.Process.Kill()
 	harness.Wait()
@@ -165,7 +166,7 @@ func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 	}
 	defer instance.Stop(t.Context())
 	if n := containersOf(t, harness.Process.Pid); n != 0 {
-		t.Errorf("%d containers of a dead harness are still there", n)
+		t.Errorf("%d containers of a dead harness still exist", n)
 	}
 }
 
@@ -177,8 +178,8 @@ func TestOrphan(t *testing.T) {
 	fields := strings.Fields(mine)
 	for label, want := range map[string]bool{
 		mine:                                     false,
-		fields[0] + " 1 " + fields[2]:            true, // the PID has come again
-		"4194305 1 " + fields[2]:                 true, // above the greatest PID there can be
+		fields[0] + " 1 " + fields[2]:            true, // the PID was reused
+		"4194305 1 " + fields[2]:                 true, // above the highest possible PID
 		"4194305 1 pid:[1]":                      false,
 		"":                                       false,
 		fields[0] + " " + fields[1] + " pid:[1]": false,

@@ -18,47 +18,47 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// life is a container from its start to its end, a simulated.Controller.
+// life is a container, from its start to its end. It implements simulated.Controller.
 type life struct {
 	container testcontainers.Container
 	api       client.APIClient
-	init      int           // the container's first process, as the host counts; 0: not started
+	init      int           // PID of the container's first process on the host; 0 before its start
 	logged    chan struct{} // closed when its log has ended
-	conf      []byte        // nginx.conf as it was when the container was told to end; nil: not known
+	conf      []byte        // nginx.conf at the time when the container was asked to end; nil if unknown
 
 	mu  sync.Mutex
-	pid int // the controller, as last seen; 0 before that
+	pid int // PID of the controller as last seen; 0 before it is found
 }
 
-// begin starts the container, looks for its processes, and follows its log: the
-// engine's own stream. (That of testcontainers begins anew every few seconds, and
-// loses what is written meanwhile.)
+// begin starts the container, looks up its first process, and follows its log. It reads the
+// engine's log stream, because that of testcontainers reconnects every few seconds and loses lines
+// in between.
 func (l *life) begin(ctx context.Context, out io.Writer) error {
 	if err := l.container.Start(ctx); err != nil {
-		return fmt.Errorf("starting container %s: %w", l.container.GetContainerID(), err)
+		return fmt.Errorf("start container %s: %w", l.container.GetContainerID(), err)
 	}
 	state, err := l.api.ContainerInspect(ctx, l.container.GetContainerID(), client.ContainerInspectOptions{})
 	if err != nil {
-		return fmt.Errorf("looking at container %s: %w", l.container.GetContainerID(), err)
+		return fmt.Errorf("inspect container %s: %w", l.container.GetContainerID(), err)
 	}
 	l.init = state.Container.State.Pid
 	log, err := l.api.ContainerLogs(context.WithoutCancel(ctx), l.container.GetContainerID(),
 		client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
 	if err != nil {
-		return fmt.Errorf("following the log of container %s: %w", l.container.GetContainerID(), err)
+		return fmt.Errorf("follow the log of container %s: %w", l.container.GetContainerID(), err)
 	}
 	go func() {
 		defer close(l.logged)
 		defer log.Close()
 		if _, err := stdcopy.StdCopy(out, out, log); err != nil {
-			fmt.Fprintln(out, "windtunnel: the container's log broke off:", err)
+			fmt.Fprintln(out, "windtunnel: the container's log ended early:", err)
 		}
 	}()
 	return nil
 }
 
-// PID is the process that has our flags. An init process (tini, dumb-init) has
-// them in its command line, too, and the controller below it a moment later.
+// PID returns the PID of the process with our flags. An init process (tini, dumb-init) also has
+// them in its command line; shortly after it, the controller appears as its child.
 func (l *life) PID() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *life) PID() int {
 	return l.pid
 }
 
-// Terminate reads nginx.conf first: what is mounted over its folder ends with the container.
+// Terminate reads nginx.conf first, because mounts over its folder disappear with the container.
 func (l *life) Terminate() error {
 	if content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/%s", l.init, confName)); err == nil {
 		l.conf = content
@@ -83,7 +83,7 @@ func (l *life) Terminate() error {
 
 func (l *life) Kill() error { return l.signal("SIGKILL") }
 
-// confName is nginx.conf's, as place.Read has it.
+// confName is the path of nginx.conf for place.Read.
 const confName = "etc/nginx/nginx.conf"
 
 func (l *life) signal(name string) error {
@@ -92,7 +92,7 @@ func (l *life) signal(name string) error {
 	if err == nil {
 		return nil
 	}
-	// Engines tell in different ways that there is nothing to kill.
+	// Engines report in different ways that there is nothing to kill.
 	state, unknown := l.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if errdefs.IsNotFound(unknown) || unknown == nil && !state.Container.State.Running {
 		return nil
@@ -100,7 +100,8 @@ func (l *life) signal(name string) error {
 	return err
 }
 
-// Wait also says when it was for memory that a container ended.
+// Wait waits for the end of the container. Its error also reports whether the container ran out of
+// memory.
 func (l *life) Wait() error {
 	<-l.logged
 	ctx := context.Background()

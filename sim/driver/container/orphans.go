@@ -11,15 +11,16 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// The labels of our containers: of which subject of which run, and of whom.
+// The labels of our containers: the run and subject, and the harness process that owns the
+// container.
 const (
 	runLabel     = "dev.windtunnel.run"
 	harnessLabel = "dev.windtunnel.harness"
 )
 
-// harness says which process a container belongs to: PID, start in clock ticks
-// since boot, for PIDs come again, and PID namespace, as those of another cannot be
-// looked for.
+// harness returns a label that identifies a process: its PID, its start time in clock ticks since
+// boot, because PIDs are reused, and its PID namespace, because processes of another namespace are
+// not visible.
 func harness(pid int) (string, error) {
 	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -34,16 +35,16 @@ func harness(pid int) (string, error) {
 		return "", err
 	}
 	if stat.State == "Z" {
-		return "", os.ErrNotExist // killed, and its parent has not asked for it yet
+		return "", os.ErrNotExist // a zombie: it has ended, but its parent has not waited for it
 	}
 	return fmt.Sprintf("%d %d %s", pid, stat.Starttime, namespace), nil
 }
 
-// removeOrphans removes the containers of harnesses that no longer live.
+// removeOrphans removes the containers of harnesses that have ended.
 func removeOrphans(ctx context.Context, api client.APIClient) error {
 	all, err := api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", harnessLabel)})
 	if err != nil {
-		return fmt.Errorf("looking for containers of earlier runs: %w", err)
+		return fmt.Errorf("list containers of earlier runs: %w", err)
 	}
 	var errs []error
 	for _, one := range all.Items {
@@ -54,8 +55,8 @@ func removeOrphans(ctx context.Context, api client.APIClient) error {
 	return errors.Join(errs...)
 }
 
-// orphan says whether the process of a label is gone. One of another PID
-// namespace may live.
+// orphan reports whether the process of a label has ended. It returns false for a process in
+// another PID namespace, which may be alive.
 func orphan(label string) bool {
 	var pid int
 	var started uint64
@@ -70,20 +71,20 @@ func orphan(label string) bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && now != label
 }
 
-// remove ends a container, if need be, and removes it with what it wrote.
+// remove kills a container if it is running, and removes it with its volumes.
 func remove(ctx context.Context, api client.APIClient, id string) error {
 	_, err := api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	if err != nil && !errdefs.IsNotFound(err) {
-		return fmt.Errorf("removing container %s: %w", id, err)
+		return fmt.Errorf("remove container %s: %w", id, err)
 	}
 	return nil
 }
 
-// us is the label of this process.
+// us returns the label of this process.
 func us() (string, error) {
 	label, err := harness(os.Getpid())
 	if err != nil {
-		return "", fmt.Errorf("finding out who we are (process %d): %w", os.Getpid(), err)
+		return "", fmt.Errorf("identify our own process (%d): %w", os.Getpid(), err)
 	}
 	return label, nil
 }

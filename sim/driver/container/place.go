@@ -22,13 +22,13 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// kubeconfig is where the container has it.
+// kubeconfig is the path of the kubeconfig in the container.
 const kubeconfig = "/kubeconfig"
 
-// removal is how long removing a container may take.
+// removal is the time limit for removing a container.
 const removal = 20 * time.Second
 
-// place is the container of a subject, a new one for each life of its controller.
+// place runs the controller of a subject in a container, a new one for each start.
 type place struct {
 	cluster  *simulated.Instance
 	provider *testcontainers.DockerProvider
@@ -37,11 +37,11 @@ type place struct {
 	run      string
 
 	life   atomic.Pointer[life]
-	master atomic.Int64 // the nginx master as last seen
+	master atomic.Int64 // PID of the nginx master as last seen
 }
 
-// Start makes a container and starts it, as a kubelet does: what the one before
-// has written is gone with it.
+// Start creates a container and starts it. Like a kubelet, it first removes the previous container,
+// with its files.
 func (p *place) Start(ctx context.Context, out io.Writer) (simulated.Controller, error) {
 	if err := p.removeLife(ctx); err != nil {
 		return nil, err
@@ -55,13 +55,13 @@ func (p *place) Start(ctx context.Context, out io.Writer) (simulated.Controller,
 		p.life.Store(&life{container: made, api: p.provider.Client(), logged: make(chan struct{})})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making a container of %s: %w", p.name, err)
+		return nil, fmt.Errorf("create a container of %s: %w", p.name, err)
 	}
 	l := p.life.Load()
 	return l, l.begin(ctx, out)
 }
 
-// request is the container that we want.
+// request returns the specification of the container.
 func (p *place) request() (testcontainers.ContainerRequest, error) {
 	owner, err := us()
 	return testcontainers.ContainerRequest{
@@ -75,12 +75,12 @@ func (p *place) request() (testcontainers.ContainerRequest, error) {
 			limits := p.cluster.Subject.Resources
 			host.NanoCPUs = limits.CPU.ScaledValue(resource.Nano)
 			host.Memory = limits.Memory.Value()
-			host.MemorySwap = host.Memory // none: a node of Kubernetes has none either
+			host.MemorySwap = host.Memory // no swap, as on a Kubernetes node
 		},
 	}, err
 }
 
-// flags are the controller's, with the scenario's last so that they win.
+// flags returns the controller's flags. Those of the scenario take precedence.
 func (p *place) flags() map[string]string {
 	flags := p.cluster.Flags()
 	flags["kubeconfig"] = kubeconfig
@@ -91,7 +91,8 @@ func (p *place) flags() map[string]string {
 	return flags
 }
 
-// Master looks for it only when the one seen last is no more: it is asked often.
+// Master searches for the nginx master only if the last known one has ended, because it is called
+// often.
 func (p *place) Master() (int, error) {
 	if pid := int(p.master.Load()); pid != 0 && probe.IsMaster(pid) {
 		return pid, nil
@@ -105,7 +106,7 @@ func (p *place) Master() (int, error) {
 	return pid, err
 }
 
-// Read works on a container that has ended, too.
+// Read also works after the container has ended.
 func (p *place) Read(ctx context.Context, name string) ([]byte, error) {
 	l := p.life.Load()
 	if name == confName && l.conf != nil {
@@ -116,12 +117,12 @@ func (p *place) Read(ctx context.Context, name string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s of the container: %w", name, err)
+		return nil, fmt.Errorf("read %s from the container: %w", name, err)
 	}
 	defer file.Close()
 	content, err := io.ReadAll(file)
 	if err == nil && len(content) == 0 {
-		err = fs.ErrNotExist // a log that is a link to the container's own
+		err = fs.ErrNotExist // a log file that is a link to the container's output
 	}
 	return content, err
 }

@@ -1,6 +1,5 @@
-// Package drivertest is what every driver must pass. It stands between the
-// driver interface, which promises, and the drivers, which must keep it. Its
-// one rule: it knows nothing of any one driver.
+// Package drivertest has the tests that every driver must pass. They check the contract of the
+// driver interface. Its one rule: it knows nothing about particular drivers.
 package drivertest
 
 import (
@@ -22,10 +21,10 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// patience bounds each start and stop.
+// patience is the time limit of each start and stop.
 const patience = time.Minute
 
-// Run has the driver start and stop subjects with the bundled controller.
+// Run runs the tests. The driver starts and stops subjects with the bundled controller.
 func Run(t *testing.T, d driver.Driver) {
 	t.Run("life", func(t *testing.T) { life(t, d) })
 	t.Run("two at once", func(t *testing.T) { twoAtOnce(t, d) })
@@ -72,8 +71,8 @@ func stop(t *testing.T, instance driver.Instance) {
 	}
 }
 
-// life is that of one subject: an API that answers before launch, an nginx
-// after it, nothing after its stop.
+// life checks one subject: its API answers before the launch, its nginx after it, and nothing
+// remains after its stop.
 func life(t *testing.T, d driver.Driver) {
 	instance := prepare(t, d, 0, nil)
 	client, err := kubernetes.NewForConfig(instance.API())
@@ -92,7 +91,7 @@ func life(t *testing.T, d driver.Driver) {
 	}
 	launch(t, instance)
 
-	awaitStatus(t, "http://"+instance.Address().String(), http.StatusNotFound) // as an empty cluster
+	awaitStatus(t, "http://"+instance.Address().String(), http.StatusNotFound) // the cluster is empty
 	master, err := instance.Master()
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +99,7 @@ func life(t *testing.T, d driver.Driver) {
 	controller := instance.Controller()
 	for what, pid := range map[string]int{"nginx": master, "the controller": controller} {
 		if !alive(pid) {
-			t.Errorf("%s is said to be process %d, which does not live", what, pid)
+			t.Errorf("%s should be process %d, which does not exist", what, pid)
 		}
 	}
 	stop(t, instance)
@@ -121,8 +120,8 @@ func life(t *testing.T, d driver.Driver) {
 	}
 }
 
-// awaitStatus asks until it gets the status: nginx's workers learn of their
-// backends a little after the controller is healthy.
+// awaitStatus repeats a request until it gets the status, because nginx's workers learn about their
+// backends shortly after the controller is healthy.
 func awaitStatus(t *testing.T, url string, want int) {
 	t.Helper()
 	var last string
@@ -171,7 +170,7 @@ func cannotStart(t *testing.T, d driver.Driver) {
 	defer cancel()
 	err := instance.Launch(ctx)
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("no-such-flag")) {
-		t.Errorf("Launch = %v, want the controller's own words about the flag", err)
+		t.Errorf("Launch = %v, want the controller's own error about the flag", err)
 	}
 	stop(t, instance)
 }

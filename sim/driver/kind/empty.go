@@ -11,9 +11,9 @@ import (
 	"windtunnel.dev/sim/kindcluster"
 )
 
-// empty removes from a cluster that was kept what runs have put there. The pods are
-// not given their time to drain; as the API forgets such pods before their processes
-// have ended, which have the node's ports, those are waited for.
+// empty removes the objects of earlier runs from a kept cluster. It deletes pods without a grace
+// period. The API then forgets them before their processes end. These occupy the node's ports, so
+// empty waits for their end.
 func (i *instance) empty(ctx context.Context) error {
 	names, err := i.foreign(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (i *instance) empty(ctx context.Context) error {
 	})
 }
 
-// foreign are the namespaces that a cluster does not begin with.
+// foreign returns the namespaces that a new cluster does not have.
 func (i *instance) foreign(ctx context.Context) ([]string, error) {
 	list, err := i.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -61,7 +61,7 @@ func (i *instance) foreign(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// containers are those that run in namespaces.
+// containers returns the IDs of the containers in namespaces.
 func (i *instance) containers(ctx context.Context, namespaces []string) ([]string, error) {
 	var ids []string
 	for _, namespace := range namespaces {
@@ -80,10 +80,10 @@ func (i *instance) containers(ctx context.Context, namespaces []string) ([]strin
 	return ids, nil
 }
 
-// idOf is a container's without the name of what runs it: containerd://ID.
+// idOf returns the ID of a container without the name of its runtime: containerd://ID.
 func idOf(container string) string { return container[strings.LastIndexByte(container, '/')+1:] }
 
-// poll asks until it is done, fails, or ctx is.
+// poll calls done repeatedly until it returns true or an error, or until ctx is done.
 func poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// The names that deploy's manifests have.
+// The names in the manifests of deploy.
 const (
 	namespace = "ingress-nginx"
 	name      = "ingress-nginx-controller"
@@ -35,11 +35,10 @@ const (
 	httpsPort  = 10443
 	healthPort = 10254
 	statusPort = 10246
-	streamBase = 11000 // the first of the services of TCP and UDP
+	streamBase = 11000 // the first port of the TCP and UDP services
 )
 
-// install writes what `kubectl apply -k deploy/` would, but for what makes a
-// controller of one's own in one's own cluster the subject of a run.
+// install writes the objects that `kubectl apply -k deploy/` would write, adapted to a run.
 func (i *instance) install(ctx context.Context) error {
 	client, err := cluster.New(i.api)
 	if err != nil {
@@ -63,17 +62,17 @@ func (i *instance) install(ctx context.Context) error {
 			return err
 		}
 		if _, err := client.Put(ctx, object); err != nil {
-			return fmt.Errorf("installing the controller of subject %s: %w", i.subject.Name, err)
+			return fmt.Errorf("install the controller of subject %s: %w", i.subject.Name, err)
 		}
 	}
 	return nil
 }
 
-// adapt makes an object the subject's; false: it is not wanted.
+// adapt changes an object for the subject. It returns false if a run does not need the object.
 func (i *instance) adapt(object runtime.Object) bool {
 	switch o := object.(type) {
 	case *corev1.Namespace:
-		o.Labels["pod-security.kubernetes.io/enforce"] = "privileged" // the node's network is a privilege
+		o.Labels["pod-security.kubernetes.io/enforce"] = "privileged" // the host network needs it
 	case *corev1.ConfigMap:
 		if o.Name == name {
 			o.Data = i.subject.Config
@@ -81,20 +80,20 @@ func (i *instance) adapt(object runtime.Object) bool {
 	case *appsv1.Deployment:
 		i.adaptDeployment(&o.Spec)
 	case *policyv1.PodDisruptionBudget:
-		return false // of one controller none may be spared
+		return false // with a single controller it would prevent all evictions
 	}
 	return true
 }
 
-// adaptDeployment has one controller run in the network of its node: what reaches
-// it there comes from whom it says.
+// adaptDeployment sets one controller, which runs in the network of its node, where nothing
+// rewrites the source address of connections.
 func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	spec.Replicas = new(int32(1))
 	spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 	pod := &spec.Template.Spec
 	pod.HostNetwork = true
 	pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
-	pod.SecurityContext.Sysctls = nil // they are the node's then
+	pod.SecurityContext.Sysctls = nil // with the host network, these are sysctls of the node
 	container := &pod.Containers[0]
 	container.Image = i.image.Name
 	container.ImagePullPolicy = corev1.PullNever
@@ -111,7 +110,7 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	}
 }
 
-// limit lets a container use so much, and asks for no more; zero is no limit.
+// limit sets the limit of a resource and lowers the request to it. Zero means no limit.
 func limit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resource.Quantity) {
 	if to.IsZero() {
 		return
@@ -125,7 +124,8 @@ func limit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resourc
 	}
 }
 
-// args come after the manifest's, so they win, and the scenario's last.
+// args returns the arguments after the manifest's, which they override. The scenario's flags
+// override the driver's.
 func (i *instance) args() []string {
 	flags := map[string]string{
 		"http-port":                  strconv.Itoa(httpPort),
@@ -147,7 +147,7 @@ func (i *instance) args() []string {
 	return subject.Args(flags)
 }
 
-// streamPorts gives each service of Room.Streams its port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Room.Streams by port.
 func (i *instance) streamPorts() map[string]string {
 	data := map[string]string{}
 	for n, service := range i.room.Streams {

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// What is installed is deploy's, as the subject of a run.
+// The installed objects are those of deploy, adapted to a run.
 func TestInstalled(t *testing.T) {
 	objects, err := deploy.Build("controller", nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestInstalled(t *testing.T) {
 		}
 	}
 	if seen != 2 {
-		t.Errorf("a ConfigMap and a Deployment are among them: %d", seen)
+		t.Errorf("%d objects are the ConfigMap or the Deployment, want 2", seen)
 	}
 	if ports := i.streamPorts(); ports["11000"] != "demo/a:9000" || ports["11001"] != "demo/b:9000" {
 		t.Errorf("the ports of TCP and UDP are %v", ports)
@@ -65,7 +65,7 @@ func checkPod(t *testing.T, pod corev1.PodSpec) {
 	if !pod.HostNetwork || container.Image != "some/image:1" || container.ImagePullPolicy != corev1.PullNever {
 		t.Errorf("the pod is %+v", pod)
 	}
-	// pflag goes by the last of two.
+	// Of two equal flags, pflag uses the last.
 	first, last := slices.Index(container.Args, "--shutdown-grace-period=10"), slices.Index(container.Args, "--shutdown-grace-period=0")
 	if first < 0 || last < first {
 		t.Errorf("the driver's flags are not after the manifest's: %v", container.Args)
@@ -74,7 +74,7 @@ func checkPod(t *testing.T, pod corev1.PodSpec) {
 		t.Errorf("an image that is not the bundled controller's runs with %v", container.Args)
 	}
 	if slices.Contains(container.Args, "--http-port=10080") || !slices.Contains(container.Args, "--http-port=12345") {
-		t.Errorf("the scenario's flags do not win: %v", container.Args)
+		t.Errorf("the scenario's flags do not take precedence: %v", container.Args)
 	}
 	for what, cpu := range map[string]resource.Quantity{"limit": container.Resources.Limits[corev1.ResourceCPU], "request": container.Resources.Requests[corev1.ResourceCPU]} {
 		if cpu.String() != "50m" {

@@ -33,14 +33,14 @@ type instance struct {
 	block   block
 	pods    backend.Fleet
 
-	life atomic.Pointer[life] // the controller's of the moment; nil before the first
+	life atomic.Pointer[life] // the controller's current life; nil before the first
 	stop sync.Once
 }
 
 func (i *instance) API() *rest.Config   { return i.api }
 func (i *instance) Pods() backend.Fleet { return i.pods }
 
-// Controller is its process on this machine.
+// Controller returns the PID of the controller on this machine.
 func (i *instance) Controller() int       { return i.life.Load().controller }
 func (i *instance) Died() <-chan struct{} { return i.life.Load().died }
 func (i *instance) Err() error            { return i.life.Load().err }
@@ -50,7 +50,7 @@ func (i *instance) StatusPort() int       { return statusPort }
 func (i *instance) Address() netip.AddrPort { return i.at(httpPort) }
 func (i *instance) TLS() netip.AddrPort     { return i.at(httpsPort) }
 
-// Streams are at the ports from streamBase.
+// Streams returns the addresses with the ports from streamBase.
 func (i *instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort
 	for n := range i.room.Streams {
@@ -59,7 +59,7 @@ func (i *instance) Streams() []netip.AddrPort {
 	return all
 }
 
-// at is a port of the node, which is one.
+// at returns an address of the cluster's only node.
 func (i *instance) at(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr(i.cluster.Nodes[0].Address), port)
 }
@@ -72,15 +72,15 @@ func (i *instance) Launch(ctx context.Context) error {
 	return i.begin(ctx)
 }
 
-// Revive waits for the kubelet, which starts again what has ended: at once the
-// first time, later after a while.
+// Revive waits until the kubelet has restarted the controller. The first restart is immediate;
+// later ones have a backoff.
 func (i *instance) Revive(ctx context.Context) error { return i.begin(ctx) }
 
-// begin waits until a container runs that was not seen before, and is healthy.
+// begin waits until a new container runs and is healthy.
 func (i *instance) begin(ctx context.Context) error {
 	l, err := i.newLife(ctx)
 	if err != nil {
-		return fmt.Errorf("starting the controller of subject %s: %w", i.subject.Name, err)
+		return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, err)
 	}
 	i.life.Store(l)
 	err = poll(ctx, 50*time.Millisecond, func() (bool, error) {
@@ -92,18 +92,17 @@ func (i *instance) begin(ctx context.Context) error {
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for subject %s to become healthy: %w; its last words: %s", i.subject.Name, err, l.tail.Last())
+		return fmt.Errorf("wait for subject %s to become healthy: %w; its last log line: %s", i.subject.Name, err, l.tail.Last())
 	}
 	return nil
 }
 
-// Healthy asks once.
+// Healthy checks the health endpoint once.
 func (i *instance) Healthy(ctx context.Context) error {
 	return driver.AskHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz")
 }
 
-// Stop removes the cluster, with all that runs in it, unless it is to be kept,
-// and the pods.
+// Stop stops the simulated pods and removes the cluster, unless the cluster is to be kept.
 func (i *instance) Stop(context.Context) error {
 	var err error
 	i.stop.Do(func() {
@@ -120,12 +119,12 @@ func (i *instance) Stop(context.Context) error {
 	return err
 }
 
-// keep copies what a reader of the run wants from the controller's pod; what it
-// and nginx said is in controller.log.
+// keep copies nginx.conf from the controller's pod to the run's folder. The log of the controller
+// and nginx is in controller.log already.
 func (i *instance) keep(l *life) error {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/etc/nginx/nginx.conf", l.controller))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // it never came that far, or has ended
+		return nil // the controller has ended, or had not written it yet
 	}
 	if err != nil {
 		return err

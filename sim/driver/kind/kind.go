@@ -1,8 +1,7 @@
-// Package kind runs subjects in real clusters, one each, made by kind: the
-// controller as a pod of its Deployment, the API server, the kubelet and the network
-// as they are. It stands between the driver interface and sim/kindcluster. Its one
-// rule: what the harness asks nginx, and nginx a simulated pod, goes from address to
-// address; nothing on the way rewrites it, so that each connection's worker is known.
+// Package kind runs each subject in its own real cluster, created by kind: with a real API server,
+// kubelet and network, and the controller as a pod of its Deployment. Its one rule: connections
+// from the harness to nginx, and from nginx to simulated pods, are direct; nothing on the way
+// rewrites their addresses, so that the worker of each connection is known.
 package kind
 
 import (
@@ -25,25 +24,25 @@ import (
 
 // Driver runs subjects in kind clusters.
 type Driver struct {
-	// Controller is the image of the bundled controller, or of what is to run in its
-	// place; empty: engine.Image.
+	// Controller is the image of the bundled controller, or of its replacement; "" means
+	// engine.Image.
 	Controller string
-	// Cluster is what the clusters are made of; one that is kept is emptied
-	// before it is used again.
+	// Cluster has the settings of the clusters. A kept cluster is emptied before it is used again.
 	Cluster kindcluster.Settings
-	// Pool is the number of real pods, in the cluster, that are the simulated ones.
-	// 0: those are listeners of this machine, as many as are asked for, each at an
-	// address of its own.
+	// Pool is the number of real pods in the cluster that run the simulated pods. With 0, simulated
+	// pods are listeners on this machine, without a limit on their number, each with its own
+	// address.
 	Pool int
 }
 
 // PodPort is the port that every simulated pod listens on.
 const PodPort = 8080
 
-// Name is "kind".
+// Name returns "kind".
 func (Driver) Name() string { return "kind" }
 
-// Refuses binaries: they are not in an image.
+// Refuses returns a reason for subjects whose controller is a binary, because it is not in an
+// image.
 func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
 
 // Lacks returns why a kind cluster does not have what a fault needs.
@@ -57,7 +56,7 @@ var lacks = map[fault.Need]string{
 	fault.APIServer: "the API server is a real one",
 }
 
-// Prepare makes a cluster, and room for pods on this machine.
+// Prepare creates a cluster, or empties a kept one, and the fleet for its pods.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
 	if err := driver.Takes(d, s); err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	}
 	if cluster.Reused {
 		if err = i.empty(ctx); err != nil {
-			return nil, fmt.Errorf("emptying the cluster %s: %w", cluster.Name, err)
+			return nil, fmt.Errorf("empty the cluster %s: %w", cluster.Name, err)
 		}
 	}
 	if err = cluster.Load(ctx, i.image.Name); err != nil {
@@ -98,12 +97,12 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 		err = i.listen()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making room for pods: %w", err)
+		return nil, fmt.Errorf("prepare the fleet of pods: %w", err)
 	}
 	return i, nil
 }
 
-// listen makes the simulated pods listeners of this machine.
+// listen sets the fleet to pods that are listeners on this machine.
 func (i *instance) listen() (err error) {
 	if i.block, err = claimBlock(); err != nil {
 		return err
@@ -116,7 +115,7 @@ func (i *instance) listen() (err error) {
 	return nil
 }
 
-// image is that of the subject's controller.
+// image returns the image of the subject's controller.
 func (d Driver) image(s subject.Subject) string {
 	if s.Controller != subject.Bundled {
 		return strings.TrimPrefix(s.Controller, subject.ImagePrefix)

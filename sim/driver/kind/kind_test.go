@@ -12,15 +12,15 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// TestDriver is for `make e2e`, as the end-to-end suite is.
+// TestDriver runs only in `make e2e`, like the end-to-end suite.
 func TestDriver(t *testing.T) {
 	if os.Getenv("WINDTUNNEL_E2E") == "" {
-		t.Skip("WINDTUNNEL_E2E is not set: `make e2e` makes clusters for this")
+		t.Skip("WINDTUNNEL_E2E is not set: `make e2e` creates clusters for this test")
 	}
 	drivertest.Run(t, kind.Driver{Cluster: kindcluster.Settings{Image: os.Getenv("KIND_IMAGE")}})
 }
 
-func TestAFileIsNoImage(t *testing.T) {
+func TestABinaryIsRefused(t *testing.T) {
 	_, err := kind.Driver{}.Prepare(t.Context(), subject.Subject{Name: "a", Controller: "kind_test.go"}, driver.Room{})
 	if err == nil || !strings.Contains(err.Error(), "its controller is a binary") {
 		t.Errorf("got %v", err)

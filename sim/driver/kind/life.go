@@ -20,10 +20,10 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// container is the name of the controller's in its pod.
+// container is the name of the controller's container in its pod.
 const container = "controller"
 
-// life is a container of the controller's from its start to its end.
+// life is a container of the controller, from its start to its end.
 type life struct {
 	id         string // of the container
 	controller int
@@ -33,12 +33,11 @@ type life struct {
 	endLog     context.CancelFunc
 
 	mu     sync.Mutex
-	nginx  int       // its master as last seen, 0: none
-	looked time.Time // for one
+	nginx  int       // the nginx master as last seen; 0 if there was none
+	looked time.Time // when master last searched for one
 }
 
-// newLife waits for a container other than that of the life before, and follows
-// what it writes.
+// newLife waits for a container that is not that of the previous life, and follows its log.
 func (i *instance) newLife(ctx context.Context) (*life, error) {
 	l := &life{died: make(chan struct{})}
 	before := i.life.Load()
@@ -70,7 +69,8 @@ func (i *instance) newLife(ctx context.Context) (*life, error) {
 	return l, i.follow(l, pod)
 }
 
-// container is the controller's as the cluster tells; nil while there is none.
+// container returns the controller's pod and the status of its container; the status is nil while
+// there is none.
 func (i *instance) container(ctx context.Context) (pod string, _ *corev1.ContainerStatus, _ error) {
 	list, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
@@ -85,7 +85,8 @@ func (i *instance) container(ctx context.Context) (pod string, _ *corev1.Contain
 	return "", nil, nil
 }
 
-// failed says why a first container cannot run, in its own words if it has any.
+// failed returns an error if the first container cannot run, with its last log line if it has one.
+// It also writes the container's log to controller.log.
 func (i *instance) failed(ctx context.Context, pod string, status *corev1.ContainerStatus) error {
 	if waits := status.State.Waiting; waits != nil && slices.Contains([]string{"ErrImageNeverPull", "ErrImagePull", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}, waits.Reason) {
 		return fmt.Errorf("%s: %s", waits.Reason, waits.Message)
@@ -97,18 +98,18 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	if ended == nil {
 		return nil
 	}
-	words, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container, Previous: status.State.Terminated == nil}).DoRaw(ctx)
+	text, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container, Previous: status.State.Terminated == nil}).DoRaw(ctx)
 	if err != nil {
-		words = []byte(err.Error())
+		text = []byte(err.Error())
 	}
 	var last subject.Tail
-	last.Write(words)
+	last.Write(text)
 	return errors.Join(
 		fmt.Errorf("the controller ended with code %d: %s", ended.ExitCode, last.Last()),
-		os.WriteFile(filepath.Join(i.room.Dir, "controller.log"), words, 0o644))
+		os.WriteFile(filepath.Join(i.room.Dir, "controller.log"), text, 0o644))
 }
 
-// follow reads the container's log until it ends, and sees it end.
+// follow starts to follow the container's log and to wait for its end.
 func (i *instance) follow(l *life, pod string) error {
 	file, err := os.OpenFile(filepath.Join(i.room.Dir, "controller.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -117,7 +118,7 @@ func (i *instance) follow(l *life, pod string) error {
 	end, err := unix.PidfdOpen(l.controller, 0)
 	if err != nil {
 		file.Close()
-		return fmt.Errorf("the controller ended at once: %w", err)
+		return fmt.Errorf("the controller ended immediately: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.endLog = cancel
@@ -136,7 +137,7 @@ func (i *instance) follow(l *life, pod string) error {
 	go func() {
 		awaitEnd(end)
 		unix.Close(end)
-		time.AfterFunc(time.Second, cancel) // the stream ends by itself, unless its server has ended, too
+		time.AfterFunc(time.Second, cancel) // the stream ends by itself, unless its server has ended as well
 		<-followed
 		cancel()
 		l.err = fmt.Errorf("the controller of subject %s ended: %s", i.subject.Name, l.tail.Last())
@@ -145,7 +146,7 @@ func (i *instance) follow(l *life, pod string) error {
 	return nil
 }
 
-// awaitEnd returns when the process of a pidfd has ended: then it is readable.
+// awaitEnd returns when the process of a pidfd has ended, because the pidfd is readable then.
 func awaitEnd(pidfd int) {
 	for {
 		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1); !errors.Is(err, unix.EINTR) {
@@ -154,8 +155,8 @@ func awaitEnd(pidfd int) {
 	}
 }
 
-// end returns when the life is over, unless its cluster is kept: then it goes on,
-// and is no longer followed.
+// end waits for the end of the life. In a kept cluster the controller continues; then end only
+// stops following its log.
 func (l *life) end() {
 	defer l.endLog()
 	if probe.Exists(l.controller) {
@@ -164,8 +165,8 @@ func (l *life) end() {
 	<-l.died
 }
 
-// master is nginx's. It is asked a hundred times a second, and one that is known is
-// soon seen to be there still; another is sought ten times a second at most.
+// master returns the PID of the nginx master. It is called a hundred times per second. Checking a
+// known master is cheap; the search for a new one runs at most ten times per second.
 func (l *life) master() (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,19 +15,19 @@ import (
 	"windtunnel.dev/sim/cluster"
 )
 
-// PoolImage is that of the pods of a pool.
+// PoolImage is the image of the pods of a pool.
 const PoolImage = "localhost/windtunnel:dev"
 
-// Where the pool is in its cluster.
+// The names of the pool's objects in its cluster.
 const (
 	poolNamespace = "windtunnel-pool"
 	poolName      = "pool"
 )
 
-// poolPatience is how long the pods of a pool may take until they are ready.
+// poolPatience is the time limit for the pods of a pool to become ready.
 const poolPatience = 3 * time.Minute
 
-// openPool has the simulated pods be in so many real ones.
+// openPool creates a pool of real pods and returns the fleet that runs in it.
 func (i *instance) openPool(ctx context.Context, replicas int) (backend.Fleet, error) {
 	if err := i.cluster.Load(ctx, PoolImage); err != nil {
 		return nil, err

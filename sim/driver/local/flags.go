@@ -18,16 +18,16 @@ const askPatience = 10 * time.Second
 // dashes, with or without a short form in front.
 var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`)
 
-// taken returns the flags of a controller's binary, as its --help prints them. A fork
-// of ingress-nginx, or an older version of our controller, lacks some of ours. The
-// error says that the binary cannot be run, or does not end.
-func taken(ctx context.Context, binary string) (map[string]bool, error) {
+// supportedFlags returns the flags of a controller's binary, from the output of its --help. A fork
+// of ingress-nginx, or an older version of our controller, lacks some of our flags. It returns an
+// error if the binary cannot be run or does not end.
+func supportedFlags(ctx context.Context, binary string) (map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	help, err := command.New(ctx, binary, "--help").CombinedOutput()
-	// Some end with an error after their help.
+	// Some programs exit with an error after printing their help.
 	if exit := new(exec.ExitError); ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
-		return nil, fmt.Errorf("asking the controller for its flags: %s --help: %w", binary, errors.Join(context.Cause(ctx), err))
+		return nil, fmt.Errorf("get the flags of the controller: %s --help: %w", binary, errors.Join(context.Cause(ctx), err))
 	}
 	flags := map[string]bool{}
 	for _, line := range flagLine.FindAllSubmatch(help, -1) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// program is a controller that does nothing but this script.
+// program writes a controller that is this shell script.
 func program(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "controller")
@@ -19,9 +19,8 @@ func program(t *testing.T, text string) string {
 	return path
 }
 
-// The help of ingress-nginx (pflag, which ends with an error), of Go's own package
-// flag, and none.
-func TestTakenFlags(t *testing.T) {
+// The help of ingress-nginx (pflag, with an exit code), of Go's own package flag, and no help.
+func TestSupportedFlags(t *testing.T) {
 	for name, test := range map[string]struct {
 		help string
 		want map[string]bool
@@ -33,22 +32,22 @@ func TestTakenFlags(t *testing.T) {
 		"flag":    {`printf 'Usage of x:\n  -log-format string\n    \ttext or json\n'`, map[string]bool{"log-format": true}},
 		"nothing": {`true`, map[string]bool{}},
 	} {
-		got, err := taken(t.Context(), program(t, test.help))
+		got, err := supportedFlags(t.Context(), program(t, test.help))
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
 }
 
-func TestTakenFlagsOfWhatCannotRun(t *testing.T) {
+func TestSupportedFlagsOfAFolder(t *testing.T) {
 	directory := t.TempDir()
-	if _, err := taken(t.Context(), directory); err == nil || !strings.Contains(err.Error(), directory+" --help") {
+	if _, err := supportedFlags(t.Context(), directory); err == nil || !strings.Contains(err.Error(), directory+" --help") {
 		t.Error(err)
 	}
 }
 
-func TestBundledTakesOurFlags(t *testing.T) {
-	flags, err := taken(t.Context(), build(t))
+func TestBundledSupportsOurFlags(t *testing.T) {
+	flags, err := supportedFlags(t.Context(), build(t))
 	if err != nil || !flags["nginx-root"] || !flags["log-format"] {
 		t.Errorf("%v: %v", err, flags)
 	}

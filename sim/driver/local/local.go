@@ -1,6 +1,5 @@
-// Package local runs subjects as processes of this machine: the controller and
-// nginx as they are, beside a simulated cluster. Its one rule: nothing it
-// starts outlives it.
+// Package local runs the controller and nginx of a subject as processes on this machine, with a
+// simulated cluster. Its one rule: no process that it starts outlives it.
 package local
 
 import (
@@ -17,11 +16,11 @@ import (
 type Driver struct {
 	// Bundled is the path of the bundled controller's binary.
 	Bundled string
-	// PortBase is the first of the ports of the first subject; each further
-	// subject starts ten higher. 0: any free ports.
+	// PortBase is the first port of the first subject. The ports of each further subject start ten
+	// higher. 0 means any free ports.
 	PortBase int
-	// HostPaths allows a controller without rootFlag, which writes to the
-	// constant HostPaths.
+	// HostPaths allows controllers without rootFlag, which write to the paths in the constant
+	// HostPaths.
 	HostPaths bool
 }
 
@@ -31,29 +30,29 @@ const HostPaths = "/etc/nginx, /etc/ingress-controller and /tmp/nginx"
 // rootFlag restricts our controller's writes to a folder.
 const rootFlag = "nginx-root"
 
-// Name is "local".
+// Name returns "local".
 func (Driver) Name() string { return "local" }
 
-// Refuses returns a reason for subjects that need a container, and for those that write
-// outside of their own folder, unless that is allowed.
+// Refuses returns a reason for subjects that need a container and, unless HostPaths allows them,
+// for subjects that write outside of their own folder.
 func (d Driver) Refuses(s subject.Subject) string {
 	switch {
 	case strings.HasPrefix(s.Controller, subject.ImagePrefix):
-		return "its controller is an image, and here processes run: use --driver container"
+		return "its controller is an image, but this driver runs processes: use --driver container"
 	case !s.Resources.IsZero():
-		return "processes have no limits of CPU and memory: use --driver container"
+		return "processes have no limits for CPU and memory: use --driver container"
 	case d.HostPaths:
 		return ""
 	}
-	takes, err := taken(context.Background(), d.binary(s))
-	if err != nil || takes[rootFlag] {
+	flags, err := supportedFlags(context.Background(), d.binary(s))
+	if err != nil || flags[rootFlag] {
 		return "" // Prepare reports the error
 	}
 	return fmt.Sprintf("its controller %s has no flag --%s, so it writes to %s of this machine: run it from an image with --driver container, or allow that with --allow-host-paths",
 		d.binary(s), rootFlag, HostPaths)
 }
 
-// binary is the controller's.
+// binary returns the path of the subject's controller.
 func (d Driver) binary(s subject.Subject) string {
 	if s.Controller == subject.Bundled {
 		return d.Bundled
@@ -61,12 +60,12 @@ func (d Driver) binary(s subject.Subject) string {
 	return s.Controller
 }
 
-// Prepare starts an API server and makes room for pods.
+// Prepare starts the simulated cluster of a subject.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (driver.Instance, error) {
 	if err := driver.Takes(d, s); err != nil {
 		return nil, err
 	}
-	takes, err := taken(ctx, d.binary(s))
+	flags, err := supportedFlags(ctx, d.binary(s))
 	if err != nil {
 		return nil, err
 	}
@@ -74,5 +73,5 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err != nil {
 		return nil, err
 	}
-	return cluster.At(&place{cluster: cluster, binary: d.binary(s), takes: takes}), nil
+	return cluster.At(&place{cluster: cluster, binary: d.binary(s), flags: flags}), nil
 }

@@ -25,9 +25,9 @@ func build(t *testing.T) string {
 		t.Skip("needs nginx; not run with -short")
 	}
 	if err := doctor.Fit(); err != nil {
-		t.Skip("no subject can run here: ", err)
+		t.Skip("no subject can run on this machine: ", err)
 	}
-	controller := filepath.Join(t.TempDir(), "called-otherwise") // than it calls itself to the API server
+	controller := filepath.Join(t.TempDir(), "another-name") // than the one in its user agent
 	if out, err := exec.Command("go", "build", "-o", controller, "windtunnel.dev/cmd/nginx-ingress-controller").CombinedOutput(); err != nil {
 		t.Fatalf("building the controller: %v\n%s", err, out)
 	}
@@ -36,8 +36,8 @@ func build(t *testing.T) string {
 
 func TestDriver(t *testing.T) { drivertest.Run(t, Driver{Bundled: build(t)}) }
 
-// A controller that does not end when asked is killed, and its nginx with it.
-func TestStopEndsWhatWillNot(t *testing.T) {
+// Stop kills a controller that does not end when asked, and its nginx.
+func TestStopKillsAStubbornController(t *testing.T) {
 	controller := build(t)
 	out := &strings.Builder{}
 	log := event.NewLog(out, time.Now())
@@ -58,29 +58,29 @@ func TestStopEndsWhatWillNot(t *testing.T) {
 	cut, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := instance.Stop(cut); err == nil {
-		// The API server may have ended in good order all the same.
-		t.Log("stopped in good order")
+		// The API server may still have ended gracefully.
+		t.Log("stopped gracefully")
 	}
 	if err := syscall.Kill(master, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("nginx %d has outlived the stop", master)
 	}
 	log.Close()
 	if !strings.Contains(out.String(), "was killed") {
-		t.Errorf("the log does not tell of it: %s", out)
+		t.Errorf("the log does not report the kill: %s", out)
 	}
 }
 
-// script is a controller that prints a help without our flags, and then does something.
+// script writes a controller that has a help without our flags; without --help it runs a command.
 func script(t *testing.T, does string) string {
 	t.Helper()
 	return program(t, "[ \"$1\" = --help ] && { echo '      --http-port int   port'; exit; }\n"+does)
 }
 
-// What would write to folders of this machine is not started unasked.
+// A controller that would write to folders of this machine is not started unless that is allowed.
 func TestAControllerWithoutARootIsRefused(t *testing.T) {
 	touched := filepath.Join(t.TempDir(), "touched")
 	foreign := subject.Subject{Name: "fork", Controller: script(t, "touch "+touched)}
-	for name, d := range map[string]Driver{"named by the scenario": {}, "in the bundled one's place": {Bundled: foreign.Controller}} {
+	for name, d := range map[string]Driver{"named by the scenario": {}, "instead of the bundled one": {Bundled: foreign.Controller}} {
 		t.Run(name, func(t *testing.T) {
 			s := foreign
 			if d.Bundled != "" {
@@ -94,17 +94,17 @@ func TestAControllerWithoutARootIsRefused(t *testing.T) {
 			}
 			d.HostPaths = true
 			if why := d.Refuses(s); why != "" {
-				t.Errorf("refused though it is allowed: %s", why)
+				t.Errorf("refused although it is allowed: %s", why)
 			}
 		})
 	}
 	if _, err := os.Stat(touched); err == nil {
-		t.Error("it was started")
+		t.Error("the controller was started")
 	}
 }
 
-// A controller that is gone is seen to be, whatever it has left that holds its output open.
-func TestALeftChildHoldsNothingUp(t *testing.T) {
+// The end of a controller is detected even if a child that it left behind keeps its output open.
+func TestALeftChildDoesNotDelayTheEnd(t *testing.T) {
 	s := subject.Subject{Name: "fork", Controller: script(t, "sleep 1000 & echo $! >&2\nkill -9 $$")}
 	dir := t.TempDir()
 	log := event.NewLog(&strings.Builder{}, time.Now())
@@ -112,21 +112,21 @@ func TestALeftChildHoldsNothingUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only when it fails
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // reached only if the test fails
 	defer cancel()
 	if err := instance.Launch(ctx); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("error %v, want how it ended", err)
 	}
-	said, err := os.ReadFile(filepath.Join(dir, "controller.log"))
+	output, err := os.ReadFile(filepath.Join(dir, "controller.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(said)))
+	child, err := strconv.Atoi(strings.TrimSpace(string(output)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(child, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("its child %d lives: %v", child, err)
+		t.Errorf("its child %d is alive: %v", child, err)
 	}
 	if err := instance.Stop(ctx); err != nil || ctx.Err() != nil {
 		t.Errorf("stopping: %v, %v", err, ctx.Err())

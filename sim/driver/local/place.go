@@ -19,10 +19,11 @@ import (
 type place struct {
 	cluster *simulated.Instance
 	binary  string
-	takes   map[string]bool // the controller's flags
+	flags   map[string]bool // the flags that the controller supports
 }
 
-// Start starts the controller. What an earlier one left behind ended with it.
+// Start starts the controller. The guard has already ended the processes that an earlier one left
+// behind.
 func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
 	started, err := p.cluster.Guard.Start(p.command(), out)
 	if err != nil {
@@ -31,14 +32,13 @@ func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, e
 	return process{started}, nil
 }
 
-// command is the command line of the controller, with the scenario's flags last
-// so that they win. It gets our own flags as far as it has them, and else
-// ingress-nginx's only.
+// command returns the command line of the controller. The flags that only our controller has are
+// added if the controller supports them. The scenario's flags take precedence.
 func (p *place) command() *exec.Cmd {
 	flags := p.cluster.Flags()
 	flags["kubeconfig"] = p.cluster.Kubeconfig()
 	for name, value := range map[string]string{rootFlag: p.cluster.Root, "log-format": "json"} {
-		if p.takes[name] {
+		if p.flags[name] {
 			flags[name] = value
 		}
 	}
@@ -51,9 +51,9 @@ func (p *place) command() *exec.Cmd {
 	return command
 }
 
-// root returns where the controller has its files; for one without rootFlag, the machine's root.
+// root returns the root of the controller's files. Without rootFlag, that is the machine's root.
 func (p *place) root() string {
-	if p.takes[rootFlag] {
+	if p.flags[rootFlag] {
 		return p.cluster.Root
 	}
 	return "/"
@@ -63,11 +63,11 @@ func (p *place) Master() (int, error) {
 	path := filepath.Join(p.root(), "tmp/nginx/nginx.pid")
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return 0, fmt.Errorf("finding the nginx master: %w", err)
+		return 0, fmt.Errorf("find the nginx master: %w", err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return 0, fmt.Errorf("finding the nginx master: %s: %w", path, err)
+		return 0, fmt.Errorf("find the nginx master: %s: %w", path, err)
 	}
 	return pid, nil
 }

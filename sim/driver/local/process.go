@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/internal/guard"
 )
 
-// process is a controller that was started.
+// process is a started controller.
 type process struct{ *guard.Process }
 
 func (c process) Terminate() error { return c.Signal(syscall.SIGTERM) }

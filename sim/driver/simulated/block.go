@@ -12,9 +12,9 @@ type block struct {
 	claim  net.Listener
 }
 
-// claimBlock takes the first block of 127.64.0.0/16, 127.65.0.0/16 … that no
-// other run on this machine has. Who holds a block listens on its very first
-// address, which no pod gets.
+// claimBlock claims the first of the blocks 127.64.0.0/16, 127.65.0.0/16 … that no other run on
+// this machine has claimed. A claim is a listener on the first address of the block, which no pod
+// gets.
 func claimBlock() (block, error) {
 	var last error
 	for second := 64; second < 255; second++ {
@@ -25,7 +25,7 @@ func claimBlock() (block, error) {
 		}
 		last = err
 	}
-	return block{}, fmt.Errorf("no block of loopback addresses is free for pods: %w; end what listens on port %d of all addresses", last, podPort)
+	return block{}, fmt.Errorf("no block of loopback addresses is free for pods: %w; stop the program that listens on port %d of all addresses", last, podPort)
 }
 
 func (b block) release() { b.claim.Close() }

@@ -8,9 +8,8 @@ import (
 	"windtunnel.dev/sim/driver"
 )
 
-// waitHealthy returns when the controller reports that it is healthy, when it has ended,
-// when it cannot become healthy because nginx refuses its configuration, or when ctx is
-// done.
+// waitHealthy returns when the controller is healthy, when it has ended, when it cannot become
+// healthy because nginx rejects its configuration, or when ctx is done.
 func (i *Instance) waitHealthy(ctx context.Context, l *life) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -25,7 +24,7 @@ func (i *Instance) waitHealthy(ctx context.Context, l *life) error {
 		case <-l.died:
 			return l.err
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for subject %s to become healthy at %s: %w; its last words: %s", i.Subject.Name, i.healthURL(), context.Cause(ctx), l.tail.Last())
+			return fmt.Errorf("wait for subject %s to become healthy at %s: %w; its last log line: %s", i.Subject.Name, i.healthURL(), context.Cause(ctx), l.tail.Last())
 		case <-ticker.C:
 		}
 	}
@@ -35,5 +34,5 @@ func (i *Instance) healthURL() string {
 	return "http://127.0.0.1:" + i.ports["healthz-port"] + "/healthz"
 }
 
-// Healthy asks once.
+// Healthy checks the health endpoint once.
 func (i *Instance) Healthy(ctx context.Context) error { return driver.AskHealth(ctx, i.healthURL()) }

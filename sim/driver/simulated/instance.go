@@ -24,30 +24,29 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Instance is a subject with its simulated cluster, at a place.
+// Instance is a subject with its simulated cluster and its place.
 type Instance struct {
 	Subject subject.Subject
 	Room    driver.Room
-	// Guard owns Root, and kills what it has started at the latest when this process
-	// ends.
+	// Guard owns Root. When this process ends, at the latest, it kills the processes it started.
 	Guard *guard.Guard
-	// Root is a directory of the subject's own, gone after Stop. All may read
-	// it: nginx's workers run as another user when the master is root.
+	// Root is the directory of the subject. Stop removes it. All users may read it, because nginx's
+	// workers run as another user if the master is root.
 	Root string
 
 	ports map[string]string
-	// streamBase is the first port of the services of TCP and UDP.
+	// streamBase is the first port of the TCP and UDP services.
 	streamBase int
 	api        *kubeapi.Server
 	block      block
 	pods       backend.Fleet
 
 	place Place
-	life  atomic.Pointer[life] // the controller's of the moment; nil before the first
+	life  atomic.Pointer[life] // the controller's current life; nil before the first
 	stop  sync.Once
 }
 
-// At is the instance with the place where its controller runs.
+// At sets the place where the controller runs and returns the instance.
 func (i *Instance) At(place Place) driver.Instance {
 	i.place = place
 	return i
@@ -57,17 +56,17 @@ func (i *Instance) Pods() backend.Fleet  { return i.pods }
 func (i *Instance) Controller() int      { return i.life.Load().controller.PID() }
 func (i *Instance) Master() (int, error) { return i.place.Master() }
 
-// harness is the user agent of the harness, which no other client uses.
+// harness is the user agent of the harness. No other client uses it.
 const harness = "windtunnel-harness/"
 
-// API is the harness's own client.
+// API returns the configuration of the harness's own client.
 func (i *Instance) API() *rest.Config {
 	config := i.api.Config()
 	config.UserAgent = harness + "1"
 	return config
 }
 
-// Kubeconfig is the path of the kubeconfig that leads to the API server.
+// Kubeconfig returns the path of the kubeconfig of the API server.
 func (i *Instance) Kubeconfig() string { return i.api.Kubeconfig() }
 
 // Inject applies the fault to all clients except the harness, which uses the same
@@ -80,16 +79,16 @@ func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func() (struck
 func (i *Instance) Died() <-chan struct{} { return i.life.Load().died }
 func (i *Instance) Err() error            { return i.life.Load().err }
 
-// StatusPort is where the controller posts to nginx.
+// StatusPort returns the port to which the controller sends its POSTs.
 func (i *Instance) StatusPort() int {
-	port, _ := strconv.Atoi(i.ports["status-port"]) // it was made of a number
+	port, _ := strconv.Atoi(i.ports["status-port"]) // cannot fail: choosePorts formatted a number
 	return port
 }
 
 func (i *Instance) Address() netip.AddrPort { return i.at("http-port") }
 func (i *Instance) TLS() netip.AddrPort     { return i.at("https-port") }
 
-// Streams are at the ports from streamBase.
+// Streams returns the addresses with the ports from streamBase.
 func (i *Instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort
 	for n := range i.Room.Streams {
@@ -98,13 +97,13 @@ func (i *Instance) Streams() []netip.AddrPort {
 	return all
 }
 
-// at is where nginx listens on the port of a flag.
+// at returns the address where nginx listens on the port of a flag.
 func (i *Instance) at(flag string) netip.AddrPort {
 	return netip.MustParseAddrPort("127.0.0.1:" + i.ports[flag])
 }
 
-// Launch prepares what the controller looks for in its cluster, starts it and
-// waits for its health endpoint.
+// Launch creates the objects that the controller needs in its cluster, starts it and waits until it
+// is healthy.
 func (i *Instance) Launch(ctx context.Context) error {
 	if err := i.describeController(ctx); err != nil {
 		return err
@@ -115,19 +114,18 @@ func (i *Instance) Launch(ctx context.Context) error {
 // Revive starts the controller again.
 func (i *Instance) Revive(ctx context.Context) error { return i.begin(ctx) }
 
-// begin starts a life of the controller and waits until it is healthy.
+// begin starts the controller and waits until it is healthy.
 func (i *Instance) begin(ctx context.Context) error {
 	l, err := i.newLife(ctx)
 	if err != nil {
-		return fmt.Errorf("starting the controller of subject %s: %w", i.Subject.Name, err)
+		return fmt.Errorf("start the controller of subject %s: %w", i.Subject.Name, err)
 	}
 	i.life.Store(l)
 	return i.relocate(i.waitHealthy(ctx, l))
 }
 
-// Stop ends the controller, which ends nginx, then the pods and the API
-// server, and removes the root directory. What a reader of the run wants of the
-// place's files it keeps.
+// Stop ends the controller, which ends nginx, then the pods and the API server, and removes the
+// root directory. Before that it copies the files of interest to the run's folder.
 func (i *Instance) Stop(ctx context.Context) error {
 	var err error
 	i.stop.Do(func() {
@@ -141,7 +139,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return err
 }
 
-// end asks the controller to end and waits for it within ctx; then it is killed.
+// end asks the controller to end. If it has not ended when ctx ends, end kills it.
 func (i *Instance) end(ctx context.Context, l *life) error {
 	if err := l.controller.Terminate(); err != nil {
 		return err
@@ -159,16 +157,16 @@ func (i *Instance) end(ctx context.Context, l *life) error {
 	return err
 }
 
-// kept are the files of nginx that are copied into the run's folder, by their paths
-// below nginx's root.
+// kept are the files of nginx that are copied to the run's folder, by their paths below nginx's
+// root.
 var kept = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
 
-// keep copies them.
+// keep copies the kept files to the run's folder.
 func (i *Instance) keep(ctx context.Context) error {
 	for _, name := range kept {
 		content, err := i.place.Read(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it never came that far
+			continue // nginx ended before it was written
 		}
 		if err != nil {
 			return err
@@ -189,12 +187,12 @@ func (i *Instance) relocate(err error) error {
 	}
 	text := err.Error()
 	for _, name := range kept {
-		for _, there := range []string{filepath.Join(i.Root, name), " /" + name} { // in a container it is the latter
+		for _, original := range []string{filepath.Join(i.Root, name), " /" + name} { // the latter in containers
 			moved := i.copyOf(name)
-			if strings.HasPrefix(there, " ") {
+			if strings.HasPrefix(original, " ") {
 				moved = " " + moved
 			}
-			text = strings.ReplaceAll(text, there, moved)
+			text = strings.ReplaceAll(text, original, moved)
 		}
 	}
 	return relocated{err, text}

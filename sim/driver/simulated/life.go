@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// life is a controller from its start to its end.
+// life is one process of the controller, from its start to its end.
 type life struct {
 	controller Controller
 	died       chan struct{}
@@ -19,7 +19,7 @@ type life struct {
 	refusal    refusal
 }
 
-// newLife starts the controller, and follows what it writes.
+// newLife starts the controller and follows its log.
 func (i *Instance) newLife(ctx context.Context) (*life, error) {
 	logFile, err := os.OpenFile(filepath.Join(i.Room.Dir, "controller.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -48,7 +48,7 @@ func (i *Instance) newLife(ctx context.Context) (*life, error) {
 	return l, nil
 }
 
-// ended says in one line how the controller ended.
+// ended returns a line that describes how the controller ended.
 func (l *life) ended(err error) string {
 	how := "ended"
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Where the controller lives in its cluster: the names that ingress-nginx's
-// own manifests use.
+// The names of the controller's objects in its cluster. They follow ingress-nginx's manifests.
 const (
 	namespace = "ingress-nginx"
 	podName   = "ingress-nginx-controller-0"
@@ -22,11 +21,11 @@ const (
 	udpPorts  = "udp-services"
 )
 
-// ConfigMap is the ConfigMap of a subject's controller, as namespace/name.
+// ConfigMap is the name of the ConfigMap of a subject's controller: namespace/name.
 const ConfigMap = namespace + "/" + configMap
 
-// describeController makes the objects that ingress-nginx looks for at start:
-// its own pod, the node that runs it, its ConfigMap.
+// describeController creates the objects that ingress-nginx needs at its start: its own pod, the
+// pod's node, and its ConfigMap.
 func (i *Instance) describeController(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(i.API())
 	if err != nil {
@@ -36,7 +35,7 @@ func (i *Instance) describeController(ctx context.Context) error {
 	if config == nil {
 		config = map[string]string{}
 	}
-	// Only this machine may reach it.
+	// Only this machine may connect to nginx.
 	config["bind-address"] = "127.0.0.1"
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: namespace} }
 
@@ -74,13 +73,13 @@ func (i *Instance) describeController(ctx context.Context) error {
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
-			return fmt.Errorf("describing the controller of subject %s to its API server: %w", i.Subject.Name, err)
+			return fmt.Errorf("create the objects of the controller of subject %s: %w", i.Subject.Name, err)
 		}
 	}
 	return nil
 }
 
-// streamPorts gives each service of Room.Streams its port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Room.Streams by port.
 func (i *Instance) streamPorts() map[string]string {
 	data := map[string]string{}
 	for n, at := range i.Streams() {
@@ -89,8 +88,8 @@ func (i *Instance) streamPorts() map[string]string {
 	return data
 }
 
-// Flags are the controller's flags as any driver gives them, but for
-// kubeconfig, which lies where the place has it.
+// Flags returns the flags that every driver passes to the controller. The place adds kubeconfig,
+// whose path depends on the place.
 func (i *Instance) Flags() map[string]string {
 	flags := map[string]string{
 		"configmap":                  namespace + "/" + configMap,
@@ -107,7 +106,7 @@ func (i *Instance) Flags() map[string]string {
 	return flags
 }
 
-// Environment are the variables by which ingress-nginx knows its own pod.
+// Environment returns the variables from which ingress-nginx learns its own pod.
 func Environment() map[string]string {
 	return map[string]string{"POD_NAME": podName, "POD_NAMESPACE": namespace}
 }

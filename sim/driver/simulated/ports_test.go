@@ -31,7 +31,7 @@ func TestAPortInUseIsNamed(t *testing.T) {
 	port := listener.Addr().(*net.TCPAddr).AddrPort().Port()
 	_, err = choosePorts(int(port))
 	if err == nil || !strings.Contains(err.Error(), "--http-port, is in use") || !strings.Contains(err.Error(), "--port-base") {
-		t.Errorf("error %v does not say what to mend", err)
+		t.Errorf("error %v does not name the flag and how to fix it", err)
 	}
 }
 
@@ -55,6 +55,6 @@ func TestBlocksAreNotSharedAndComeBack(t *testing.T) {
 	}
 	defer again.release()
 	if again.prefix.Overlaps(other.prefix) {
-		t.Errorf("%v is held by another", again.prefix)
+		t.Errorf("%v belongs to another", again.prefix)
 	}
 }

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// refusalPatience is how long a controller that is not healthy yet may continue after
-// nginx has refused its configuration: it may find the object at fault and leave it out.
+// refusalPatience is how long a controller that is not healthy yet may continue after nginx has
+// rejected its configuration. In that time it may find the invalid object and leave it out.
 const refusalPatience = 10 * time.Second
 
-// refusal remembers the first line of a controller's log in which nginx refuses a
-// configuration, and when it came. It is an io.Writer that takes whole lines.
+// refusal is an io.Writer for the lines of a controller's log. It remembers the first line in which
+// nginx rejects a configuration, and when it came. Each call of Write must have a whole line.
 type refusal struct {
-	mu    sync.Mutex
-	words string
-	at    time.Time
+	mu   sync.Mutex
+	text string
+	at   time.Time
 }
 
 // Write never fails.
 func (r *refusal) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.words == "" && bytes.Contains(line, []byte("[emerg]")) { // the log level of errors with which nginx cannot run
-		r.words, r.at = words(line), time.Now()
+	if r.text == "" && bytes.Contains(line, []byte("[emerg]")) { // the level of errors with which nginx cannot run
+		r.text, r.at = textOf(line), time.Now()
 	}
 	return len(line), nil
 }
 
-// words returns the text of a log line; of a record of the bundled controller, its error.
-func words(line []byte) string {
+// textOf returns the text of a log line. For a record of the bundled controller, that is its error.
+func textOf(line []byte) string {
 	var record struct{ Error string }
 	if json.Unmarshal(line, &record) == nil && record.Error != "" {
 		return record.Error
@@ -40,12 +40,12 @@ func words(line []byte) string {
 	return strings.TrimSpace(string(line))
 }
 
-// final returns the error if nginx has refused a configuration and the patience is over.
+// final returns an error if nginx has rejected a configuration and the patience is over.
 func (r *refusal) final() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.words == "" || time.Since(r.at) < refusalPatience {
+	if r.text == "" || time.Since(r.at) < refusalPatience {
 		return nil
 	}
-	return fmt.Errorf("nginx refuses its configuration: %s", r.words)
+	return fmt.Errorf("nginx rejects its configuration: %s", r.text)
 }

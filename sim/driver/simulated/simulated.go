@@ -1,9 +1,7 @@
-// Package simulated is what those drivers share whose cluster is simulated: the
-// Kubernetes API in our own process, pods as listeners on 127.0.0.0/8, the
-// objects that a controller looks for at its start, its health and its log. It
-// stands between the driver interface and the places where a controller can
-// run beside such a cluster. Its one rule: how a controller is started, found
-// and ended is the place's affair alone.
+// Package simulated is the common part of the drivers with a simulated cluster: the Kubernetes API
+// in our own process, pods as listeners on 127.0.0.0/8, the objects that a controller needs at its
+// start, its health and its log. Its one rule: only the Place of a driver knows how a controller is
+// started, found and ended.
 package simulated
 
 import (
@@ -24,37 +22,36 @@ import (
 
 // Place is where the controller of one subject runs.
 type Place interface {
-	// Start starts the controller, after the end of what an earlier life left
-	// behind. All that the controller writes goes to out.
+	// Start starts the controller. Before that it ends the processes that an earlier one left
+	// behind. All output of the controller goes to out.
 	Start(ctx context.Context, out io.Writer) (Controller, error)
-	// Master is the PID of the nginx master process.
+	// Master returns the PID of the nginx master process.
 	Master() (int, error)
-	// Read reads one of the files that are kept of a run, by its path as the
-	// controller has it from nginx's root: etc/nginx/nginx.conf.
+	// Read reads one of the files that are kept after a run. Its path is relative to nginx's root:
+	// etc/nginx/nginx.conf.
 	Read(ctx context.Context, name string) ([]byte, error)
-	// Close unmakes what the place has made. The controller has ended.
+	// Close removes everything the place created. The controller has ended before.
 	Close() error
 }
 
-// Controller is one that was started.
+// Controller is a started controller.
 type Controller interface {
-	// PID is its process, as this machine counts.
+	// PID returns its PID on this machine.
 	PID() int
-	// Terminate asks it to end (SIGTERM), Kill does not ask. Both are nil when
-	// it has ended already.
+	// Terminate sends SIGTERM, Kill SIGKILL. Both return nil if the controller has already ended.
 	Terminate() error
 	Kill() error
-	// Wait returns when it has ended and all that it wrote is written; the
-	// error says how it ended, nil for exit code 0.
+	// Wait returns when the controller has ended and all its output is written. The error describes
+	// how it ended; it is nil for exit code 0.
 	Wait() error
 }
 
 // podPort is the port that every simulated pod listens on.
 const podPort = 8080
 
-// Prepare makes the simulated cluster of a subject. Its ports are portBase and
-// those after it, ten a subject, or any free ones if it is 0. The place comes
-// later, by At, as it wants to know of the cluster.
+// Prepare creates the simulated cluster of a subject. Its ports start at portBase, with ten per
+// subject; if portBase is 0, any free ports are used. At sets the place later, because the place
+// needs the cluster.
 func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error) {
 	if portBase != 0 {
 		portBase += 10 * in.Index
@@ -102,14 +99,14 @@ func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error)
 	}, nil
 }
 
-// startAPI makes the root directory of a subject, with its guard, and starts its
-// API server, whose kubeconfig is in it.
+// startAPI creates the root directory of a subject, with its guard, and starts its API server. The
+// kubeconfig is in that directory.
 func startAPI(s subject.Subject) (keeper *guard.Guard, api *kubeapi.Server, err error) {
 	keeper, err = guard.New("run-" + s.Name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a root directory for nginx: %w", err)
+		return nil, nil, fmt.Errorf("create a root directory for nginx: %w", err)
 	}
-	// nginx's workers run as another user when the master is root.
+	// If the master is root, nginx's workers run as another user.
 	if err = os.Chmod(keeper.Dir, 0o755); err == nil {
 		api, err = kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0", Dir: filepath.Join(keeper.Dir, "kubeapi"), AllowLoopbackEndpoints: true})
 	}
