@@ -44,7 +44,7 @@ const StreamPort = 8081
 type Instance interface {
 	// Place is what faults can break. The harness's requests come through API.
 	fault.Place
-	// API reaches its API server.
+	// API returns the configuration of clients of its API server.
 	API() *rest.Config
 	// Pods returns its simulated pods.
 	Pods() backend.Fleet
@@ -58,13 +58,14 @@ type Instance interface {
 	// Streams returns the addresses of nginx for Room.Streams, in their order. Each is the same for
 	// TCP and UDP.
 	Streams() []netip.AddrPort
-	// Healthy is nil while the controller says that it is well, as a kubelet asks.
+	// Healthy checks the controller's health endpoint once, as a kubelet does. It returns nil if
+	// the controller is healthy.
 	Healthy(ctx context.Context) error
 	// Revive starts the controller again after it has ended by itself or was killed, as a kubelet
 	// restarts a container: processes that it left behind end first. It returns like Launch. After
 	// it, Died returns another channel.
 	Revive(ctx context.Context) error
-	// Died is closed when the controller ended by itself; Err says how.
+	// Died returns a channel that is closed when the controller has ended. Then Err returns how.
 	Died() <-chan struct{}
 	Err() error
 	// Stop ends everything that the instance started: gracefully until ctx ends, then by force. It
