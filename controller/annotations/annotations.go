@@ -40,7 +40,7 @@ type Family struct {
 	parse func(*reader, *Set)
 }
 
-// Risk is how much harm the author of an ingress can do with an annotation. A controller accepts
+// Risk is how much power an annotation gives to the author of an ingress. A controller accepts
 // annotations up to its annotations-risk-level.
 type Risk int
 
