@@ -239,7 +239,7 @@ func (k Key) list(text string) (items []string, bad error) {
 	return items, bad
 }
 
-// mostItems bounds lists, because most are written into every server or location.
+// mostItems limits lists, because most are written into every server or location.
 const mostItems = 5000
 
 func (k Key) check(text string) error {

@@ -10,7 +10,8 @@ import (
 // parameters contain more than the value.
 const LongestText = 2000
 
-// longestFormat is the maximum length of a log format, which is a separate parameter without quotes.
+// longestFormat is the maximum length of a log format, which is a separate parameter without
+// quotes.
 const longestFormat = 4000
 
 // TooLong returns why a text does not fit into nginx.conf; empty if it fits.

@@ -27,7 +27,7 @@ type Figure struct {
 	Unit   string // unit in Go's benchmark format
 	Kind   Kind
 	Doc    string // one sentence
-	Budget Budget // how much it may rise, unless the user says otherwise
+	Budget Budget // default budget: how much it may rise
 	// Of returns the value, in seconds, bytes or a plain number; false if there is nothing
 	// to compare, for example because no change converged.
 	Of func(Subject) (float64, bool)

@@ -108,7 +108,7 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 
 func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
 
-// Untold is among the ways in which workers end where nothing tells how.
+// Untold replaces the exit status of a worker in History.Exits if the status is unknown.
 const Untold = "untold"
 
 func how(e *event.Exit) string {
