@@ -1,6 +1,5 @@
-// Package windtunnel_test guards the shape of the project: who may import
-// whom, and why. Its one rule: when a rule turns out wrong, change the rule and
-// its reason here, in the open.
+// Package windtunnel_test checks the architecture of the project: which packages may import which,
+// and why. Its one rule: if a rule turns out to be wrong, change the rule and its reason here.
 package windtunnel_test
 
 import (
@@ -19,11 +18,11 @@ import (
 
 const module = "windtunnel.dev"
 
-// rules says what a layer may not import. Layer and forbidden are patterns of
-// path.Match on a package's path below the module, where a pattern also covers
-// the packages below it; a forbidden path with a dot in its first part, or of
-// the standard library, is matched as it is. Packages of ours are forbidden
-// however many steps away, others only as direct imports.
+// rules defines what a layer may not import. The layer and the forbidden paths are patterns of
+// path.Match for package paths below the module. A pattern also covers the packages below a match.
+// Forbidden paths with a dot in the first element, and those of the standard library, are compared
+// literally. Our own packages are forbidden as direct and as indirect imports, others only as
+// direct imports.
 var rules = []struct {
 	layer     string
 	forbidden []string
@@ -84,8 +83,8 @@ var rules = []struct {
 	{"sim", []string{"cmd", "controller/watch", "controller/apply", "controller/model", "controller/plan"}, "the harness knows the controller only from outside"},
 }
 
-// noClock lists the packages in which time is an argument: they may not ask
-// for it, nor wait, nor start a goroutine.
+// noClock lists the packages that get the time as an argument. They must not read the clock, wait,
+// or start a goroutine.
 var noClock = []string{
 	"controller/annotations",
 	"controller/options",
@@ -148,10 +147,10 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// offence is the import of p that forbidden covers, empty if there is none.
+// offence returns the import of p that forbidden covers; empty if there is none.
 func offence(p goPackage, forbidden string) string {
 	for _, dep := range p.Deps {
-		// A trailing slash asks for direct imports of ours only.
+		// A trailing slash forbids only direct imports of our packages.
 		if direct := strings.TrimSuffix(forbidden, "/"); direct != forbidden {
 			if below(dep) == direct && slices.Contains(p.Imports, dep) {
 				return dep
@@ -204,15 +203,15 @@ func TestPurePackagesAskForNoTime(t *testing.T) {
 	}
 }
 
-// startsProcesses lists the files that may start programs by os/exec themselves: each
-// bounds what waiting for them can take. All others use internal/command.
+// startsProcesses lists the files that may start programs with os/exec themselves: each of them
+// limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
-	"sim/driver/local/place.go", // what it makes, the guard starts
+	"sim/driver/local/place.go", // the guard starts the commands that it creates
 }
 
-// A program that leaves behind what holds its output open keeps exec.Cmd's Wait from
-// returning for ever, unless that has a bound (WaitDelay).
+// If a program leaves behind a process that holds its output open, exec.Cmd's Wait never returns
+// unless WaitDelay limits it.
 func TestNoCommandCanKeepUsWaiting(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, name := range p.GoFiles {

@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// abOptions are the flags of ab.
+// abOptions contains the flags of ab.
 type abOptions struct {
 	base, head trial.Side
 	compare    compareOptions
@@ -91,7 +91,7 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 	return o.compareSides(ctx, pair, options, stdout, stderr)
 }
 
-// openSides gives each side its driver. The error names the side that cannot run.
+// openSides opens the driver of each side. The error names the side that cannot run.
 func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 	for _, side := range sides {
 		if err := side.Fits(s); err != nil {
@@ -111,7 +111,7 @@ func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 	return nil
 }
 
-// compareSides makes all runs and compares them.
+// compareSides makes all runs and compares the two sides.
 func (o abOptions) compareSides(ctx context.Context, pair trial.Pair, options compare.Options, stdout, stderr io.Writer) error {
 	switch outcome, err := pair.Do(ctx); outcome {
 	case judge.NotRun:

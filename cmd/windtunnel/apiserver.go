@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// apiserver are the flags of apiserver.
+// apiserver contains the flags of apiserver.
 type apiserver struct {
 	server      kubeapi.Options
 	pods        controllers.Options
@@ -94,7 +94,7 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	return err
 }
 
-// serve loads the manifests, and then serves clients until ctx is done.
+// serve loads the manifests and then serves clients until ctx is done.
 func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Server, manifests []manifest.Manifest, names []string) error {
 	switch err := preload(ctx, server.Config(), manifests); {
 	case ctx.Err() != nil:
@@ -102,7 +102,7 @@ func (a *apiserver) serve(ctx context.Context, out io.Writer, server *kubeapi.Se
 	case err != nil:
 		return err
 	}
-	// The controllers start after the manifests are there, and work on them.
+	// The controllers start after the manifests are loaded, and process them.
 	if len(names) > 0 {
 		running, err := controllers.Start(ctx, server.Config(), a.pods, names...)
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// backendOptions are the flags of backend.
+// backendOptions contains the flags of backend.
 type backendOptions struct {
 	name, namespace, service string
 	address                  string
@@ -51,7 +51,7 @@ requires a token: from --control-token-file, or from ` + pool.TokenVariable + `.
 			return o.serve(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
-	host, _ := os.Hostname() // a pod's name, in a pod
+	host, _ := os.Hostname() // inside a pod, the pod's name
 	flags := command.Flags()
 	flags.StringVar(&o.name, "name", cmp.Or(os.Getenv("POD_NAME"), host), "the pod's name (default: POD_NAME, or else the host's)")
 	flags.StringVar(&o.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the pod's namespace (default: POD_NAMESPACE)")
@@ -92,7 +92,7 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// obey serves the control API, and runs the pods that its clients ask for.
+// obey serves the control API and runs the pods that clients request.
 func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Server) error {
 	if o.service != "" {
 		return errors.New("--control and --service (or SERVICE) exclude each other: with --control, the harness says which pod to be")
@@ -136,7 +136,7 @@ func (o backendOptions) token() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// printEvents returns a function that prints a line for each state of a pod, and for each problem.
+// printEvents returns a function that prints a line for each pod state and each problem.
 func printEvents(out io.Writer) func(event.Event) {
 	var mu sync.Mutex
 	return func(e event.Event) {

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/backend/pool"
 )
 
-// inBackground runs a command until it is interrupted, and then for its exit code.
+// inBackground runs a command until interrupt is called. ended delivers the exit code.
 func inBackground(t *testing.T, args ...string) (interrupt func(), ended <-chan int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -28,7 +28,7 @@ func inBackground(t *testing.T, args ...string) (interrupt func(), ended <-chan 
 	return cancel, code
 }
 
-// until asks, over a connection of its own each time, until the answer is as wanted.
+// until sends requests, each over a new connection, until the response is as wanted.
 func until(t *testing.T, what, url string, ok func(*http.Response, error) bool) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -47,7 +47,7 @@ func until(t *testing.T, what, url string, ok func(*http.Response, error) bool) 
 	}
 }
 
-// A pod says who it is, goes on serving when it is asked to end, and ends well.
+// A pod reports its name, keeps serving after it is asked to end, and exits with success.
 func TestBackend(t *testing.T) {
 	free, err := port.Free(2)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestBackend(t *testing.T) {
 	}
 }
 
-// With a control API it is healthy before it is any pod, and ends when asked to.
+// With a control API, the backend is healthy before it runs any pod, and ends when asked to.
 func TestBackendControlled(t *testing.T) {
 	free, err := port.Free(1)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// churnOptions are the flags of churn.
+// churnOptions contains the flags of churn.
 type churnOptions struct {
 	kubeconfig, context string
 	shape               live.Shape
@@ -130,7 +130,7 @@ func (o churnOptions) printWrites(ctx context.Context, stdout io.Writer, options
 	return err
 }
 
-// showProgress makes a run print how far it is.
+// showProgress makes a run print its progress.
 func (o churnOptions) showProgress(options *live.Options, stderr io.Writer) {
 	p, host := options.Plan.Population, options.Config.Host
 	options.Began = func(run string) {

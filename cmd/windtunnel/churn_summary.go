@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/live"
 )
 
-// churnSummary is the summary of a run of churn. Times are nanoseconds, from the intent of a
-// change until the API accepted it.
+// churnSummary is the summary of a churn run. Times are in nanoseconds, from the intent of a change
+// until the API accepted it.
 type churnSummary struct {
 	Run       string        `json:"run"`
 	Changes   int           `json:"changes"`
@@ -27,7 +27,7 @@ type churnSummary struct {
 	Recording *kept         `json:"recording,omitempty"`
 }
 
-// printSummary prints the summary. recorded says that the recording was written.
+// printSummary prints the summary. recorded reports whether the recording was written.
 func (o churnOptions) printSummary(out io.Writer, r live.Result, recorded bool) error {
 	c := churnSummary{
 		Run: r.Run, Changes: r.Writes, Refused: r.Errors, Length: r.Length,
@@ -68,7 +68,7 @@ func (c churnSummary) print(out io.Writer) {
 	}
 }
 
-// short rounds a time to the digits that matter.
+// short rounds a duration to its significant digits.
 func short(d time.Duration) time.Duration {
 	if d > 100*time.Millisecond {
 		return d.Round(time.Millisecond)

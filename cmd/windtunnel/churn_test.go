@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// churned runs churn on an API server, and says how it ended.
+// churned runs churn on an API server and returns its exit code and output.
 func churned(ctx context.Context, t *testing.T, api *kubeapi.Server, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
@@ -30,7 +30,7 @@ func churnServer(t *testing.T) *kubeapi.Server {
 	return api
 }
 
-// What happened is told also where something went wrong afterwards.
+// The summary is printed even if something fails afterwards.
 func TestChurnTellsBeforeItFails(t *testing.T) {
 	api := churnServer(t)
 	if _, err := api.Inject(fault.Forbidden(), fault.Scope{Resources: []string{"namespaces"}, Verbs: []string{"delete"}}); err != nil {
@@ -48,7 +48,7 @@ func TestChurnTellsBeforeItFails(t *testing.T) {
 	}
 }
 
-// Interrupted before it began, it ends as it does later.
+// A run that is interrupted before it begins ends like one that is interrupted later.
 func TestChurnInterruptedAtOnce(t *testing.T) {
 	api := churnServer(t)
 	ctx, interrupt := context.WithCancel(t.Context())

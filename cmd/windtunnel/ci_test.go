@@ -19,8 +19,8 @@ const (
 	script     = "examples/ci/churn-benchmark"
 )
 
-// A workflow that nobody runs here goes stale unseen: what it and its script
-// name must be there.
+// No job runs the example workflow, so it could become stale unnoticed. Everything that the
+// workflow and its script name must exist.
 func TestCIExampleNamesWhatThereIs(t *testing.T) {
 	var file struct {
 		Jobs map[string]struct {
@@ -46,7 +46,7 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 		} else if s.Tier != "pr" {
 			t.Errorf("%s is of tier %q: a pull request waits for those of pr only", one.Scenario, s.Tier)
 		}
-		// No run is asked for: only the flags are looked at, before that is found.
+		// --runs=0 stops the command after it has parsed the flags.
 		var stderr strings.Builder
 		Main(t.Context(), append([]string{"ab", "--runs=0", filepath.Join(repository, one.Scenario)}, strings.Fields(one.Flags)...), io.Discard, &stderr)
 		if !strings.Contains(stderr.String(), "want at least one run") {
@@ -69,8 +69,8 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// calls are a command of windtunnel and its flags, as the script, the workflow
-// and their comments write them: windtunnel ab --budget, "$windtunnel" ab ….
+// calls matches a windtunnel command and its flags in the script, the workflow and their comments:
+// windtunnel ab --budget, "$windtunnel" ab ….
 var calls = regexp.MustCompile(`(?m)windtunnel"? ([a-z]+)((?:\\\n|[^\n])*)`)
 
 var longFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
@@ -99,7 +99,7 @@ func TestCIExampleNamesFlagsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestCIExample makes a few runs, which takes two minutes, and so only when asked:
+// TestCIExample makes a few runs, which takes two minutes, so it only runs with
 // WINDTUNNEL_CI_EXAMPLE=1.
 func TestCIExample(t *testing.T) {
 	if os.Getenv("WINDTUNNEL_CI_EXAMPLE") == "" {
@@ -118,7 +118,7 @@ func TestCIExample(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			out := t.TempDir()
 			for dir := out; dir != os.TempDir(); dir = filepath.Dir(dir) {
-				if err := os.Chmod(dir, 0o755); err != nil { // for nginx's workers, who are another user
+				if err := os.Chmod(dir, 0o755); err != nil { // nginx's workers run as another user
 					t.Fatal(err)
 				}
 			}

@@ -17,24 +17,23 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// compareOptions are the flags of compare: which figures are compared, when a difference
-// matters, and how it is shown.
+// compareOptions contains the flags of compare: which figures are compared, when a difference
+// matters, and the output format.
 type compareOptions struct {
 	format  format
 	figures []string
 	alpha   float64
-	floor   float64 // in per cent
+	floor   float64 // in percent
 	least   time.Duration
 	budgets map[string]string
 }
 
-// comparisonFormats write a comparison.
+// comparisonFormats contains a function per output format that writes a comparison.
 var comparisonFormats = map[string]func(io.Writer, compare.Comparison) error{
 	textFormat: compare.Table, markdownFormat: compare.Markdown, jsonFormat: compare.JSON,
 }
 
-// comparisonOutcomes are the outcomes of a comparison as those of a trial, which have exit
-// codes.
+// comparisonOutcomes maps the outcomes of a comparison to those of a trial, which have exit codes.
 var comparisonOutcomes = map[compare.Outcome]judge.Outcome{
 	compare.NoneWorse: judge.Passed,
 	compare.SomeWorse: judge.Failed,
@@ -54,7 +53,8 @@ func (o *compareOptions) add(command *cobra.Command) {
 	completesAs(command, "budget", cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, figureNames("=")...)
 }
 
-// options returns the options of the flags; those not given come from the scenario.
+// options returns the options from the flags. Flags that are not given default to the scenario's
+// values.
 func (o *compareOptions) options(s *scenario.Scenario) (compare.Options, error) {
 	if !(o.alpha > 0 && o.alpha < 1) {
 		return compare.Options{}, fmt.Errorf("--alpha=%v: want a number between 0 and 1", o.alpha)
@@ -142,8 +142,8 @@ func compareFolders(stdout, stderr io.Writer, base, head string, format format, 
 	return exitWith(comparisonOutcomes[c.Outcome])
 }
 
-// comparedScenario returns the scenario of the first run in a folder; an empty one if
-// the folder has only its result.
+// comparedScenario returns the scenario of the first run in a folder. It returns an empty scenario
+// if the folder contains only a result.
 func comparedScenario(path string) (*scenario.Scenario, error) {
 	dirs, err := rundir.Find(path)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// completes makes a shell complete the value of a flag from a set of words. In a list
-// it completes the last item.
+// completes makes the shell complete the value of a flag from a set of words. In a list, it
+// completes the last item.
 func completes(command *cobra.Command, flag string, words ...string) {
 	completesAs(command, flag, cobra.ShellCompDirectiveNoFileComp, words...)
 }
@@ -40,8 +40,8 @@ func startingWith(typed string, words []string) []string {
 	return all
 }
 
-// completeScenarios makes a shell complete arguments that are scenarios: those of the
-// folder scenarios, and any other file.
+// completeScenarios makes the shell complete scenario arguments: files in the folder scenarios, and
+// any other file.
 func completeScenarios(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	var files []string
 	_ = filepath.WalkDir(scenarioFolder, func(name string, entry fs.DirEntry, err error) error {
@@ -53,7 +53,7 @@ func completeScenarios(_ *cobra.Command, _ []string, typed string) ([]string, co
 	return startingWith(typed, files), cobra.ShellCompDirectiveDefault
 }
 
-// completeScenario is completeScenarios for a command with one argument.
+// completeScenario is completeScenarios for a command with a single argument.
 func completeScenario(command *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -61,7 +61,7 @@ func completeScenario(command *cobra.Command, args []string, typed string) ([]st
 	return completeScenarios(command, args, typed)
 }
 
-// figureNames are the names of the figures, each with an ending.
+// figureNames returns the names of all figures, each followed by ending.
 func figureNames(ending string) []string {
 	var names []string
 	for _, figure := range measure.Figures() {

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// TestChurnRoles runs the Job of deploy/churn against an API server that allows
-// what deploy/churn allows. All of it must be needed.
+// TestChurnRoles runs the Job of deploy/churn against an API server with the permissions of
+// deploy/churn. The Job must need each of them.
 func TestChurnRoles(t *testing.T) {
 	objects, err := deploy.Build("churn", nil)
 	if err != nil {

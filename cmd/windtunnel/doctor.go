@@ -60,11 +60,11 @@ func doctorCommand() *cobra.Command {
 
 // examined is the JSON output of doctor.
 type examined struct {
-	OK       bool             `json:"ok"` // a local run can start
+	OK       bool             `json:"ok"` // whether a local run can start
 	Findings []doctor.Finding `json:"findings"`
 }
 
-// failedUnless returns the error of a command that failed unless ok.
+// failedUnless returns the error of a failed command, or nil if ok.
 func failedUnless(ok bool) error {
 	if ok {
 		return nil

@@ -20,20 +20,20 @@ import (
 	"windtunnel.dev/sim/driver/local"
 )
 
-// driverFlags are the flags that choose a driver, and what it runs.
+// driverFlags contains the flags that select a driver, and what it runs.
 type driverFlags struct {
 	name       string // empty: local
-	controller string // a binary
+	controller string // path of a binary
 	image      string
 	portBase   int
-	nginx      string // a binary
-	hostPaths  bool   // controllers that are not ours may write to fixed paths of this machine
-	kubeadm    string // a file
+	nginx      string // path of a binary
+	hostPaths  bool   // controllers other than ours may write to fixed paths of this machine
+	kubeadm    string // path of a file
 	kind       kind.Driver
 }
 
-// drivers are all drivers, a line each. open returns the driver, or an error that says what
-// this machine lacks for it.
+// drivers lists all drivers, one per line. open returns the driver, or an error that says what this
+// machine lacks for it.
 var drivers = []struct {
 	name, where string
 	open        func(driverFlags) (driver.Driver, error)
@@ -43,7 +43,7 @@ var drivers = []struct {
 	{"kind", "a cluster each", openKind},
 }
 
-// add adds the flags that every command with a driver has.
+// add adds the flags that all commands with a driver share.
 func (f *driverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	var all, names []string
@@ -71,12 +71,12 @@ func (f *driverFlags) addPortBase(flags *pflag.FlagSet) {
 	flags.IntVar(&f.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
 }
 
-// foreign reports whether the bundled controller may be replaced by another one.
+// foreign reports whether another controller may replace the bundled one.
 func (f driverFlags) foreign() bool { return f.controller != "" || f.image != "" }
 
 func (f driverFlags) isLocal() bool { return f.name == "" || f.name == "local" }
 
-// open returns the driver that the flags choose.
+// open returns the driver that the flags select.
 func (f driverFlags) open() (driver.Driver, error) {
 	if !f.isLocal() && f.nginx != "" {
 		return nil, fmt.Errorf("--nginx-binary=%s: images have their own nginx; use --driver local", f.nginx)
@@ -102,7 +102,8 @@ func openLocal(f driverFlags) (driver.Driver, error) {
 	return local.Driver{Bundled: controller, PortBase: f.portBase, HostPaths: f.hostPaths}, doctor.Fit()
 }
 
-// bundledController finds the controller's binary: at path, or beside ours if that is empty.
+// bundledController finds the controller's binary: at path, or next to our own binary if path is
+// empty.
 func bundledController(path string) (string, error) {
 	if path == "" {
 		self, err := os.Executable()
@@ -138,8 +139,8 @@ func openKind(f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-// with returns the flags for another controller in place of the bundled one: a binary, or
-// with drivers that run images, an image.
+// with returns the flags with the bundled controller replaced by another one: a binary or, for
+// drivers that run images, an image.
 func (f driverFlags) with(controller string) driverFlags {
 	switch {
 	case controller == "":
@@ -155,7 +156,7 @@ func addNginx(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "nginx-binary", "", "with --driver local: the nginx binary to run (default: $NGINX_BINARY, or the first one found)")
 }
 
-// useNginx makes this process, and the controllers that it starts, run this nginx.
+// useNginx makes this process, and the controllers that it starts, run the given nginx.
 func useNginx(path string) error {
 	if path == "" {
 		return nil

@@ -9,14 +9,14 @@ import (
 // The exit codes, the same for every command.
 const (
 	exitOK          = 0
-	exitFailed      = 1   // the subject did not do what was expected
-	exitBadInput    = 2   // the command could not do its work with what it was given
-	exitVoid        = 3   // the run says nothing: the machine or the generator was too slow
-	exitSkipped     = 4   // the driver cannot do what the scenario asks for
-	exitInterrupted = 130 // as shells count it
+	exitFailed      = 1   // the subject did not meet the expectations
+	exitBadInput    = 2   // the command could not run with the given input
+	exitVoid        = 3   // the run is not conclusive: the machine or the generator was too slow
+	exitSkipped     = 4   // the driver does not support what the scenario needs
+	exitInterrupted = 130 // 128 + SIGINT, as in shells
 )
 
-// exitCodes are the exit codes of all outcomes. An error that has no outcome has the code of
+// exitCodes maps each outcome to its exit code. An error without an outcome gets the code of
 // judge.NotRun.
 var exitCodes = map[judge.Outcome]int{
 	judge.Passed:      exitOK,
@@ -27,14 +27,14 @@ var exitCodes = map[judge.Outcome]int{
 	judge.Interrupted: exitInterrupted,
 }
 
-// outcomeError is the error of a command that did its work, and already told the user the
-// outcome. Only the exit code is left.
+// outcomeError is the error of a command that has completed and has already printed its outcome. It
+// only determines the exit code.
 type outcomeError judge.Outcome
 
 func (e outcomeError) Error() string { return fmt.Sprint("outcome: ", string(e)) }
 
-// exitWith returns the error that makes a command exit with the code of an outcome; nil for
-// judge.Passed.
+// exitWith returns the error that makes a command exit with the code of an outcome. It returns nil
+// for judge.Passed.
 func exitWith(o judge.Outcome) error {
 	if o == judge.Passed {
 		return nil

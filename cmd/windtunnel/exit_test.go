@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/sim/judge"
 )
 
-// Every outcome has an exit code, and a word in the table of verify.
+// Every outcome has an exit code and a word in the table of verify.
 func TestEveryOutcomeHasAnExitCode(t *testing.T) {
 	codes := map[int]judge.Outcome{}
 	for _, o := range judge.Outcomes {

@@ -20,8 +20,7 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// explainOptions are the flags of explain: those of the controller, and how the explanation
-// is shown.
+// explainOptions contains the flags of explain: those of the controller, and the output format.
 type explainOptions struct {
 	explain.Options
 	template string
@@ -125,7 +124,7 @@ func (o *explainOptions) complete() (err error) {
 	return nil
 }
 
-// readCluster reads the manifests of a file, of a folder or, if the path is -, of stdin.
+// readCluster reads manifests from a file, from a folder or, if the path is -, from stdin.
 func readCluster(stdin io.Reader, path string) (snapshot.Source, error) {
 	if path == "-" {
 		text, err := readfile.All(stdin, manifest.Largest)

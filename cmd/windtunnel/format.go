@@ -11,21 +11,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The output formats of every command that prints something.
+// The output formats that every command with output supports.
 const (
 	textFormat     = "text"
 	jsonFormat     = "json"
-	markdownFormat = "markdown" // only some commands have it
+	markdownFormat = "markdown" // supported by some commands only
 )
 
-// format is the flag --format, the output format of a command.
+// format is the flag --format: the output format of a command.
 type format struct {
 	chosen string
 	all    []string
 }
 
-// add adds the flag to a command that has its other flags already. -o and --output mean it,
-// too, unless -o is the command's folder or file. more are formats beside text and JSON.
+// add adds the flag to a command that already has its other flags. -o and --output are aliases,
+// unless the command uses -o for its folder or file. more are formats in addition to text and JSON.
 func (f *format) add(command *cobra.Command, more ...string) {
 	f.chosen, f.all = textFormat, append([]string{textFormat, jsonFormat}, more...)
 	flags := command.Flags()
@@ -45,7 +45,7 @@ func (f *format) add(command *cobra.Command, more ...string) {
 	completes(command, "format", f.all...)
 }
 
-// Set accepts a format; table is the old name of text.
+// Set parses a format. table is the old name of text.
 func (f *format) Set(text string) error {
 	if text == "table" {
 		text = textFormat
@@ -59,7 +59,7 @@ func (f *format) Set(text string) error {
 
 func (f *format) String() string { return f.chosen }
 
-// Type returns what the help calls a value.
+// Type returns the name of the value type in the help text.
 func (f *format) Type() string { return "format" }
 
 func (f *format) json() bool { return f.chosen == jsonFormat }
@@ -72,7 +72,7 @@ func printJSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// oneOf formats a choice: a, b or c.
+// oneOf formats a choice, as in: a, b or c.
 func oneOf(all []string) string {
 	if len(all) < 2 {
 		return strings.Join(all, "")

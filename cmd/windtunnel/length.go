@@ -10,12 +10,12 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// addLength adds the flag that makes a scenario shorter or longer than its file says.
+// addLength adds the flag that overrides the length of a scenario.
 func addLength(flags *pflag.FlagSet, length *time.Duration) {
 	flags.DurationVar(length, "length", 0, "stretch the timeline to this length; rates do not change (default: the scenario's)")
 }
 
-// ofLength returns the scenario with the length of the flag.
+// ofLength returns the scenario with the length of the flag, if the flag is set.
 func ofLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, error) {
 	stretched, err := trial.OfLength(s, length)
 	if err != nil {

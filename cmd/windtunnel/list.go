@@ -75,14 +75,14 @@ func listCommand() *cobra.Command {
 	return command
 }
 
-// entryNames returns the names in one list; none if there is no such list.
+// entryNames returns the names in a list. It returns none if the list does not exist.
 func entryNames(list string) []string {
 	var names []string
 	for _, l := range lists {
 		if l.name != list {
 			continue
 		}
-		all, _ := l.all() // what cannot be read is not completed
+		all, _ := l.all() // unreadable entries are not completed
 		for _, one := range all {
 			names = append(names, one.Name)
 		}
@@ -90,7 +90,7 @@ func entryNames(list string) []string {
 	return names
 }
 
-// chosen returns the entries with the names, or all.
+// chosen returns the entries with the given names, or all entries if there are no names.
 func chosen(list string, all []entry, names []string) ([]entry, error) {
 	if len(names) == 0 {
 		return all, nil

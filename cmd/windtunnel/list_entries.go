@@ -62,8 +62,8 @@ func listDrivers() ([]entry, error) {
 	return all, nil
 }
 
-// listAdapters lists the kinds of controllers; today all of them are compatible with
-// ingress-nginx. An adapter for another controller would be one more row.
+// listAdapters lists the kinds of controllers. Today all of them are compatible with ingress-nginx.
+// An adapter for another controller would be another row.
 func listAdapters() ([]entry, error) {
 	var all []entry
 	for _, k := range subject.Kinds() {

@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/docs"
 )
 
-// listMeasurements lists the fields of a subject, by the names that expectations
-// use, as the schema of result.json describes them.
+// listMeasurements lists the fields of a subject under the names that expectations use, as
+// described by the schema of result.json.
 func listMeasurements() ([]entry, error) {
 	var schema struct {
 		Defs map[string]*definition `json:"$defs"`
@@ -21,7 +21,7 @@ func listMeasurements() ([]entry, error) {
 	return fieldsOf(schema.Defs, "Subject", "", ""), nil
 }
 
-// definition is the part of a JSON Schema that says what a field is.
+// definition is the part of a JSON Schema that describes a field.
 type definition struct {
 	Ref         string      `json:"$ref"`
 	Type        string      `json:"type"`
@@ -31,8 +31,8 @@ type definition struct {
 	Properties  fields      `json:"properties"`
 }
 
-// fieldsOf returns the fields of a type, and those of the types within. about describes the
-// type, for fields without a description.
+// fieldsOf returns the fields of a type and of its nested types. about describes the type, for
+// fields without a description.
 func fieldsOf(types map[string]*definition, name, prefix, about string) []entry {
 	var all []entry
 	for _, field := range types[name].Properties {
@@ -64,7 +64,7 @@ func (d definition) kind() string {
 	return d.Type
 }
 
-// fields are the properties of an object, in the order of the file.
+// fields contains the properties of an object, in the order of the file.
 type fields []field
 
 type field struct {

@@ -21,23 +21,23 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// scenarioFolder is where scenarios are looked for if none is named.
+// scenarioFolder is the default folder for scenarios.
 const scenarioFolder = "scenarios"
 
-// loadScenario reads a scenario that is to be run with the bundled controller.
+// loadScenario reads a scenario for the bundled controller.
 func loadScenario(path string) (*scenario.Scenario, error) {
 	return scenario.Load(path, known())
 }
 
-// loadForeign reads a scenario whose bundled controller may be replaced by another
-// controller, or by another version of ours: which keys that one ignores is not known here.
+// loadForeign reads a scenario for a run in which another controller, or another version of ours,
+// may replace the bundled one. We do not know which keys such a controller ignores.
 func loadForeign(path string) (*scenario.Scenario, error) {
 	known := known()
 	known.Keys.Other = true
 	return scenario.Load(path, known)
 }
 
-// known is what scenarios are checked against.
+// known returns the names that scenarios are validated against.
 func known() scenario.Known {
 	return scenario.Known{
 		Lanes:       traffic.Lanes(),
@@ -63,7 +63,7 @@ func known() scenario.Known {
 	}
 }
 
-// knownAnnotations returns those of the bundled controller, with their prefix.
+// knownAnnotations returns the annotations of the bundled controller, with their prefix.
 func knownAnnotations() []string {
 	names := annotations.Names()
 	for i, name := range names {
@@ -72,7 +72,7 @@ func knownAnnotations() []string {
 	return names
 }
 
-// knownFaults returns for each fault whether it lasts.
+// knownFaults returns all faults by name, and whether each of them lasts.
 func knownFaults() map[string]bool {
 	lasts := map[string]bool{}
 	for _, f := range fault.All() {
@@ -81,15 +81,15 @@ func knownFaults() map[string]bool {
 	return lasts
 }
 
-// warn prints what may be wrong with a scenario, a line each.
+// warn prints possible problems of a scenario, one per line.
 func warn(stderr io.Writer, s *scenario.Scenario) {
 	for _, warning := range s.Warnings {
 		fmt.Fprintln(stderr, "warning:", warning)
 	}
 }
 
-// warnOfKeys prints which keys of a ConfigMap, given by a flag, the bundled controller does
-// not know. Another controller may know them.
+// warnOfKeys prints the ConfigMap keys of a flag that the bundled controller does not know. Another
+// controller may know them.
 func warnOfKeys(stderr io.Writer, flag string, keys map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(options.Names(), key) {
@@ -98,9 +98,8 @@ func warnOfKeys(stderr io.Writer, flag string, keys map[string]string) {
 	}
 }
 
-// scenarios reads the files that paths name, and those in the folders that they name, and
-// returns the scenarios of a tier; of all tiers if it is empty. The error joins the problems
-// of all files.
+// scenarios reads the scenarios at the given paths, which are files or folders, and returns those
+// of a tier. An empty tier selects all. The error joins the problems of all files.
 func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
 	files, err := scenarioFiles(paths)
 	if err != nil {
@@ -125,8 +124,7 @@ func scenarios(paths []string, tier string) ([]*scenario.Scenario, error) {
 	return all, nil
 }
 
-// scenarioFiles returns the files that paths name, and the YAML files in the folders that
-// they name.
+// scenarioFiles returns the files in paths, and the YAML files in the folders in paths.
 func scenarioFiles(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {

@@ -1,7 +1,7 @@
-// Command windtunnel measures what changes of a cluster cost the clients of an
-// ingress controller, on a real nginx. Its one rule: a command parses flags, calls a
-// package, prints, and maps the outcome to an exit code (exit.go). There is a file for each
-// command; the other files hold what several commands share.
+// Command windtunnel measures how changes of a cluster affect the clients of an ingress controller,
+// on a real nginx. Its one rule: a command parses flags, calls a package, prints, and maps the
+// outcome to an exit code (exit.go). Each command has its own file; the other files contain code
+// that several commands share.
 package main
 
 import (
@@ -25,9 +25,8 @@ func main() {
 	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// untilSignal returns a context that ends with a signal by which a terminal, a shell or a
-// CI system asks a process to end. A signal that was ignored at startup (nohup) stays
-// ignored.
+// untilSignal returns a context that ends when the process gets a signal with which a terminal, a
+// shell or a CI system stops a process. A signal that was ignored at startup (nohup) stays ignored.
 func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	var asked []os.Signal
 	for _, one := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -38,7 +37,7 @@ func untilSignal() (ctx context.Context, stop context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), asked...)
 }
 
-// Main is the command with its surroundings as arguments. It returns the exit code.
+// Main runs the command with the given arguments and streams. It returns the exit code.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)

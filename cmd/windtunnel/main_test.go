@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/*.txtar: what a user types, and what they get.
+// TestScripts runs testdata/*.txtar: user input and the expected output.
 func TestScripts(t *testing.T) {
 	controller := filepath.Join(t.TempDir(), "nginx-ingress-controller")
 	build := exec.Command("go", "build", "-o", controller, "windtunnel.dev/cmd/nginx-ingress-controller")
@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: golden.Update(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTROLLER", controller)
-			// As root, nginx's workers are another user, who must get in.
+			// If the test runs as root, nginx's workers run as another user, who needs access.
 			for _, dir := range []string{filepath.Dir(env.WorkDir), env.WorkDir, env.Getenv("TMPDIR")} {
 				if err := os.Chmod(dir, 0o755); err != nil {
 					return err
@@ -79,8 +79,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// measures runs a command that measures and checks that all is as expected. The
-// run may be void: that is the busy machine's fault, and no test's business.
+// measures runs a command that measures, and checks that all expectations are met. The run may be
+// void, because a busy machine must not fail a test.
 func measures(ts *testscript.TestScript, neg bool, args []string) {
 	if got := exitCode(ts, args); got != exitOK && got != exitVoid {
 		ts.Fatalf("exit code %d", got)
@@ -99,8 +99,8 @@ func exitCode(ts *testscript.TestScript, args []string) int {
 	return exitOK
 }
 
-// oneline checks that the last command wrote exactly one line to stderr, apart from
-// the progress that a slow start shows.
+// oneline checks that the last command wrote exactly one line to stderr, not counting the progress
+// output of a slow start.
 func oneline(ts *testscript.TestScript, neg bool, args []string) {
 	text := strings.TrimSpace(ts.ReadFile("stderr"))
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "starting ") })
@@ -109,8 +109,8 @@ func oneline(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// occupied listens on a free loopback port until the script ends and puts its
-// number into a variable: occupied NAME
+// occupied listens on a free loopback port until the script ends, and stores the port in a
+// variable: occupied NAME
 func occupied(ts *testscript.TestScript, neg bool, args []string) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	ts.Check(err)
@@ -118,8 +118,8 @@ func occupied(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
 }
 
-// nothingLeft checks that no process is left whose command line names the
-// script's own folder, in which every run of it has its temporary files.
+// nothingLeft checks that no process is left whose command line contains the script's own folder.
+// Every run of the script keeps its temporary files there.
 func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	work := ts.Getenv("WORK")
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -127,7 +127,7 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	for _, path := range lines {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it ended meanwhile
+			continue // it has ended in the meantime
 		}
 		if strings.Contains(string(text), work) {
 			ts.Fatalf("left running: %s", strings.ReplaceAll(string(text), "\x00", " "))

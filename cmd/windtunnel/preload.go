@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/manifest"
 )
 
-// preload writes manifests to a server: first namespaces and kinds, which other objects need,
-// then the rest, in the order of the files.
+// preload writes manifests to a server: first namespaces and custom kinds, which other objects
+// need, then the rest, in the order of the files.
 func preload(ctx context.Context, config *rest.Config, manifests []manifest.Manifest) error {
 	if len(manifests) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func preload(ctx context.Context, config *rest.Config, manifests []manifest.Mani
 	slices.SortStableFunc(manifests, func(a, b manifest.Manifest) int { return turn(a) - turn(b) })
 	for _, m := range manifests {
 		err := client.Load(ctx, m.Object)
-		if meta.IsNoMatchError(err) { // perhaps its kind was defined a moment ago
+		if meta.IsNoMatchError(err) { // the kind may have been defined a moment ago
 			if client, err = cluster.New(config); err == nil {
 				err = client.Load(ctx, m.Object)
 			}
@@ -36,7 +36,7 @@ func preload(ctx context.Context, config *rest.Config, manifests []manifest.Mani
 	return nil
 }
 
-// turn is 0 for manifests that come first.
+// turn returns 0 for manifests that must come first, and 1 for the rest.
 func turn(m manifest.Manifest) int {
 	switch m.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition":

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// progress shows how far a run is: on a terminal a line that is kept up to date, elsewhere a
-// line every few seconds. Everything that it shows comes from the event log.
+// progress shows the progress of a run. On a terminal it updates a single line; elsewhere it prints
+// a line every few seconds. All its data comes from the event log.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -41,7 +41,7 @@ type progress struct {
 	stopped chan struct{}
 }
 
-// showProgress shows how far each run is on out.
+// showProgress returns a watch that shows the progress of each run on out.
 func showProgress(out io.Writer) trial.Watch {
 	return func(s *scenario.Scenario) (see func(event.Event), end func()) {
 		p := newProgress(out, s)

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/record"
 )
 
-// recordOptions are the flags of record.
+// recordOptions contains the flags of record.
 type recordOptions struct {
 	kubeconfig string
 	context    string
@@ -72,8 +72,8 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	recording, err := record.Record(ctx, config, record.Options{
 		Namespaces: o.namespaces, Hash: o.hash,
 		Began: func(services, pods, hosts int) {
-			// The file is created as soon as there is something to write. If that fails, the
-			// recording ends at once, rather than when it can no longer be saved.
+			// Create the file as soon as there is something to write. If that fails, the recording
+			// ends at once, and not only when it can no longer be saved.
 			if file, failed = os.OpenFile(o.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); failed != nil {
 				stop()
 				return
@@ -100,11 +100,11 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	return nil
 }
 
-// kept counts what a recording holds, and what was left out, by what it is.
+// kept counts what a recording contains and what it omits, by kind.
 type kept struct {
 	File    string         `json:"file"`
 	Changes int            `json:"changes"`
-	Length  time.Duration  `json:"length"` // nanoseconds
+	Length  time.Duration  `json:"length"` // in nanoseconds
 	Left    map[string]int `json:"left"`
 }
 
@@ -118,7 +118,7 @@ func (k kept) printLeft(out io.Writer) {
 	}
 }
 
-// everySecond prints the number of changes, once a second at most.
+// everySecond returns a function that prints the number of changes, at most once per second.
 func everySecond(stderr io.Writer) func(int) {
 	var last time.Time
 	return func(changes int) {

@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// replayOptions are the flags of replay.
+// replayOptions contains the flags of replay.
 type replayOptions struct {
 	out    string
 	driver driverFlags
@@ -69,8 +69,7 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 	return o.replayRecording(ctx, of, stdout, stderr)
 }
 
-// replayRun runs the scenario of an earlier run again, and checks that the changes were the
-// same.
+// replayRun runs the scenario of an earlier run again, and checks that the changes are the same.
 func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, stderr io.Writer) error {
 	s, err := loadForeign(of.File(rundir.Scenario))
 	if err != nil {
@@ -92,13 +91,13 @@ func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, std
 		return fmt.Errorf("the replay is not of the same changes: %w", err)
 	}
 	if o.format.chosen != textFormat {
-		stdout = stderr // a program reads stdout
+		stdout = stderr // stdout is for programs to parse
 	}
 	fmt.Fprintf(stdout, "the same %s as in %s\n", plural.Of(len(now), "change"), of)
 	return ran
 }
 
-// replayRecording runs a scenario that is made of a recording.
+// replayRecording runs a scenario that is built from a recording.
 func (o replayOptions) replayRecording(ctx context.Context, path string, stdout, stderr io.Writer) error {
 	temporary, err := tempdir.Make("replay")
 	if err != nil {
@@ -117,8 +116,8 @@ func (o replayOptions) replayRecording(ctx context.Context, path string, stdout,
 	return err
 }
 
-// again runs a scenario with the flags and keys of the command line, and returns the folder
-// of its results; empty if there is none.
+// again runs a scenario with the flags and keys of the command line. It returns the folder of the
+// results; empty if there is none.
 func (o replayOptions) again(ctx context.Context, s *scenario.Scenario, seed uint64, stdout, stderr io.Writer) (rundir.Dir, error) {
 	trial.Override(s, o.flags, o.keys)
 	one := oneRun{scenario: s, rewritten: len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay"}

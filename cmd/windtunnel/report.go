@@ -42,7 +42,8 @@ Exit codes: those of windtunnel run.`,
 	return command
 }
 
-// printMeasured prints what a run measured; as text with the path of the page.
+// printMeasured prints the measurements of a run. The text format includes the path of the HTML
+// page.
 func printMeasured(out io.Writer, dir rundir.Dir, format format, m rundir.Measured) error {
 	switch format.chosen {
 	case jsonFormat:

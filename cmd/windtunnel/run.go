@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// runOptions are the flags of run.
+// runOptions contains the flags of run.
 type runOptions struct {
 	out     string
 	seed    uint64
@@ -77,17 +77,17 @@ func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writ
 	return err
 }
 
-// oneRun is what run and replay ask for.
+// oneRun describes a run that run or replay makes.
 type oneRun struct {
 	scenario  *scenario.Scenario
-	rewritten bool // the scenario is no longer what its file says
+	rewritten bool // the scenario differs from its file
 	seed      uint64
-	out       string // the folder; empty: one by the name
+	out       string // the folder; empty: one derived from name
 	name      string
 }
 
-// runOne makes a run, prints its report, and returns its folder; empty if there is none. The
-// error has the outcome.
+// runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
+// contains the outcome.
 func runOne(ctx context.Context, r oneRun, where driverFlags, format format, stdout, stderr io.Writer) (rundir.Dir, error) {
 	d, err := where.open()
 	if err != nil {
@@ -103,7 +103,7 @@ func runOne(ctx context.Context, r oneRun, where driverFlags, format format, std
 	return ended.Dir, printEnded(ended, format, stdout, stderr)
 }
 
-// printEnded prints the report of a trial, or why there is none. The error has the outcome.
+// printEnded prints the report of a trial, or why there is none. The error contains the outcome.
 func printEnded(ended trial.Ended, format format, stdout, stderr io.Writer) error {
 	if ended.Cut != nil && ended.Outcome != judge.Interrupted {
 		fmt.Fprintln(stderr, "windtunnel: the run was cut short:", ended.Cut)

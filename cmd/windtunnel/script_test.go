@@ -18,11 +18,11 @@ import (
 	"windtunnel.dev/sim/rundir"
 )
 
-// interruptPatience bounds the wait for a run's first request.
+// interruptPatience limits the wait for a run's first request.
 const interruptPatience = time.Minute
 
-// interrupted starts a run with -o run, interrupts it as soon as its log shows
-// a request, and checks that it ends with the exit code of an interrupt.
+// interrupted starts a run with -o run, interrupts it as soon as its log contains a request, and
+// checks that it ends with the exit code of an interrupt.
 func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	path, err := exec.LookPath(filepath.Join(firstOf(ts.Getenv("PATH")), args[0]))
 	ts.Check(err)
@@ -34,7 +34,7 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 
-	// The log is written in blocks: what it holds has happened.
+	// The log is written in blocks, so every event in it has already happened.
 	log := filepath.Join(command.Dir, "run", rundir.Events)
 	patience := time.After(interruptPatience)
 	look := time.NewTicker(20 * time.Millisecond)
@@ -60,8 +60,8 @@ func interrupted(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// sameChanges checks that two runs made the same changes to the same
-// population: everything about them but the time is equal.
+// sameChanges checks that two runs made the same changes to the same population: all their fields
+// except the times are equal.
 func sameChanges(ts *testscript.TestScript, neg bool, args []string) {
 	if diff := cmp.Diff(changesOf(ts, args[0]), changesOf(ts, args[1])); diff != "" {
 		ts.Fatalf("the changes differ (-%s +%s):\n%s", args[0], args[1], diff)

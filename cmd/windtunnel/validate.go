@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// validators check files of a kind without running anything, a line each.
+// validators check files by kind without running anything, one per line.
 var validators = map[string]func(path string) (warnings []scenario.Problem, err error){
 	scenario.Kind: func(path string) ([]scenario.Problem, error) {
 		s, err := loadScenario(path)
@@ -29,14 +29,14 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 // validated is one file and its problems.
 type validated struct {
 	File     string    `json:"file"`
-	Kind     string    `json:"kind"` // of its first document; empty: it has none
+	Kind     string    `json:"kind"` // kind of the first document; empty if it has none
 	Problems []problem `json:"problems"`
-	Warnings []problem `json:"warnings,omitempty"` // what may be wrong
+	Warnings []problem `json:"warnings,omitempty"` // possible problems
 }
 
 // problem is one problem of a file.
 type problem struct {
-	Line int    `json:"line,omitempty"` // from 1; 0: of the file as a whole
+	Line int    `json:"line,omitempty"` // from 1; 0: the file as a whole
 	What string `json:"what"`
 	Mend string `json:"mend,omitempty"`
 }
@@ -88,7 +88,7 @@ func validate(out io.Writer, format format, paths []string) error {
 	return nil
 }
 
-// check validates a file by its kind.
+// check validates a file according to its kind.
 func check(path string) validated {
 	v := validated{File: path, Problems: []problem{}}
 	text, err := readfile.Read(path, scenario.Largest)
@@ -101,7 +101,7 @@ func check(path string) validated {
 	v.Kind = head.Kind
 	validator, known := validators[v.Kind]
 	if !known {
-		validator = validators[scenario.Kind] // it says how a file has to begin
+		validator = validators[scenario.Kind] // it reports how a file must begin
 	}
 	warnings, err := validator(path)
 	v.Problems = append(v.Problems, problemsOf(err)...)

@@ -17,7 +17,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// verifyOptions are the flags of verify.
+// verifyOptions contains the flags of verify.
 type verifyOptions struct {
 	tier         string
 	out          string
@@ -108,7 +108,7 @@ func trialName(t trial.Trial) string {
 	return t.Scenario.Name
 }
 
-// outcomeWords say what became of a trial.
+// outcomeWords maps the outcomes of trials to words for the table.
 var outcomeWords = map[judge.Outcome]string{
 	judge.Passed:      "pass",
 	judge.Failed:      "FAIL",
@@ -118,10 +118,10 @@ var outcomeWords = map[judge.Outcome]string{
 	judge.Interrupted: "interrupted",
 }
 
-// verified is a row of the table of verify.
+// verified is a row in the table of verify.
 type verified struct {
 	Scenario string `json:"scenario"`
-	Run      string `json:"run"`     // as it is, or control
+	Run      string `json:"run"`     // "as it is" or "control"
 	Outcome  string `json:"outcome"` // in lower case
 	Note     string `json:"note"`
 	Dir      string `json:"dir"`

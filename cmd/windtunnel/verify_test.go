@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// The table of verify, to be parsed.
+// verify can print its table as JSON.
 func TestVerifyPrintsJSON(t *testing.T) {
 	s := &scenario.Scenario{Name: "story"}
 	plain, control := trial.Trial{Scenario: s, Dir: "runs/story"}, trial.Trial{Scenario: s, Control: true}

@@ -2,23 +2,23 @@ package annotations
 
 import "strings"
 
-// Affinity is how a client is kept at one pod.
+// Affinity contains the session affinity options: whether and how a client stays at one pod.
 type Affinity struct {
 	Type           string // cookie, or empty for none
 	Mode           string // balanced or persistent
-	CanaryBehavior string // sticky, or legacy for none on canaries
+	CanaryBehavior string // sticky, or legacy: no affinity for canaries
 	Cookie         Cookie
 }
 
-// Cookie is the cookie that keeps a client at a pod.
+// Cookie contains the attributes of the affinity cookie.
 type Cookie struct {
 	Name                    string
 	Expires                 string // seconds
 	MaxAge                  string // seconds
-	Path                    string // empty is the location's
+	Path                    string // empty: the path of the location
 	Domain                  string
 	SameSite                string // None, Lax, Strict or empty
-	Secure                  *bool  // nil goes by the request
+	Secure                  *bool  // nil: depends on the request
 	ConditionalSameSiteNone bool
 	ChangeOnFailure         bool
 }
@@ -27,7 +27,7 @@ var seconds = Want{Text: "a number of seconds, of at most ten years", ok: func(s
 	return secondsChars.ok(s) && Between(-mostSeconds, mostSeconds).ok(s)
 }}
 
-// mostSeconds is ten years; browsers keep no cookie for longer than 400 days (RFC 6265bis).
+// mostSeconds is ten years. Browsers limit the lifetime of a cookie to 400 days (RFC 6265bis).
 const mostSeconds = 10 * 366 * 24 * 60 * 60
 
 var secondsChars = pattern(`0|[+\-]?[1-9]\d{0,9}`, "")
@@ -69,7 +69,7 @@ var affinity = Family{
 	},
 }
 
-// sameSite is the value as the cookie libraries of Lua want it.
+// sameSite returns the value as Lua's cookie library expects it.
 func sameSite(text string) string {
 	if text == "" {
 		return ""

@@ -7,7 +7,7 @@ var (
 	serverName = Want{Text: "a host, which may have * as its first or last label, or ~ and a regular expression", ok: isServerName}
 )
 
-// isServerName tells whether server_name takes it.
+// isServerName reports whether nginx's server_name accepts the name.
 func isServerName(s string) bool {
 	if expression, ok := strings.CutPrefix(s, "~"); ok {
 		return expression != "" && Regex.ok(expression)

@@ -1,10 +1,9 @@
-// Package annotations reads what the annotations of an ingress ask for. It
-// stands between those texts and the model, which sees typed values only. Its
-// one rule: a family of annotations is one file, with its table of keys, its
-// type and its parse function; nothing is looked up, so that what an annotation
-// names (a Secret, a ConfigMap, a Service) is a name in the result.
+// Package annotations parses the annotations of an ingress. It stands between their texts and the
+// model, which contains typed values only. Its one rule: a family of annotations is one file, with
+// its table of keys, its type and its parse function. Nothing is looked up: if an annotation names
+// an object (a Secret, a ConfigMap, a Service), the result contains only the name.
 //
-// Names, defaults, formats and risks are ingress-nginx's.
+// Names, defaults, formats and risks are those of ingress-nginx.
 package annotations
 
 import (
@@ -19,33 +18,33 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// DefaultPrefix is put before the names of all keys (--annotations-prefix).
+// DefaultPrefix precedes the names of all keys (--annotations-prefix).
 const DefaultPrefix = "nginx.ingress.kubernetes.io"
 
-// Key is one annotation: a row of its family's table.
+// Key is one annotation: a row in the table of its family.
 type Key struct {
 	Name    string // without the prefix
 	Aliases []string
 	Doc     string
 	Risk    Risk
 	Scope   Scope
-	Want    Want // what a value may look like
-	Bad     Bad  // what becomes of a value that does not
-	Secret  bool // the value names a Secret, changes of which need a sync
+	Want    Want // the format of valid values
+	Bad     Bad  // what happens if the value is invalid
+	Secret  bool // the value names a Secret, and changes of the Secret need a sync
 }
 
-// Family is a group of annotations that make one thing.
+// Family is a group of annotations that together set one option struct.
 type Family struct {
 	Name  string
 	Keys  []Key
 	parse func(*reader, *Set)
 }
 
-// Risk says how much an annotation lets the author of an ingress do. A
-// controller takes those up to its annotations-risk-level.
+// Risk is how much power an annotation gives to the author of an ingress. A controller accepts
+// annotations up to its annotations-risk-level.
 type Risk int
 
-// The risks, by how much they let do.
+// The risks, from low to high.
 const (
 	Low Risk = iota
 	Medium
@@ -55,8 +54,8 @@ const (
 
 func (r Risk) String() string { return [...]string{"Low", "Medium", "High", "Critical"}[r] }
 
-// RiskOf reads annotations-risk-level, in whatever letter case; an unknown text
-// is Low. Both as in ingress-nginx.
+// RiskOf parses annotations-risk-level in any letter case. An unknown text is Low. Both are as in
+// ingress-nginx.
 func RiskOf(text string) Risk {
 	for _, risk := range []Risk{Medium, High, Critical} {
 		if strings.EqualFold(risk.String(), text) {
@@ -66,43 +65,43 @@ func RiskOf(text string) Risk {
 	return Low
 }
 
-// Scope says what an annotation is about.
+// Scope is what an annotation applies to.
 type Scope string
 
 // The scopes.
 const (
 	OfLocation Scope = "location"
-	OfServer   Scope = "server"         // the oldest ingress of a host wins
-	OfBackend  Scope = "backend"        // the oldest ingress that names a port of a service wins
+	OfServer   Scope = "server"         // the oldest ingress of a host takes precedence
+	OfBackend  Scope = "backend"        // the oldest ingress that refers to a port of a service takes precedence
 	OfCanary   Scope = "canary backend" // of a canary ingress
 	OfBoth     Scope = "server and location"
 	OfAll      Scope = "configuration"
 )
 
-// Bad says what becomes of a bad value.
+// Bad is what happens to a bad value.
 type Bad int
 
-// What becomes of a bad value, from mild to severe.
+// What happens to a bad value, from mild to severe.
 const (
-	UsesDefault   Bad = iota // as if the annotation were not there
-	DropsItems               // bad items of the list are left out, even if none is left
-	AllowsNothing            // what the annotation would allow is not allowed
-	DeniesRequest            // the ingress's locations answer 503
-	RejectsAll               // the ingress is refused; its earlier version stays if it protects no less
+	UsesDefault   Bad = iota // as if the annotation were absent
+	DropsItems               // bad items are removed from the list, even if no item is left
+	AllowsNothing            // denies what the annotation would allow
+	DeniesRequest            // the locations of the ingress respond with 503
+	RejectsAll               // the ingress is rejected; its earlier version stays if it protects at least as much
 )
 
 func (b Bad) String() string {
 	return [...]string{"it is ignored", "invalid items are dropped", "it allows nothing", "requests get 503", "the ingress is rejected"}[b]
 }
 
-// Finding is an annotation that could not be followed to the letter.
+// Finding describes an annotation that has no effect, or not exactly the requested one.
 type Finding struct {
 	Key    string // with the prefix
-	Reason string // what is wrong and what was done instead
+	Reason string // what is wrong, and what the controller does instead
 }
 
-// Parse reads the annotations of an ingress, in the order of the families. An
-// error rejects the ingress as a whole: it names the annotation and says why.
+// Parse parses the annotations of an ingress, in the order of the families. An error rejects the
+// whole ingress: it names the annotation and gives the reason.
 func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding, error) {
 	opts.AnnotationsPrefix = cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
 	given := ours(ingress.Annotations, opts.AnnotationsPrefix+"/")
@@ -123,7 +122,7 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding,
 	return set, append(r.findings, unknown(given, opts.AnnotationsPrefix)...), nil
 }
 
-// ours are the annotations that begin with prefix, without it.
+// ours returns the annotations whose keys begin with prefix, with the prefix removed.
 func ours(all map[string]string, prefix string) map[string]string {
 	short := make(map[string]string)
 	for name, value := range all {
@@ -134,8 +133,8 @@ func ours(all map[string]string, prefix string) map[string]string {
 	return short
 }
 
-// acceptable says which annotation keeps an ingress from being taken at all:
-// one that is too risky, or that has a word which is not allowed.
+// acceptable returns an error if an annotation rejects the whole ingress: one that is too risky, or
+// that contains a blocklisted word. The error names the annotation.
 func acceptable(given map[string]string, opts options.Options) error {
 	level := RiskOf(opts.Config.AnnotationsRiskLevel)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -151,7 +150,7 @@ func acceptable(given map[string]string, opts options.Options) error {
 	return nil
 }
 
-// Families is the table of all, in the order in which they are parsed.
+// Families returns the table of all families, in parse order.
 func Families() []Family { return slices.Clone(families) }
 
 // NamesSecret reports whether the value of an annotation names a Secret, whatever its prefix.
@@ -160,14 +159,14 @@ func NamesSecret(annotation string) bool {
 	return byName[name].Secret
 }
 
-// byName has all keys, by name and alias.
+// byName contains all keys, by name and alias.
 var byName = func() map[string]Key {
 	named := make(map[string]Key)
 	for _, family := range families {
 		for _, key := range family.Keys {
 			for _, name := range append([]string{key.Name}, key.Aliases...) {
 				if _, twice := named[name]; twice {
-					panic("annotations: two keys are called " + name) // a defect of the table, met by any test
+					panic("annotations: two keys are called " + name) // a defect of the table; every test finds it
 				}
 				named[name] = key
 			}

@@ -2,14 +2,14 @@ package annotations
 
 import "strings"
 
-// BasicDigestAuth asks clients for a name and a password.
+// BasicDigestAuth contains the options of basic and digest authentication.
 type BasicDigestAuth struct {
-	Type       string // basic or digest; empty is off
+	Type       string // basic or digest; empty: off
 	Realm      string
 	Secret     string // namespace/name
-	SecretType string // auth-file: a file in the key auth; auth-map: a key a name
-	Secured    bool   // the file is there
-	File       string // of names and hashed passwords
+	SecretType string // auth-file: the key auth contains a file; auth-map: one key per user name
+	Secured    bool   // the file exists
+	File       string // user names and hashed passwords
 	FileSHA    string
 }
 

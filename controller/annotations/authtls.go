@@ -2,14 +2,14 @@ package annotations
 
 import "strings"
 
-// AuthTLS is how clients show certificates.
+// AuthTLS contains the options of TLS client authentication.
 type AuthTLS struct {
-	Secret             string // namespace/name of the CA's Secret; empty: no certificate is asked for
+	Secret             string // namespace/name of the CA's Secret; empty: clients need no certificate
 	VerifyClient       string // on, off, optional, optional_no_ca
 	ValidationDepth    int
 	ErrorPage          string
 	PassCertToUpstream bool
-	MatchCN            string // pattern of the subject's CN, with CN= in front
+	MatchCN            string // pattern of the subject's CN, with the prefix CN=
 }
 
 var matchCN = Want{Text: "CN= and a regular expression", ok: func(s string) bool {

@@ -1,24 +1,24 @@
 package annotations
 
-// Backend is how a pod is chosen.
+// Backend contains the load balancing options.
 type Backend struct {
-	LoadBalance     string // round_robin, ewma, …; empty is round_robin
+	LoadBalance     string // round_robin, ewma, …; empty: round_robin
 	UpstreamHashBy  UpstreamHashBy
-	ServiceUpstream bool   // the service's own address instead of its pods'
-	DefaultBackend  string // service that answers when there is no pod, and errors; empty is none
+	ServiceUpstream bool   // use the service's own address instead of those of its pods
+	DefaultBackend  string // service that responds if there are no pods, and to errors; empty: none
 	SSLPassthrough  bool
 }
 
-// UpstreamHashBy balances by a hash of what the request says.
+// UpstreamHashBy contains the options of load balancing by a hash of a request property.
 type UpstreamHashBy struct {
-	By         string // nginx variables and text
+	By         string // nginx variables and literal text
 	Subset     bool
 	SubsetSize int
 }
 
 const subsetSize = 3
 
-// mostInSubset bounds the size of a Lua table; a service seldom has more endpoints.
+// mostInSubset limits the size of a Lua table. Services rarely have more endpoints.
 const mostInSubset = 1000
 
 var backend = Family{
@@ -34,7 +34,7 @@ var backend = Family{
 	},
 	parse: func(r *reader, set *Set) {
 		size := r.atMost(mostInSubset, "upstream-hash-by-subset-size", subsetSize)
-		if size < 1 { // Lua would divide by it
+		if size < 1 { // Lua would divide by zero
 			r.ignore("upstream-hash-by-subset-size", "want at least 1")
 			size = subsetSize
 		}

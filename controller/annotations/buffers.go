@@ -2,8 +2,8 @@ package annotations
 
 import "windtunnel.dev/controller/options"
 
-// fitBuffers ignores sizes that do not go together, until the rest does:
-// nginx would refuse the whole configuration.
+// fitBuffers ignores buffer sizes that conflict with one another, until the rest is consistent.
+// nginx would reject the whole configuration otherwise.
 func (r *reader) fitBuffers(p *Proxy) {
 	c := r.options.Config
 	for _, given := range []struct {

@@ -1,6 +1,6 @@
 package annotations
 
-// Canary says which requests go to a canary's pods.
+// Canary contains the rules for which requests go to the pods of a canary.
 type Canary struct {
 	Enabled       bool
 	Weight        int
@@ -11,7 +11,7 @@ type Canary struct {
 	Cookie        string
 }
 
-// mostWeight bounds weights by the resolution of Lua's random numbers.
+// mostWeight limits weights to the resolution of Lua's random numbers.
 const mostWeight = 1000000
 
 var canary = Family{

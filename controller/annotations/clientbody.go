@@ -2,7 +2,7 @@ package annotations
 
 import "windtunnel.dev/controller/options"
 
-// buffered is a size of memory that one request may use.
+// buffered is a size of memory that a single request may use.
 var buffered = Want{Text: "a size such as 512, 8k, 1m, of at most 128m", ok: func(s string) bool { return Size.ok(s) && options.Bytes(s) <= options.MostBuffered }}
 
 var clientBody = Family{

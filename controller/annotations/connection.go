@@ -1,6 +1,6 @@
 package annotations
 
-// Connection is the header of that name, as pods get it.
+// Connection is the Connection header that pods receive.
 type Connection struct {
 	Enabled bool
 	Header  string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// CorsConfig is cross-origin resource sharing.
+// CorsConfig contains the options of cross-origin resource sharing (CORS).
 type CorsConfig struct {
 	CorsEnabled          bool
 	CorsAllowOrigin      []string
@@ -83,10 +83,10 @@ func (r *reader) origins(name string) []string {
 	return good
 }
 
-// mostNamed bounds how many items a finding names.
+// mostNamed limits how many items a finding names.
 const mostNamed = 10
 
-// some are the first items of a list, and how many more there are.
+// some formats the first items of a list, and the number of further items.
 func some(items []string) string {
 	if more := len(items) - mostNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(items[:mostNamed], ", "), more)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// answered are the statuses that error_page takes; 499 is nginx's own.
+// answered are the statuses that nginx's error_page accepts. 499 is internal to nginx.
 var answered = Want{Text: "statuses from 400 to 599 but 499", ok: func(s string) bool { return Between(400, 498).ok(s) || Between(500, 599).ok(s) }}
 
 var customErrors = Family{

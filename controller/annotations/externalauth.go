@@ -6,10 +6,10 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// ExternalAuth asks another service about each request.
+// ExternalAuth contains the options of authentication by an external service.
 type ExternalAuth struct {
-	URL                    string // empty: none is asked
-	Host                   string // of URL, without its port
+	URL                    string // empty: no external authentication
+	Host                   string // host of URL, without the port
 	SigninURL              string
 	SigninURLRedirectParam string
 	Method                 string
@@ -18,7 +18,7 @@ type ExternalAuth struct {
 	AuthSnippet            string
 	AuthCacheKey           string
 	AuthCacheDuration      []string
-	ProxySetHeaders        map[string]string // of the ConfigMap ProxySetHeadersMap
+	ProxySetHeaders        map[string]string // the contents of the ConfigMap ProxySetHeadersMap
 	ProxySetHeadersMap     string            // namespace/name
 	AlwaysSetCookie        bool
 	KeepaliveConnections   int
@@ -85,7 +85,7 @@ var externalAuth = Family{
 	},
 }
 
-// mostKeepalive bounds idle connections, because nginx allocates all of them at startup.
+// mostKeepalive limits idle connections, because nginx allocates all of them at startup.
 const mostKeepalive = 1000
 
 func (r *reader) cacheDurations(name string) []string {
@@ -96,8 +96,8 @@ func (r *reader) cacheDurations(name string) []string {
 	return durations
 }
 
-// keepalive is a number of connections. An upstream block cannot have a
-// variable as its server.
+// keepalive returns a number of connections. It returns 0 if the host contains a variable, because
+// the server of an upstream block cannot be a variable.
 func (r *reader) keepalive(name, host string) int {
 	number := r.atMost(mostKeepalive, name, 0)
 	switch {

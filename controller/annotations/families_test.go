@@ -17,10 +17,9 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// A file in testdata is a family. Each of its cases is what an ingress says
-// (CASE.yaml: annotations without their prefix), perhaps a ConfigMap
-// (CASE.config.yaml), and what that makes of the values that hold without any
-// annotation, with the findings (CASE).
+// Each file in testdata covers a family. A case consists of the annotations of an ingress without
+// their prefix (CASE.yaml), an optional ConfigMap (CASE.config.yaml), and the expected differences
+// from the values without annotations, with the findings (CASE).
 func TestFamilies(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -54,7 +53,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// outcome is what annotations make, for people to read.
+// outcome formats the result of parsing annotations.
 func outcome(t *testing.T, given, config string) string {
 	t.Helper()
 	set, findings, err := annotations.Parse(ingress(t, given), with(t, config))

@@ -1,10 +1,10 @@
 package annotations
 
-// FastCGI is how FastCGI pods are spoken to.
+// FastCGI contains the options of FastCGI backends.
 type FastCGI struct {
 	Index     string
 	ParamsMap string            // namespace/name of the ConfigMap
-	Params    map[string]string // of that
+	Params    map[string]string // the contents of ParamsMap
 }
 
 var fastCGI = Family{

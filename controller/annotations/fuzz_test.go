@@ -12,15 +12,15 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// enabling are annotations without which others are not looked at.
+// enabling are annotations without which others have no effect.
 var enabling = map[string]string{
 	"affinity": "cookie", "auth-tls-secret": "shop/ca", "auth-type": "basic", "auth-secret": "users", "auth-url": "http://auth.example",
 	"canary": "true", "enable-cors": "true", "mirror-target": "http://copy.example", "proxy-ssl-secret": "shop/client", "limit-rps": "1",
 }
 
-// Whatever two annotations say, parsing does not panic, and what it takes has
-// no line breaks, quotes, semicolons or comments: a value cannot leave its
-// directive. Snippets are meant to, and stay off here.
+// Parsing two arbitrary annotations does not panic, and accepted values contain no line breaks,
+// quotes, semicolons or comments: a value cannot leave its directive. Snippets can do so by design,
+// and are disabled here.
 func FuzzParse(f *testing.F) {
 	var names []string
 	for _, family := range annotations.Families() {
@@ -59,8 +59,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// unsafe looks for texts that could end a directive of nginx.conf, among those
-// that differ from what holds without annotations.
+// unsafe looks for texts that could end a directive of nginx.conf, among the values that differ
+// from those without annotations.
 func unsafe(t *testing.T, path string, was, is reflect.Value) {
 	switch is.Kind() {
 	case reflect.String:
@@ -78,7 +78,7 @@ func unsafe(t *testing.T, path string, was, is reflect.Value) {
 		for i := range is.NumField() {
 			unsafe(t, path+"."+is.Type().Field(i).Name, was.Field(i), is.Field(i))
 		}
-	case reflect.Pointer: // Denied is a comment: one line is enough
+	case reflect.Pointer: // Denied becomes a comment: it only needs to be one line
 		if text, ok := is.Interface().(*string); ok && text != nil && strings.ContainsAny(*text, "\r\n") {
 			t.Errorf("%s = %q", path, *text)
 		}

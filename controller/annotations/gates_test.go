@@ -12,9 +12,9 @@ func TestGates(t *testing.T) {
 	for name, test := range map[string]struct {
 		given, config string
 		options       func(*options.Options)
-		rejected      string // part of the error
-		denied        string // part of the reason
-		finding       string // part of one
+		rejected      string // substring of the error
+		denied        string // substring of the reason
+		finding       string // substring of a finding
 		holds         func(annotations.Set) bool
 	}{
 		"the level itself is taken": {
@@ -130,8 +130,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// Every key that does not name another ingress's business does what its row
-// says of a value that no format takes.
+// Given a value that no format accepts, each key does what its row defines. Keys that accept any
+// text are excluded.
 func TestABadValueDoesWhatItsRowSays(t *testing.T) {
 	const bad = "\x01;\n}"
 	for _, family := range annotations.Families() {

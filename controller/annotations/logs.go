@@ -1,6 +1,6 @@
 package annotations
 
-// Logs says what is logged.
+// Logs contains the logging options.
 type Logs struct {
 	Access  bool
 	Rewrite bool

@@ -7,9 +7,9 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Mirror sends a copy of each request elsewhere.
+// Mirror contains the options of request mirroring.
 type Mirror struct {
-	Source      string // name of the location that sends it; without leading slash, so no path can equal it; empty: nothing is mirrored
+	Source      string // name of the mirroring location; it has no leading slash, so it never equals a path; empty: no mirroring
 	RequestBody string // on or off
 	Target      string
 	Host        string
@@ -45,8 +45,8 @@ var mirror = Family{
 	},
 }
 
-// hostOf is the host of a URL, without its port and without variables right
-// behind, such as in https://a.example$request_uri.
+// hostOf returns the host of a URL, without its port and without variables that directly follow it,
+// as in https://a.example$request_uri.
 func hostOf(target string) string {
 	scheme, rest, ok := strings.Cut(target, "://")
 	if !ok || scheme != "http" && scheme != "https" {

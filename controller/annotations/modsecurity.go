@@ -1,9 +1,9 @@
 package annotations
 
-// ModSecurity is a web application firewall in nginx.
+// ModSecurity contains the options of the web application firewall ModSecurity.
 type ModSecurity struct {
 	Enable        bool
-	EnableSet     bool // else the ConfigMap says
+	EnableSet     bool // otherwise the ConfigMap decides
 	OWASPRules    bool
 	TransactionID string
 	Snippet       string

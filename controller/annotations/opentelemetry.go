@@ -1,11 +1,11 @@
 package annotations
 
-// Opentelemetry is tracing.
+// Opentelemetry contains the options of OpenTelemetry tracing.
 type Opentelemetry struct {
 	Enabled       bool
-	Set           bool // else the ConfigMap says
+	Set           bool // otherwise the ConfigMap decides
 	TrustEnabled  bool
-	TrustSet      bool // else the ConfigMap says
+	TrustSet      bool // otherwise the ConfigMap decides
 	OperationName string
 }
 

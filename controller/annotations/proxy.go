@@ -2,8 +2,7 @@ package annotations
 
 import "strings"
 
-// Proxy is how requests are passed on. Times are in seconds, sizes as nginx
-// writes them.
+// Proxy contains the options of proxying. Times are in seconds, sizes in nginx's notation.
 type Proxy struct {
 	BodySize             string
 	BufferSize           string
@@ -79,5 +78,5 @@ var proxy = Family{
 	},
 }
 
-// words are a text's, with one space in between.
+// words returns the words of a text, separated by single spaces.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }

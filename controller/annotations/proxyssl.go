@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ProxySSL is how pods are spoken to over TLS.
+// ProxySSL contains the options of TLS connections to pods.
 type ProxySSL struct {
-	Secret             string // namespace/name; empty: none of the rest holds
+	Secret             string // namespace/name; empty: the other fields have no effect
 	Ciphers            string
 	Protocols          string
 	ProxySSLName       string
@@ -21,8 +21,8 @@ var (
 	ciphers     = Want{Text: "a list of ciphers as OpenSSL writes it", ok: areCiphers}
 )
 
-// areCiphers wants a list that has one at least: OpenSSL takes no empty one.
-// Which names there are, only OpenSSL knows.
+// areCiphers reports whether a text is a cipher list with at least one name. OpenSSL rejects an
+// empty list. Only OpenSSL knows which names exist.
 func areCiphers(s string) bool {
 	return cipherChars.ok(s) && slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return r == ':' || r == ',' }),
 		func(item string) bool { return !strings.ContainsAny(item[:1], "!-+@") })

@@ -5,29 +5,29 @@ import (
 	"math"
 )
 
-// RateLimit bounds what a client may ask for.
+// RateLimit contains the rate and connection limits of a client.
 type RateLimit struct {
-	ID             string // of the zones' variables; empty: no zones
+	ID             string // used in the names of the zones' variables; empty: no zones
 	Name           string
 	Connections    Zone
-	RPS            Zone // requests a second
-	RPM            Zone // requests a minute
-	LimitRate      int  // KB a second
+	RPS            Zone // requests per second
+	RPM            Zone // requests per minute
+	LimitRate      int  // KB per second
 	LimitRateAfter int  // KB
 	Allowlist      []string
 }
 
-// Zone is a limit and the shared memory that counts.
+// Zone is a limit and the shared memory zone with its counters.
 type Zone struct {
 	Name       string
-	Limit      int // 0 is none
+	Limit      int // 0: no limit
 	Burst      int
 	SharedSize int // MB
 }
 
 const zoneSize = 5
 
-// mostConnections is nginx's bound on limit_conn.
+// mostConnections is the maximum that nginx's limit_conn accepts.
 const mostConnections = 65535
 
 var rateLimit = Family{

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// reader gives a family's parse function the values of its keys, checked. What
-// a bad value does is the key's to say; parse functions see the default.
+// reader returns the validated values of a family's keys to its parse function. The key defines
+// what happens to a bad value; the parse function gets the default.
 type reader struct {
 	given   map[string]string // without the prefix
 	ingress *networkingv1.Ingress
@@ -24,7 +24,7 @@ type reader struct {
 	findings []Finding
 }
 
-// text is the value of a key, or otherwise.
+// text returns the value of a key, or otherwise.
 func (r *reader) text(name, otherwise string) string {
 	value, ok := r.value(name)
 	if !ok {
@@ -33,7 +33,7 @@ func (r *reader) text(name, otherwise string) string {
 	return value
 }
 
-// allowed is the value of a key whose Bad is AllowsNothing: empty if it is bad.
+// allowed returns the value of a key whose Bad is AllowsNothing: empty if the value is bad.
 func (r *reader) allowed(name, otherwise string) string {
 	if r.isBad(name) {
 		return ""
@@ -41,13 +41,13 @@ func (r *reader) allowed(name, otherwise string) string {
 	return r.text(name, otherwise)
 }
 
-// isBad reports whether a key has a value, but not a good one.
+// isBad reports whether a key has a value that is bad.
 func (r *reader) isBad(name string) bool {
 	text, _ := r.raw(r.key(name))
 	return text != "" && !r.has(name)
 }
 
-// flag is the value of a key whose Want is Boolean.
+// flag returns the value of a key whose Want is Boolean.
 func (r *reader) flag(name string, otherwise bool) bool {
 	if on := r.choice(name); on != nil {
 		return *on
@@ -55,7 +55,7 @@ func (r *reader) flag(name string, otherwise bool) bool {
 	return otherwise
 }
 
-// choice is the value of a key whose Want is Boolean; nil if there is none.
+// choice returns the value of a key whose Want is Boolean; nil if there is none.
 func (r *reader) choice(name string) *bool {
 	value, ok := r.value(name)
 	if !ok {
@@ -69,14 +69,14 @@ func (r *reader) choice(name string) *bool {
 	return &on
 }
 
-// Says tells whether a Boolean was meant to be true, of an ingress that may be
-// refused for it: a bad value says so.
+// Says reports whether a Boolean annotation was probably meant to be true. A bad value counts as
+// true. It is for an ingress that may be rejected because of that value.
 func Says(value string) bool {
 	on, err := strconv.ParseBool(strings.TrimSpace(value))
 	return on || err != nil && strings.TrimSpace(value) != ""
 }
 
-// number is the value of a key whose Want is a number.
+// number returns the value of a key whose Want is a number.
 func (r *reader) number(name string, otherwise int) int {
 	value, ok := r.value(name)
 	if !ok {
@@ -90,8 +90,8 @@ func (r *reader) number(name string, otherwise int) int {
 	return number
 }
 
-// atMost returns the value of a key whose Want is a number, but at most most, because
-// larger values only cost memory or time.
+// atMost returns the value of a key whose Want is a number, limited to most: larger values only
+// cost memory or time.
 func (r *reader) atMost(most int, name string, otherwise int) int {
 	number := r.number(name, otherwise)
 	if number > most {
@@ -101,7 +101,7 @@ func (r *reader) atMost(most int, name string, otherwise int) int {
 	return number
 }
 
-// list is the items of a key, split at commas; empty ones vanish.
+// list returns the items of a key, split at commas, without empty items.
 func (r *reader) list(name string) []string {
 	var items []string
 	text, _ := r.value(name)
@@ -113,9 +113,9 @@ func (r *reader) list(name string) []string {
 	return items
 }
 
-// reference is the object that a key names, as namespace/name; empty if there
-// is none, or none that may be named. A name alone is one of the ingress's
-// namespace, unless the key wants both.
+// reference returns the object that a key names, as namespace/name. It returns an empty text if
+// there is none, or if the ingress may not refer to it. A name alone is in the ingress's namespace,
+// unless wantsBoth requires namespace and name.
 func (r *reader) reference(name string, wantsBoth bool) string {
 	value, ok := r.value(name)
 	if !ok {
@@ -136,7 +136,7 @@ func (r *reader) reference(name string, wantsBoth bool) string {
 	return namespace + "/" + object
 }
 
-// snippet is a text for nginx.conf, empty unless the ConfigMap allows such.
+// snippet returns a text for nginx.conf; empty unless the ConfigMap allows snippets.
 func (r *reader) snippet(name string) string {
 	value, ok := r.value(name)
 	if ok && !r.options.Config.AllowSnippetAnnotations {
@@ -146,14 +146,14 @@ func (r *reader) snippet(name string) string {
 	return value
 }
 
-// has tells whether a key has a good value.
+// has reports whether a key has a good value.
 func (r *reader) has(name string) bool {
 	_, ok := r.value(name)
 	return ok
 }
 
-// value is the good value of a key: each line of it trimmed, as ingress-nginx
-// has it. An empty one is none.
+// value returns the good value of a key. It trims each line, as ingress-nginx does. An empty value
+// counts as absent.
 func (r *reader) value(name string) (string, bool) {
 	key := r.key(name)
 	text, ok := r.raw(key)
@@ -163,25 +163,25 @@ func (r *reader) value(name string) (string, bool) {
 	case text == "":
 		r.ignore(name, "it is empty")
 		return "", false
-	case key.Want.ok != nil && key.Want.tooLong(text) != "": // also without validation, because nginx could not read it
+	case key.Want.ok != nil && key.Want.tooLong(text) != "": // applies without validation, too, because nginx could not read the text
 		r.bad(name, key.Want.tooLong(text))
 		return "", false
 	case key.Want.ok == nil || key.Want.ok(text):
 		return text, true
-	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest && staysInDirective(text): // parsing denies requests, so it cannot be skipped
+	case r.options.SkipAnnotationValidation && key.Bad != DeniesRequest && staysInDirective(text): // validation that denies requests cannot be skipped
 		return text, true
 	}
 	r.bad(name, "want "+key.Want.Text)
 	return "", false
 }
 
-// staysInDirective reports whether a text can neither end a parameter of nginx.conf
-// nor start a block or a comment.
+// staysInDirective reports whether a text can neither end a parameter of nginx.conf nor start a
+// block or a comment.
 func staysInDirective(text string) bool {
 	return !strings.ContainsFunc(text, func(char rune) bool { return char < ' ' || char == 0x7f || strings.ContainsRune("\"';{}#\\`", char) })
 }
 
-// raw is what is given for a key, or for its alias when that is nothing.
+// raw returns the given text of a key, or that of its alias if the key has none.
 func (r *reader) raw(key Key) (string, bool) {
 	text, ok := r.given[key.Name]
 	for i := 0; text == "" && i < len(key.Aliases); i++ {
@@ -195,16 +195,16 @@ func (r *reader) raw(key Key) (string, bool) {
 	return trimLines(text), true
 }
 
-// key is a row of the family's own table: a family reads no other's keys.
+// key returns a row of the family's own table. A family does not read the keys of other families.
 func (r *reader) key(name string) Key {
 	i := slices.IndexFunc(r.family.Keys, func(k Key) bool { return k.Name == name })
 	if i < 0 {
-		panic(fmt.Sprintf("annotations: family %s has no key %s", r.family.Name, name)) // a defect of the family, met by its golden
+		panic(fmt.Sprintf("annotations: family %s has no key %s", r.family.Name, name)) // a defect of the family; its golden file test finds it
 	}
 	return r.family.Keys[i]
 }
 
-// bad does what the key says of a bad value, and notes it.
+// bad handles a bad value as the key defines, and records a finding.
 func (r *reader) bad(name, reason string) {
 	switch r.key(name).Bad {
 	case UsesDefault:
@@ -221,11 +221,11 @@ func (r *reader) bad(name, reason string) {
 	}
 }
 
-// ignore notes that a value has no effect.
+// ignore records that a value has no effect.
 func (r *reader) ignore(name, reason string) { r.note(name, reason+"; it is ignored") }
 
-// refuse has the ingress's locations answer 503, and notes it. The first
-// reason stands.
+// refuse makes the locations of the ingress respond with 503, and records a finding. Only the first
+// reason is kept.
 func (r *reader) refuse(name, reason string) {
 	r.note(name, reason+"; its requests get 503")
 	if r.denied == nil {
@@ -233,7 +233,7 @@ func (r *reader) refuse(name, reason string) {
 	}
 }
 
-// note keeps the first finding about a key.
+// note records a finding about a key. Only the first one per key is kept.
 func (r *reader) note(name, reason string) {
 	key := r.full(name)
 	if slices.ContainsFunc(r.findings, func(f Finding) bool { return f.Key == key }) {
@@ -243,7 +243,7 @@ func (r *reader) note(name, reason string) {
 	r.findings = append(r.findings, Finding{Key: key, Reason: shown(value) + ": " + reason})
 }
 
-// full is a key as users write it.
+// full returns a key as users write it.
 func (r *reader) full(name string) string { return r.options.AnnotationsPrefix + "/" + name }
 
 func trimLines(text string) string {
@@ -254,7 +254,7 @@ func trimLines(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// shown is a value for people to read.
+// shown formats a value for users.
 func shown(value string) string {
 	if len(value) > 100 {
 		return strconv.Quote(value[:100]) + "…"

@@ -2,15 +2,15 @@ package annotations
 
 import "strings"
 
-// Redirect answers all requests of a location with another place.
+// Redirect contains the options of a location that redirects all requests.
 type Redirect struct {
-	URL       string // empty: it does not
+	URL       string // empty: no redirect
 	Code      int
-	Relative  bool // redirects have no host
-	FromToWWW bool // www.HOST is redirected to HOST, or the other way about
+	Relative  bool // redirects contain no host
+	FromToWWW bool // redirect www.HOST to HOST, or the reverse
 }
 
-// httpURL is a place on the web.
+// httpURL is an absolute HTTP or HTTPS URL.
 var httpURL = Want{Text: "a URL that begins with http:// or https://", ok: func(s string) bool {
 	_, rest, ok := strings.Cut(s, "://")
 	return ok && rest != "" && (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && URL.ok(s)
@@ -42,7 +42,7 @@ var redirect = Family{
 	},
 }
 
-// status is a status of a redirect, from 300 to most.
+// status returns the status code of a redirect, from 300 to most.
 func (r *reader) status(name string, otherwise, most int) int {
 	code := r.number(name, otherwise)
 	if code < 300 || code > most {

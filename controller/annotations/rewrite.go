@@ -1,11 +1,11 @@
 package annotations
 
-// Rewrite is how paths are changed, on the way to a pod and in redirects.
+// Rewrite contains the options of path rewriting and redirects.
 type Rewrite struct {
-	Target                string // what the path becomes; may have captures
-	AppRoot               string // where "/" is redirected to
-	SSLRedirect           bool   // to HTTPS, on hosts with a certificate
-	ForceSSLRedirect      bool   // to HTTPS, on all
+	Target                string // the new path; may contain captures
+	AppRoot               string // the target of redirects from "/"
+	SSLRedirect           bool   // redirect to HTTPS on hosts with a certificate
+	ForceSSLRedirect      bool   // redirect to HTTPS on all hosts
 	PreserveTrailingSlash bool
 	UseRegex              bool // paths are regular expressions
 }

@@ -1,37 +1,37 @@
 package annotations
 
-// Set is what the annotations of one ingress ask for.
+// Set contains the parsed annotations of one ingress.
 type Set struct {
 	Location
 
 	Affinity      Affinity
-	Aliases       []string // further names of the servers
+	Aliases       []string // additional names of the servers
 	AuthTLS       AuthTLS
 	Backend       Backend
 	Canary        Canary
-	CustomHeaders string // namespace/name of the ConfigMap; empty is none
+	CustomHeaders string // namespace/name of the ConfigMap; empty: none
 	ProxySSL      ProxySSL
 	Snippets      Snippets
 	SSL           SSL
 }
 
-// Location is what annotations ask for each location of the ingress. The model's locations embed it,
-// so templates read these fields: their names are ingress-nginx's.
+// Location contains the options for each location of the ingress. The model's locations embed it,
+// so templates read these fields: their names are those of ingress-nginx.
 type Location struct {
-	// Denied says why requests get 503; nil if they do not.
+	// Denied is the reason for which requests get 503; nil if they are not denied.
 	Denied *string
 
 	Allowlist                   SourceRange
 	BackendProtocol             string // HTTP, HTTPS, AUTO_HTTP, GRPC, GRPCS, FCGI
 	BasicDigestAuth             BasicDigestAuth
-	ClientBodyBufferSize        string // annotation or ConfigMap; empty is nginx's default
+	ClientBodyBufferSize        string // from the annotation or the ConfigMap; empty: nginx's default
 	ConfigurationSnippet        string
 	Connection                  Connection
 	CorsConfig                  CorsConfig
-	CustomHTTPErrors            []int // statuses of pods that are intercepted
+	CustomHTTPErrors            []int // status codes of pods to intercept
 	Denylist                    SourceRange
 	DisableProxyInterceptErrors bool
-	EnableGlobalAuth            bool // ask the service of the ConfigMap's global-auth-url
+	EnableGlobalAuth            bool // use the ConfigMap's global-auth-url
 	ExternalAuth                ExternalAuth
 	FastCGI                     FastCGI
 	HTTP2PushPreload            bool // obsolete in nginx since 1.25.1
@@ -45,11 +45,11 @@ type Location struct {
 	Rewrite                     Rewrite
 	Satisfy                     string
 	UpstreamVhost               string
-	UsePortInRedirects          bool // name the port in redirects to HTTPS
+	UsePortInRedirects          bool // include the port in redirects to HTTPS
 	XForwardedPrefix            string
 }
 
-// families is the table: a line a file.
+// families is the table of families, one line per file.
 var families = []Family{
 	affinity,
 	aliases,

@@ -1,6 +1,6 @@
 package annotations
 
-// Snippets are texts put into nginx.conf as they are.
+// Snippets contains texts that are put into nginx.conf unchanged.
 type Snippets struct {
 	Server string
 	Stream string

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// SourceRange is networks of clients, sorted.
+// SourceRange contains sorted networks of clients.
 type SourceRange struct {
 	CIDR []string
 }
@@ -29,8 +29,8 @@ func (r *reader) networks(name string, otherwise []string) []string {
 	return networks(r.list(name))
 }
 
-// networks are addresses and networks as nginx wants them: without bits
-// beyond the mask, each once.
+// networks returns addresses and networks in nginx's format: without bits beyond the mask, and
+// without duplicates.
 func networks(listed []string) []string {
 	var found []string
 	for _, item := range listed {

@@ -1,9 +1,9 @@
 package annotations
 
-// SSL is TLS towards clients.
+// SSL contains the TLS options for client connections.
 type SSL struct {
-	Ciphers             string // empty leaves the ConfigMap's
-	PreferServerCiphers string // on, off, or empty for nginx's own
+	Ciphers             string // empty: those of the ConfigMap
+	PreferServerCiphers string // on, off; empty: nginx's default
 }
 
 var ssl = Family{
@@ -20,7 +20,7 @@ var ssl = Family{
 	},
 }
 
-// onOff is a flag as nginx writes it.
+// onOff returns a flag in nginx's notation.
 func onOff(on bool) string {
 	if on {
 		return "on"

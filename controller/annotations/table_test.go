@@ -14,9 +14,9 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-// testdata/table.txt has ingress-nginx's annotations, each with its risk, its
-// scope and what becomes of a bad value: but for those that leave the location
-// open there, or more open than is asked for (docs/compat.md).
+// testdata/table.txt contains ingress-nginx's annotations, each with its risk, its scope and what
+// happens to a bad value. It differs from ingress-nginx where a bad value would leave the location
+// open there, or more open than requested (docs/compat.md).
 func TestEveryAnnotationOfIngressNginxIsThere(t *testing.T) {
 	text, err := os.ReadFile("testdata/table.txt")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestEveryRowIsWhole(t *testing.T) {
 	}
 }
 
-// docs/annotations.md is written from the table.
+// docs/annotations.md is generated from the table.
 func TestDocs(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Annotations

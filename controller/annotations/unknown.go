@@ -8,18 +8,18 @@ import (
 	"windtunnel.dev/internal/suggest"
 )
 
-// mostUnknown bounds the findings about unknown annotations of one ingress: each
-// is an Event.
+// mostUnknown limits the findings about unknown annotations of one ingress, because each one
+// becomes an Event.
 const mostUnknown = 10
 
-// Names are the names of all annotations and their aliases, sorted, without the prefix.
+// Names returns the names of all annotations and their aliases, sorted, without the prefix.
 func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(byName))
 
-// unknown has a finding for each annotation with our prefix that is not in the
-// table, with the one that was probably meant. ingress-nginx ignores these in
-// silence; so a misspelt annotation goes unnoticed there.
+// unknown returns a finding for each annotation with our prefix that is not in the table. The
+// finding suggests a similar name. ingress-nginx ignores unknown annotations silently, so nobody
+// notices a typo there.
 func unknown(given map[string]string, prefix string) []Finding {
 	var found []Finding
 	more := 0

@@ -24,8 +24,8 @@ func findingsOf(t *testing.T, annotations map[string]string, opts options.Option
 	return all
 }
 
-// TestUnknownAnnotationsAreFindings holds misspelt annotations against the
-// suggestions that their writer reads. Those of other prefixes are not ours.
+// TestUnknownAnnotationsAreFindings checks the suggestions for misspelt annotations. Annotations
+// with other prefixes are ignored.
 func TestUnknownAnnotationsAreFindings(t *testing.T) {
 	opts := options.Options{Config: options.Defaults(1, false)}
 	got := findingsOf(t, map[string]string{

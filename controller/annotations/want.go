@@ -14,18 +14,18 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// Want says what a value may look like. The classes of characters are those of
-// ingress-nginx: what they let through, nginx.conf must bear.
+// Want describes the valid values of a key. The character classes are those of ingress-nginx, so
+// nginx.conf must be able to contain every text that they accept.
 type Want struct {
-	Text string // for people, after "want "
+	Text string // for users, after "want "
 	ok   func(string) bool
 	each bool // a list; each item becomes a separate parameter
 }
 
-// mostItems bounds lists, because most are written once per location.
+// mostItems limits lists, because most of them are written once per location.
 const mostItems = 5000
 
-// tooLong says why a value does not fit into nginx.conf; empty if it does.
+// tooLong returns why a value does not fit into nginx.conf; empty if it fits.
 func (w Want) tooLong(s string) string {
 	if !w.each {
 		return options.TooLong(s)
@@ -41,13 +41,13 @@ func (w Want) tooLong(s string) string {
 	return ""
 }
 
-// inOne is a list that is written as one parameter.
+// inOne returns a Want for a list that is written as one parameter.
 func inOne(w Want) Want {
 	w.each = false
 	return w
 }
 
-// The forms of values that several families take.
+// Value formats that several families use.
 var (
 	Anything = Want{Text: "any text"}
 	Boolean  = Want{Text: "true or false", ok: func(s string) bool { _, err := strconv.ParseBool(s); return err == nil }}
@@ -73,11 +73,11 @@ var (
 	Label    = pattern(`[a-z]([a-z0-9\-]{0,61}[a-z0-9])?`, "the name of a service")
 )
 
-// regexChars are the characters of a regular expression that upstream takes.
+// regexChars are the characters of a regular expression that ingress-nginx accepts.
 var regexChars = pattern(`[/\-._~a-zA-Z0-9:^$\[\](){}*+?|&=\\]*`, "")
 
-// compiles is false for what no dialect of regular expressions takes, such as
-// a parenthesis that does not end. Go's own knows less than nginx's.
+// compiles returns false for a text that no dialect of regular expressions accepts, such as one
+// with an unclosed parenthesis. Go's regexp supports less than nginx's PCRE.
 func compiles(expression string) bool {
 	_, err := syntax.Parse(expression, syntax.Perl)
 	var bad *syntax.Error
@@ -87,19 +87,19 @@ func compiles(expression string) bool {
 	return slices.Contains([]syntax.ErrorCode{syntax.ErrInvalidPerlOp, syntax.ErrInvalidRepeatOp, syntax.ErrInvalidEscape, syntax.ErrInvalidRepeatSize}, bad.Code)
 }
 
-// variables wants each dollar to begin a variable, as nginx does.
+// variables returns a Want that requires each dollar sign to begin a variable, as nginx does.
 func variables(w Want) Want {
 	return Want{Text: w.Text, ok: func(s string) bool { return w.ok(s) && options.HasVariablesOnly(s) }}
 }
 
-// pattern is a Want whose whole value matches. Line breaks never do: a value
-// of several lines would leave its directive.
+// pattern returns a Want that matches the whole value. It never accepts line breaks: a value of
+// several lines would leave its directive.
 func pattern(expression, text string) Want {
 	re := regexp.MustCompile(`^(?:` + expression + `)$`)
 	return Want{Text: text, ok: func(s string) bool { return !strings.ContainsAny(s, "\r\n") && re.MatchString(s) }}
 }
 
-// Between is a whole number in bounds.
+// Between returns a Want for an integer from least to most.
 func Between(least, most int) Want {
 	return Want{Text: fmt.Sprintf("a whole number from %d to %d", least, most), ok: func(s string) bool {
 		number, err := strconv.Atoi(s)
@@ -107,19 +107,19 @@ func Between(least, most int) Want {
 	}}
 }
 
-// AtMost is a whole number up to a bound.
+// AtMost returns a Want for an integer with a maximum.
 func AtMost(most int) Want {
 	return Want{Text: fmt.Sprintf("a whole number up to %d", most), ok: Between(math.MinInt32, most).ok}
 }
 
-// areNetworks wants one at least: a list of none would let in or keep out all.
+// areNetworks requires at least one network: an empty list would admit or reject all clients.
 func areNetworks(s string) bool {
 	return strings.Trim(s, ", ") != "" && ListOf(Want{ok: isNetwork}).ok(s)
 }
 
 func isNetwork(s string) bool {
 	if strings.HasPrefix(s, "255.255.255.255") {
-		return false // nginx takes it for an error of its own
+		return false // nginx mistakes it for an error value
 	}
 	if _, err := netip.ParsePrefix(s); err == nil {
 		return true
@@ -128,7 +128,7 @@ func isNetwork(s string) bool {
 	return err == nil && address.Zone() == ""
 }
 
-// OneOf is one of a few words.
+// OneOf returns a Want for one of the words.
 func OneOf(words ...string) Want {
 	text := strings.Join(words, ", ")
 	if len(words) > 1 {
@@ -137,7 +137,7 @@ func OneOf(words ...string) Want {
 	return Want{Text: text, ok: func(s string) bool { return slices.Contains(words, s) }}
 }
 
-// WordsOf is one or more of a few words, with spaces in between.
+// WordsOf returns a Want for one or more of the words, separated by spaces.
 func WordsOf(words ...string) Want {
 	return Want{Text: "words of " + strings.Join(words, ", "), ok: func(s string) bool {
 		given := strings.Fields(s)
@@ -146,7 +146,7 @@ func WordsOf(words ...string) Want {
 	}}
 }
 
-// ListOf is items with commas in between; empty ones do not count.
+// ListOf returns a Want for items separated by commas. Empty items do not count.
 func ListOf(item Want) Want {
 	return Want{Text: "a comma-separated list: " + item.Text, each: true, ok: func(s string) bool {
 		for part := range strings.SplitSeq(s, ",") {

@@ -11,8 +11,8 @@ import (
 
 var authURL = regexp.MustCompile(`^[/\-._~a-zA-Z0-9:,?&= $]*$`)
 
-// AuthHost is the host that a URL of external authentication names, without
-// its port. The URL must have a scheme and a host; both may be nginx variables.
+// AuthHost returns the host in a URL of external authentication, without its port. The URL must
+// have a scheme and a host; both may be nginx variables.
 func AuthHost(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -30,22 +30,21 @@ var bareAuthority = regexp.MustCompile(`^([a-z]+://[^/?#$]+)([?#].*)?$`)
 
 const globalAuthURL = "global-auth-url"
 
-// Unanswered is the global-auth-url in the place of one that cannot be asked:
-// locations that would ask it answer 503.
+// Unanswered replaces a global-auth-url that cannot be used. Locations that would use it respond
+// with 503.
 const Unanswered = "none:"
 
 const denied = "503 where it would be asked"
 
-// Asks tells whether a location whose path is path has the service of
-// global-auth-url asked, as far as the ConfigMap says.
+// Asks reports whether the ConfigMap requires global-auth-url for a location with this path.
 func (c Config) Asks(path string) bool {
 	open := func(prefix string) bool { return prefix != "" && strings.HasPrefix(path, strings.TrimSpace(prefix)) }
 	return c.GlobalAuthURL != "" && !slices.ContainsFunc(c.NoAuthLocations, open)
 }
 
-// WithPath gives a URL without a path the path "/". Without any, nginx asks
-// for the name of the location that asks (proxy_pass with variables), which is
-// no path. Where the host has variables, only nginx knows whether a path follows.
+// WithPath adds the path "/" to a URL without a path. Otherwise, nginx would request the name of
+// the location that sends the request (proxy_pass with variables), which is not a path. If the host
+// contains variables, only nginx knows whether a path follows.
 func WithPath(url string) string { return bareAuthority.ReplaceAllString(url, "$1/$2") }
 
 func isAuthURL(text string) bool {
@@ -55,15 +54,15 @@ func isAuthURL(text string) bool {
 
 var verbs = []string{"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
 
-// IsVerb tells whether text is a method of HTTP that nginx can ask with.
+// IsVerb reports whether text is an HTTP method that nginx can use for authentication requests.
 func IsVerb(text string) bool { return slices.Contains(verbs, text) }
 
 func isVerb(text string) bool { return text == "" || IsVerb(text) }
 
 var cacheTime = regexp.MustCompile(`^(?:(?:[1-5]\d\d|any) +)*\d{1,9}[smhdwMy]?$`)
 
-// CacheDurations reads "200 202 30m, 401 1m" into the parameters of
-// proxy_cache_valid, one text a directive.
+// CacheDurations parses "200 202 30m, 401 1m" into parameters of proxy_cache_valid, one text per
+// directive.
 func CacheDurations(text string) ([]string, error) {
 	var durations []string
 	for item := range strings.SplitSeq(text, ",") {

@@ -2,7 +2,7 @@ package options
 
 import "strings"
 
-// BindAddressIpv4 are the IPv4 addresses to listen on.
+// BindAddressIpv4 returns the IPv4 addresses to listen on.
 func (c Config) BindAddressIpv4() []string {
 	var v4 []string
 	for _, address := range c.BindAddress {
@@ -13,7 +13,7 @@ func (c Config) BindAddressIpv4() []string {
 	return v4
 }
 
-// BindAddressIpv6 are the IPv6 addresses to listen on, in brackets.
+// BindAddressIpv6 returns the IPv6 addresses to listen on, in brackets.
 func (c Config) BindAddressIpv6() []string {
 	var v6 []string
 	for _, address := range c.BindAddress {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// opensslCiphers are what OpenSSL 3 has ciphers for, up to TLS 1.2 and at its
-// default level of security: words for many, and their own names.
+// opensslCiphers are the words for which OpenSSL 3 has ciphers, up to TLS 1.2 and at its default
+// security level: names of cipher groups and of single ciphers.
 var opensslCiphers = words(`ALL HIGH DEFAULT FIPS kRSA aRSA RSA kDHE kEDH DHE EDH kECDHE kEECDH ECDHE EECDH aECDSA ECDSA AES128 AES256 AES AESGCM AESCCM
 	AESCCM8 CHACHA20 CAMELLIA CAMELLIA128 CAMELLIA256 ARIA ARIA128 ARIA256 SHA SHA1 SHA256 SHA384 TLSv1 TLSv1.0 TLSv1.2 SSLv3 CBC
 	SUITEB128 SUITEB128ONLY SUITEB192
@@ -25,13 +25,13 @@ var opensslCiphers = words(`ALL HIGH DEFAULT FIPS kRSA aRSA RSA kDHE kEDH DHE ED
 	ECDHE-ECDSA-CHACHA20-POLY1305 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-SHA ECDHE-RSA-AES128-SHA256 ECDHE-RSA-AES256-GCM-SHA384
 	ECDHE-RSA-AES256-SHA ECDHE-RSA-AES256-SHA384 ECDHE-RSA-CAMELLIA128-SHA256 ECDHE-RSA-CAMELLIA256-SHA384 ECDHE-RSA-CHACHA20-POLY1305`)
 
-// oneCipher is a word of a list of ciphers as OpenSSL can read it
-// (openssl-ciphers). A sign without a name is an error to OpenSSL.
+// oneCipher matches a word of a cipher list that OpenSSL can parse (openssl-ciphers). A sign
+// without a name is an error for OpenSSL.
 var oneCipher = regexp.MustCompile(`^(?:@STRENGTH|@SECLEVEL=[0-5]|[!+-]?[A-Za-z0-9][A-Za-z0-9+_.=-]*)$`)
 
-// KnowsCiphers tells whether OpenSSL finds a cipher for a list. What it does
-// not know in a list it passes over, but a list of nothing it refuses, and with
-// it nginx its whole configuration.
+// KnowsCiphers reports whether OpenSSL finds a cipher for a list. OpenSSL skips words that it does
+// not know, but it rejects a list without any cipher, and then nginx rejects its whole
+// configuration.
 func KnowsCiphers(list string) bool {
 	found := false
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(":, ;", r) }) {
@@ -40,10 +40,10 @@ func KnowsCiphers(list string) bool {
 			return false
 		case strings.HasPrefix(word, "!"), strings.HasPrefix(word, "-"):
 			if slices.Contains([]string{"ALL", "DEFAULT", "HIGH"}, word[1:]) {
-				return false // what is left is hard to tell
+				return false // it is hard to determine what remains
 			}
 		case opensslCiphers[strings.TrimPrefix(word, "+")]:
-			found = found || word[0] != '+' // + only puts at the end
+			found = found || word[0] != '+' // + only moves ciphers to the end
 		}
 	}
 	return found

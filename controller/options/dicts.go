@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Bounds of ingress-nginx on Lua's shared dictionaries.
+// Limits of ingress-nginx for Lua's shared dictionaries.
 const (
 	maxDictKB = 204800
 	maxDicts  = 100
 )
 
-// allDictsKB bounds what they take together: workers share it, but it is the machine's.
+// allDictsKB limits the total size. All workers share the dictionaries, but they use the machine's
+// memory.
 const allDictsKB = 4 << 20
 
-// ownDict is that of nginx.conf, which has a size of its own.
+// ownDict is a dictionary of nginx.conf with a separate size.
 const ownDict = "luaconfig"
 
 var dictEntry = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*:\s*(\d{1,9})([kKmM]?)$`)
 
-// sharedDicts reads "name: size, …" into sizes in KB. A size without unit is
-// in MB.
+// sharedDicts parses "name: size, …" into sizes in KB. A size without a unit is in MB.
 func sharedDicts(text string) (map[string]int, error) {
 	sizes := make(map[string]int)
 	for entry := range strings.SplitSeq(text, ",") {

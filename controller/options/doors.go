@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Doors are the ports at which nginx and the controller are told what to do and
-// tell what they know. On loopback they are for the controller and for tools in
-// its pod: nothing that an ingress names may lead there, as nginx and the
-// controller, which do the connecting, are inside. Those of them that listen on
-// all addresses, Health by default, can be reached at the pod's own address.
+// Doors returns the ports at which nginx and the controller accept commands and publish what they
+// know. On loopback, these ports are only for the controller and for tools in its pod. Nothing that
+// an ingress names may lead there, because nginx and the controller, which open the connections,
+// run inside the pod. Ports that listen on all addresses, by default Health, are reachable at the
+// pod's own address.
 func (p Ports) Doors() []int {
 	doors := []int{p.Status, p.Stream, p.Health, p.SSLProxy, p.Profiler}
 	doors = slices.DeleteFunc(doors, func(port int) bool { return port == 0 })
@@ -20,19 +20,18 @@ func (p Ports) Doors() []int {
 	return slices.Compact(doors)
 }
 
-// IsDoor is why a URL cannot be used that NamesDoor is true of.
+// IsDoor is the reason why a URL cannot be used if NamesDoor is true.
 const IsDoor = "that is a port of the controller's own, or a Unix socket"
 
-// IsDoor tells whether an address and port lead to one of the Doors. The
-// unspecified address leads to loopback, as on Linux.
+// IsDoor reports whether an address and port lead to one of the Doors. The unspecified address
+// leads to loopback, as on Linux.
 func (p Ports) IsDoor(address netip.Addr, port int) bool {
 	address = address.Unmap()
 	return (address.IsLoopback() || address.IsUnspecified()) && slices.Contains(p.Doors(), port)
 }
 
-// NamesDoor tells whether a URL names one of the Doors, or a Unix socket, in any
-// way in which an address can be written. What only DNS or a variable of nginx
-// can tell it does not know.
+// NamesDoor reports whether a URL names one of the Doors, or a Unix socket, in any notation of an
+// address. It does not detect names that only DNS or an nginx variable resolves to a door.
 func (p Ports) NamesDoor(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -51,7 +50,7 @@ func (p Ports) NamesDoor(text string) bool {
 	}
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {
-		return false // without a port, or with a variable, it is no door that we could name
+		return false // without a port, or with a variable, we cannot recognise a door
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761, 6.3
@@ -61,8 +60,8 @@ func (p Ports) NamesDoor(text string) bool {
 	return ok && p.IsDoor(address, port)
 }
 
-// parseAddress also reads what the C library's inet_aton does: fewer than four
-// parts, each decimal, octal or hexadecimal, the last of which fills the rest.
+// parseAddress also parses the notations that the C library's inet_aton accepts: fewer than four
+// parts, each decimal, octal or hexadecimal. The last part fills the remaining bytes.
 func parseAddress(text string) (netip.Addr, bool) {
 	if address, err := netip.ParseAddr(text); err == nil {
 		return address.WithZone(""), true

@@ -39,7 +39,7 @@ func TestNamesDoor(t *testing.T) {
 		"http://[::ffff:0.0.0.0]:10246":                 true,
 		"http://unix:/tmp/nginx/a.sock:/":               true,
 		"http://UNIX:/tmp/nginx/a.sock:/":               true,
-		"http://127.0.0.1:4180/oauth2/auth":             false, // beside us in the pod
+		"http://127.0.0.1:4180/oauth2/auth":             false, // next to us in the pod
 		"http://127.0.0.1":                              false,
 		"http://10.0.0.1:10246":                         false,
 		"http://auth.example:10254/":                    false,

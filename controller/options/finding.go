@@ -2,12 +2,12 @@ package options
 
 import "fmt"
 
-// Finding is a value of the ConfigMap that could not be used.
+// Finding describes a value of the ConfigMap that could not be used.
 type Finding struct {
 	Key    string
 	Value  string
 	Reason string
-	Used   string // the default used instead, if there is one and it is not empty
+	Used   string // the default used instead; empty if there is none, or if it is empty
 }
 
 func (f Finding) String() string {

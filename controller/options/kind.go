@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// kinds are the checks behind the kind tag: what a text may look like so that
-// nginx reads it as one value. Texts without a kind are taken as they are.
+// kinds are the checks for the kind tag: the format that a text needs so that nginx parses it as
+// one value. Texts without a kind are not checked.
 var kinds = map[string]struct {
 	ok   func(string) bool
 	want string
@@ -113,8 +113,7 @@ func isAddress(s string) bool {
 	return err == nil && address.Zone() == "" // nginx knows no zones, and they may have any character
 }
 
-// isNetwork is also false for 255.255.255.255, which nginx takes for an error
-// of its own.
+// isNetwork is also false for 255.255.255.255, which nginx mistakes for an error value.
 func isNetwork(s string) bool {
 	_, err := netip.ParsePrefix(s)
 	return (err == nil || isAddress(s)) && !strings.HasPrefix(s, "255.255.255.255")
@@ -157,7 +156,8 @@ func typeName(field reflect.StructField) string {
 	return kind
 }
 
-// parse reads a value of the key's type. With an error, a list has its good items.
+// parse parses a value of the key's type. If a list has bad items, it returns the good items and an
+// error.
 func (k Key) parse(text string) (any, error) {
 	switch {
 	case k.Type == "bool":
@@ -192,7 +192,7 @@ func (k Key) number(text string) (int, error) {
 func (k Key) fraction(text string) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
 	most := bound(k.tags.Get("max"), 1)
-	if err != nil || !(value >= 0 && value <= float64(most)) { // NaN is neither
+	if err != nil || !(value >= 0 && value <= float64(most)) { // NaN fails both comparisons
 		return 0, fmt.Errorf("want a number from 0 to %d", most)
 	}
 	return value, nil
@@ -239,7 +239,7 @@ func (k Key) list(text string) (items []string, bad error) {
 	return items, bad
 }
 
-// mostItems bounds lists, because most are written into every server or location.
+// mostItems limits lists, because most are written into every server or location.
 const mostItems = 5000
 
 func (k Key) check(text string) error {

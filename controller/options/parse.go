@@ -13,14 +13,14 @@ import (
 // Key is one row of the table.
 type Key struct {
 	Name    string
-	Type    string // as a user would call it: bool, number, size, list of header …
+	Type    string // for users: bool, number, size, list of header …
 	Default string
 	Doc     string
 	field   int
 	tags    reflect.StructTag
 }
 
-// Keys is the table, in its order.
+// Keys returns the table, in its order.
 func Keys() []Key { return slices.Clone(table) }
 
 var table = readTable()
@@ -38,15 +38,15 @@ func readTable() []Key {
 	return keys
 }
 
-// Defaults are the values of an empty ConfigMap. Two depend on the machine:
-// cpus is the number of workers to start (0 leaves it to nginx), and ipv6 says
-// whether the machine has an IPv6 address.
+// Defaults returns the values of an empty ConfigMap. Two of them depend on the machine: cpus is the
+// number of workers to start (0: nginx decides), and ipv6 reports whether the machine has an IPv6
+// address.
 func Defaults(cpus int, ipv6 bool) Config {
 	var config Config
 	for _, key := range table {
 		value, err := key.parse(key.Default)
 		if err != nil {
-			panic(fmt.Sprintf("options: default of %s: %v", key.Name, err)) // a defect of the table, met by any test
+			panic(fmt.Sprintf("options: default of %s: %v", key.Name, err)) // a defect of the table; every test finds it
 		}
 		key.set(&config, value)
 	}
@@ -57,9 +57,9 @@ func Defaults(cpus int, ipv6 bool) Config {
 	return config
 }
 
-// Parse reads the data of the ConfigMap over defaults. A bad value and an unknown
-// key are findings, in the order of the keys. The good items of a list are used
-// even if other items are bad.
+// Parse applies the data of the ConfigMap to the defaults. Bad values and unknown keys become
+// findings, in the order of the keys. The good items of a list are used even if other items are
+// bad.
 func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 	config := defaults
 	var findings []Finding
@@ -85,7 +85,7 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 	return config, append(findings, fit(&config, defaults)...)
 }
 
-// Names are the names of all keys, in the order of the table.
+// Names returns the names of all keys, in the order of the table.
 func Names() []string {
 	names := make([]string, len(table))
 	for i, key := range table {
@@ -94,7 +94,7 @@ func Names() []string {
 	return names
 }
 
-// noSuchKey says that a key is not known, and which one was probably meant.
+// noSuchKey returns a message that a key is unknown, with the key that was probably meant.
 func noSuchKey(name string) string {
 	const reason = "this controller has no such key; ignored"
 	if question := suggest.DidYouMean(name, Names()); question != "" {
@@ -109,14 +109,14 @@ func hasItems(value any) bool {
 	return list.Kind() == reflect.Slice && list.Len() > 0
 }
 
-// set gives the key's field a value that parse has returned.
+// set sets the key's field to a value that parse has returned.
 func (k Key) set(config *Config, value any) {
 	field := reflect.ValueOf(config).Elem().Field(k.field)
 	if sizes, ok := value.(map[string]int); ok {
 		merged := maps.Clone(sizes)
 		for name, size := range field.Interface().(map[string]int) {
 			if _, given := merged[name]; !given {
-				merged[name] = size // Lua fails without the dictionaries of the defaults
+				merged[name] = size // Lua fails without the default dictionaries
 			}
 		}
 		value = merged
@@ -124,8 +124,8 @@ func (k Key) set(config *Config, value any) {
 	field.Set(reflect.ValueOf(value))
 }
 
-// giveUp replaces a bad value by the key's default and describes what is used. If
-// the value lists who is let in, nobody is.
+// giveUp replaces a bad value by the key's default and describes the value in use. If the value is
+// a list of allowed clients, no client is allowed.
 func (k Key) giveUp(config *Config, defaults Config) string {
 	switch k.Name {
 	case globalAuthURL:
@@ -144,7 +144,7 @@ const (
 	nobody          = "0.0.0.0/32" // no client has this address (RFC 1122, section 3.2.1.3)
 )
 
-// show is the key's value as a user would write it.
+// show formats the key's value as a user would write it.
 func (k Key) show(config Config) string {
 	switch value := reflect.ValueOf(config).Field(k.field).Interface().(type) {
 	case map[string]int:

@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 	for name, test := range map[string]struct {
 		key, value string
 		want       func(*options.Config)
-		reason     string // of the finding
+		reason     string // expected in the finding
 	}{
 		"bool":                 {"use-gzip", "true", func(c *options.Config) { c.UseGzip = true }, ""},
 		"bool, not one":        {"use-gzip", "on", nil, "want true or false"},
@@ -170,8 +170,8 @@ func manyDicts(n int) string {
 	return list.String()
 }
 
-// A value with a variable that nginx does not have is not used, unless a snippet
-// of the ConfigMap, or a user's template, may define it.
+// A value with a variable that nginx does not have is not used, unless a snippet of the ConfigMap,
+// or a user's template, may define the variable.
 func TestUnknownVariables(t *testing.T) {
 	defaults := options.Defaults(1, false)
 	for name, test := range map[string]struct {
@@ -244,7 +244,7 @@ func TestRootMovesOnlyOurFolders(t *testing.T) {
 	}
 }
 
-// TestDocs writes docs/configmap.md from the table, or compares it with the table.
+// TestDocs checks that docs/configmap.md matches the table, or rewrites it from the table.
 func TestDocs(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# The ConfigMap\n\nThe keys are those of ingress-nginx (`--configmap`). Invalid values and unknown keys become findings\n" +
@@ -260,12 +260,12 @@ func TestDocs(t *testing.T) {
 	golden.Check(t, "../../docs/configmap.md", []byte(page.String()))
 }
 
-// free are the types whose values may have several lines: text that is put
-// into nginx.conf as it is or between quotes, and text that never gets there.
+// free are the types whose values may have several lines: text that is put into nginx.conf
+// unchanged or in quotes, and text that never gets there.
 var free = map[string]bool{"text": true, "quoted": true, "list of texts": true, "dicts": true, "ticketkey": true}
 
-// Whatever a ConfigMap says, each key has its value or a finding, and parsing
-// again what a good value was shown as changes nothing.
+// For any ConfigMap, each key gets its value or a finding. Parsing the displayed form of a good
+// value again returns the same value.
 func FuzzParse(f *testing.F) {
 	for _, key := range options.Keys() {
 		f.Add(key.Name, key.Default)
@@ -303,12 +303,12 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// isList reports whether a key has a list, whose good items are used.
+// isList reports whether the key is a list, of which the good items are used.
 func isList(key string) bool {
 	return slices.ContainsFunc(options.Keys(), func(k options.Key) bool { return k.Name == key && strings.HasPrefix(k.Type, "list of ") })
 }
 
-// lineBreak is a text in value that has several lines, empty if none has.
+// lineBreak returns a text within value that has several lines; empty if there is none.
 func lineBreak(value reflect.Value) string {
 	switch value.Kind() {
 	case reflect.String:

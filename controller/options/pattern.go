@@ -39,14 +39,13 @@ var captureName = regexp.MustCompile(`^[A-Za-z_]\w{0,31}$`)
 const deepest = 200
 
 var (
-	// lookarounds are groups that Go does not know.
+	// lookarounds are groups that Go does not support.
 	lookarounds = regexp.MustCompile(`^\(\?(=|!|<=|<!|>|\|)`)
-	// onlyPCRE are escapes that Go does not know: backward references, and
-	// some classes.
+	// onlyPCRE are escapes that Go does not support: backreferences, and some classes.
 	onlyPCRE = regexp.MustCompile(`^\\[1-9hHvVRX]`)
 	wide     = regexp.MustCompile(`^\\x\{0*[0-9A-Fa-f]{3,}\}`)
 	backward = regexp.MustCompile(`^\\[1-9]`)
-	// nowhere are quantifiers of an empty expression or of none, as in (?i)*.
+	// nowhere are quantifiers without an expression to repeat, or with an empty one, as in (?i)*.
 	nowhere    = regexp.MustCompile(`^(?:\^|\$|\\[bBAzZG]|\(\?[a-zA-Z-]*\))(?:[*+?]|\{\d+(?:,\d*)?\})`)
 	hold       = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})\+`) // possessive
 	quantifier = regexp.MustCompile(`^(?:[*+?]|\{\d+(?:,\d*)?\})`)

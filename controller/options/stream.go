@@ -1,18 +1,18 @@
 package options
 
-// Stream is what an nginx can do with TCP and UDP.
+// Stream is the support of an nginx for TCP and UDP services.
 type Stream int
 
 const (
-	// NoStream is an nginx without the stream module.
+	// NoStream means that nginx lacks the stream module.
 	NoStream Stream = iota
-	// PlainStream has the module, but no Lua in it: endpoints are rendered into
-	// upstream blocks, and each change of theirs is a reload.
+	// PlainStream means that nginx has the stream module, but without Lua. Endpoints are rendered
+	// into upstream blocks, and each change of the endpoints needs a reload.
 	PlainStream
-	// LuaStream has stream-lua, too, as ingress-nginx's image: endpoints are
-	// told to Lua.
+	// LuaStream means that nginx also has stream-lua, like ingress-nginx's image. Endpoints are
+	// sent to Lua.
 	LuaStream
 )
 
-// DynamicStream says whether Lua is told the endpoints of TCP and UDP services.
+// DynamicStream reports whether the endpoints of TCP and UDP services are sent to Lua.
 func (o Options) DynamicStream() bool { return o.DynamicConfiguration && o.Stream == LuaStream }

@@ -105,7 +105,7 @@ type Config struct {
 	HSTSMaxAge             int      `key:"hsts-max-age" default:"31536000" doc:"max-age of Strict-Transport-Security, in seconds."`
 	HSTSPreload            bool     `key:"hsts-preload" default:"false" doc:"Add preload to Strict-Transport-Security."`
 
-	// Who the client is.
+	// Client address.
 	UseForwardedHeaders             bool     `key:"use-forwarded-headers" default:"false" doc:"Trust the client's X-Forwarded-* headers, and take its address from forwarded-for-header."`
 	ComputeFullForwardedFor         bool     `key:"compute-full-forwarded-for" default:"false" doc:"Append to X-Forwarded-For instead of replacing it."`
 	ForwardedForProxyProtocolHeader string   `key:"forwarded-for-proxy-protocol-header" kind:"header" default:"X-Forwarded-For-Proxy-Protocol" doc:"Header that tells pods the address from the PROXY protocol, with use-proxy-protocol. With use-forwarded-headers as well, the header with the suffix -Chain is reserved for nginx: a client that sends it gets 400."`
@@ -119,7 +119,8 @@ type Config struct {
 	UseGeoIP2                       bool     `key:"use-geoip2" default:"false" doc:"Look up clients' addresses in MaxMind's databases."`
 	GeoIP2AutoReloadMinutes         int      `key:"geoip2-autoreload-in-minutes" max:"525600" default:"0" doc:"How often nginx checks for new databases; 0: never."`
 
-	// Who may come, and how often. Annotations go before the source ranges and limit-rate*.
+	// Access control and rate limits. Annotations take precedence over the source ranges and
+	// limit-rate*.
 	WhitelistSourceRange  []string `key:"whitelist-source-range" kind:"cidr" default:"" doc:"Allowed clients; empty: all."`
 	DenylistSourceRange   []string `key:"denylist-source-range" kind:"cidr" default:"" doc:"Denied clients."`
 	BlockCIDRs            []string `key:"block-cidrs" kind:"cidr" default:"" doc:"Clients denied by every server."`
@@ -151,7 +152,7 @@ type Config struct {
 	UpstreamKeepaliveRequests    int    `key:"upstream-keepalive-requests" min:"1" default:"10000" doc:"Maximum number of requests per connection to a pod."`
 	LoadBalance                  string `key:"load-balance" one:"round_robin ewma" default:"" doc:"The load-balancing algorithm; empty: round_robin."`
 
-	// Proxying; an ingress's annotations go before these.
+	// Proxying. The annotations of an ingress take precedence.
 	ProxyBodySize               string   `key:"proxy-body-size" kind:"size" default:"1m" doc:"Maximum size of a request body."`
 	ProxyConnectTimeout         int      `key:"proxy-connect-timeout" default:"5" doc:"Seconds to connect to a pod."`
 	ProxyReadTimeout            int      `key:"proxy-read-timeout" default:"60" doc:"Seconds between two reads from a pod."`
@@ -197,8 +198,8 @@ type Config struct {
 	OtelScheduleDelayMillis        int     `key:"otel-schedule-delay-millis" min:"1" default:"5000" doc:"Milliseconds between two batches."`
 	OtelMaxExportBatchSize         int     `key:"otel-max-export-batch-size" max:"1048576" min:"1" default:"512" doc:"Maximum number of spans per batch."`
 
-	// OpenTracing, which ingress-nginx had until 1.9: the configuration of a
-	// tracer's library, for a template that loads it.
+	// OpenTracing, which ingress-nginx supported until 1.9: the configuration of a tracer library,
+	// for a template that loads it.
 	ZipkinCollectorHost            string  `key:"zipkin-collector-host" kind:"word" default:"" doc:"Host of Zipkin's collector."`
 	ZipkinCollectorPort            int     `key:"zipkin-collector-port" min:"1" max:"65535" default:"9411" doc:"Port of Zipkin's collector."`
 	ZipkinServiceName              string  `key:"zipkin-service-name" kind:"quotable" default:"nginx" doc:"Service name in spans."`
@@ -234,7 +235,7 @@ type Config struct {
 	LogFormatStream                string `key:"log-format-stream" kind:"quoted" default:"[$remote_addr] [$time_local] $protocol $status $bytes_sent $bytes_received $session_time" doc:"Format of the access log for TCP and UDP."`
 	StreamSnippet                  string `key:"stream-snippet" default:"" doc:"Inserted into the stream block."`
 
-	// Annotations: which are taken.
+	// Which annotations are accepted.
 	AnnotationsRiskLevel         string   `key:"annotations-risk-level" default:"High" doc:"Highest risk of annotations that are accepted: Low, Medium, High or Critical, in any letter case; any other value means Low."`
 	AnnotationValueWordBlocklist []string `key:"annotation-value-word-blocklist" default:"" doc:"Words that annotation values must not contain."`
 	AllowSnippetAnnotations      bool     `key:"allow-snippet-annotations" default:"false" doc:"Accept annotations that insert text into nginx.conf; requires the risk level Critical."`
@@ -242,7 +243,7 @@ type Config struct {
 	StrictValidatePathType       bool     `key:"strict-validate-path-type" default:"true" doc:"The webhook accepts only plain characters in Exact and Prefix paths."`
 	GlobalAllowedResponseHeaders []string `key:"global-allowed-response-headers" kind:"header" default:"" doc:"Headers that the annotation custom-headers may set."`
 
-	// Our own servers, Lua, and text put in as it is.
+	// Our own servers, Lua, and text that is inserted unchanged.
 	NginxStatusIpv4Whitelist []string       `key:"nginx-status-ipv4-whitelist" kind:"cidr" default:"127.0.0.1" doc:"IPv4 clients that may read /nginx_status."`
 	NginxStatusIpv6Whitelist []string       `key:"nginx-status-ipv6-whitelist" kind:"cidr" default:"::1" doc:"IPv6 clients that may read /nginx_status."`
 	LuaSharedDicts           map[string]int `key:"lua-shared-dicts" kind:"dicts" default:"configuration_data: 20M, certificate_data: 20M, certificate_servers: 5M, ocsp_response_cache: 5M, balancer_ewma: 10M, balancer_ewma_last_touched_at: 10M, balancer_ewma_locks: 1M" doc:"Sizes of Lua's shared dictionaries; override the defaults; a plain number is in MB."`
@@ -251,7 +252,7 @@ type Config struct {
 	ServerSnippet            string         `key:"server-snippet" default:"" doc:"Inserted into every server."`
 	LocationSnippet          string         `key:"location-snippet" default:"" doc:"Inserted into every location."`
 
-	// Declared by ingress-nginx and read by nothing; they are taken and do nothing.
+	// Keys that ingress-nginx declares but never uses. They are accepted and have no effect.
 	UpstreamHashBy           string `key:"upstream-hash-by" default:"" doc:"No effect, as in ingress-nginx; use the annotation of the same name."`
 	UpstreamHashBySubset     string `key:"upstream-hash-by-subset" default:"" doc:"No effect, as in ingress-nginx; use the annotation of the same name."`
 	UpstreamHashBySubsetSize string `key:"upstream-hash-by-subset-size" default:"" doc:"No effect, as in ingress-nginx; use the annotation of the same name."`

@@ -10,10 +10,11 @@ import (
 // parameters contain more than the value.
 const LongestText = 2000
 
-// longestFormat is the maximum length of a log format, which is a parameter of its own and is not quoted.
+// longestFormat is the maximum length of a log format, which is a separate parameter without
+// quotes.
 const longestFormat = 4000
 
-// TooLong says why a text does not fit into nginx.conf; empty if it fits.
+// TooLong returns why a text does not fit into nginx.conf; empty if it fits.
 func TooLong(text string) string {
 	if len(text) > LongestText || len(strconv.Quote(text)) > LongestText {
 		return fmt.Sprintf("it does not fit into nginx.conf: want at most %d bytes, quotes and backslashes counting twice", LongestText)

@@ -12,22 +12,22 @@ var (
 	number    = regexp.MustCompile(`^[1-9]$`)
 )
 
-// ofModules are prefixes of variables from optional modules of nginx.
+// ofModules are prefixes of variables from optional nginx modules.
 var ofModules = strings.Fields("geoip2_ geoip_ opentelemetry_ otel_ brotli_ modsecurity_ opentracing_ jaeger_ zipkin_ datadog_ secure_link ancient_browser modern_browser msie jwt_ memcached_ slice_range uid_ invalid_referer date_ spdy http2 http3 quic limit_rate_after proxy_internal")
 
-// ofStream are the variables of TCP and UDP (ngx_stream_core_module and others).
+// ofStream are the variables for TCP and UDP (ngx_stream_core_module and others).
 var ofStream = words(`binary_remote_addr bytes_received bytes_sent connection hostname msec nginx_version pid protocol proxy_protocol_addr
 	proxy_protocol_port proxy_protocol_server_addr proxy_protocol_server_port proxy_upstream_name realip_remote_addr realip_remote_port remote_addr remote_port
 	server_addr server_port session_time status time_iso8601 time_local upstream_addr upstream_bytes_received upstream_bytes_sent upstream_connect_time
 	upstream_first_byte_time upstream_session_time ssl_preread_server_name ssl_preread_alpn_protocols ssl_preread_protocol`)
 
-// withoutVariables are the kinds of texts in which a dollar sign is taken literally.
+// withoutVariables are the kinds of texts in which a dollar sign is literal.
 var withoutVariables = strings.Fields("mapkey regexes ciphers curves")
 
-// KeepUsable replaces values that name an unknown variable by their defaults,
-// because nginx would refuse the whole configuration. Snippets of the ConfigMap, and
-// a user's template, may define any variable. A global-auth-url that is one of the
-// Doors is replaced by one that denies every request.
+// KeepUsable replaces values that contain an unknown variable by their defaults, because nginx
+// would reject the whole configuration. Snippets of the ConfigMap, and a user's template, may
+// define any variable. A global-auth-url that is one of the Doors is replaced by one that denies
+// every request.
 func (o Options) KeepUsable(defaults Config) (Options, []Finding) {
 	var findings []Finding
 	if o.Ports.NamesDoor(o.Config.GlobalAuthURL) {
@@ -61,7 +61,8 @@ func (k Key) withoutVariables() bool {
 	return strings.HasSuffix(k.Name, "-snippet") || slices.Contains(withoutVariables, k.tags.Get("kind"))
 }
 
-// unknownVariable returns the first variable in a text that nginx would refuse; empty if there is none.
+// unknownVariable returns the first variable in a text that nginx would reject; empty if there is
+// none.
 func (k Key) unknownVariable(text string, defined map[string]bool) string {
 	if !HasVariablesOnly(text) {
 		return "$"

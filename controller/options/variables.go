@@ -7,9 +7,8 @@ import (
 
 var variable = regexp.MustCompile(`\$(?:[A-Za-z0-9_]+|\{[A-Za-z0-9_]+\})`)
 
-// HasVariablesOnly tells whether each dollar in text begins the name of a
-// variable as nginx reads it. Whether there is such a variable, only nginx
-// knows.
+// HasVariablesOnly reports whether each dollar sign in text begins a variable name in nginx's
+// syntax. Only nginx knows whether the variable exists.
 func HasVariablesOnly(text string) bool {
 	return !strings.Contains(variable.ReplaceAllString(text, ""), "$")
 }

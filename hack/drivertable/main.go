@@ -30,10 +30,10 @@ func main() {
 	}
 }
 
-// rows are those of a scenario: a subject's drivers below each other.
+// rows returns the rows of a scenario, with the drivers of each subject below each other.
 func rows(dir string, drivers []string, scenario string) [][]string {
 	var all [][]string
-	order := map[string]int{} // subjects, as they come
+	order := map[string]int{} // subjects, in order of appearance
 	for _, driver := range drivers {
 		subjects, err := read(filepath.Join(dir, driver, scenario, "result.json"))
 		if err != nil {
@@ -61,7 +61,7 @@ func read(path string) ([]measure.Subject, error) {
 	return result.Subjects, nil
 }
 
-// why is what the run said in place of a result.
+// why returns what the run reported instead of a result.
 func why(path string, err error) string {
 	text, unsaid := os.ReadFile(path)
 	if unsaid != nil {

@@ -2,8 +2,8 @@ package compare
 
 import "windtunnel.dev/sim/measure"
 
-// budget returns the budget of a figure: that of the options, or else the figure's own with
-// the floors of the options.
+// budget returns the budget of a figure: the one in the options, or else the figure's own, with the
+// minimum values of the options.
 func (o Options) budget(figure measure.Figure) measure.Budget {
 	if b, given := o.Budgets[figure.Name]; given {
 		return b

@@ -1,7 +1,7 @@
-// Package compare says whether one set of runs is worse than another. It stands between the
-// results of runs and whoever must decide, such as a pull request's check. Its one rule: a
-// difference counts only if chance does not explain it and it is large enough to matter; if
-// it cannot tell, it says so.
+// Package compare decides whether one set of runs is worse than another. It stands between the
+// results of runs and the decision that depends on them, such as a pull request check. Its one
+// rule: a difference counts only if chance does not explain it and it is large enough to matter; if
+// the package cannot tell, it says so.
 package compare
 
 import (
@@ -16,11 +16,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	Same   Verdict = "same"         // counts: within the budget; others: one value in all runs
+	Same   Verdict = "same"         // counts: within the budget; others: the same value in all runs
 	Unsure Verdict = "~"            // figures that vary: explained by chance, or too small to matter
 	Better Verdict = "better"       // less than before
 	Worse  Verdict = "WORSE"        // more than before: fails the comparison
-	TooFew Verdict = "too few runs" // no difference, however large, could have been told from chance
+	TooFew Verdict = "too few runs" // no difference, however large, could have been significant
 	NoData Verdict = "no data"      // one side has no value
 )
 
@@ -31,22 +31,22 @@ type Outcome string
 const (
 	SomeWorse Outcome = "worse"        // at least one figure is worse
 	Void      Outcome = "void"         // base differs from itself
-	CannotSay Outcome = "too few runs" // no figure is worse, but for some no difference could have shown
-	NoneWorse Outcome = "none worse"   // and differences could have shown
+	CannotSay Outcome = "too few runs" // no figure is worse, but some had too few runs to show any difference
+	NoneWorse Outcome = "none worse"   // no figure is worse, and differences could have shown
 )
 
-// Options say what is compared, and when a difference matters. The zero value
-// is the defaults.
+// Options define what is compared, and when a difference matters. The zero value means the
+// defaults.
 type Options struct {
-	// Figures are names from measure.Figures; empty: all.
+	// Figures contains names from measure.Figures; empty: all figures.
 	Figures []string
-	Alpha   float64 // chance of any false alarm among the figures that vary; default 0.05
-	// Relative is the smallest rise that matters for a figure that varies, 0 to 1;
-	// Absolute is that of a time, in seconds. A rise must exceed both. 0: the
-	// figure's default budget.
+	Alpha   float64 // probability of any false alarm among the figures that vary; default 0.05
+	// Relative is the smallest rise that matters for a figure that varies, 0 to 1. Absolute is the
+	// smallest rise that matters for a time, in seconds. A rise must exceed both. 0: the figure's
+	// default budget.
 	Relative float64
 	Absolute float64
-	// Budgets are how much figures may rise, by name; the others have their own.
+	// Budgets are the permitted rises by figure name. Other figures have their default budgets.
 	Budgets map[string]measure.Budget
 }
 
@@ -55,35 +55,35 @@ type Row struct {
 	Subject string       `json:"subject"`
 	Figure  string       `json:"figure"`
 	Kind    measure.Kind `json:"kind"`
-	// Base and Head are the worst values of counts and the medians of other figures;
-	// times in seconds, memory in bytes.
+	// Base and Head are the worst values of counts and the medians of other figures. Times are in
+	// seconds, memory in bytes.
 	Base float64 `json:"base"`
 	Head float64 `json:"head"`
 	// Change is (Head-Base)/Base; 0 when Base is 0.
 	Change float64 `json:"change"`
-	// P is the chance of a difference this large if there were none, corrected
-	// for the number of rows (Holm); 0 for counts.
+	// P is the probability of a difference this large if both sides were equal, corrected for the
+	// number of rows (Holm); 0 for counts.
 	P float64 `json:"p,omitempty"`
-	// Detectable is the smallest rise of a figure that varies that these runs could
-	// have shown, in its unit; 0 for counts, and if they could show none.
+	// Detectable is the smallest rise that these runs could have shown for a figure that varies, in
+	// its unit. It is 0 for counts, and if the runs could show no rise.
 	Detectable float64 `json:"detectable,omitempty"`
 	BaseRuns   int     `json:"baseRuns"`
 	HeadRuns   int     `json:"headRuns"`
 	Verdict    Verdict `json:"verdict"`
-	Budget     float64 `json:"budget,omitempty"` // how much it may rise, in its unit
+	Budget     float64 `json:"budget,omitempty"` // permitted rise, in the figure's unit
 }
 
-// Comparison is the rows of all subjects, and whether they can be believed.
+// Comparison contains the rows of all subjects, and whether they are reliable.
 type Comparison struct {
 	Scenario string  `json:"scenario"`
 	Seed     uint64  `json:"seed"`
 	Outcome  Outcome `json:"outcome"`
 	Rows     []Row   `json:"rows"`
-	// Needed is the number of runs per side that it takes to tell differences of so many
-	// varying figures from chance; 0 if no figure varies.
+	// Needed is the number of runs per side needed to distinguish differences from chance for this
+	// number of varying figures; 0 if no figure varies.
 	Needed int `json:"needed"`
-	// Control are the varying figures in which base differs from itself, its odd runs
-	// from its even ones (A/A). If there is any, no varying figure is reliable.
+	// Control contains the varying figures in which base differs from itself: its odd runs from its
+	// even ones (A/A). If there are any, no varying figure is reliable.
 	Control []Row `json:"control,omitempty"`
 	// Controlled reports whether base had enough runs for the control: twice Needed.
 	Controlled bool `json:"controlled"`
@@ -92,7 +92,7 @@ type Comparison struct {
 // Void reports whether varying figures are unreliable because base differs from itself.
 func (c Comparison) Void() bool { return len(c.Control) > 0 }
 
-// Worse are the rows that fail the comparison.
+// Worse returns the rows that fail the comparison.
 func (c Comparison) Worse() []Row { return c.with(Worse) }
 
 // with returns the rows with a verdict.
@@ -100,8 +100,8 @@ func (c Comparison) with(v Verdict) []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Verdict != v })
 }
 
-// outcome combines the rows. A count that is worse is so on any machine; a varying
-// figure is unreliable if base differs from itself.
+// outcome combines the rows. A count that is worse is worse on any machine. Varying figures are
+// unreliable if base differs from itself.
 func (c Comparison) outcome() Outcome {
 	worse := c.Worse()
 	switch {
@@ -120,11 +120,11 @@ func (c Comparison) outcome() Outcome {
 // judged reports whether the row has a conclusive verdict.
 func (r Row) judged() bool { return r.Verdict != TooFew && r.Verdict != NoData }
 
-// VoidError says that a run cannot be compared because it is void.
+// VoidError means that a run cannot be compared because it is void.
 type VoidError struct {
 	Side    string // base or head
-	Run     int    // of that side, from 1
-	Subject string // that it is void for
+	Run     int    // number of the run on that side, from 1
+	Subject string // the subject for which it is void
 	Why     string
 }
 
@@ -132,10 +132,9 @@ func (e VoidError) Error() string {
 	return fmt.Sprintf("%s run %d is void for %s: %s; make it again", e.Side, e.Run, e.Subject, e.Why)
 }
 
-// Runs compares runs of one scenario and seed, subject by subject. The order of
-// the runs is that in which they were made. A void run is an error, a VoidError: it
-// says nothing, and leaving it out would choose among the runs. So is a figure, of
-// Figures or Budgets, that there is not.
+// Runs compares runs of one scenario and seed, subject by subject. The runs must be in the order in
+// which they were made. A void run is an error, a VoidError: it is not conclusive, and leaving it
+// out would bias the selection of runs. An unknown figure in Figures or Budgets is an error, too.
 func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	if err := comparable(base, head); err != nil {
 		return Comparison{}, err
@@ -156,8 +155,8 @@ func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// compared returns the judged rows of all subjects, and the number of runs per side
-// that it takes to judge those that vary.
+// compared returns the judged rows of all subjects, and the number of runs per side needed to judge
+// those that vary.
 func compared(base, head []measure.Result, figures []measure.Figure, o Options) (all []Row, needed int) {
 	var samples []sample
 	for i, s := range base[0].Subjects {
@@ -166,8 +165,8 @@ func compared(base, head []measure.Result, figures []measure.Figure, o Options) 
 	return judge(samples, o)
 }
 
-// control compares base with itself, every second run with the others, and
-// returns the rows that differ.
+// control compares base with itself: every second run with the others. It returns the rows that
+// differ.
 func control(base []measure.Result, figures []measure.Figure, o Options) []Row {
 	var halves [2][]measure.Result
 	for i, run := range base {
@@ -179,7 +178,7 @@ func control(base []measure.Result, figures []measure.Figure, o Options) []Row {
 	})
 }
 
-// comparable says why runs cannot be compared.
+// comparable returns an error if the runs cannot be compared.
 func comparable(base, head []measure.Result) error {
 	if len(base) == 0 || len(head) == 0 {
 		return fmt.Errorf("there is nothing to compare: %d base runs, %d head runs", len(base), len(head))

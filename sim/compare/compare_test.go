@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// runs are n runs of one subject whose latency is drawn around a mean, and
-// whose counts are as told.
+// runs returns n runs of one subject with random latencies around a mean, and with the given number
+// of reloads.
 func runs(seed uint64, n int, mean time.Duration, reloads int) []measure.Result {
 	random := rand.New(rand.NewPCG(seed, 1))
 	noisy := func(d time.Duration) time.Duration {
@@ -78,8 +78,8 @@ func TestSlowerIsWorse(t *testing.T) {
 	}
 }
 
-// What is significant can still be too small to matter: under a tenth, or under
-// what the figure can be measured to.
+// A significant difference can still be too small to matter: less than a tenth, or less than the
+// measurement error of the figure.
 func TestFloors(t *testing.T) {
 	for _, test := range []struct {
 		what       string
@@ -98,7 +98,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// The budgets of the options win over the defaults, also those of what varies.
+// The budgets of the options override the defaults, also for figures that vary.
 func TestTimesHaveBudgets(t *testing.T) {
 	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	for _, test := range []struct {
@@ -118,7 +118,7 @@ func TestTimesHaveBudgets(t *testing.T) {
 	}
 }
 
-// From nothing to something is a rise, although it has no share.
+// A rise from zero counts, although it has no relative size.
 func TestFromZero(t *testing.T) {
 	base, head := runs(1, 10, time.Millisecond, 0), runs(2, 10, time.Millisecond, 0)
 	for i := range head {
@@ -133,7 +133,7 @@ func TestFromZero(t *testing.T) {
 	}
 }
 
-// A template that keeps no client's connection open.
+// The number of sockets rises if a template closes the connections of clients.
 func TestSockets(t *testing.T) {
 	base, head := runs(1, 2, time.Millisecond, 0), runs(2, 2, time.Millisecond, 0)
 	for i := range head {
@@ -164,7 +164,7 @@ func TestCountsHaveBudgets(t *testing.T) {
 	}
 }
 
-// One bad run of many is enough for a count.
+// A single bad run among many is enough for a count.
 func TestWorstRunCounts(t *testing.T) {
 	head := runs(2, 10, time.Millisecond, 0)
 	head[7].Subjects[0].Requests.Unexplained = 1
@@ -173,8 +173,8 @@ func TestWorstRunCounts(t *testing.T) {
 	}
 }
 
-// Where no difference could be told from chance, that is the outcome, unless a
-// count is worse or only counts are asked for.
+// If no difference could be significant, that is the outcome, unless a count is worse or only
+// counts are compared.
 func TestTooFewRuns(t *testing.T) {
 	c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 0), compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.TooFew {
@@ -195,7 +195,7 @@ func TestTooFewRuns(t *testing.T) {
 	}
 }
 
-// So many runs as a comparison asks for are enough, and one less is not.
+// The number of runs that a comparison asks for is enough, and one run less is not.
 func TestNeededRuns(t *testing.T) {
 	for n := 3; n < 12; n++ {
 		c := compared(t, runs(1, n, time.Millisecond, 0), runs(2, n, time.Second, 0), compare.Options{})
@@ -206,7 +206,7 @@ func TestNeededRuns(t *testing.T) {
 	}
 }
 
-// A figure that few runs have costs the others nothing.
+// A figure that only few runs have does not affect the other figures.
 func TestAFigureOfFewRuns(t *testing.T) {
 	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	base[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.1}
@@ -220,7 +220,7 @@ func TestAFigureOfFewRuns(t *testing.T) {
 	}
 }
 
-// A machine that changes while base runs makes the comparison void.
+// A machine that changes during the runs of base makes the comparison void.
 func TestControl(t *testing.T) {
 	base := runs(1, 12, 50*time.Millisecond, 0)
 	for i := range base {
@@ -258,7 +258,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// A figure of which nothing could be seen to rise is named.
+// Figures whose rise could not have been detected are named.
 func TestNoisyFiguresAreNamed(t *testing.T) {
 	base, head := runs(1, 10, time.Millisecond, 0), runs(2, 10, time.Millisecond, 0)
 	for i := range base {

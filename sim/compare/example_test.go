@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Results are usually read from result.json (rundir.Results). Counts have a
-// budget; times need more runs.
+// Results are usually read from result.json (rundir.Results). Counts have a budget; times need more
+// runs.
 func Example() {
 	run := func(reloads int) measure.Result {
 		return measure.Result{

@@ -9,9 +9,9 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Select returns the figures that match the patterns, in the order of measure.Figures;
-// without patterns all of them. In a pattern, * matches any characters, as in
-// requests.*. If a pattern matches none, the error lists the figures.
+// Select returns the figures that match the patterns, in the order of measure.Figures. Without
+// patterns, it returns all figures. In a pattern, * matches any characters, as in requests.*. If a
+// pattern matches no figure, the error lists the figures.
 func Select(patterns []string) ([]measure.Figure, error) {
 	all := measure.Figures()
 	if len(patterns) == 0 {

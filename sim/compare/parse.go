@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// ParseBudget parses the budget of a figure: an amount in the figure's unit, as in 3, 5ms or
-// 10Mi, or a share of base, as in 10%.
+// ParseBudget parses the budget of a figure: an amount in the figure's unit, such as 3, 5ms or
+// 10Mi, or a share of base, such as 10%.
 func ParseBudget(name, text string) (measure.Budget, error) {
 	figures := measure.Figures()
 	i := slices.IndexFunc(figures, func(f measure.Figure) bool { return f.Name == name })
@@ -35,9 +35,9 @@ func ParseBudget(name, text string) (measure.Budget, error) {
 	return measure.Budget{More: more}, nil
 }
 
-// parseAmount parses a value of a figure of a kind: a duration, a size or a number. The
-// amount is in seconds, bytes or plain numbers. If the text is not a value of 0 or more,
-// example is one.
+// parseAmount parses a value for a figure of the given kind: a duration, a size or a number. The
+// amount is in seconds, bytes or plain numbers. If the text is not a value of 0 or more, example is
+// a valid one.
 func parseAmount(kind measure.Kind, text string) (amount float64, example string) {
 	var err error
 	switch kind {
@@ -59,5 +59,5 @@ func parseAmount(kind measure.Kind, text string) (amount float64, example string
 	return amount, ""
 }
 
-// notNegative is also false for NaN.
+// notNegative is false for NaN, too.
 func notNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }

@@ -6,14 +6,14 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// sample is one figure of one subject, in all runs of both sides that have it.
+// sample contains the values of one figure of one subject, in all runs of both sides that have it.
 type sample struct {
 	subject    string
 	figure     measure.Figure
 	base, head []float64
 }
 
-// sampled returns the figures of a subject, without those that no run has.
+// sampled returns the samples of a subject, without figures that no run has.
 func sampled(subject string, base, head []measure.Subject, figures []measure.Figure) []sample {
 	var all []sample
 	for _, figure := range figures {
@@ -35,8 +35,8 @@ func values(figure measure.Figure, subjects []measure.Subject) []float64 {
 	return all
 }
 
-// judge makes a row of each sample, and returns the number of runs per side that the
-// varying figures need.
+// judge returns a row for each sample, and the number of runs per side that the varying figures
+// need.
 func judge(samples []sample, o Options) (rows []Row, needed int) {
 	rows = make([]Row, len(samples))
 	var tests []test
@@ -71,7 +71,7 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 	return rows, max(fewest, runsNeeded(len(tests), o.Alpha))
 }
 
-// count compares the worst of head with the worst of base. A count is nearly the same
+// count compares the worst value of head with the worst value of base. A count is nearly the same
 // in every run, so a single run that differs is significant.
 func (r *Row) count(s sample, budget measure.Budget) {
 	r.between(slices.Max(s.base), slices.Max(s.head), budget)
@@ -86,8 +86,8 @@ func (r *Row) medians(s sample, budget measure.Budget) {
 	r.between(median(s.base), median(s.head), budget)
 }
 
-// constant judges a figure with the same value in every run of both sides. No test
-// can judge it, but it needs as many runs as a test would.
+// constant judges a figure with the same value in every run of both sides. No test can judge it,
+// but it needs as many runs as a test would need.
 func (r *Row) constant() {
 	r.P, r.Verdict = 1, Same
 	if min(r.BaseRuns, r.HeadRuns) < fewest {

@@ -11,12 +11,12 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// machine makes runs whose every figure varies by chance: times and sizes
-// around a mean with outliers, counts of chance events as such do.
+// machine generates runs in which every figure varies by chance: times and sizes around a mean with
+// outliers, counts of random events like such events.
 type machine struct {
 	random *rand.Rand
 	spread float64 // relative, of times
-	events float64 // mean number of chance events of a run
+	events float64 // mean number of random events in a run
 }
 
 func (m machine) time(mean time.Duration) time.Duration {
@@ -27,7 +27,7 @@ func (m machine) time(mean time.Duration) time.Duration {
 	return time.Duration(float64(mean) * math.Exp(m.spread*noise))
 }
 
-// poisson is Knuth's way, for small means.
+// poisson uses Knuth's algorithm, for small means.
 func (m machine) poisson() int {
 	n, p := 0, m.random.Float64()
 	for limit := math.Exp(-m.events); p > limit; n++ {
@@ -40,7 +40,7 @@ func (m machine) durations(mean time.Duration) measure.Durations {
 	return measure.Durations{N: 500, P50: m.time(mean), P99: m.time(3 * mean), Max: m.time(5 * mean)}
 }
 
-// runs are n runs, each changed by a difference, if there is one.
+// runs returns n runs, each changed by difference unless it is nil.
 func (m machine) runs(n int, difference func(*measure.Subject)) []measure.Result {
 	var all []measure.Result
 	for range n {
@@ -65,8 +65,8 @@ func (m machine) runs(n int, difference func(*measure.Subject)) []measure.Result
 	return all
 }
 
-// Where base and head are the same, a comparison calls something worse in 5 % of
-// all cases at most, all figures taken together; and void no more often.
+// If base and head are the same, a comparison reports a worse figure in at most 5 % of all cases,
+// for all figures together. It is void no more often.
 func TestFalseAlarms(t *testing.T) {
 	const trials, runs = 120, 14
 	for _, m := range []machine{
@@ -91,7 +91,7 @@ func TestFalseAlarms(t *testing.T) {
 				void++
 			}
 		}
-		// 5 % of 120 are 6, and three standard deviations more 13.
+		// 5 % of 120 are 6, and three standard deviations more are 13.
 		if worse > 13 || void > 13 {
 			t.Errorf("spread %v, %v events: of %d comparisons of the same %d say worse (%d by a count) and %d void", m.spread, m.events, trials, worse, counts, void)
 		}
@@ -99,7 +99,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// What is worse is found, in nearly all comparisons of ten runs of each side.
+// Nearly all comparisons of ten runs per side detect a worse figure.
 func TestPower(t *testing.T) {
 	const trials, runs = 40, 10
 	for _, test := range []struct {

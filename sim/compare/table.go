@@ -29,7 +29,7 @@ func Markdown(w io.Writer, c Comparison) error {
 	return write(w, c, table.Writer.RenderMarkdown)
 }
 
-// escaped returns a copy whose names Markdown shows as they are.
+// escaped returns a copy with names that Markdown shows literally.
 func (c Comparison) escaped() Comparison {
 	escape := func(rows []Row) []Row {
 		rows = slices.Clone(rows)
@@ -42,7 +42,7 @@ func (c Comparison) escaped() Comparison {
 	return c
 }
 
-// JSON writes the comparison to be parsed.
+// JSON writes the comparison as JSON.
 func JSON(w io.Writer, c Comparison) error {
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
@@ -80,7 +80,7 @@ func (c Comparison) headline() string {
 	return fmt.Sprintf("of %s of cost, none is worse", plural.Of(len(c.Rows), "figure"))
 }
 
-// notes say how to read the rows, and whether to believe them.
+// notes returns notes on how to read the rows, and on whether they are reliable.
 func (c Comparison) notes() []string {
 	notes := []string{c.headline() + "."}
 	if untold := len(c.with(TooFew)); untold > 0 {
@@ -108,8 +108,8 @@ func (c Comparison) notes() []string {
 		"~: explained by chance, or within the budget. Detectable: the smallest rise that these runs could have shown.")
 }
 
-// noisy returns the figures for which these runs could have missed a doubling,
-// although the budget is smaller.
+// noisy returns the figures for which these runs could have missed a doubling, although their
+// budgets are smaller.
 func (c Comparison) noisy() []string {
 	var names []string
 	for _, r := range c.with(Unsure) {

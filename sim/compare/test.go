@@ -32,8 +32,8 @@ func benchSample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// leastP returns the smallest p that is possible with so many runs: that of samples
-// that do not overlap, 2 divided by the number of ways to split the runs.
+// leastP returns the smallest p that is possible with these numbers of runs. It is the p of samples
+// that do not overlap: 2 divided by the number of ways to split the runs.
 func leastP(base, head int) float64 {
 	ways := 1.0
 	for i := 1; i <= head; i++ {
@@ -42,9 +42,9 @@ func leastP(base, head int) float64 {
 	return min(1, 2/ways)
 }
 
-// ables returns the tests that can find a difference when all of them are made
-// together. The others have too few runs. This depends only on the numbers of runs,
-// never on the values, so they do not weaken the other tests.
+// ables returns the tests that can find a difference when all of them are made together. The other
+// tests have too few runs. The selection depends only on the numbers of runs, never on the values,
+// so the excluded tests do not weaken the rest.
 func ables(tests []test, alpha float64) []test {
 	slices.SortStableFunc(tests, func(a, b test) int {
 		return cmp.Compare(leastP(len(a.base), len(a.head)), leastP(len(b.base), len(b.head)))
@@ -59,7 +59,7 @@ func ables(tests []test, alpha float64) []test {
 	return tests[:n]
 }
 
-// runsNeeded returns the number of runs per side that so many tests need to find a
+// runsNeeded returns the number of runs per side that this number of tests needs to find a
 // difference.
 func runsNeeded(tests int, alpha float64) int {
 	n := 1
@@ -88,10 +88,10 @@ func holm(tests []test, alpha float64) {
 	}
 }
 
-// leastShift tries a few rises, from the budget upwards, and returns the smallest that
-// the test would have found if head's runs were base's plus the rise.
+// leastShift tries several rises, from the budget upwards, and returns the smallest one that the
+// test would have found if head's runs were base's runs plus the rise.
 func (t test) leastShift(alpha float64) float64 {
-	apart := 1.01 * (slices.Max(t.base) - slices.Min(t.base)) // beyond it the samples do not overlap
+	apart := 1.01 * (slices.Max(t.base) - slices.Min(t.base)) // the samples do not overlap beyond this rise
 	step := max(t.row.Budget, 0.01*math.Abs(t.row.Base))
 	for _, times := range []float64{1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50} {
 		if shift := times * step; shift < apart && p(t.base, t.raised(shift)) < alpha {
@@ -101,7 +101,7 @@ func (t test) leastShift(alpha float64) float64 {
 	return max(step, apart)
 }
 
-// raised returns as many runs as head has: base's values plus a rise.
+// raised returns as many values as head has: those of base plus a rise.
 func (t test) raised(shift float64) []float64 {
 	raised := make([]float64, len(t.head))
 	for i := range raised {

@@ -16,14 +16,14 @@ import (
 	"cel.dev/cel-go/parser"
 )
 
-// use is a value that an expectation is about: the longest path from a name of
-// the subject, with the program that gets it.
+// use is a value that an expectation uses: the longest path from a name of the subject, with the
+// program that evaluates it.
 type use struct {
 	path    string
 	program cel.Program
 }
 
-// usesOf finds what an expectation is about, in its order, each once.
+// usesOf returns the values that an expectation uses, in order and without duplicates.
 func usesOf(parsed *cel.Ast) ([]use, error) {
 	finder := finder{info: parsed.NativeRep().SourceInfo(), bound: map[string]string{}}
 	finder.visit(parsed.NativeRep().Expr())
@@ -42,12 +42,11 @@ func usesOf(parsed *cel.Ast) ([]use, error) {
 	return uses, nil
 }
 
-// finder collects the longest paths of an expression. Within a macro like
-// lanes.all(l, …) the path l.failed becomes lanes.map(l, l.failed): its value
-// for every lane.
+// finder collects the longest paths of an expression. Within a macro such as lanes.all(l, …), the
+// path l.failed becomes lanes.map(l, l.failed): its value for every lane.
 type finder struct {
 	info  *ast.SourceInfo
-	bound map[string]string // the variables of macros: the path they run over
+	bound map[string]string // the variables of macros, and the path that each of them iterates over
 	paths []string
 }
 
@@ -105,10 +104,10 @@ func (f *finder) found(e ast.Expr, root string) {
 	path := f.text(e)
 	if over, bound := f.bound[root]; bound {
 		if over == "" {
-			return // of a nested macro: its values have no short name
+			return // a nested macro: its values have no short name
 		}
 		if e.Kind() == ast.IdentKind {
-			return // what filter keeps, whole
+			return // the whole elements that filter keeps
 		}
 		path = fmt.Sprintf("%s.map(%s, %s)", over, root, path)
 	}
@@ -120,13 +119,13 @@ func (f *finder) found(e ast.Expr, root string) {
 func (f *finder) text(e ast.Expr) string {
 	text, err := parser.Unparse(e, f.info)
 	if err != nil {
-		return "" // a path of names and constants always has a text
+		return "" // cannot happen: a path of names and constants always has a text
 	}
 	return text
 }
 
-// rootOf is the name with which a path begins. A path is a name, a field of a
-// path, or a path indexed by a constant.
+// rootOf returns the name with which a path begins. A path is a name, a field of a path, or a path
+// indexed by a constant.
 func rootOf(e ast.Expr) (name string, ok bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -157,8 +156,7 @@ func actual(uses []use, vars cel.PartialActivation) string {
 	return strings.Join(parts, ", ")
 }
 
-// show writes a value as its reader would write it in an expectation; a whole
-// group of fields, or a map, as JSON.
+// show formats a value as in an expectation. It formats a group of fields, or a map, as JSON.
 func show(v ref.Val) string {
 	if types.IsUnknown(v) {
 		return "nothing to measure"

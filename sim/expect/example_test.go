@@ -23,7 +23,7 @@ func ExampleExpectation_Evaluate() {
 	fmt.Println(evaluation.OK, evaluation.Actual)
 
 	_, err = expect.Compile("reload == 0")
-	what, _, _ := strings.Cut(err.Error(), ";") // then come the names there are
+	what, _, _ := strings.Cut(err.Error(), ";") // the rest lists the existing names
 	fmt.Println(what)
 	// Output:
 	// false reloads = 7, converge.last.p99 = 4s

@@ -1,6 +1,6 @@
-// Package expect evaluates expectations on measurements. It stands between a scenario's
-// expect lines, written in CEL (https://cel.dev), and whoever judges the run. Its one rule:
-// errors in an expectation are found before the run, not after it.
+// Package expect evaluates expectations on measurements. It stands between a scenario's expect
+// lines, written in CEL (https://cel.dev), and the judgement of the run. Its one rule: errors in an
+// expectation are found before the run, not after it.
 package expect
 
 import (
@@ -23,7 +23,7 @@ type Expectation struct {
 	program cel.Program
 	uses    []use
 	subsets []subset
-	lanes   []string // that it names
+	lanes   []string // the lanes that it names
 }
 
 // Evaluation is what an expectation comes to with the values of one subject.
@@ -35,11 +35,11 @@ type Evaluation struct {
 	Error string `json:"error,omitempty"`
 }
 
-// env knows every field of measure.Subject as a typed variable.
+// env declares every field of measure.Subject as a typed variable.
 var env = func() *cel.Env {
 	options := []cel.EnvOption{
 		cel.CrossTypeNumericComparisons(true),
-		cel.EnableMacroCallTracking(), // for the text of lists that are made by macros
+		cel.EnableMacroCallTracking(), // for the text of lists that macros create
 		ext.NativeTypes(ext.ParseStructTag("json"), reflect.TypeFor[measure.Subject]()),
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[measure.Subject]()) {
@@ -52,8 +52,8 @@ var env = func() *cel.Env {
 	return env
 }()
 
-// Compile reads an expectation. The error is one line: the column, what is
-// wrong there, and the names that exist nearby.
+// Compile parses an expectation. The error is one line: the column, the problem at that column, and
+// the names that exist there.
 func Compile(text string) (Expectation, error) {
 	parsed, checked, err := compile(text)
 	if err != nil {
@@ -94,7 +94,7 @@ func compile(text string) (parsed, checked *cel.Ast, err error) {
 	return parsed, checked, nil
 }
 
-// String is the expectation as it was written.
+// String returns the expectation as it was written.
 func (e Expectation) String() string { return e.text }
 
 // Evaluate evaluates the expectation with the values of a subject. It is not met if it
@@ -123,5 +123,5 @@ func (e Expectation) Evaluate(s measure.Subject) (Evaluation, error) {
 	return evaluation, nil
 }
 
-// oneLine is what an error of CEL says, for a table.
+// oneLine formats an error of CEL as a single line, for a table.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

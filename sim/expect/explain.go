@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// explain makes one line of what CEL found: the first error in the text, and
-// the names that stand where the wrong one does.
+// explain formats CEL's errors as one line: the first error in the text, and the valid names in the
+// place of a wrong name.
 func explain(text string, errors []*cel.Error) error {
 	first := slices.MinFunc(errors, func(a, b *cel.Error) int { return a.Location.Column() - b.Location.Column() })
 	column := first.Location.Column()
@@ -21,7 +21,7 @@ func explain(text string, errors []*cel.Error) error {
 	if names := namesNear(text, column, message); names != "" {
 		message += "; " + names
 	}
-	// What CEL finds at the very end has no column.
+	// CEL reports no column for an error at the very end.
 	if column < 0 {
 		column = len([]rune(text))
 	}
@@ -36,7 +36,7 @@ var (
 
 func plain(message string) string {
 	message = container.ReplaceAllString(message, "")
-	message, _, _ = strings.Cut(message, " expecting {") // every token there is
+	message, _, _ = strings.Cut(message, " expecting {") // what follows lists every possible token
 	message = strings.ReplaceAll(message, "'<EOF>'", "the end of the text")
 	return strings.Join(strings.Fields(message), " ")
 }
@@ -61,8 +61,8 @@ func namesNear(text string, column int, message string) string {
 	return path + " has " + strings.Join(names, ", ")
 }
 
-// checkCauses finds causes["refusd"]: a cause that does not exist is zero for
-// ever, and an expectation on it could not fail.
+// checkCauses finds unknown causes such as causes["refusd"]. A cause that does not exist is always
+// zero, so an expectation on it could never fail.
 func checkCauses(text string, parsed *cel.Ast) error {
 	var wrong error
 	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {

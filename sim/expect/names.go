@@ -16,7 +16,7 @@ func jsonName(field reflect.StructField) string {
 	return name
 }
 
-// celType is the CEL type that a Go field has as a native type.
+// celType returns the CEL type for the native type of a Go field.
 func celType(t reflect.Type) *cel.Type {
 	if t == reflect.TypeFor[time.Duration]() {
 		return cel.DurationType
@@ -40,8 +40,8 @@ func celType(t reflect.Type) *cel.Type {
 	panic("measure.Subject has a field of a kind that CEL lacks: " + t.String())
 }
 
-// namesUnder are the names of the fields of a path like converge.last, of the
-// subject itself for the empty path. They are nil where the path has none.
+// namesUnder returns the names of the fields of a path like converge.last. For the empty path, it
+// returns those of the subject. It returns nil if the path has no fields.
 func namesUnder(path string) []string {
 	t := reflect.TypeFor[measure.Subject]()
 	for step := range strings.SplitSeq(path, ".") {

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// patterns returns the paths as patterns of CEL.
+// patterns returns the paths as CEL attribute patterns.
 func patterns(paths []string) (all []*cel.AttributePatternType) {
 	for _, path := range paths {
 		steps := strings.Split(path, ".")
@@ -30,7 +30,7 @@ type subset struct {
 	program cel.Program
 }
 
-// mayBeEmpty are the lists for which empty is a good result.
+// mayBeEmpty contains the lists for which empty is a good result.
 var mayBeEmpty = []string{"trouble", "invalid"}
 
 // subsetsOf returns the lists of the all() macros of an expectation, except those within another
@@ -49,11 +49,11 @@ func subsetsOf(parsed *cel.Ast) ([]subset, error) {
 		}
 		text, err := parser.Unparse(over, native.SourceInfo())
 		if err != nil {
-			return // it has no text of its own
+			return // it has no source text
 		}
 		compiled, issues := env.Compile(text)
 		if issues.Err() != nil {
-			return // of a variable of another macro
+			return // it depends on a variable of another macro
 		}
 		program, err := programOf(compiled)
 		if err != nil {
@@ -67,7 +67,7 @@ func subsetsOf(parsed *cel.Ast) ([]subset, error) {
 
 func visit(e ast.Expr, see func(ast.Expr)) { ast.PreOrderVisit(e, ast.NewExprVisitor(see)) }
 
-// isAll reports whether an expression is the expansion of the macro all, which starts with
+// isAll reports whether an expression is the expansion of the macro all, whose initial value is
 // true.
 func isAll(e ast.Expr) bool {
 	if e.Kind() != ast.ComprehensionKind {
@@ -77,7 +77,7 @@ func isAll(e ast.Expr) bool {
 	return from.Kind() == ast.LiteralKind && from.AsLiteral() == types.True
 }
 
-// empty names a list of an all() that is empty.
+// empty returns a message if a list of an all() is empty, or an empty text if none is.
 func empty(subsets []subset, vars cel.PartialActivation) string {
 	for _, s := range subsets {
 		out, _, err := s.program.Eval(vars)
@@ -104,7 +104,7 @@ func lanesOf(parsed *cel.Ast) (names []string) {
 	return names
 }
 
-// isOfLanes reports whether a list is the lanes, or a subset of them that a macro selects.
+// isOfLanes reports whether a list is lanes, or a subset of lanes that a macro selects.
 func isOfLanes(list ast.Expr) bool {
 	for list.Kind() == ast.ComprehensionKind {
 		list = list.AsComprehension().IterRange()

@@ -15,7 +15,7 @@ func programOf(checked *cel.Ast) (cel.Program, error) {
 	return env.Program(checked, cel.EvalOptions(cel.OptPartialEval))
 }
 
-// variables are the subject's fields by json name. A cause that did not occur is zero, not
+// variables returns the subject's fields by JSON name. A cause that did not occur is zero, not
 // missing. A quantile of an empty set is unknown, not zero, and so is a figure without data.
 func variables(s measure.Subject) (cel.PartialActivation, error) {
 	s.Requests.Causes = everyCause(s.Requests.Causes)
@@ -34,9 +34,9 @@ func variables(s measure.Subject) (cel.PartialActivation, error) {
 	return cel.PartialVars(vars, append(unknown, patterns(measure.Unseen(s))...)...)
 }
 
-// quantilesOfNothing are the paths, from the name of a variable, of quantiles of empty sets,
-// and of trends through too few points, within its value. Those in lists are left out: for
-// CEL, a list with one unknown part is unknown as a whole.
+// quantilesOfNothing returns the paths, from the name of a variable, of quantiles of empty sets and
+// of trends through too few points. It excludes those in lists: for CEL, a list with one unknown
+// part is unknown as a whole.
 func quantilesOfNothing(v reflect.Value, name string, path ...string) []*cel.AttributePatternType {
 	var found []*cel.AttributePatternType
 	if t, ok := v.Interface().(measure.Trend); ok {

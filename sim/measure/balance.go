@@ -2,14 +2,14 @@ package measure
 
 import "windtunnel.dev/sim/event"
 
-// enough is how many answers a pod must have had on average before the balance
-// of its service says anything.
+// enough is the mean number of answers per pod below which the balance of a service is not
+// meaningful.
 const enough = 10
 
-// balance compares what the pods of a service got with what each should have.
+// balance compares the number of answers from each pod of a service with its fair share.
 type balance struct {
 	pods    map[string]map[string]bool // by service
-	moved   map[string]bool            // services whose pods changed: who should have had what is not known
+	moved   map[string]bool            // services whose pods changed: the fair shares are not known
 	answers map[string]map[string]int  // by service and pod
 }
 

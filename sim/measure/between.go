@@ -6,16 +6,16 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// between is the time in which some worker gave an answer that was neither of
-// the state before a change nor of that after it. A reload's new workers have no
-// state before, so it is told for all workers together.
+// between measures how long some worker gave answers that matched neither the state before a change
+// nor the state after it. New workers after a reload have no state from before the change, so it is
+// one value for all workers together.
 type between struct {
-	before *event.Answer // the first answer of any
-	odd    time.Duration // the first answer of neither state
-	over   time.Duration // the first of the new state after the last such; none: it goes on
+	before *event.Answer // the first answer of any worker
+	odd    time.Duration // the first answer that matches neither state
+	over   time.Duration // the first answer from the new state after the last such answer; none: still going on
 }
 
-// see takes the answers to a change in the order of time.
+// see processes the answers to a change, in order of time.
 func (b *between) see(c *event.Change, a *event.Answer, at time.Duration) {
 	switch {
 	case c.See == nil || a.Status == 0:
@@ -33,8 +33,8 @@ func (b *between) see(c *event.Change, a *event.Answer, at time.Duration) {
 	}
 }
 
-// took is how long that was, none for a change that nobody was asked about. What
-// goes on ends at the end.
+// took returns the length of that time. It returns none for a change without answers. A time that
+// is still going on lasts until end.
 func (b *between) took(end time.Duration) time.Duration {
 	switch {
 	case b.before == nil:

@@ -7,22 +7,22 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Bins are narrowest wide, and wider by powers of two where a subject's rounds
-// would else need more than mostBins: a plot cannot show more.
+// Bins have the width narrowest, or a width larger by a power of two if the rounds of a subject
+// would otherwise need more than mostBins: a plot cannot show more.
 const (
 	narrowest = 100 * time.Millisecond
 	mostBins  = 2000
 )
 
-// bins puts what happened in the rounds on a time line.
+// bins sorts the events of the rounds into bins along a timeline.
 type bins struct {
 	rounds    rounds
 	width     time.Duration
-	offsets   []int // of each round's first bin
+	offsets   []int // index of the first bin of each round
 	bins      []Bin
 	latencies [][]time.Duration // by bin
 	crew      crew
-	at        int // the bin up to which the generations are known
+	at        int // the bin up to which the number of generations is known
 }
 
 func newBins(r rounds) measurement {
@@ -43,7 +43,7 @@ func newBins(r rounds) measurement {
 	return m
 }
 
-// index is the bin in which t lies; t lies in a round.
+// index returns the bin that contains t. t must be in a round.
 func (m *bins) index(t time.Duration) int {
 	round := m.rounds.at(t)
 	return m.offsets[round] + int((t-m.rounds[round].Begin)/m.width)
@@ -86,7 +86,7 @@ func (m *bins) request(i int, r *event.Request) {
 	bin.Failures[string(r.Cause)]++
 }
 
-// carry writes the generations alive until t into the bins that began before it.
+// carry sets the number of live generations in the bins that began before t.
 func (m *bins) carry(t time.Duration) {
 	alive := m.crew.generations()
 	for ; m.at < len(m.bins) && m.bins[m.at].At <= t; m.at++ {
@@ -107,8 +107,8 @@ func (m *bins) Result(_ *Subject, t *Timeline) {
 	t.Width, t.Bins = m.width, m.bins
 }
 
-// nearestRank is the smallest of the sorted values that percent of them do not
-// exceed.
+// nearestRank returns a percentile by the nearest-rank method: the smallest of the sorted values
+// such that at least percent of the values are not larger.
 func nearestRank(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }

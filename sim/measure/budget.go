@@ -2,8 +2,8 @@ package measure
 
 import "math"
 
-// Budget is how much a figure may rise before it counts as worse: the largest of its
-// fields. With the zero value, it may not rise at all.
+// Budget is how much a figure may rise before it counts as worse: the largest of its fields. With
+// the zero value, the figure must not rise.
 type Budget struct {
 	More float64 // in the figure's unit
 	Rel  float64 // of base, 0 to 1
@@ -23,15 +23,15 @@ const (
 	mebibyte    = 1 << 20
 )
 
-// Budgets that several figures have. Depending on the sync rate limit, a run may have one
-// more reload and one more POST by chance. Lost requests, retries and new connections are
-// random events that come in bursts, so a few more mean nothing.
+// Budgets that several figures share. Depending on the sync rate limit, a run may have one more
+// reload and one more POST by chance. Lost requests, retries and new connections are random events
+// that occur in bursts, so a few more are not significant.
 var (
 	oneMore = Budget{More: 1, Rel: 0.10}
 	bursts  = Budget{More: 3, Rel: 0.50, Chance: 2}
 )
 
-// within is the budget of a figure that varies: a tenth of base, and at least the error of
-// the measurement. A tick of CPU time is 10 ms, a probe takes some milliseconds, the median
-// of hundreds of requests is exact to a few microseconds.
+// within returns the budget of a figure that varies: a tenth of base, and at least the measurement
+// error. A tick of CPU time is 10 ms, a probe takes some milliseconds, and the median of hundreds
+// of requests is accurate to a few microseconds.
 func within(more float64) Budget { return Budget{More: more, Rel: 0.10} }

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// A cause that the log can hold and Causes does not would make every run void.
+// A cause that occurs in the log but is missing in Causes would make every run void.
 func TestEveryCauseIsKnown(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, 0)
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// certificates follows every change of a certificate until clients are shown
-// it: by the serial numbers that handshakes got to see.
+// certificates follows every change of a certificate until clients get the new one, by the serial
+// numbers in their handshakes.
 type certificates struct {
 	rounds rounds
 	issued []*issued
-	byHost map[string][]shown // in the order of asking
+	byHost map[string][]shown // in the order of the requests
 }
 
 // issued is one change of a certificate.
 type issued struct {
 	event.Certificate
-	at time.Duration // of intent
+	at time.Duration // time of the intent
 }
 
-// shown is the certificate of one request.
+// shown is the certificate that one request got.
 type shown struct {
 	at     time.Duration // when it was sent
 	done   time.Duration
@@ -57,10 +57,9 @@ func (m *certificates) Result(s *Subject, _ *Timeline) {
 	s.Certificates.First, s.Certificates.Last = first.result(), last.result()
 }
 
-// seen is how long after its intent a client was first shown the new
-// certificate, none if no one was; and the last request that was shown the old
-// one was sent, the first new answer if there was none. Only the round of the
-// change counts.
+// seen returns two times since the intent of a change: until a client first got the new
+// certificate, or none; and until the last request was sent that got the old one. The second time
+// is at least the first. Only the round of the change counts.
 func (m *certificates) seen(change *issued) (firstNew, lastOld time.Duration) {
 	firstNew = none
 	end := m.rounds[m.rounds.at(change.at)].End

@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/measure/measuretest"
 )
 
-// What clients are shown after a change decides when it reached them: the first
-// new certificate by its answer, the last old one by its request.
+// A change reaches clients when they get the new certificate. The first new certificate counts by
+// the time of its response, the last old one by the time of its request.
 func TestCertificates(t *testing.T) {
 	ms := time.Millisecond
 	shown := func(at, took time.Duration, host, serial string) event.Event {
@@ -35,7 +35,7 @@ func TestCertificates(t *testing.T) {
 		change(400*ms, 3, "c", "c1", "c2"),
 		shown(410*ms, 5*ms, "c", "c1"),
 		phase(500*ms, event.RoundEnd),
-		shown(510*ms, 5*ms, "c", "c2"), // nobody looks any more
+		shown(510*ms, 5*ms, "c", "c2"), // no client is left
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// converge follows every change from intent until all workers serve it.
+// converge follows every change from its intent until all workers serve it.
 type converge struct {
 	rounds  rounds
 	lives   lives
@@ -17,19 +17,19 @@ type converge struct {
 	byID    map[int]*watched
 	adds    map[string][]*watched // by pod
 	removes map[string][]*watched
-	sees    map[string][]*watched // by host and path, those that say what is to be seen
+	sees    map[string][]*watched // changes with a see, by host and path
 	gaps    *durations
 	twice   []string
 }
 
-// watched is a change and what every worker showed of it.
+// watched is a change, and what each worker showed about it.
 type watched struct {
 	*event.Change
 	at        time.Duration
 	end       time.Duration // of its round
-	undone    time.Duration // when a later change was meant to undo it
+	undone    time.Duration // when a later change intended to undo it
 	failed    bool
-	refusal   string // why, by the API
+	refusal   string // why the API refused it
 	sightings map[int]*sighting
 	between   between
 }
@@ -48,7 +48,7 @@ func (m *converge) Add(e event.Event, in bool) {
 	case e.Change != nil && in:
 		m.change(e.Change, e.At)
 	case e.Written != nil && e.Written.Error != "":
-		// The write may end after the round; it is the change's, wherever it is.
+		// The write may end after the round. It belongs to the change, wherever the change is.
 		if w := m.byID[e.Written.Change]; w != nil {
 			w.failed, w.refusal = true, e.Written.Error
 		}
@@ -119,9 +119,9 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 	s.Trouble = append(s.Trouble, m.twice...)
 }
 
-// undoing is when a later change was meant to take a pod back that w added, to
-// bring one back that w removed, or to have something else seen where w has; never
-// if none was.
+// undoing returns when a later change first intended to undo w: to remove a pod that w added, to
+// add a pod that w removed, or to change what w's host and path show. It returns never if there is
+// no such change.
 func (m *converge) undoing(w *watched) time.Duration {
 	at := never
 	look := func(others []*watched) {
@@ -144,7 +144,7 @@ func (m *converge) undoing(w *watched) time.Duration {
 	return at
 }
 
-// result says what became of the change, given the lives of all workers.
+// result returns the outcome of the change, given the lives of all workers.
 func (w *watched) result(lives lives) Served {
 	served := Served{ID: w.ID, At: w.at, Step: w.Step, Object: w.Object, First: none, Last: none}
 	first, last, all := w.times(lives)
@@ -169,15 +169,15 @@ func (w *watched) result(lives lives) Served {
 	return served
 }
 
-// times are when the first worker and when the last came to serve the change,
-// and whether all did that had to.
+// times returns when the first worker and the last worker began to serve the change, and whether
+// all required workers did.
 //
-// Those have to that are active at the end: when the round ends, or a later
-// change undoes this one. A worker that began after another already served the
-// change and was never asked does not: it says nothing, and was started from a
-// newer state. A worker that left before need not have served it, but the old
-// answers that it gave count. (The log may tell that a worker drains a little
-// after the probe knew, so the last look is no end to go by.)
+// Required are the workers that are active at the end: when the round ends, or when a later change
+// undoes this one. A worker that began after another worker already served the change, and that was
+// never asked, is not required: it gives no information, and it started from a newer state. A
+// worker that left earlier need not have served the change, but its old answers count. (The log may
+// report that a worker drains a little after the probe knew it, so the time of the last probe
+// cannot serve as the end.)
 func (w *watched) times(lives lives) (first, last time.Duration, all bool) {
 	first, last = none, none
 	for _, s := range w.sightings {
@@ -204,7 +204,7 @@ func (w *watched) times(lives lives) (first, last time.Duration, all bool) {
 	return first, max(first, last), all
 }
 
-// watched is of how many the probes were to see what became of them.
+// watched returns the number of changes whose outcome the probes were to observe.
 func (c *Changes) watched() int { return c.Made - c.Failed - c.Unwatched }
 
 func (c *Changes) count(fate Fate) {

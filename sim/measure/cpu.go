@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// cpu is the difference of the totals at the edges of each round, by the
-// samples nearest to them.
+// cpu measures the CPU time of each round: the difference between the totals in the samples nearest
+// to its beginning and its end.
 type cpu struct {
 	rounds  rounds
 	samples []totals
@@ -39,7 +39,7 @@ func (m *cpu) Result(s *Subject, _ *Timeline) {
 	}
 }
 
-// nearest is the sample nearest to t; of several at one moment the one with the
+// nearest returns the sample nearest to t. If several samples have the same time, it returns the
 // largest totals, because totals only grow.
 func (m *cpu) nearest(t time.Duration) totals {
 	best := m.samples[0]

@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// crew is the workers alive now, by PID. Draining ones live.
+// crew contains the live workers by PID, including draining workers.
 type crew map[int]member
 
 type member struct {
@@ -30,7 +30,7 @@ func (c crew) generations() int {
 	return len(alive)
 }
 
-// active are the PIDs of those that take new connections, in their order.
+// active returns the sorted PIDs of the workers that accept new connections.
 func (c crew) active() []int {
 	var pids []int
 	for pid, m := range c {

@@ -6,24 +6,24 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// departed counts the answers 5xx that nginx made while it still asked a pod that
-// had gone: requests of a service in a time from which one of its pods, taken out by
-// a change, refused, until every worker served that change. What nginx asked is not
-// seen on the wire, so this is the likely cause and not a proof.
+// departed counts nginx's own 5xx responses while nginx could still use a pod that was gone:
+// requests to a service from the time when one of its pods, removed by a change, stopped serving,
+// until every worker served that change. The requests between nginx and the pods are not observed,
+// so this is the likely cause, not a proof.
 type departed struct {
 	rounds  rounds
-	gone    map[string]time.Duration // when a pod ceased to serve
+	gone    map[string]time.Duration // when a pod stopped serving
 	changes []leaving
 	failed  []nginxFailure
 }
 
-// leaving is a change that takes pods out of a service.
+// leaving is a change that removes pods from a service.
 type leaving struct {
 	*event.Change
 	at time.Duration
 }
 
-// nginxFailure is a request to which nginx answered for itself.
+// nginxFailure is a request to which nginx itself responded with an error.
 type nginxFailure struct {
 	lane, service string
 	sent, until   time.Duration
@@ -55,7 +55,8 @@ func (m *departed) Result(s *Subject, t *Timeline) {
 	}
 }
 
-// stale are the times in which some worker may have had a pod that was gone, by service.
+// stale returns, by service, the times in which some worker may still have used a pod that was
+// gone.
 func (m *departed) stale(changes []Served) map[string][]window {
 	last := map[int]time.Duration{}
 	for _, c := range changes {
@@ -63,7 +64,7 @@ func (m *departed) stale(changes []Served) map[string][]window {
 	}
 	all := map[string][]window{}
 	for _, c := range m.changes {
-		until := m.end(c.at) // of its round, unless all workers served it by then
+		until := m.end(c.at) // end of its round, unless all workers served it earlier
 		if took, ok := last[c.ID]; ok && took != none {
 			until = c.at + took
 		}
@@ -76,10 +77,11 @@ func (m *departed) stale(changes []Served) map[string][]window {
 	return all
 }
 
-// window is a time from its first to its last moment.
+// window is a time range, including both ends.
 type window struct{ from, until time.Duration }
 
-// end is when the round of a moment ends; the moment itself outside of rounds.
+// end returns the end of the round that contains a time. Outside of rounds, it returns the time
+// itself.
 func (m *departed) end(at time.Duration) time.Duration {
 	if i := m.rounds.at(at); i >= 0 {
 		return m.rounds[i].End
@@ -87,7 +89,7 @@ func (m *departed) end(at time.Duration) time.Duration {
 	return at
 }
 
-// lane is the one of that name, which has had requests.
+// lane returns the lane with this name. It returns an empty one if the lane had no requests.
 func (s *Subject) lane(name string) *Lane {
 	for i := range s.Lanes {
 		if s.Lanes[i].Name == name {

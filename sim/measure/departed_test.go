@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/measure/measuretest"
 )
 
-// An nginx-5xx met a departed pod where a pod of its service had gone and a worker
-// did not serve the change yet.
+// A failure nginx-5xx counts as departed if a pod of its service was gone and a worker did not
+// serve the change yet.
 func TestDepartedPods(t *testing.T) {
 	ms := time.Millisecond
 	failed := func(at time.Duration, lane, service string, cause event.Cause) event.Event {
@@ -27,9 +27,9 @@ func TestDepartedPods(t *testing.T) {
 		{Run: &event.Run{Schema: event.Schema, Subjects: []string{"it"}}},
 		{At: 0, Subject: "it", Worker: &event.Worker{PID: 7, Generation: 1, State: event.Active}},
 		{At: 0, Subject: "it", Phase: &event.Phase{Name: event.RoundBegin, Round: 1}},
-		failed(50*ms, "http", "demo/s", event.NginxError), // nothing has left
+		failed(50*ms, "http", "demo/s", event.NginxError), // no pod has left
 		{At: 100 * ms, Subject: "it", Change: &event.Change{ID: 1, Service: "demo/s", Host: "s.example", Added: []string{"demo/b"}, Removed: []string{"demo/a"}, Pods: 1}},
-		failed(110*ms, "http", "demo/s", event.NginxError), // it drains
+		failed(110*ms, "http", "demo/s", event.NginxError), // the pod drains
 		gone(120*ms, "demo/a"),
 		failed(130*ms, "http", "demo/s", event.NginxError), // counts
 		failed(140*ms, "post", "demo/s", event.NginxError), // counts
@@ -51,7 +51,7 @@ func TestDepartedPods(t *testing.T) {
 	}
 }
 
-// A reader wants to know which change was refused, and why.
+// The result reports which change was refused, and why.
 func TestRefusedChangesSayWhy(t *testing.T) {
 	result, _, err := From(measuretest.Seq([]event.Event{
 		{Run: &event.Run{Schema: event.Schema, Subjects: []string{"it"}}},
@@ -69,7 +69,7 @@ func TestRefusedChangesSayWhy(t *testing.T) {
 	}
 }
 
-// A killed run leaves a log without an end, in a round or between two.
+// A killed run leaves a log without an end, in a round or between two rounds.
 func TestALogWithoutAnEndIsVoid(t *testing.T) {
 	begun := []event.Event{
 		{Run: &event.Run{Schema: event.Schema, Subjects: []string{"it"}}},

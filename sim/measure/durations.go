@@ -6,10 +6,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A durations collects durations for their quantiles, in a histogram of
-// microseconds with three significant digits up to an hour: a quantile is
-// exact to a microsecond or a thousandth, whichever is coarser. The maximum is
-// exact.
+// A durations collects durations and computes their quantiles. It uses a histogram of microseconds
+// with three significant digits, up to an hour: a quantile is accurate to a microsecond or a
+// thousandth, whichever is coarser. The maximum is exact.
 type durations struct {
 	histogram *hdrhistogram.Histogram
 	n         int
@@ -22,11 +21,11 @@ func newDurations() *durations {
 	return &durations{histogram: hdrhistogram.New(1, longest.Microseconds(), 3)}
 }
 
-// add records d; less than nothing counts as nothing, and what is longer than
-// an hour as an hour in the quantiles.
+// add records d. Negative values count as zero. In the quantiles, values above an hour count as an
+// hour.
 func (ds *durations) add(d time.Duration) {
 	d = max(d, 0)
-	// The value is within the histogram's range, so that it cannot refuse it.
+	// The value is within the range of the histogram, so RecordValue cannot fail.
 	_ = ds.histogram.RecordValue(min(d, longest).Microseconds())
 	ds.n++
 	ds.max = max(ds.max, d)

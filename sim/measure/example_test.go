@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// An event log, which is usually a file, becomes the numbers of each subject.
+// From reduces an event log, usually a file, to the numbers of each subject.
 func ExampleFrom() {
 	events := strings.NewReader(`{"at":0,"run":{"schema":"windtunnel.dev/events/v1","scenario":"small","seed":1,"driver":"local","start":"2026-01-02T03:04:05Z","subjects":["bundled"]}}
 {"at":0,"subject":"bundled","worker":{"pid":11,"master":1,"generation":1,"state":"active"}}

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// faults are the times at which faults were active, and what they struck.
+// faults contains the times at which faults were active, and what they struck.
 type faults struct {
 	rounds rounds
 	spans  []Broken
@@ -59,7 +59,7 @@ func (m *faults) end(e event.Event, from time.Duration) {
 	case e.Fault.Failed:
 		s.Failed++
 	case told == nil:
-		return // a log of an older version, without this value
+		return // the log is from an older version, without this value
 	case told.Count == 0:
 		s.Missed++
 		m.missed = append(m.missed, fmt.Sprintf("fault %s struck no %s from %v to %v of the run", s.Name, s.Of, from.Round(time.Millisecond), e.At.Round(time.Millisecond)))

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// What struck counts, until it was healed or its round ended; what failed does not.
+// Faults that strike count until they are healed or their round ends; failed faults do not count.
 func TestFaults(t *testing.T) {
 	m := newFaults(rounds{{Begin: 0, End: 10 * time.Second}})
 	for _, e := range []struct {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Kind says how a figure varies from run to run, and so how two are compared.
+// Kind is how a figure varies from run to run, which decides how two values are compared.
 type Kind string
 
 // The kinds of figures.
 const (
 	Count  Kind = "count"  // nearly deterministic: a different value means different behaviour
-	Time   Kind = "time"   // varies: only a difference of distributions says something
+	Time   Kind = "time"   // varies: only a difference between distributions is significant
 	Bytes  Kind = "bytes"  // of memory: varies like a time
 	Number Kind = "number" // without a unit: varies like a time
 )
@@ -19,30 +19,30 @@ const (
 // Varies reports whether a figure of this kind needs a statistical test.
 func (k Kind) Varies() bool { return k != Count }
 
-// Figure is one number of a subject that is shown and compared. Lower is better for all of
-// them. Everything that shows, compares or checks a figure reads it from here: reports,
-// benchmark lines, comparisons, expectations, and windtunnel list figures.
+// Figure is a number of a subject that is shown and compared. Lower is better for all figures.
+// Everything that shows, compares or checks figures uses this list: reports, benchmark lines,
+// comparisons, expectations, and windtunnel list figures.
 type Figure struct {
-	Name   string // as expectations call it
-	Unit   string // of Go's benchmark format
+	Name   string // name in expectations
+	Unit   string // unit in Go's benchmark format
 	Kind   Kind
-	Doc    string // a sentence
-	Budget Budget // how much it may rise, unless the user says otherwise
+	Doc    string // one sentence
+	Budget Budget // default budget: how much it may rise
 	// Of returns the value, in seconds, bytes or a plain number; false if there is nothing
 	// to compare, for example because no change converged.
 	Of func(Subject) (float64, bool)
-	// Label is that of a row of its own in the summary of a run. If it is empty, there is
-	// none, or one that shows several figures (sim/report).
+	// Label is the label of the figure's own row in the summary of a run. If it is empty, the
+	// figure has no row, or a row with several figures (sim/report).
 	Label string
-	// Unseen reports whether there are no data for the figure: nothing happened that could
-	// be counted, or nothing was counted. Then its zero does not meet an expectation. Nil:
-	// never. (Quantiles and trends without data are recognised by their N.)
+	// Unseen reports whether there is no data for the figure: nothing happened that could be
+	// counted, or nothing was counted. Then its zero does not meet an expectation. Nil: there is
+	// always data. (Quantiles and trends without data are recognised by their N.)
 	Unseen func(Subject) bool
-	// With are other fields that have no data either if the figure has none.
+	// With are other fields that have no data if the figure has none.
 	With []string
 }
 
-// Figures returns all figures, in order. Trends are not among them: each run has its own
+// Figures returns all figures, in order. Trends are not included: each run has its own confidence
 // interval for them, which expectations check.
 func Figures() []Figure { return slices.Clone(figures) }
 
@@ -222,17 +222,18 @@ func not(seen func(Subject) bool) func(Subject) bool {
 	return func(s Subject) bool { return !seen(s) }
 }
 
-// count is the value of a count that every subject has.
+// count returns the value function of a count that every subject has.
 func count(of func(Subject) int) func(Subject) (float64, bool) {
 	return func(s Subject) (float64, bool) { return float64(of(s)), true }
 }
 
-// countIf is the value of a count that some subjects have.
+// countIf returns the value function of a count that only some subjects have.
 func countIf(seen func(Subject) bool, of func(Subject) int) func(Subject) (float64, bool) {
 	return func(s Subject) (float64, bool) { return float64(of(s)), seen(s) }
 }
 
-// seconds is the value of a time that is computed from n values; there is none if n is 0.
+// seconds returns the value function of a time that is computed from n values. There is no value if
+// n is 0.
 func seconds(of func(Subject) (d time.Duration, n int)) func(Subject) (float64, bool) {
 	return func(s Subject) (float64, bool) {
 		d, n := of(s)
@@ -240,8 +241,7 @@ func seconds(of func(Subject) (d time.Duration, n int)) func(Subject) (float64, 
 	}
 }
 
-// Unseen returns the paths, as expectations write them, of the fields without data for a
-// subject.
+// Unseen returns the fields without data for a subject, as paths in the notation of expectations.
 func Unseen(s Subject) (paths []string) {
 	for _, f := range figures {
 		if f.Unseen != nil && f.Unseen(s) {

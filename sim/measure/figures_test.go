@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// A figure that varies has a rise that does not matter. Names and labels are unique.
+// Each figure that varies has a budget. Names and labels are unique.
 func TestFigures(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range measure.Figures() {
@@ -26,7 +26,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A figure without data brings its fields with it.
+// A figure without data includes its dependent fields.
 func TestUnseen(t *testing.T) {
 	empty := measure.Unseen(measure.Subject{})
 	for _, path := range []string{"changes.unconverged", "converge.flaps", "posts.count", "posts.bytes", "syncs.count", "syncs.failed", "start.unserved", "balance.hottest", "balance.idle", "certificates.unseen", "memory.peakRSS", "memory.growth", "memory.endPSS", "cpu.nginx", "cpu.controller", "lanes", "struck", "workers.history"} {

@@ -10,16 +10,16 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// measurement reduces one subject's events to its part of the result. Events
-// come in the order of At, with the events of the run as a whole among them;
-// in says whether At lies in one of the subject's rounds.
+// measurement reduces the events of one subject to its part of the result. It gets events in the
+// order of At, including the events of the whole run. in reports whether At is in one of the
+// subject's rounds.
 type measurement interface {
 	Add(e event.Event, in bool)
 	Result(s *Subject, t *Timeline)
 }
 
-// measurements lists all of them. A measurement may read what those above it
-// have put into the subject; validity reads it all.
+// measurements lists all measurements. A measurement may read what earlier ones have written into
+// the subject. validity reads everything.
 var measurements = []func(rounds) measurement{
 	newConverge,
 	newProbes,
@@ -45,10 +45,9 @@ var measurements = []func(rounds) measurement{
 	newValidity,
 }
 
-// From measures a run. It reads the log once, holds its events in memory and
-// puts them in the order of At, because a request is logged when it ended and
-// writers race: the order of the lines means nothing. An error says that the
-// log is not one that this version can measure.
+// From measures a run. It reads the log once, keeps its events in memory and sorts them by At. The
+// order of the lines has no meaning, because a request is logged when it ends, and writers race. It
+// returns an error if this version cannot measure the log.
 func From(log iter.Seq2[event.Event, error]) (Result, Series, error) {
 	run, bySubject, err := collect(log)
 	if err != nil {
@@ -88,7 +87,7 @@ func reduce(events []event.Event, rounds rounds, s *Subject, t *Timeline) {
 	}
 }
 
-// collect reads the log to its end and splits it by subject.
+// collect reads the log to its end and groups the events by subject.
 func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.Event, error) {
 	var run *event.Run
 	bySubject := map[string][]event.Event{}
@@ -118,7 +117,8 @@ func collect(log iter.Seq2[event.Event, error]) (event.Run, map[string][]event.E
 	return *run, bySubject, nil
 }
 
-// names are the subjects in the order of the scenario, then those it does not name.
+// names returns the subjects in the order of the scenario, followed by those that the scenario does
+// not name.
 func names(run event.Run, bySubject map[string][]event.Event) []string {
 	var all []string
 	for _, name := range run.Subjects {
@@ -136,9 +136,8 @@ func names(run event.Run, bySubject map[string][]event.Event) []string {
 	return append(all, unnamed...)
 }
 
-// inOrder returns a subject's events and those of the whole run in the order of
-// At. Of equal At, what acts comes before what is seen of it; measurements do
-// not depend on any finer order.
+// inOrder returns the events of a subject and of the whole run in the order of At. At equal times,
+// actions come before observations. Measurements do not depend on a finer order.
 func inOrder(own, common []event.Event) []event.Event {
 	events := slices.Concat(own, common)
 	slices.SortStableFunc(events, func(a, b event.Event) int {

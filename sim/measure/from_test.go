@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Each archive holds a log, the names of the fields it is about, and what they
-// must come to for every subject.
+// Each archive contains a log, the names of the tested fields, and their expected values for every
+// subject.
 func TestMeasurements(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -41,8 +41,8 @@ func TestMeasurements(t *testing.T) {
 	}
 }
 
-// excerpt is a line for each subject and field; a field of the time line is
-// written series.FIELD.
+// excerpt returns a line for each subject and field. A field of the timeline is written as
+// series.FIELD.
 func excerpt(t *testing.T, result measure.Result, series measure.Series, fields []string) []byte {
 	t.Helper()
 	var out bytes.Buffer

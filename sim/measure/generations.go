@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// generations follows each generation of workers from its first worker to the
-// end of its last, and each of its workers.
+// generations follows each generation of workers from the start of its first worker to the end of
+// its last one, and each single worker.
 type generations struct {
 	rounds  rounds
 	all     map[generation]*history
@@ -25,7 +25,7 @@ type history struct {
 	alive int
 }
 
-// worker is one that lives.
+// worker is a live worker.
 type worker struct {
 	of       generation
 	draining time.Duration
@@ -35,8 +35,8 @@ func newGenerations(r rounds) measurement {
 	return &generations{rounds: r, all: map[generation]*history{}, newest: map[int]int{}, workers: map[int]*worker{}, drained: newDurations()}
 }
 
-// Add goes on to the end of the last round, between the rounds too: a worker
-// that ended there is not alive in the next.
+// Add also processes events between rounds, up to the end of the last round: a worker that ended
+// between two rounds is not alive in the next one.
 func (m *generations) Add(e event.Event, in bool) {
 	if len(m.rounds) == 0 || e.At > m.end() {
 		return
@@ -102,13 +102,13 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 	case known.draining != none:
 		m.drained.add(at - known.draining)
 	case known.of.number < m.newest[known.of.master] && !crashed(w.Exit):
-		m.drained.add(0) // it had nothing to finish, and was gone before the next look
+		m.drained.add(0) // it had nothing to finish, and was gone before the next sample
 	}
 }
 
 func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
 
-// Untold is among the ways in which workers end where nothing tells how.
+// Untold replaces the exit status of a worker in History.Exits if the status is unknown.
 const Untold = "untold"
 
 func how(e *event.Exit) string {
@@ -131,12 +131,12 @@ func (m *generations) uses(g event.Generation) {
 		return
 	}
 	h.Held.Looks++
-	if g.Held.Clients+g.Held.Pods > 0 { // else they are about to go
+	if g.Held.Clients+g.Held.Pods > 0 { // otherwise they are about to exit
 		h.Held.Clients, h.Held.Pods = g.Held.Clients, g.Held.Pods
 	}
 }
 
-// Result comes after workers, whose counts it completes.
+// Result must run after workers, because it completes the counts of workers.
 func (m *generations) Result(s *Subject, _ *Timeline) {
 	s.Workers.Exited, s.Workers.Crashed, s.Workers.Untold = m.counted.Exited, m.counted.Crashed, m.counted.Untold
 	s.Workers.Drained = m.drained.result()

@@ -10,19 +10,19 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// HeatRows is how many rows of a heat map share a decade: each row's latencies
-// are a quarter longer than the row's below it.
+// HeatRows is the number of heat map rows per decade of latency. The latencies of a row are a
+// quarter longer than those of the row below.
 const HeatRows = 10
 
-// mostColumns bounds the columns of a heat map: more are no wider than a pixel
-// or two.
+// mostColumns limits the columns of a heat map: with more, a column would be only a pixel or two
+// wide.
 const mostColumns = 300
 
 // heat counts a lane's requests by time and latency.
 type heat struct {
 	rounds rounds
 	width  time.Duration
-	lanes  map[string]map[time.Duration]map[int]int // rows, by lane and the column's beginning
+	lanes  map[string]map[time.Duration]map[int]int // rows, by lane and start of the column
 }
 
 func newHeat(r rounds) measurement {
@@ -50,7 +50,7 @@ func (m *heat) Add(e event.Event, in bool) {
 	lane[at][heatRow(e.Request.Lag+e.Request.Took)]++
 }
 
-// heatRow is the row in which a latency lies.
+// heatRow returns the row that contains a latency.
 func heatRow(latency time.Duration) int {
 	us := float64(latency) / float64(time.Microsecond)
 	return int(HeatRows * math.Log10(max(us, 1)))

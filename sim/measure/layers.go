@@ -7,13 +7,13 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// mostLayers bounds the generations that a plot tells apart.
+// mostLayers limits the generations that a plot distinguishes.
 const mostLayers = 6
 
-// layers puts the memory of each generation on the time line of bins: PSS where
-// it was sampled, which not every sample does.
+// layers adds the memory of each generation to the timeline's bins: PSS if it was sampled, which
+// not every sample does.
 type layers struct {
-	born    map[generation]int // in which order they came
+	born    map[generation]int // order of appearance
 	samples []event.Event
 }
 
@@ -31,8 +31,8 @@ func (m *layers) Add(e event.Event, _ bool) {
 	}
 }
 
-// Result comes after bins, whose bins it completes. Of several samples in a bin
-// the greatest counts; a bin without one has the last before it.
+// Result must run after bins, because it completes the bins. If a bin has several samples, the
+// largest one counts; a bin without samples has the last value before it.
 func (m *layers) Result(_ *Subject, t *Timeline) {
 	t.Proportional = slices.ContainsFunc(m.samples, func(e event.Event) bool { return thorough(e.Usage) })
 	samples := slices.DeleteFunc(m.samples, func(e event.Event) bool { return t.Proportional && !thorough(e.Usage) })
@@ -58,7 +58,7 @@ func thorough(u *event.Usage) bool {
 	return slices.ContainsFunc(u.ByGeneration, func(g event.Generation) bool { return g.PSS > 0 })
 }
 
-// of are the layers of one sample.
+// of returns the layers of one sample.
 func (m *layers) of(all []event.Generation, proportional bool) []int64 {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b event.Generation) int {

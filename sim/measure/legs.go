@@ -6,12 +6,12 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Legs are the parts of a change's way, one after the other. A leg that cannot
-// be told is -1: those of the controller, where it does not tell of its syncs.
+// Legs are the consecutive parts of the time that a change takes. An unknown leg is -1, such as
+// those of a controller that does not report its syncs.
 type Legs struct {
-	Write  time.Duration `json:"write"`  // from intent until the API had taken it
-	Wait   time.Duration `json:"wait"`   // until the sync that brought it began: the watch, the queue, the rate limit
-	Sync   time.Duration `json:"sync"`   // of that sync: model, rendering, test, reload or POST
+	Write  time.Duration `json:"write"`  // from the intent until the API had accepted the change
+	Wait   time.Duration `json:"wait"`   // until the sync with the change began: the watch, the queue, the rate limit
+	Sync   time.Duration `json:"sync"`   // duration of that sync: model, rendering, test, reload or POST
 	Reach  time.Duration `json:"reach"`  // until the first worker served it
 	Spread time.Duration `json:"spread"` // from the first worker to the last
 }
@@ -25,10 +25,10 @@ type Way struct {
 	Spread Durations `json:"spread"`
 }
 
-// legs tells where the time of each change went.
+// legs measures how the time of each change divides into its legs.
 type legs struct {
 	written map[int]time.Duration
-	syncs   []event.Event // by their end
+	syncs   []event.Event // in the order of their ends
 }
 
 func newLegs(rounds) measurement { return &legs{written: map[int]time.Duration{}} }
@@ -42,7 +42,7 @@ func (m *legs) Add(e event.Event, _ bool) {
 	}
 }
 
-// Result comes after converge, whose changes it completes.
+// Result must run after converge, because it completes the changes.
 func (m *legs) Result(s *Subject, t *Timeline) {
 	write, wait, sync, reach, spread := newDurations(), newDurations(), newDurations(), newDurations(), newDurations()
 	for i := range t.Changes {
@@ -84,10 +84,10 @@ func (m *legs) of(served Served) Legs {
 	return way
 }
 
-// carrier is the sync that brought a change to nginx: the last that was over
-// when the first worker served it, if that was not before it was written. A
-// reload is seen to serve a little before the controller calls it done: then it
-// is the sync that was under way.
+// carrier returns the sync that sent a change to nginx: the last sync that had ended when the first
+// worker served the change, unless it ended before the change was written. A reload is visible to
+// clients a little before the controller reports it as done. In that case it is the sync that was
+// in progress.
 func (m *legs) carrier(written, first time.Duration) *event.Event {
 	var last *event.Event
 	for i := range m.syncs {

@@ -15,10 +15,10 @@ func TestLegsAddUp(t *testing.T) {
 		return event.Event{At: end, Sync: &event.Sync{Took: took}}
 	}
 	for _, e := range []event.Event{
-		sync(100*ms, 50*ms), // over before the change was written
+		sync(100*ms, 50*ms), // ended before the change was written
 		{At: 210 * ms, Written: &event.Written{Change: 1}},
-		sync(1000*ms, 300*ms), // brought it
-		sync(5000*ms, 300*ms), // after it was served
+		sync(1000*ms, 300*ms), // applied the change
+		sync(5000*ms, 300*ms), // began after the change was served
 	} {
 		m.Add(e, true)
 	}
@@ -37,7 +37,7 @@ func TestLegsAddUp(t *testing.T) {
 	}
 }
 
-// A subject that does not tell of its syncs has the legs that are seen from outside.
+// A subject that does not report its syncs has only the legs that are visible from outside.
 func TestLegsFromOutside(t *testing.T) {
 	m := newLegs(nil)
 	m.Add(event.Event{At: 3, Written: &event.Written{Change: 1}}, true)

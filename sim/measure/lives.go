@@ -7,16 +7,16 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// never is later than every moment of a run.
+// never is later than any time in a run.
 const never time.Duration = math.MaxInt64
 
-// life is when a worker was first seen active, and first seen not to be.
+// life is when a worker was first seen active, and when it was first seen no longer active.
 type life struct{ active, over time.Duration }
 
 func (l life) activeAt(t time.Duration) bool { return l.active <= t && t < l.over }
 
-// lives keeps the lives of workers by PID. It knows of a worker from /proc, or
-// from an answer alone when nothing watches /proc.
+// lives contains the lives of workers by PID. It learns of a worker from /proc or, if nothing
+// watches /proc, from the worker's first answer.
 type lives map[int]life
 
 func (ls lives) see(w event.Worker, at time.Duration) {

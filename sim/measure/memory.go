@@ -6,8 +6,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// memory keeps the peaks, and finds the samples nearest to the beginning and the
-// end of what is measured.
+// memory keeps the peaks, and the samples nearest to the beginning and the end of the measured
+// time.
 type memory struct {
 	rounds   rounds
 	memory   Memory
@@ -46,7 +46,7 @@ func (m *memory) Result(s *Subject, _ *Timeline) {
 	}
 }
 
-// edges are the values nearest to two moments.
+// edges are the values nearest to two times.
 type edges struct{ from, to edge }
 
 type edge struct{ at, off, value int64 }
@@ -60,8 +60,8 @@ func (e *edges) see(at time.Duration, value int64) {
 	e.to.see(int64(at), value)
 }
 
-// see takes a value; of several equally near the greatest counts, so that their
-// order does not matter.
+// see processes a value. Among values that are equally near, the largest one counts, so their order
+// does not matter.
 func (e *edge) see(at, value int64) {
 	off := max(at-e.at, e.at-at)
 	if off < e.off || off == e.off && value > e.value {

@@ -8,13 +8,13 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// outage finds the longest stretch without a request that succeeded.
+// outage measures the longest stretch without a successful request.
 type outage struct {
 	rounds rounds
 	ends   []sent
 }
 
-// sent is one request, by when it was meant to be sent.
+// sent is one request, at the time when it was meant to be sent.
 type sent struct {
 	at time.Duration
 	ok bool
@@ -31,11 +31,11 @@ func (m *outage) Add(e event.Event, in bool) {
 func (m *outage) Result(s *Subject, _ *Timeline) {
 	slices.SortFunc(m.ends, func(a, b sent) int {
 		if a.at == b.at && a.ok != b.ok {
-			return map[bool]int{true: 1, false: -1}[a.ok] // what succeeds at the same moment ends it
+			return map[bool]int{true: 1, false: -1}[a.ok] // a success at the same time ends the stretch
 		}
 		return cmp.Compare(a.at, b.at)
 	})
-	failing := none // since when
+	failing := none // start of the current stretch
 	over := func(at time.Duration) {
 		if failing != none {
 			s.Outage = max(s.Outage, min(at, m.rounds[m.rounds.at(failing)].End)-failing)

@@ -2,7 +2,7 @@ package measure
 
 import "windtunnel.dev/sim/event"
 
-// probes is what it took to reach every worker, in all rounds together.
+// probes measures the effort to reach every worker, for all rounds together.
 type probes struct{ Probe }
 
 func newProbes(rounds) measurement { return &probes{} }

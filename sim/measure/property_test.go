@@ -30,11 +30,10 @@ func from(t testing.TB, events []event.Event) measured {
 	return measured{result, series}
 }
 
-// Writers race, so the order of the lines must not matter, least of all where
-// the clock says that they are of one moment.
+// Writers race, so the order of the lines must not matter, especially for lines with the same time.
 func TestOrderOfLinesDoesNotMatter(t *testing.T) {
 	events := measuretest.Log(1, 3*time.Second)
-	// A coarse clock makes many lines of one moment.
+	// A coarse clock gives many lines the same time.
 	for i := range events {
 		events[i].At = events[i].At.Truncate(50 * time.Millisecond)
 	}
@@ -48,7 +47,7 @@ func TestOrderOfLinesDoesNotMatter(t *testing.T) {
 	}
 }
 
-// A subject's figures are its own: the other's events change nothing.
+// The figures of a subject are independent of the events of another subject.
 func TestSubjectsAreMeasuredAlone(t *testing.T) {
 	events := measuretest.Log(2, 3*time.Second)
 	both := from(t, events)
@@ -65,7 +64,7 @@ func TestSubjectsAreMeasuredAlone(t *testing.T) {
 	}
 }
 
-// What is told of a realistic run hangs together.
+// The figures of a realistic run are consistent with one another.
 func TestFiguresHangTogether(t *testing.T) {
 	m := from(t, measuretest.Log(3, 5*time.Second))
 	for i, s := range m.Result.Subjects {
@@ -86,7 +85,7 @@ func TestFiguresHangTogether(t *testing.T) {
 	}
 }
 
-// check asserts what holds for every log.
+// check asserts properties of every log.
 func check(t testing.TB, s measure.Subject, l measure.Timeline) {
 	t.Helper()
 	var requests, failed, lanes, changes, unwatched int

@@ -2,11 +2,11 @@ package measure
 
 import "windtunnel.dev/sim/event"
 
-// generation names a set of workers: masters count their own.
+// generation identifies a set of workers. Each master numbers its own generations.
 type generation struct{ master, number int }
 
-// reloads counts the generations that appeared in the rounds. The first that
-// the log knows of did not appear: it was there.
+// reloads counts the generations that appeared in the rounds. The first generation in the log does
+// not count, because it was already running.
 type reloads struct {
 	known map[generation]bool
 	seen  []Reload

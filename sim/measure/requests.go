@@ -9,24 +9,22 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Causes are the causes of failure that count against a subject or, for
-// our-dialing, make its run void. our-cancel is none: such a request was
-// neither sent nor failed.
+// Causes are the causes of failure that count against a subject or, for our-dialing, make its run
+// void. our-cancel is not one of them: such a request was neither sent nor failed.
 var Causes = []event.Cause{
 	event.IdleClose, event.Reset, event.Refused, event.EOF, event.Truncated, event.StreamCut, event.Corrupted, event.Timeout,
 	event.NginxError, event.PodError, event.NotFound, event.NginxOther, event.PodOther, event.WrongPod, event.GonePod, event.Handshake, event.WrongCert,
 	event.OurDialing, event.Unknown,
 }
 
-// requests counts the requests that were meant to be sent in the rounds, for
-// all lanes and for each.
+// requests counts the requests that were meant to be sent in the rounds, in total and per lane.
 type requests struct {
 	all    *tally
 	byLane map[string]*tally
-	left   map[string]time.Duration // pods that changes have taken out of their services: when that was meant
+	left   map[string]time.Duration // pods that changes have removed from their services, and the time of the intent
 }
 
-// tally counts one set of requests.
+// tally counts a set of requests.
 type tally struct {
 	Requests
 	latency, lasted, lag, stale *durations
@@ -73,7 +71,7 @@ func (m *requests) lane(name string) *tally {
 	return m.byLane[name]
 }
 
-// change notes which pods are to serve no more.
+// change records which pods must no longer serve.
 func (m *requests) change(c *event.Change, at time.Duration) {
 	for _, pod := range c.Removed {
 		m.left[pod] = at
@@ -83,8 +81,8 @@ func (m *requests) change(c *event.Change, at time.Duration) {
 	}
 }
 
-// stale is how long before the request was sent a change was meant to take the
-// pod that answered out of its service; none if none was.
+// stale returns the time from the intent of the change that removed the responding pod from its
+// service until the request was sent; none if no change removed it.
 func (m *requests) stale(r *event.Request, due time.Duration) time.Duration {
 	left, ok := m.left[r.Pod]
 	if sent := due + r.Lag; ok && sent > left {
@@ -146,9 +144,9 @@ func (t *tally) result() Requests {
 	return r
 }
 
-// failureBound is the observed failure rate, or, where none of n failed, the
-// upper end of its 95 % confidence interval: the rule of three, 3/n. Of nothing
-// sent nothing is known.
+// failureBound returns the observed failure rate. If none of n requests failed, it returns the
+// upper end of the 95 % confidence interval: the rule of three, 3/n. If no request was sent, it
+// returns 1, because nothing is known.
 func failureBound(failed, n int) float64 {
 	switch {
 	case n == 0:

@@ -1,6 +1,6 @@
-// Package measure turns the log of a run into numbers. It stands between the
-// event log and the reports, one file a measurement. Its one rule: it is pure,
-// and knows of a run only what the log says.
+// Package measure computes numbers from the log of a run. It stands between the event log and the
+// reports, with one file per measurement. Its one rule: it is pure, and all it knows about a run is
+// in the log.
 package measure
 
 import (
@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Schema names the version of result.json. Within a version fields may come, but
-// none goes or changes its meaning.
+// Schema is the version of result.json. Within a version, fields may be added, but none is removed
+// or changes its meaning.
 const Schema = "windtunnel.dev/result/v1"
 
 // Result is what one run measured, subjects in the order of the scenario.

@@ -8,20 +8,21 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Round is one measured stretch of a subject's life; times since the start of
-// the run. An event belongs to it when Begin <= At <= End.
+// Round is a measured period of a subject's life. Times are since the start of the run. An event
+// belongs to the round if Begin <= At <= End.
 type Round struct {
 	Number   int           `json:"number"`
 	Begin    time.Duration `json:"begin"`
-	ChurnEnd time.Duration `json:"churnEnd"` // End when the log does not say
+	ChurnEnd time.Duration `json:"churnEnd"` // End if the log does not report it
 	End      time.Duration `json:"end"`
 }
 
 // rounds are in order and do not overlap.
 type rounds []Round
 
-// roundsOf finds the rounds among events in order. A round that the log leaves
-// open ends with the log's last event; where the run was cut, all ends.
+// roundsOf finds the rounds among sorted events. A round without an end in the log ends with the
+// log's last event. If the run was interrupted, the open round ends there, and later events are
+// ignored.
 func roundsOf(events []event.Event) (rounds, error) {
 	var all rounds
 	open := false
@@ -65,8 +66,8 @@ func (r *Round) end(at time.Duration) {
 	}
 }
 
-// at is the index of the round in which t lies, -1 if in none. Where one round
-// ends in the moment the next begins, that moment is the later round's.
+// at returns the index of the round that contains t, or -1 if there is none. If a round ends at the
+// time when the next one begins, that time belongs to the later round.
 func (rs rounds) at(t time.Duration) int {
 	next, _ := slices.BinarySearchFunc(rs, t, func(r Round, t time.Duration) int {
 		if r.Begin <= t {

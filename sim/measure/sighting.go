@@ -7,25 +7,24 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// sighting is what one worker showed of one change.
+// sighting is what one worker showed about one change.
 type sighting struct {
-	looked    time.Duration // when it was last asked
+	looked    time.Duration // when it was last probed
 	fresh     time.Duration // its first answer from the new state
 	stale     time.Duration // its last answer from the old state
 	freshened time.Duration // its first answer from the new state after the last from the old
 	flaps     int
 }
 
-// none is the time of what was not seen.
+// none means that there is no such time.
 const none time.Duration = -1
 
 func newSighting() *sighting {
 	return &sighting{looked: none, fresh: none, stale: none, freshened: none}
 }
 
-// see takes an answer; answers come in the order of At. It tells the gap since
-// the look before, none if this is the first. Answers of one moment may come in
-// any order.
+// see processes an answer, in the order of At. It returns the gap since the previous answer, or
+// none for the first one. Answers at the same time may come in any order.
 func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap time.Duration) {
 	gap = none
 	if s.looked != none {
@@ -38,8 +37,8 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		if s.freshened < at {
 			s.freshened = none
 		}
-		// Without a new pod an answer of another one shows only that the
-		// worker chose it, so there is nothing to fall back from.
+		// Without a new pod, an answer from another pod only shows that the worker chose that pod,
+		// so there is nothing to fall back from.
 		if (len(c.Added) > 0 || c.See != nil) && s.fresh != none && s.fresh < at {
 			s.flaps++
 		}
@@ -54,10 +53,10 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 	return gap
 }
 
-// served is when the worker came to serve the change for good, none if it did
-// not. A new pod proves the new state, even where an old one answers once more
-// after it. Where pods only went, each answer by another is merely a chance
-// that the old one took no part: the first after its last answer counts.
+// served returns when the worker began to serve the change for good, or none if it did not. A new
+// pod proves the new state, even if an old pod answers once more afterwards. If pods were only
+// removed, an answer from another pod may be a coincidence, so the first one after the last answer
+// from an old pod counts.
 func (s *sighting) served(c *event.Change) time.Duration {
 	if len(c.Added) == 0 {
 		return s.freshened
@@ -75,9 +74,9 @@ func isStale(c *event.Change, a *event.Answer) bool {
 	return a.Pod != "" && slices.Contains(c.Removed, a.Pod)
 }
 
-// isFresh says whether an answer shows the state after the change: by what it says
-// is to be seen; or by a new pod; where none is new, by any other pod; where none
-// is left, any answer.
+// isFresh reports whether an answer shows the state after the change. If the change has a see, the
+// answer must match it. Otherwise it must come from a new pod; if there are no new pods, from any
+// pod that was not removed; and if no pod is left, any response counts.
 func isFresh(c *event.Change, a *event.Answer) bool {
 	switch {
 	case c.See != nil:

@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/measure/measuretest"
 )
 
-// An answer is stale when its request was sent after a change that takes its
-// pod out, until a later change takes the pod in again.
+// An answer is stale if its request was sent after a change removed its pod, until a later change
+// adds the pod again.
 func TestStaleAnswers(t *testing.T) {
 	ms := time.Millisecond
 	asked := func(at, lag time.Duration, lane, pod string) event.Event {

@@ -2,8 +2,8 @@ package measure
 
 import "windtunnel.dev/sim/event"
 
-// starts is what came of the starts of the controller. The first is before the
-// rounds, and counts all the same.
+// starts summarises the starts of the controller. The first start is before the rounds, but it
+// counts as well.
 type starts struct{ Start }
 
 func newStarts(rounds) measurement { return &starts{} }

@@ -2,7 +2,7 @@ package measure
 
 import "windtunnel.dev/sim/event"
 
-// syncs counts a controller's passes and the dynamic updates they sent.
+// syncs counts the syncs of a controller and the dynamic updates that it sent.
 type syncs struct {
 	posts Posts
 	syncs Syncs

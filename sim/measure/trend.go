@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// trendPoints is at most how many points a trend goes through: the medians of
-	// as many equal stretches of the rounds, so that a peak is not a trend, and
-	// neighbours depend little on each other.
+	// trendPoints is the maximum number of points of a trend. Each point is the median of one of as
+	// many equal stretches of the rounds, so that a peak is not a trend, and neighbouring points
+	// are nearly independent.
 	trendPoints = 240
-	// fewestSlopes is what a median's 95 % confidence interval takes.
+	// fewestSlopes is the number of slopes needed for the 95 % confidence interval of a median.
 	fewestSlopes = 6
 	trendLevel   = 0.95
 )
 
-// trends follow what the processes of the subject hold. What a controller uses at
-// first, until its caches are full, is no trend: a tenth of the time is left out.
+// trends follows the resources of the subject's processes. The initial growth of a controller,
+// until its caches are full, is not a trend, so a tenth of the time is excluded.
 type trends struct {
 	rounds                                             rounds
 	nginxRSS, nginxPSS, nginxFiles, rssOurs, filesOurs points
 }
 
-// points are the values of each stretch.
+// points contains the values of each stretch.
 type points [trendPoints][]float64
 
 func newTrends(r rounds) measurement { return &trends{rounds: r} }
@@ -43,13 +43,13 @@ func (m *trends) Add(e event.Event, in bool) {
 		{&m.nginxRSS, e.Usage.NginxRSS}, {&m.nginxPSS, e.Usage.NginxPSS}, {&m.nginxFiles, int64(e.Usage.NginxFiles)},
 		{&m.rssOurs, e.Usage.ControllerRSS}, {&m.filesOurs, int64(e.Usage.ControllerFiles)},
 	} {
-		if value.is > 0 { // it was sampled
+		if value.is > 0 { // otherwise it was not sampled
 			value.points[stretch] = append(value.points[stretch], float64(value.is))
 		}
 	}
 }
 
-// stretch is that in which t lies, of the time of all rounds in a row.
+// stretch returns the index of the stretch that contains t, in the joined time of all rounds.
 func (m *trends) stretch(t time.Duration) int {
 	var before time.Duration
 	for _, r := range m.rounds {
@@ -66,11 +66,10 @@ func (m *trends) Result(s *Subject, _ *Timeline) {
 	}
 }
 
-// trend is Theil's incomplete method: the median of the slopes between points that
-// lie half the time apart. Each point is in one slope only, so the slopes do not
-// depend on each other, and the sign test bounds their median whatever their
-// distribution (Theil 1950; Hollander, Wolfe, Chicken, Nonparametric Statistical
-// Methods, section 9.2).
+// trend computes Theil's incomplete method: the median of the slopes between points that are half
+// the time apart. Each point belongs to one slope only, so the slopes are independent, and the sign
+// test gives a confidence interval of their median for any distribution (Theil 1950; Hollander,
+// Wolfe, Chicken, Nonparametric Statistical Methods, section 9.2).
 func (p *points) trend(every time.Duration) Trend {
 	var at, value []float64
 	for i := trendPoints / 10; i < trendPoints; i++ {

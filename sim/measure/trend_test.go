@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// grown is the trend of an hour in which nginx's memory is what of says, by the
-// share of the hour that is over, and all else stays as it is.
+// grown returns the trend of an hour in which nginx's memory follows of, a function of the elapsed
+// share of the hour. All other values are constant.
 func grown(t *testing.T, samples int, of func(share float64) float64) measure.Trends {
 	t.Helper()
 	var out bytes.Buffer
@@ -40,11 +40,11 @@ func grown(t *testing.T, samples int, of func(share float64) float64) measure.Tr
 
 func TestTrend(t *testing.T) {
 	const mega = 1 << 20
-	var chance *rand.Rand // anew for each: one noise in twenty would pass for a trend
+	var chance *rand.Rand // a new one per case: one noise in twenty would look like a trend
 	noise := func() float64 { return 5 * mega * chance.NormFloat64() }
 	for name, test := range map[string]struct {
 		of        func(share float64) float64
-		low, high float64 // what the trend must lie between
+		low, high float64 // the bounds of the trend
 	}{
 		"a leak":  {func(s float64) float64 { return 200*mega + 40*mega*s + noise() }, 38 * mega, 42 * mega},
 		"noise":   {func(float64) float64 { return 200*mega + noise() }, -2 * mega, 2 * mega},
@@ -64,7 +64,7 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// What does not move has a trend, of zero; what is not sampled, or too seldom, has none.
+// A constant value has a trend of zero. A value without enough samples has no trend.
 func TestNoTrend(t *testing.T) {
 	still := func(float64) float64 { return 1 << 30 }
 	got := grown(t, 3600, still)

@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// trouble hands on what went wrong, in the rounds and outside of them, each
-// sentence once with how often it came.
+// trouble reports what went wrong, inside and outside of the rounds: each message once, with the
+// number of times.
 type trouble struct{ times map[string]int }
 
 func newTrouble(rounds) measurement { return &trouble{map[string]int{}} }

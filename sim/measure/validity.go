@@ -9,48 +9,46 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// The bounds beyond which a run says nothing about its subject.
+// Bounds beyond which a run is not conclusive for its subject.
 const (
-	// MaxLag bounds the generator's lag at the 99th percentile of each lane. Latency counts
-	// from the intended send time, so lag is part of it; and the shortest thing
-	// a reload does to clients is the roughly 100 ms in which old and new
-	// workers both accept. Half of that still shows it.
+	// MaxLag limits the generator's lag at the 99th percentile of each lane. Latency counts from
+	// the intended send time, so it includes the lag. The shortest effect of a reload on clients is
+	// the period of about 100 ms in which old and new workers both accept connections. Half of that
+	// period still shows it.
 	MaxLag = 50 * time.Millisecond
-	// MaxStolen bounds the mean share of CPU time that a hypervisor took. Five
-	// per cent is a twentieth of every figure of time.
+	// MaxStolen limits the mean share of CPU time that a hypervisor took. Five percent is a
+	// twentieth of every measured time.
 	MaxStolen = 0.05
-	// MaxGranularity bounds the gap between two looks of a probe at the 99th
-	// percentile, unless the scenario has another bound: a quarter of the second in
-	// which ingress-nginx's workers read their backends anew, the slowest step of a
-	// dynamic update.
+	// MaxGranularity limits the gap between two probes of the same worker at the 99th percentile,
+	// unless the scenario has another bound. It is a quarter of the second after which
+	// ingress-nginx's workers read their backends again, the slowest step of a dynamic update.
 	MaxGranularity = 250 * time.Millisecond
-	// MaxMissed bounds the share of a lane's due requests that were never sent. Their lag
-	// is unbounded, so they belong above its 99th percentile.
+	// MaxMissed limits the share of a lane's due requests that were never sent. Their lag is
+	// unbounded, so they belong above its 99th percentile.
 	MaxMissed = 0.01
-	// MaxUnanswered bounds the share of a lane's due requests that had no answer when
-	// the end of the round cut them off. Without it, a subject that hangs would not look
-	// worse.
+	// MaxUnanswered limits the share of a lane's due requests without a response when the end of
+	// the round cut them off. Without this bound, a subject that hangs would not look worse.
 	MaxUnanswered = 0.01
-	// longEnough is the measured time after which there must be a sample of the host, which is
-	// taken once a second.
+	// longEnough is the measured time after which there must be a sample of the host, because
+	// samples are taken once per second.
 	longEnough = 5 * time.Second
 )
 
-// wasCut is why a run that was interrupted is void.
+// wasCut is the reason why an interrupted run is void.
 const wasCut = "the run was interrupted before its end"
 
 // validity judges the run, not the subject.
 type validity struct {
 	rounds  rounds
 	cut     bool
-	open    bool // a round that has begun has not ended
+	open    bool // a round has begun and has not ended
 	running bool // the subject is ready and has not stopped
 	stolen  float64
 	samples int
 	workers int
 	answers int           // of probes, in rounds
-	off     string        // why probes ceased to look
-	gap     time.Duration // the bound of gaps
+	off     string        // why probing stopped
+	gap     time.Duration // the bound for gaps
 }
 
 func newValidity(r rounds) measurement { return &validity{rounds: r, gap: MaxGranularity} }
@@ -103,7 +101,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(m.running && !m.open && !m.cut, "the log ends before the subject stopped: the run was killed")
 	void(len(m.rounds) == 0, "no round was measured")
 	void(r.Sent == 0, "no requests were sent in its rounds")
-	for _, lane := range s.Lanes { // each alone: one that lags hides among the many requests of another
+	for _, lane := range s.Lanes { // separately: the requests of other lanes could hide a lane that lags
 		void(lane.Sent == 0 && r.Sent > 0, "no request of lane %s finished before its rounds ended", lane.Name)
 		void(float64(lane.Missed) > MaxMissed*float64(lane.Due), "the load generator never sent %d of %s due in lane %s; at most %.0f %% is acceptable",
 			lane.Missed, plural.Of(lane.Due, "request"), lane.Name, 100*MaxMissed)
@@ -134,7 +132,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	s.Valid = len(s.Invalid) == 0
 }
 
-// refused says how many changes the API refused, and of the first which and why.
+// refused describes how many changes the API refused, and the first of them with the reason.
 func refused(changes []Served) string {
 	var failed []Served
 	for _, c := range changes {

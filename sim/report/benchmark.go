@@ -14,9 +14,9 @@ import (
 )
 
 // Benchmark writes the figures in Go's benchmark format
-// (https://go.dev/design/14313-benchmark-format), a line for each subject, so that benchstat
-// can read them: a file for each run, or the files of several runs appended. A subject whose
-// run is void has no line.
+// (https://go.dev/design/14313-benchmark-format), one line per subject, so that benchstat can read
+// them: one file per run, or the files of several runs appended. A subject whose run is void has no
+// line.
 func Benchmark(w io.Writer, result measure.Result) error {
 	out := benchfmt.NewWriter(w)
 	var config []benchfmt.Config
@@ -41,8 +41,8 @@ func Benchmark(w io.Writer, result measure.Result) error {
 	return nil
 }
 
-// benchmarkName turns reload-vs-dynamic into ReloadVsDynamic: the format requires an upper
-// case letter after the word Benchmark, which its writer puts in front.
+// benchmarkName converts reload-vs-dynamic to ReloadVsDynamic. The format requires an upper case
+// letter after the prefix Benchmark, which its writer adds.
 func benchmarkName(scenario string) string {
 	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(scenario, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -26,8 +26,7 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// patience is how long a test waits for the browser; it only ever passes when a
-// test fails.
+// patience limits how long a test waits for the browser. It only elapses if a test fails.
 const patience = 2 * time.Minute
 
 // startBrowser starts a headless Chromium that ends with the test.
@@ -63,8 +62,7 @@ type page struct {
 	fetched []string
 }
 
-// open opens a file in a tab of its own, in light or dark mode, and waits until
-// its plots are drawn.
+// open opens a file in a new tab, in light or dark mode, and waits until its plots are drawn.
 func open(t *testing.T, browser context.Context, path, scheme string) *page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
@@ -136,8 +134,8 @@ func TestPageInBrowser(t *testing.T) {
 	}
 }
 
-// The page draws every plot, writes nothing to the console and fetches nothing,
-// also of a void run and one in which nothing happened.
+// The page draws every plot, writes nothing to the console and loads nothing from the network. This
+// includes a void run and a run in which nothing happened.
 func testDraws(t *testing.T, browser context.Context, run string) {
 	var empty bytes.Buffer
 	nothing := measure.Result{Subjects: []measure.Subject{{Name: "a"}}}
@@ -171,8 +169,8 @@ func testDraws(t *testing.T, browser context.Context, run string) {
 	}
 }
 
-// bareFigures are those without values, or of whose canvas hardly a pixel within
-// the axes is coloured beyond the grid.
+// bareFigures finds plots without values, and plots whose canvas has hardly any coloured pixel
+// within the axes apart from the grid.
 const bareFigures = `[...document.querySelectorAll("figure[data-plot]")].filter((f) => {
 	const { left, top, width, height } = f.plot.bbox;
 	const pixels = f.plot.ctx.getImageData(left, top, width, height).data;
@@ -201,8 +199,8 @@ func (p *page) quiet() {
 	}
 }
 
-// By the keyboard alone one comes to everything that scrolls, folds or reads out
-// values, sees where one is, and reads a plot.
+// The keyboard alone reaches everything that scrolls, folds or reads out values, shows the focus,
+// and reads a plot.
 func testKeyboard(t *testing.T, browser context.Context, run string) {
 	p := open(t, browser, run, "dark")
 	want := ask[[]string](p, `(window.nameOf = (e) => e.getAttribute("aria-label") || e.textContent.trim().slice(0, 40),
@@ -234,8 +232,8 @@ func testKeyboard(t *testing.T, browser context.Context, run string) {
 	p.quiet()
 }
 
-// Every text has the contrast of 4.5 to 1 that WCAG 2.1 asks for (1.4.3), that of
-// the plots' axes and labels, too, which are painted.
+// Every text has the contrast of 4.5 to 1 that WCAG 2.1 requires (1.4.3), including the painted
+// axes and labels of the plots.
 func testLegible(t *testing.T, browser context.Context, run, scheme string) {
 	p := open(t, browser, run, scheme)
 	if !ask[bool](p, fmt.Sprintf(`matchMedia("(prefers-color-scheme: %s)").matches`, scheme)) {
@@ -256,7 +254,7 @@ func testLegible(t *testing.T, browser context.Context, run, scheme string) {
 	p.quiet()
 }
 
-// contrasts computes the contrast of each text with what is behind it
+// contrasts computes the contrast between each text and its background
 // (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio).
 const contrasts = `(() => {
 	const rgba = (color) => {

@@ -7,11 +7,11 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// drawn is a time line as the page's plots need it: with the curves in place of
-// all changes, of which a long run has too many for a page.
+// drawn is a timeline for the page's plots. It has curves in place of all changes, because a long
+// run has too many changes for a page.
 type drawn struct {
 	measure.Timeline
-	Changes []measure.Served `json:"changes,omitempty"` // hides those of the time line
+	Changes []measure.Served `json:"changes,omitempty"` // hides the changes of the timeline
 	Curves  []curve          `json:"curves"`
 }
 
@@ -23,16 +23,16 @@ func draw(series measure.Series) []drawn {
 	return all
 }
 
-// curve says how many changes were served within a time from their intent, by
-// the first worker or by every worker.
+// curve is the number of changes that were served within a time from their intent, by the first
+// worker or by every worker.
 type curve struct {
 	By    string          `json:"by"`
 	Of    int             `json:"of"`    // changes that had to be served
-	Times []time.Duration `json:"times"` // in order
-	Count []int           `json:"count"` // served within each
+	Times []time.Duration `json:"times"` // sorted
+	Count []int           `json:"count"` // number of changes served within each time
 }
 
-// mostSteps bounds the steps of a curve: a plot is not finer.
+// mostSteps limits the steps of a curve, because a plot has no finer resolution.
 const mostSteps = 500
 
 func curves(t measure.Timeline) []curve {
@@ -53,7 +53,7 @@ func curves(t measure.Timeline) []curve {
 	return []curve{steps("first worker", of, first), steps("every worker", of, every)}
 }
 
-// steps leaves out evenly what is more than a plot shows, and never the last.
+// steps returns a curve with at most mostSteps evenly spaced steps, including the last one.
 func steps(by string, of int, times []time.Duration) curve {
 	slices.Sort(times)
 	c := curve{By: by, Of: of, Times: []time.Duration{}, Count: []int{}}

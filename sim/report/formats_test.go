@@ -39,7 +39,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// benchstat can read what is written.
+// benchstat can read the output.
 func TestBenchmarkIsRead(t *testing.T) {
 	result, _, _ := measured(t)
 	var out bytes.Buffer
@@ -87,7 +87,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
-// Every format says that a run is void, and none says that an expectation of it is met.
+// Every format reports that a run is void, and none reports that one of its expectations is met.
 func TestVoidIsUnmistakable(t *testing.T) {
 	result, series, checks := measured(t, void...)
 	for format, test := range map[string]struct {

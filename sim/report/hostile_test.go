@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Whatever text a user, a log or a controller brings, no page takes it for its own.
+// No page interprets text from a user, a log or a controller as its own markup.
 func TestReportsEscapeTexts(t *testing.T) {
 	const evil = "<img src=x onerror=alert(1)>\n\n# heading\n| cell |\x1b[2J `tick` [link](http://example.com)"
 	result := measure.Result{

@@ -37,13 +37,13 @@ var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 func asset(name string) string {
 	data, err := assets.ReadFile("assets/" + name)
 	if err != nil {
-		panic(err) // it is embedded, or this does not build
+		panic(err) // cannot happen: the build fails without the embedded files
 	}
 	return string(data)
 }
 
-// plots returns the script that draws the plots: the files of the folder plots. The first has
-// what all plots share, and the last one draws.
+// plots returns the script that draws the plots: the files of the folder plots. The first file
+// contains what all plots share; the last one draws them.
 func plots() template.JS {
 	var all strings.Builder
 	all.WriteString("(function () {\n")
@@ -54,7 +54,7 @@ func plots() template.JS {
 	return template.JS(all.String())
 }
 
-// HTML writes one page that needs no network and no other file.
+// HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
 	met, _, void := tally(checks)
 	err := page.Execute(w, map[string]any{
@@ -84,11 +84,11 @@ func cells(r row, subjects []measure.Subject) [][]string {
 	return all
 }
 
-// listed is how many of the worst changes a page lists for each subject.
+// listed is the number of slowest changes that a page lists for each subject.
 const listed = 10
 
-// worst returns the changes that took longest, by subject: first those that not every worker
-// served, then by their last convergence.
+// worst returns the slowest changes by subject: first those that some worker did not serve, then by
+// their last convergence.
 func worst(series measure.Series) map[string][]measure.Served {
 	all := map[string][]measure.Served{}
 	for _, t := range series.Subjects {
@@ -104,7 +104,7 @@ func worst(series measure.Series) map[string][]measure.Served {
 	return all
 }
 
-// leg writes a part of the time of a change, if it is known.
+// leg formats a part of the time of a change, if it is known.
 func leg(d time.Duration) string {
 	if d < 0 {
 		return "–"
@@ -112,8 +112,8 @@ func leg(d time.Duration) string {
 	return duration(d)
 }
 
-// clock writes a moment as the plots do: in measured time, round after round. A moment between
-// two rounds is where they meet.
+// clock formats a time as the plots do: in measured time, with the rounds joined. A time between
+// two rounds becomes the boundary between them.
 func clock(t measure.Timeline, at time.Duration) string {
 	var measured time.Duration
 	for i, round := range t.Rounds {

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/report"
 )
 
-// write makes the page and returns its path.
+// write writes the page and returns its path.
 func write(t *testing.T, more ...event.Event) string {
 	t.Helper()
 	result, series, checks := measured(t, more...)
@@ -64,8 +64,8 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
-// A page of a long run is one that a mail or a CI keeps: what it draws is as fine
-// as a plot and no finer.
+// The page of a long run is small enough for a mail or a CI system: its data is as fine as a plot,
+// and no finer.
 func TestPageOfLongRunIsSmall(t *testing.T) {
 	const hour = 3600
 	timeline := measure.Timeline{Name: "a", Rounds: []measure.Round{{End: hour * time.Second}}, Width: 2 * time.Second}

@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// duration writes d with three significant digits, in µs, ms or s.
+// duration formats d with three significant digits, in µs, ms or s.
 func duration(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -22,7 +22,7 @@ func duration(d time.Duration) string {
 	return digits(d.Seconds()) + " s"
 }
 
-// digits writes x with three significant digits, or all of its whole part.
+// digits formats x with three significant digits, or with all digits of its integer part.
 func digits(x float64) string {
 	switch {
 	case x >= 100 || x <= -100:
@@ -33,7 +33,7 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-// size writes n bytes in binary units.
+// size formats n bytes in binary units.
 func size(n int64) string {
 	x := float64(n)
 	for _, unit := range []string{"B", "KiB", "MiB", "GiB"} {
@@ -48,7 +48,7 @@ func size(n int64) string {
 	return digits(x) + " TiB"
 }
 
-// count writes n with separators of thousands.
+// count formats n with thousands separators.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	var groups []string
@@ -59,8 +59,8 @@ func count(n int) string {
 	return strings.Join(append([]string{s}, groups...), ",")
 }
 
-// percent writes a rate of 0 to 1 with two significant digits, or all of its
-// whole part.
+// percent formats a rate of 0 to 1 with two significant digits, or with all digits of its integer
+// part.
 func percent(rate float64) string {
 	if 100*rate >= 10 {
 		return strconv.FormatFloat(100*rate, 'f', 0, 64) + " %"
@@ -68,13 +68,13 @@ func percent(rate float64) string {
 	return strconv.FormatFloat(100*rate, 'g', 2, 64) + " %"
 }
 
-// Seconds writes a time in seconds as the reports do.
+// Seconds formats a time in seconds as the reports do.
 func Seconds(s float64) string { return duration(time.Duration(s * float64(time.Second))) }
 
-// Bytes writes a size as the reports do.
+// Bytes formats a size in bytes as the reports do.
 func Bytes(n float64) string { return size(int64(n)) }
 
-// valueOf writes the value of a figure of a kind.
+// valueOf formats the value of a figure of the given kind.
 func valueOf(kind measure.Kind, value float64) string {
 	switch kind {
 	case measure.Time:

@@ -11,9 +11,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// JUnit writes a JUnit XML report, with a suite for each subject and a case for each
-// expectation. Of a void run, the case "the run is valid" is an error, and the others are
-// skipped.
+// JUnit writes a JUnit XML report, with a suite per subject and a case per expectation. For a void
+// run, the case "the run is valid" is an error, and the other cases are skipped.
 func JUnit(w io.Writer, result measure.Result, checks []judge.Check) error {
 	all := junit.Testsuites{Name: result.Run.Scenario}
 	for _, s := range result.Subjects {
@@ -37,7 +36,7 @@ func JUnit(w io.Writer, result measure.Result, checks []judge.Check) error {
 	return nil
 }
 
-// validity is the case that the run is valid.
+// validity returns the case that the run is valid.
 func validity(result measure.Result, s measure.Subject) junit.Testcase {
 	c := junit.Testcase{Classname: result.Run.Scenario + "." + s.Name, Name: "the run is valid"}
 	if !s.Valid {
@@ -47,7 +46,7 @@ func validity(result measure.Result, s measure.Subject) junit.Testcase {
 	return c
 }
 
-// expectation is the case that an expectation is met.
+// expectation returns the case that an expectation is met.
 func expectation(result measure.Result, c judge.Check) junit.Testcase {
 	one := junit.Testcase{Classname: result.Run.Scenario + "." + c.Subject, Name: c.Text}
 	switch {

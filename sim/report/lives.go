@@ -13,12 +13,12 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// life is a line of the table of generations.
+// life is a row in the table of generations.
 type life struct {
 	Generation, Began, Served, Drained, Workers, RSS, PSS, Held, Exits string
 }
 
-// lives are the generations of a subject in their order; of many, those that
+// lives returns the generations of a subject, in order. If there are many, it returns those that
 // drained longest.
 func lives(s measure.Subject, t measure.Timeline) []life {
 	longest := slices.Clone(s.Workers.History)
@@ -36,7 +36,8 @@ func lives(s measure.Subject, t measure.Timeline) []life {
 	return all
 }
 
-// draining is how long a generation drained, without end if it still does.
+// draining returns how long a generation drained. It is the maximum duration for a generation that
+// still drains, and -1 for one that never drained.
 func draining(h measure.History) time.Duration {
 	switch {
 	case h.Draining < 0:
@@ -93,7 +94,7 @@ func held(h measure.History) string {
 	return fmt.Sprintf("%s of clients, %s to pods", count(h.Held.Clients), count(h.Held.Pods))
 }
 
-// exits are how its workers ended, the most frequent way first.
+// exits describes how the workers of a generation ended, the most frequent status first.
 func exits(h measure.History) string {
 	if len(h.Exits) == 0 {
 		return "–"

@@ -42,8 +42,8 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// Of many generations those are listed that drained longest, in their order; of
-// several masters each is named.
+// If there are many generations, the table lists those that drained longest, in order. If there are
+// several masters, each is named.
 func TestLivesOfMany(t *testing.T) {
 	var s measure.Subject
 	for i := range 30 {

@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Markdown writes the result for a pull request: the outcome in a line, the expectations
-// that are not met, the summary, and all expectations folded.
+// Markdown writes the result for a pull request: the outcome in one line, the expectations that are
+// not met, the summary, and all expectations in a collapsed section.
 func Markdown(w io.Writer, result measure.Result, checks []judge.Check) error {
 	parts := []string{fmt.Sprintf("### %s: %s", markdown.Text(result.Run.Scenario), headline(result, checks))}
 	if result.Run.Summary != "" {
@@ -45,7 +45,7 @@ func Markdown(w io.Writer, result measure.Result, checks []judge.Check) error {
 	return nil
 }
 
-// headline is the outcome in words.
+// headline returns the outcome in words.
 func headline(result measure.Result, checks []judge.Check) string {
 	outcome, _ := judge.Of(result, checks)
 	broken := len(unmet(checks))

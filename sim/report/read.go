@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// ReadJSON reads what JSON wrote. Fields that this version does not know are an error, so
-// that a result of another schema is refused rather than read in part.
+// ReadJSON parses the output of JSON. Fields that this version does not know are an error, so that
+// a result of another schema is rejected instead of being read in part.
 func ReadJSON(r io.Reader) (measure.Result, []judge.Check, error) {
 	var read Document
 	in := json.NewDecoder(r)

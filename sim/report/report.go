@@ -1,6 +1,6 @@
-// Package report shows the numbers of a run: in a terminal, as result.json, as one HTML
-// page, as Markdown, for a CI and for benchstat. It stands between the measurements and
-// whoever reads them. Its one rule: it shows what it is given, and only decides how.
+// Package report shows the numbers of a run: in a terminal, as result.json, as one HTML page, as
+// Markdown, for CI systems and for benchstat. It stands between the measurements and their readers.
+// Its one rule: it shows the numbers that it gets, and decides only how to show them.
 package report
 
 import (
@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// word reports whether an expectation is met.
+// word returns a word for whether an expectation is met.
 func word(c judge.Check) string {
 	switch {
 	case c.Void:
@@ -57,8 +57,8 @@ type Document struct {
 	Checks []judge.Check `json:"outcomes"` // of every expectation of every subject
 }
 
-// JSON writes result.json. Durations are nanoseconds. An expectation of a void run has ok
-// false there.
+// JSON writes result.json. Durations are in nanoseconds. The expectations of a void run have ok
+// false.
 func JSON(w io.Writer, result measure.Result, checks []judge.Check) error {
 	checks = append([]judge.Check{}, checks...) // never null
 	for i := range checks {

@@ -58,7 +58,7 @@ func TestResultSchema(t *testing.T) {
 	}
 }
 
-// reference returns the schema for people: a table for each type, in the order of first use.
+// reference returns the schema as a page for readers: a table per type, in the order of first use.
 func reference(all *jsonschema.Schema) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `# result.json
@@ -127,7 +127,7 @@ func title(name string) string {
 	return name
 }
 
-// kindOf returns what a field holds, and the name of the type within, if it has one.
+// kindOf returns the kind of a field, and the name of the nested type if it has one.
 func kindOf(field *jsonschema.Schema) (kind, inner string) {
 	switch {
 	case field.Ref != "":

@@ -12,16 +12,16 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// row is a row of the summary: what it shows, and the lines for each subject.
+// row is a row of the summary. It has lines for each subject.
 type row struct {
 	Label string
-	Note  string // what it means, in a sentence
+	Note  string // its meaning, in one sentence
 	cell  func(measure.Subject) []string
 }
 
-// rows are the summary, in order; the terminal and the page show the same. Every figure with
-// a label (measure.Figures) has a row: a figure that is not in this list comes before the
-// last row.
+// rows defines the summary, in order. The terminal and the page show the same rows. Every figure
+// with a label (measure.Figures) has a row: figures that are not in this list come before the last
+// row.
 var rows = withFigures([]row{
 	{"changes made", "Changes of the cluster that the scenario made in the measured rounds, and their results.", changes},
 	figure("reloads"),
@@ -65,7 +65,7 @@ func rowOf(f measure.Figure) row {
 	}}
 }
 
-// withFigures adds the rows of the figures that have a label and no row, before the last row.
+// withFigures adds rows for the figures that have a label but no row, before the last row.
 func withFigures(rows []row) []row {
 	last := len(rows) - 1
 	for _, f := range measure.Figures() {
@@ -93,7 +93,7 @@ func changes(s measure.Subject) []string {
 	return lines
 }
 
-// rowsOf returns the rows that have lines for some subject. Most rows have a line even if
+// rowsOf returns the rows that have lines for at least one subject. Most rows have a line even if
 // nothing was measured.
 func rowsOf(result measure.Result) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
@@ -101,7 +101,7 @@ func rowsOf(result measure.Result) []row {
 	})
 }
 
-// certificates returns nil if none changed.
+// certificates returns nil if no certificate changed.
 func certificates(s measure.Subject) []string {
 	c := s.Certificates
 	if c.Changed == 0 {
@@ -135,8 +135,8 @@ func posts(s measure.Subject) []string {
 	return []string{count(s.Posts.Count) + ", " + size(s.Posts.Bytes)}
 }
 
-// times returns quantiles of the times of changes. If some changes have no time, it also says
-// how many, and why. all says that the time is that of all workers.
+// times returns quantiles of the times of changes. If some changes have no time, it adds how many,
+// and why. all means that the time is that of all workers.
 func times(d measure.Durations, made measure.Changes, all bool) []string {
 	if d.N == 0 {
 		return []string{"none did"}
@@ -149,7 +149,7 @@ func times(d measure.Durations, made measure.Changes, all bool) []string {
 	return lines
 }
 
-// others says why changes have no time. A change that was undone, or that was cut short by the
+// others explains why changes have no time. A change that was undone, or that was cut short by the
 // end of its round, may still have been served by one worker.
 func others(made measure.Changes, rest int, all bool) (lines []string) {
 	type reason struct {
@@ -203,7 +203,8 @@ func failures(s measure.Subject) []string {
 	return lines
 }
 
-// latency returns that of all lanes together and, if several lanes have one, that of each.
+// latency returns the latency of all lanes together and, if several lanes have one, that of each
+// lane.
 func latency(s measure.Subject) []string {
 	quantiles := func(d measure.Durations) string { return duration(d.P50) + " / " + duration(d.P99) }
 	if s.Requests.Latency.N == 0 {
@@ -235,7 +236,7 @@ func lasted(s measure.Subject) (lines []string) {
 	return lines
 }
 
-// struck returns nil if there was no fault, or the log does not have what it struck.
+// struck returns nil if there was no fault, or if the log does not contain what it struck.
 func struck(s measure.Subject) (lines []string) {
 	for _, f := range s.Struck {
 		if f.Of != "" {

@@ -15,9 +15,9 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// Table writes the result for a terminal of 100 columns: whether the run is void, the
-// summary with a column for each subject, why a run is not valid, and the expectations. It
-// has colours only if w is a terminal and NO_COLOR (https://no-color.org) is not set.
+// Table writes the result for a terminal of 100 columns: whether the run is void, the summary with
+// a column per subject, why a run is not valid, and the expectations. It uses colours only if w is
+// a terminal and NO_COLOR (https://no-color.org) is not set.
 func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
 	paint := painter(w)
 	var parts []string
@@ -78,7 +78,7 @@ func summaryTable(result measure.Result, paint func(text.Color, string) string) 
 	return t.Render()
 }
 
-// remarks says why a run is not valid, and what went wrong in it, a line each.
+// remarks returns why a run is not valid, and what went wrong in it, one per line.
 func remarks(result measure.Result) string {
 	var lines []string
 	for _, s := range result.Subjects {
@@ -92,8 +92,8 @@ func remarks(result measure.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// plainLine removes control characters: text that a controller logs must neither break a line
-// nor control the terminal.
+// plainLine removes control characters: text that a controller logs must not break a line or
+// control the terminal.
 func plainLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -120,7 +120,7 @@ func checkTable(checks []judge.Check, paint func(text.Color, string) string) str
 	return t.Render()
 }
 
-// unjudged says why no expectation is judged, or not all of them.
+// unjudged explains why no expectation is judged, or why some are not.
 func unjudged(result measure.Result, checks []judge.Check) string {
 	met, failed, void := tally(checks)
 	if void == 0 {
