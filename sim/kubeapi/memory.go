@@ -13,8 +13,8 @@ const breathing = 64 << 20
 // it uses no physical memory.
 var ballast []byte //nolint:unused // it is there to be there
 
-// Alone tells the package that this process only runs servers: it then trades up to 64 MiB of
-// memory for speed.
+// Alone declares that this process only runs servers: it then trades up to 64 MiB of memory for
+// speed.
 func Alone() { once.Do(func() { ballast = make([]byte, breathing) }) }
 
 var once sync.Once

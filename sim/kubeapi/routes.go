@@ -103,8 +103,8 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	return nil
 }
 
-// withPlainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with encoded
-// slashes. The mux would redirect some of them.
+// withPlainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with
+// encoded slashes. The mux would redirect some of them.
 func withPlainPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if ambiguous(req.URL) {

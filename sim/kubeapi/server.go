@@ -83,7 +83,7 @@ type Server struct {
 	faults      *faults
 	streams     streams
 
-	stopping atomic.Value // chan struct{}, closed when watches are to end
+	stopping atomic.Value // chan struct{}, closed to end all watches
 	outages  sync.Mutex   // held while the server stops or starts
 	closed   bool         // for good
 }

@@ -32,7 +32,7 @@ func (c *chunked) write(parts [][]byte, size int) error {
 	c.parts = append(c.parts[:0], append(strconv.AppendInt(nil, int64(size), 16), "\r\n"...))
 	c.parts = append(append(c.parts, parts...), []byte("\r\n"))
 	if _, plain := c.conn.(*net.TCPConn); plain {
-		left := c.parts // a copy, because writing consumes the slice
+		left := c.parts // a second slice header, because WriteTo consumes it
 		_, err := left.WriteTo(c.conn)
 		return err
 	}
