@@ -16,7 +16,7 @@ import (
 
 const applyYAML = string(types.ApplyYAMLPatchType)
 
-// owners says who owns what: manager operation subresource: fields.
+// owners returns the owners of fields: manager operation subresource: fields.
 func owners(m metav1.ObjectMeta) map[string]string {
 	all := map[string]string{}
 	for _, e := range m.ManagedFields {
@@ -45,7 +45,7 @@ func TestApplyCreatesAndUpdates(t *testing.T) {
 	if code, _ := apply(one, "fieldManager=m"); code != http.StatusOK || s.state.Version() != rv {
 		t.Errorf("the same again: %d, version %d after %d", code, s.state.Version(), rv)
 	}
-	// What a manager applies no longer goes, unless another owns it, too.
+	// A field that a manager no longer applies is removed, unless another manager also owns it.
 	if code, _ := apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {l: w}}", "fieldManager=other"); code != http.StatusOK {
 		t.Errorf("another manager: %d", code)
 	}
@@ -81,7 +81,7 @@ func TestApplyConflicts(t *testing.T) {
 	}
 }
 
-// What the harness writes in process has no owners until it is applied to.
+// Objects that the harness writes in process have no owners until the first apply.
 func TestApplyToAnObjectWithoutOwners(t *testing.T) {
 	s := start(t)
 	cm := configMap("a", "1")
@@ -121,7 +121,7 @@ func TestApplyStatus(t *testing.T) {
 	}
 }
 
-// The names that owners go by, and the fields that nobody owns.
+// The names of field managers, and the fields without an owner.
 func TestFieldManagers(t *testing.T) {
 	s := start(t)
 	config := s.Config()
@@ -148,7 +148,7 @@ func TestFieldManagers(t *testing.T) {
 	if got := owners(svc.ObjectMeta)["lb Update status"]; got != `{"f:status":{"f:loadBalancer":{"f:ingress":{}}}}` {
 		t.Errorf("the status belongs to %v", owners(svc.ObjectMeta))
 	}
-	// A client that knows nothing of owners does not lose them; one that empties them does.
+	// A client that ignores managedFields does not lose them; a client that empties them does.
 	svc.ManagedFields = nil
 	svc.Labels = map[string]string{"a": "b"}
 	if svc, err = svcs.Update(t.Context(), svc, metav1.UpdateOptions{}); err != nil || len(svc.ManagedFields) != 2 {
@@ -160,7 +160,7 @@ func TestFieldManagers(t *testing.T) {
 	}
 }
 
-// Both faces of events keep one account.
+// Both representations of an event share one account of field owners.
 func TestApplyEvent(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

@@ -12,7 +12,7 @@ import (
 // minToken is the minimum length of a token that an operator chooses.
 const minToken = 16
 
-// withAuthentication serves requests with the token or a client certificate; they may do
+// withAuthentication serves requests with the token or a client certificate; these may do
 // everything. Others get a 401, except on health paths, as when kube-apiserver's
 // AuthenticationConfiguration admits anonymous requests there.
 func (s *Server) withAuthentication(next http.Handler) http.Handler {
@@ -26,8 +26,8 @@ func (s *Server) withAuthentication(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate returns the user of a certificate, nil for the administrator. It returns
-// false if the credentials are missing or wrong.
+// authenticate returns the user of a certificate, or nil for the administrator. It returns false if
+// the credentials are missing or wrong.
 func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, bool) {
 	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
 		if cert := req.TLS.PeerCertificates[0]; s.identity.Trusts(cert) {
@@ -41,7 +41,7 @@ func (s *Server) authenticate(req *http.Request) (*authenticationv1.UserInfo, bo
 	return nil, strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(token)), []byte(s.token)) == 1
 }
 
-// openToAll are the paths of health probes.
+// openToAll reports whether the path is a health probe, which needs no credentials.
 func openToAll(path string) bool {
 	for _, open := range []string{"/healthz", "/livez", "/readyz"} {
 		if path == open || strings.HasPrefix(path, open+"/") {

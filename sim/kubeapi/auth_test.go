@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// guarded runs a server that asks everyone, over HTTP and HTTPS.
+// guarded runs a server that requires credentials, over HTTP and HTTPS.
 func guarded(t testing.TB) *Server {
 	t.Helper()
 	return startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir()})
 }
 
-// Who shows the token or a certificate of this server comes in, in both protocols.
+// A request with the token or a certificate of this server is accepted, over both protocols.
 func TestAuthenticationLetsIn(t *testing.T) {
 	s := guarded(t)
 	byCert, err := s.CertificateConfig("jane", "system:masters")
@@ -67,7 +67,7 @@ func TestAuthenticationKeepsOut(t *testing.T) {
 	}
 }
 
-// Without credentials everything but health is a 401, over both protocols.
+// Without credentials everything except health probes gets a 401, over both protocols.
 func TestAuthenticationWords(t *testing.T) {
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", Token: "0123456789abcdef"})
 	for _, path := range []string{"/", "/api", "/apis", "/version", "/openapi/v3", "/api/v1/namespaces/default/services/web", "/api/v1/pods?watch=1", "/apis/none.example/v1/things", "/healthzz", "/readyz/"} {
@@ -87,8 +87,8 @@ func TestAuthenticationWords(t *testing.T) {
 	}
 }
 
-// A name that a web page could have resolve to this machine is not the server's, whoever
-// asks by it and for what.
+// The server refuses requests whose Host is a name that a web page could resolve to this machine,
+// even with a valid token and for every path.
 func TestHostIsChecked(t *testing.T) {
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "0.0.0.0:0", Token: "0123456789abcdef"})
 	port := s.URL()[strings.LastIndex(s.URL(), ":"):]
@@ -118,7 +118,8 @@ func TestHostIsChecked(t *testing.T) {
 	}
 }
 
-// What a page's form, or its script without leave, can have a browser send is refused.
+// The server refuses the requests that a web page's form, or its script without CORS permission,
+// can make a browser send.
 func TestContentTypeIsRequired(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
@@ -151,7 +152,7 @@ func TestContentTypeIsRequired(t *testing.T) {
 	}
 }
 
-// refusalOf is the message of the Status that a GET is answered with, empty for a 200.
+// refusalOf returns the message of the Status in the answer to a GET, or an empty string for a 200.
 func refusalOf(t *testing.T, url, authorization string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
@@ -180,8 +181,8 @@ func refusalOf(t *testing.T, url, authorization string) string {
 	return status.Message
 }
 
-// The kubeconfig of a server has two contexts, by token and by certificate, also when only
-// HTTP was asked for. Only its owner may read it, whatever was in its place.
+// The kubeconfig of a server has two contexts, one with a token and one with a certificate, even if
+// only HTTP was requested. Only its owner may read it, also after it replaced another file.
 func TestKubeconfigCarriesCredentials(t *testing.T) {
 	for name, opts := range map[string]Options{"HTTPS": {HTTPS: "127.0.0.1:0"}, "HTTP": {HTTP: "127.0.0.1:0"}} {
 		t.Run(name, func(t *testing.T) {
@@ -217,7 +218,7 @@ func TestKubeconfigCarriesCredentials(t *testing.T) {
 	}
 }
 
-// Beyond loopback it takes TLS, authentication and a token that somebody chose.
+// Listening beyond loopback requires TLS, authentication and a token that the operator chose.
 func TestListensBeyondLoopbackOnlyGuarded(t *testing.T) {
 	token := strings.Repeat("t", minToken)
 	for name, test := range map[string]struct {

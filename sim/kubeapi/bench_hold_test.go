@@ -17,9 +17,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// BenchmarkHold is a real informer that syncs with 100,000 slices, which are a
-// million endpoints: over a WatchList, as informers do; and a list in pages of
-// 500, as kubectl does. The memory is that of the server after both.
+// BenchmarkHold measures a real informer that syncs with 100,000 slices, which contain a million
+// endpoints: over a WatchList, as informers do, and by a list in pages of 500, as kubectl does. The
+// memory is that of the server after both.
 func BenchmarkHold(b *testing.B) {
 	const slices = 100000
 	p := startProcess(b)
@@ -96,9 +96,9 @@ func listPages(b *testing.B, c *kubernetes.Clientset, want int) {
 	}
 }
 
-// BenchmarkSoak is churn at 10,000 changes a second, a tenth of a second an
-// iteration, with one informer that stays and another one every ten seconds. It
-// reports the server's memory after a quarter, a half and all of it.
+// BenchmarkSoak makes 10,000 changes a second, for a tenth of a second per iteration. One informer
+// stays, and another one starts every ten seconds. It reports the server's memory after a quarter,
+// after half and at the end.
 func BenchmarkSoak(b *testing.B) {
 	p := startProcess(b)
 	c := client(b, p.config())

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// dialPutter connects what changes the slice of this name.
+// dialPutter connects a Putter for the slice with this name.
 func dialPutter(b *testing.B, p process, name, mediaType string) *load.Putter {
 	b.Helper()
 	conn, err := net.Dial("tcp", p.address())
@@ -25,7 +25,7 @@ func dialPutter(b *testing.B, p process, name, mediaType string) *load.Putter {
 	return putter
 }
 
-// pace lets the n-th write of many go at its time; a rate of 0 is as fast as can be.
+// pace delays the n-th write to its scheduled time; a rate of 0 means as fast as possible.
 type pace struct {
 	start time.Time
 	rate  int
@@ -37,7 +37,7 @@ func (p pace) wait(n int64) {
 	}
 }
 
-// putAll makes n changes over the putters at once, at a rate.
+// putAll makes n changes with all putters in parallel, at a rate.
 func putAll(b *testing.B, putters []*load.Putter, n int, rate int, next *atomic.Int64) {
 	var writing sync.WaitGroup
 	clock, first := pace{time.Now(), rate}, next.Load()

@@ -16,16 +16,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The benchmarks over HTTP measure a server in a process of its own, so that its
-// processor time and memory are its own, too.
+// The benchmarks over HTTP measure a server in a separate process, so that they count only its
+// processor time and memory.
 
 const (
 	benchToken      = "token-of-the-benchmarks"
 	serveVariable   = "KUBEAPI_BENCH_SERVE"
-	profileVariable = "KUBEAPI_BENCH_PROFILE" // a file for the processor profile of the server
+	profileVariable = "KUBEAPI_BENCH_PROFILE" // path of the server's CPU profile
 )
 
-// TestServeAlone is that process: it serves until its input ends.
+// TestServeAlone runs in the separate process: it serves until its input ends.
 func TestServeAlone(t *testing.T) {
 	if os.Getenv(serveVariable) == "" {
 		t.Skip("only the benchmarks run this, as a process of its own")
@@ -40,7 +40,7 @@ func TestServeAlone(t *testing.T) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// process is a server of its own.
+// process is a server in a separate process.
 type process struct {
 	url string
 	pid int
@@ -48,7 +48,7 @@ type process struct {
 
 func startProcess(b *testing.B) process {
 	b.Helper()
-	Alone() // the load has better to do than to collect, too
+	Alone() // spare the load generator garbage collections, too
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestServeAlone$", "-test.timeout=0")
 	if file := os.Getenv(profileVariable); file != "" {
@@ -69,7 +69,7 @@ func startProcess(b *testing.B) process {
 	}
 	b.Cleanup(func() {
 		in.Close()
-		time.AfterFunc(10*time.Second, cancel) // for a server that does not end by itself
+		time.AfterFunc(10*time.Second, cancel) // in case the server does not exit by itself
 		cmd.Wait()
 		cancel()
 	})
@@ -102,14 +102,14 @@ func (p process) stat(b *testing.B) procfs.ProcStat {
 	return stat
 }
 
-// cpu is the processor time spent so far, to ten milliseconds.
+// cpu returns the processor time spent so far, with a resolution of ten milliseconds.
 func (p process) cpu(b *testing.B) time.Duration {
 	return time.Duration(p.stat(b).CPUTime() * float64(time.Second))
 }
 
 func (p process) rssMiB(b *testing.B) float64 { return float64(p.stat(b).ResidentMemory()) / (1 << 20) }
 
-// BenchmarkReady is the time from the start of a process to its first answer.
+// BenchmarkReady measures the time from the start of a process to its first answer.
 func BenchmarkReady(b *testing.B) {
 	for b.Loop() {
 		p := startProcess(b)

@@ -18,8 +18,8 @@ import (
 
 const writers = 16
 
-// createSlices makes the slices that the putters change, one for each, and
-// returns the version of the last.
+// createSlices creates the slices that the putters change, one for each putter, and returns the
+// version of the last one.
 func createSlices(b *testing.B, c *kubernetes.Clientset) (names []string, rv string) {
 	b.Helper()
 	for i := range writers {
@@ -42,8 +42,8 @@ func newPutters(b *testing.B, p process, names []string, mediaType string) []*lo
 	return putters
 }
 
-// BenchmarkUpdateHTTP is PUTs of slices of ten endpoints from 16 connections, as
-// fast as they are answered, while a real informer (which reads protobuf) follows.
+// BenchmarkUpdateHTTP measures PUTs of slices with ten endpoints from 16 connections, each as fast
+// as the server answers, while a real informer (which reads protobuf) follows.
 func BenchmarkUpdateHTTP(b *testing.B) {
 	for _, informed := range []bool{true, false} {
 		for name, mediaType := range map[string]string{"json": "application/json", "protobuf": codec.ProtobufType} {
@@ -70,7 +70,7 @@ func BenchmarkUpdateHTTP(b *testing.B) {
 	}
 }
 
-// inform starts an informer of slices and returns what counts its updates.
+// inform starts an informer of slices and returns a function that counts its updates.
 func inform(b *testing.B, c *kubernetes.Clientset) func() int64 {
 	b.Helper()
 	var updates atomic.Int64
@@ -90,8 +90,8 @@ func reportWrites(b *testing.B, cpu time.Duration) {
 	b.ReportMetric(float64(cpu.Microseconds())/float64(b.N), "server-µs/update")
 }
 
-// BenchmarkFanOut is 10,000 PUTs a second while 10 or 100 others watch. It ends
-// when every watcher has every event; one that is closed before fails it.
+// BenchmarkFanOut measures 10,000 PUTs a second with 10 or 100 other watchers. It ends when every
+// watcher has received every event. It fails if a watch closes earlier.
 func BenchmarkFanOut(b *testing.B) {
 	for _, watchers := range []int{10, 100} {
 		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {

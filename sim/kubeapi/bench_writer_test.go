@@ -14,8 +14,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// BenchmarkChurnInProcess is updates of slices of ten endpoints by a Writer,
-// nobody watching: by one goroutine, by one in batches, and by one a processor.
+// BenchmarkChurnInProcess measures updates of slices with ten endpoints by a Writer, without
+// watchers: by one goroutine, by one in batches, and by one per processor.
 func BenchmarkChurnInProcess(b *testing.B) {
 	for _, test := range []struct{ goroutines, batch int }{{1, 1}, {1, 100}, {runtime.GOMAXPROCS(0), 1}} {
 		b.Run(fmt.Sprintf("goroutines=%d/batch=%d", test.goroutines, test.batch), func(b *testing.B) {
@@ -36,7 +36,7 @@ func BenchmarkChurnInProcess(b *testing.B) {
 	}
 }
 
-// churn changes a population of its own until all have made b.N changes together.
+// churn changes objects of its own until all goroutines have made b.N changes together.
 func churn(b *testing.B, w Writer, owner, batch int, next *atomic.Int64) {
 	population := make([]*discoveryv1.EndpointSlice, 1000)
 	for i := range population {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// bodyWithin is how long the body of a request may take to arrive: kube-apiserver's
-// --request-timeout. Answers and watches may take longer.
+// bodyWithin is the time limit for the body of a request: kube-apiserver's --request-timeout.
+// Answers and watches may take longer.
 const bodyWithin = time.Minute
 
 // withBodyTimeout aborts requests with a slow body, whether or not a handler reads the body.
@@ -15,7 +15,7 @@ func (s *Server) withBodyTimeout(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Body != nil && req.Body != http.NoBody {
 			control := http.NewResponseController(w)
-			if control.SetReadDeadline(time.Now().Add(s.bodyWithin)) == nil { // else it comes over no connection
+			if control.SetReadDeadline(time.Now().Add(s.bodyWithin)) == nil { // an error means that the request has no connection
 				req.Body = &timedBody{req.Body, control}
 			}
 		}
@@ -23,8 +23,8 @@ func (s *Server) withBodyTimeout(next http.Handler) http.Handler {
 	})
 }
 
-// timedBody lifts the deadline at its end: net/http goes on reading to notice that the
-// client leaves.
+// timedBody removes the deadline at the end of the body, because net/http goes on reading to notice
+// that the client leaves.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

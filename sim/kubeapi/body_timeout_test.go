@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A body that does not come is given up: the client is told, or at least let go, and
-// whether the request was one that reads its body does not matter.
+// The server gives up a body that does not arrive: the client gets an answer or at least a closed
+// connection, whether or not the handler reads the body.
 func TestSlowBodiesAreCutOff(t *testing.T) {
 	t.Parallel()
 	s := startHasty(t)
@@ -46,7 +46,7 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 	}
 }
 
-// startHasty gives bodies little time.
+// startHasty starts a server with a short time limit for bodies.
 func startHasty(t *testing.T) *Server {
 	s, err := newServer(Options{Anonymous: true})
 	if err != nil {
@@ -63,7 +63,7 @@ func startHasty(t *testing.T) *Server {
 	return s
 }
 
-// dialed is a connection over HTTP/1.1 that gives up after a while.
+// dialed returns a connection for HTTP/1.1 that gives up after a while.
 func dialed(t *testing.T, s *Server, secure bool) net.Conn {
 	t.Helper()
 	address, dial := strings.TrimPrefix(s.URL(), "http://"), net.Dial
@@ -82,8 +82,8 @@ func dialed(t *testing.T, s *Server, secure bool) net.Conn {
 	return conn
 }
 
-// The time of bodies is not that of answers: a watch, also one with a body, and a request
-// that waits long after its body, go on beyond it.
+// The time limit for bodies does not apply to answers: a watch, also one with a body, and a request
+// that waits long after its body, go on after it.
 func TestLongAnswersAreNotCutOff(t *testing.T) {
 	t.Parallel()
 	s := startHasty(t)
@@ -107,7 +107,7 @@ func TestLongAnswersAreNotCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		<-time.After(2 * s.bodyWithin) // what must not happen happens in this time
+		<-time.After(2 * s.bodyWithin) // long enough for the timeout to fire, which it must not
 		name := "over-" + strings.Split(url, ":")[0]
 		if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap(name, "1"), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// No two services have the same address, whoever chose it; one whose service has
-// gone, or never came, is free again.
+// No two services have the same address, whether a client or the server chose it. An address is
+// free again when its service was deleted, or was never created.
 func TestClusterIPsAreOnesOwn(t *testing.T) {
 	s := start(t)
 	services := client(t, s.Config()).CoreV1().Services("default")

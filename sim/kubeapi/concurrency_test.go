@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A patch that names no version is tried again until it fits: none of many is lost.
+// A patch without a version is retried until it succeeds: no patch out of many is lost.
 func TestConcurrentPatches(t *testing.T) {
 	t.Parallel()
 	const writers, writes = 8, 20
@@ -45,9 +45,9 @@ func TestConcurrentPatches(t *testing.T) {
 	}
 }
 
-// Many write at once, through creates, updates and deletes, over HTTP and from within the process. Every watcher sees
-// versions only rise, sees every object's life as one that can be, and ends with
-// what a list says.
+// Many clients create, update and delete objects in parallel, over HTTP and from within the
+// process. Every watcher sees increasing versions and a valid sequence of events for each object,
+// and ends with the state that a list returns.
 func TestWatchersAgree(t *testing.T) {
 	t.Parallel()
 	const writers, writes, names = 8, 150, 10
@@ -91,7 +91,7 @@ func TestWatchersAgree(t *testing.T) {
 	}
 }
 
-// scribble makes random changes; being late for one is no failure.
+// scribble makes random changes; losing a race to another writer is not a failure.
 func scribble(t *testing.T, c *kubernetes.Clientset, random *rand.Rand, writes, names int) {
 	cms := c.CoreV1().ConfigMaps("default")
 	for range writes {
@@ -111,7 +111,7 @@ func scribble(t *testing.T, c *kubernetes.Clientset, random *rand.Rand, writes, 
 	}
 }
 
-// scribbleInProcess does the same by batches of a Writer.
+// scribbleInProcess makes the same changes in batches of a Writer.
 func scribbleInProcess(t *testing.T, w Writer, random *rand.Rand, writes, names int) {
 	kinds := []watch.EventType{watch.Added, watch.Deleted, watch.Modified, watch.Modified}
 	for done := 0; done < writes; {
@@ -127,7 +127,8 @@ func scribbleInProcess(t *testing.T, w Writer, random *rand.Rand, writes, names 
 	}
 }
 
-// replay follows a watch until it sees the object "end", and returns the versions of what there is.
+// replay follows a watch until it sees the object "end", and returns the versions of the remaining
+// objects.
 func replay(t *testing.T, w watch.Interface) map[string]string {
 	defer w.Stop()
 	state, last := map[string]string{}, uint64(0)
@@ -157,8 +158,7 @@ func replay(t *testing.T, w watch.Interface) map[string]string {
 	return nil
 }
 
-// A kubelet that removes a pod as soon as it is marked does not fail the deletion that
-// has marked it.
+// A deletion that marks a pod succeeds even if a kubelet removes the pod as soon as it is marked.
 func TestDeletionsMeet(t *testing.T) {
 	t.Parallel()
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), Anonymous: true, Kubelet: true})

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// connections are the open connections of a server, each with a number.
+// connections holds the open connections of a server, each with a number.
 type connections struct {
 	mu     sync.Mutex
 	last   uint64
@@ -52,8 +52,8 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// begin and end mark the beginning and end of a life of the server. At the end the connections
-// without a request so far close: net/http would wait five seconds for their requests.
+// begin and end mark the beginning and end of a life of the server. end closes the connections
+// without any request so far, because net/http would wait five seconds for their requests.
 func (c *connections) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +81,7 @@ func (c *connections) reset() {
 	}
 }
 
-// connectionOf is the connection of a request, zero if it has none.
+// connectionOf returns the connection of a request, or the zero value if it has none.
 func connectionOf(req *http.Request) connection {
 	c, _ := req.Context().Value(connectionKey{}).(connection)
 	return c
@@ -96,7 +96,7 @@ func reset(req *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// abort makes the close that follows send a RST.
+// abort makes the next close of the connection send a RST.
 func abort(conn net.Conn) {
 	for over, ok := conn.(interface{ NetConn() net.Conn }); ok; over, ok = conn.(interface{ NetConn() net.Conn }) { // TLS
 		conn = over.NetConn()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Connections over which nothing was asked, not even a handshake, do not hold up the end.
+// Close does not wait for connections without a request, even without a handshake.
 func TestCloseDoesNotWaitForSilentConnections(t *testing.T) {
 	s, err := Start(Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0"})
 	if err != nil {

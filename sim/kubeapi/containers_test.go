@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What needs a container is refused in one line that says why; a pod that is not there is
-// told first.
+// A request that needs a container is refused with one line that says why. A missing pod is
+// reported first.
 func TestKubectlIsToldThatThereAreNoContainers(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
@@ -20,7 +20,7 @@ func TestKubectlIsToldThatThereAreNoContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod.Status.Phase = corev1.PodRunning // which port-forward looks at
+	pod.Status.Phase = corev1.PodRunning // port-forward checks the phase
 	if _, err := pods.UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}

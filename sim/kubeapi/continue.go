@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// continueToken is the place where a list continues: at a key relative to the list's namespace, or
-// to all. With version -1 the list continues in the current objects, which clients ask for when
-// their version has been compacted.
+// continueToken is the position at which a list continues: a key relative to the list's namespace,
+// or to all namespaces. With version -1 the list continues in the current objects; clients ask for
+// that when their version has been compacted.
 type continueToken struct {
 	API     string `json:"v"`
 	Version int64  `json:"rv"`
@@ -24,13 +24,14 @@ type continueToken struct {
 
 const tokenAPI = "meta.k8s.io/v1"
 
-// tokenAfter continues after o in a list of a namespace, or of all namespaces if it is empty.
+// tokenAfter returns the token that continues after o in a list of a namespace, or of all
+// namespaces if it is empty.
 func tokenAfter(o *store.Object, namespace string, rv uint64) continueToken {
 	below := strings.TrimPrefix(o.Key, namespace)
 	return continueToken{tokenAPI, int64(rv), "/" + strings.TrimPrefix(below, "/") + "\x00"}
 }
 
-// key is the first key of the rest of the list.
+// key returns the first key of the rest of the list.
 func (t continueToken) key(namespace string) string {
 	return object.Key(namespace, strings.TrimPrefix(t.Start, "/"))
 }
@@ -63,7 +64,7 @@ func (t continueToken) check() error {
 		return fmt.Errorf("incorrect encoded start resourceVersion (version %s)", tokenAPI)
 	case t.Start == "":
 		return fmt.Errorf("encoded start key empty (version %s)", tokenAPI)
-	case pathpkg.Clean(start) != start: // it would lead out of the namespace
+	case pathpkg.Clean(start) != start: // would lead out of the namespace
 		return fmt.Errorf("%s", t.Start)
 	}
 	return nil

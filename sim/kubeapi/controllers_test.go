@@ -33,7 +33,7 @@ import (
 
 // These tests send what real ingress controllers send when they start.
 
-// controllerCluster is a cluster with what such a controller must find: its own pod,
+// controllerCluster returns a cluster with the objects that such a controller needs: its own pod,
 // the node that it runs on, an ingress.
 func controllerCluster(t *testing.T) (*Server, *kubernetes.Clientset) {
 	s := start(t)
@@ -201,7 +201,7 @@ func (e typedEvents) Patch(ev *corev1.Event, data []byte) (*corev1.Event, error)
 	return e.CoreV1().Events("").PatchWithEventNamespaceWithContext(context.Background(), ev, data)
 }
 
-// resourcesOf are definitions of namespaced kinds without a schema to speak of.
+// resourcesOf defines namespaced kinds with a minimal schema.
 func resourcesOf(t *testing.T, s *Server, group, version string, kinds ...string) []schema.GroupVersionResource {
 	t.Helper()
 	var all []schema.GroupVersionResource
@@ -244,8 +244,8 @@ func TestTraefikStarts(t *testing.T) {
 	publishStatus(t, c)
 }
 
-// haproxy-ingress and contour are controller-runtime programs: they map kinds by
-// discovery, watch, elect a leader and write events of the newer kind.
+// haproxy-ingress and contour are controller-runtime programs: they map kinds by discovery, watch,
+// elect a leader and write events of events.k8s.io.
 func TestControllerRuntimeStarts(t *testing.T) {
 	s, c := controllerCluster(t)
 	custom := resourcesOf(t, s, "projectcontour.io", "v1", "HTTPProxy", "TLSCertificateDelegation")
@@ -263,7 +263,7 @@ func TestControllerRuntimeStarts(t *testing.T) {
 				t.Errorf("mapping of %s: %+v, %v", gk, m, err)
 			}
 		}
-		// No Gateway API is a 404, of a group that is not there.
+		// Without the Gateway API its group is missing, and the answer is a 404.
 		if _, err := d.ServerResourcesForGroupVersion("gateway.networking.k8s.io/v1"); !errors.IsNotFound(err) {
 			t.Errorf("the Gateway API: %v", err)
 		}
@@ -302,7 +302,7 @@ func recordNewer(t *testing.T, c kubernetes.Interface) {
 	}
 }
 
-// haproxytech's controller waits for its own kinds to be defined while it runs.
+// haproxytech's controller waits until its own kinds are defined, while it is running.
 func TestHAProxyTechStarts(t *testing.T) {
 	s, c := controllerCluster(t)
 	_, err := c.Discovery().ServerVersion()

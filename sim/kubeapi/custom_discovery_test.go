@@ -41,7 +41,7 @@ func TestMapperFindsCustomKinds(t *testing.T) {
 				t.Fatalf("before its definition: %v", err)
 			}
 			define(t, s, widgetDefinition)
-			mapper.Reset() // which controller-runtime's mapper does of itself
+			mapper.Reset() // controller-runtime's mapper does this by itself
 			mapping, err := mapper.RESTMapping(kind)
 			if err != nil || mapping.Resource != widgets || mapping.Scope.Name() != meta.RESTScopeNameNamespace {
 				t.Errorf("mapping %+v, %v", mapping, err)
@@ -60,7 +60,7 @@ func TestMapperFindsCustomKinds(t *testing.T) {
 	}
 }
 
-// Both forms of discovery tell the same of every group.
+// Both forms of discovery return the same information about every group.
 func TestDiscoveryFormsAgree(t *testing.T) {
 	s := start(t)
 	define(t, s, widgetDefinition)

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Whatever a client sends for a custom object is refused, or stored so that it
-// reads back as it was: decoding what is stored changes nothing.
+// The server refuses a custom object or stores it so that decoding the stored bytes returns the
+// same object.
 func FuzzCustomObject(f *testing.F) {
 	s, err := newServer(Options{Anonymous: true})
 	if err != nil {
@@ -63,8 +63,8 @@ func FuzzCustomObject(f *testing.F) {
 	})
 }
 
-// Definitions come and go while their objects are written, read and watched:
-// every request is answered, and nothing is left.
+// Definitions are created and deleted while their objects are written, read and watched: the server
+// answers every request, and nothing is left at the end.
 func TestDefinitionsComeAndGoUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -94,9 +94,9 @@ func TestDefinitionsComeAndGoUnderLoad(t *testing.T) {
 		define(t, s, widgetDefinition)
 		w, err := objects.Watch(t.Context(), metav1.ListOptions{})
 		check(t, err)
-		<-w.ResultChan() // some writer has come through
+		<-w.ResultChan() // at least one write has succeeded
 		check(t, crds.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}))
-		for range w.ResultChan() { // its end is that of the definition
+		for range w.ResultChan() { // the watch ends with its definition
 		}
 	}
 	close(stop)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Custom objects have owners like any other: of what is applied, and of the replicas.
+// Custom objects have field owners like all others: of applied fields, and of the replicas.
 func TestApplyCustom(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

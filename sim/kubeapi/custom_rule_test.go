@@ -22,7 +22,8 @@ const ruledDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomR
  "properties":{"id":{"type":"string"},"size":{"type":"integer","x-kubernetes-validations":[{"rule":"self >= oldSelf"}]}}}},
 "any":{"type":"object","additionalProperties":{"type":"string","x-kubernetes-validations":[{"rule":"self != 'bad'"}]}}}}}}}}]}}`
 
-// Rules are asked about what is there, and about changes where both values are known.
+// Rules are evaluated for the values that exist, and rules about changes only if both values are
+// known.
 func TestValidationRules(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// The fields that a version names can be selected by, in lists and in watches, which see an
-// object come and go as its field changes; other versions' objects cannot.
+// Selectors may use the selectable fields of a version, in lists and in watches. A watch sees an
+// object added and deleted when its field changes. Other versions do not accept these fields.
 func TestSelectableFields(t *testing.T) {
 	s := start(t)
 	define(t, s, strings.Replace(widgetDefinition, "    schema:\n", "    selectableFields: [{jsonPath: .spec.host}, {jsonPath: .spec.replicas}]\n    schema:\n", 1))

@@ -294,8 +294,8 @@ func TestCustomObjectsAreValidated(t *testing.T) {
 	}
 }
 
-// Informers of both versions, and one of the metadata, over protobuf, follow the
-// objects, first with WatchList.
+// Informers of both versions, and one of the metadata over protobuf, follow the objects, first with
+// WatchList.
 func TestCustomInformers(t *testing.T) {
 	s := start(t)
 	define(t, s, widgetDefinition)
@@ -413,7 +413,7 @@ func TestNamespaceTakesCustomObjectsAlong(t *testing.T) {
 	}
 }
 
-// A definition may change while it is used: another schema counts from the next request.
+// A definition may change while it is used: a new schema applies from the next request on.
 func TestDefinitionChanges(t *testing.T) {
 	s := start(t)
 	crd := define(t, s, widgetDefinition)

@@ -14,11 +14,11 @@ import (
 // endpoint is one listening address and its HTTP server, which a restart replaces.
 type endpoint struct {
 	url      string
-	address  string      // with the port that was found
+	address  string      // with the port in use
 	tls      *tls.Config // nil: plain HTTP
 	listener net.Listener
 	server   *http.Server
-	release  func() // gives up the port, which is kept while nobody listens on it
+	release  func() // releases the port, which stays bound while nothing listens on it
 }
 
 // serve starts a server on the listener.
@@ -40,7 +40,7 @@ func (e *endpoint) close() {
 	}
 }
 
-// shutdown waits for the requests in flight, and cuts them if ctx is done first.
+// shutdown waits for the requests in flight, and aborts them if ctx is done first.
 func (e *endpoint) shutdown(ctx context.Context) error {
 	if e.server == nil {
 		return nil
@@ -92,5 +92,5 @@ func keepPort(address string) (release func(), err error) {
 	return func() { syscall.Close(fd) }, nil
 }
 
-// stopWithin is how long a clean stop waits for requests in flight.
+// stopWithin is the maximum time that a clean stop waits for requests in flight.
 const stopWithin = 5 * time.Second

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An event written through either group is there in both.
+// An event that is written through one group is also visible in the other.
 func TestEventsOfBothGroupsAreTheSame(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())

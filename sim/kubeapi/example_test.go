@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// A server on a free port, and client-go as with any cluster.
+// Start runs a server on a free port. client-go works with it as with any cluster.
 func Example() {
 	ctx := context.Background()
 	server, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})

@@ -18,7 +18,7 @@ func TestBrokenNeedsItsSwitch(t *testing.T) {
 	}
 }
 
-// An informer never learns of a dropped event until it lists again.
+// An informer does not notice a dropped event until it lists again.
 func TestBrokenDrop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, breakable)
@@ -31,13 +31,13 @@ func TestBrokenDrop(t *testing.T) {
 	if _, ok, _ := r.informer.GetStore().GetByKey("default/dropped"); ok {
 		t.Error("the event was not dropped")
 	}
-	r.asked("") // and it has no reason to ask
+	r.asked("") // the informer sent no request, because it did not notice the loss
 	r.inject(fault.ErrorEvent(500), fault.Scope{Count: 1})
 	r.settled()
 	r.asked("WATCHLIST")
 }
 
-// Events that come twice or in the wrong order end in the right state, here.
+// Duplicated or reordered events lead to the right state in this test.
 func TestBrokenOrder(t *testing.T) {
 	for _, f := range []fault.Fault{fault.DuplicatedEvents(), fault.ReorderedEvents()} {
 		t.Run(f.Name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestBrokenOrder(t *testing.T) {
 			stop := r.inject(fault.StalledWatch(), fault.Scope{})
 			r.hit("stalled-watch")
 			r.inject(f, fault.Scope{Count: 1})
-			r.create("a", "b") // they gather while the watch is stalled
+			r.create("a", "b") // the events accumulate while the watch is stalled
 			stop()
 			r.hit(f.Name)
 			if f.Name == "broken-reorder" {

@@ -17,11 +17,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// client-go repeats by itself what it is told to repeat, and nothing else.
+// client-go repeats requests by itself only if the answer asks for it.
 func TestRetryAfter(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault fault.Fault
-		is    func(error) bool // nil: it gets through
+		is    func(error) bool // nil: the request succeeds
 		sent  int
 	}{
 		"429 with Retry-After": {fault.TooManyRequests(time.Second), nil, 2},
@@ -49,7 +49,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A storm of conflicts ends after its count; whoever reads again and retries gets through.
+// A storm of conflicts ends after its count; a client that reads again and retries succeeds.
 func TestConflictStorm(t *testing.T) {
 	r := newRig(t)
 	r.follow()
@@ -74,7 +74,8 @@ func TestConflictStorm(t *testing.T) {
 	r.settled()
 }
 
-// A write is done although its writer hears nothing; who writes again finds it done.
+// A write takes effect although its client gets no answer; a client that repeats it sees the
+// effect.
 func TestLostAcknowledgement(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -99,7 +100,8 @@ func TestLostAcknowledgement(t *testing.T) {
 	}
 }
 
-// A leader whose Lease is refused steps down at its deadline, and leads again when healed.
+// A leader whose Lease is refused steps down at its deadline, and leads again after the fault is
+// healed.
 func TestLeaseRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -129,7 +131,8 @@ func TestLeaseRefused(t *testing.T) {
 		got = len(r.sent.all()) - before
 		stop()
 	}
-	// A renewal is tried every 200 ms for a second, and each is a PUT, then a GET and another PUT.
+	// The leader tries a renewal every 200 ms for a second. Each is a PUT, then a GET and another
+	// PUT.
 	if got > 3*8 {
 		t.Errorf("%d requests while refused", got)
 	}
@@ -137,7 +140,7 @@ func TestLeaseRefused(t *testing.T) {
 	<-leads
 }
 
-// Scopes: what they do not cover is served, counts end, times begin and end.
+// A scope limits a fault: other requests are served, and counts and times end the fault.
 func TestInjectKeepsToItsScope(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -193,7 +196,7 @@ func TestInjectKeepsToItsScope(t *testing.T) {
 	}
 }
 
-// Requests that are about no resource can be hit, too.
+// Faults can also hit requests that are not about a resource.
 func TestInjectHitsDiscovery(t *testing.T) {
 	r := newRig(t)
 	r.inject(fault.ServerError(503, 0), fault.Scope{Count: 1})
@@ -205,7 +208,7 @@ func TestInjectHitsDiscovery(t *testing.T) {
 	}
 }
 
-// An empty list is one, of the beginning of time.
+// An empty list is well-formed and has the version of the empty server.
 func TestEmptyList(t *testing.T) {
 	r := newRig(t)
 	r.create("first")
@@ -233,7 +236,7 @@ func TestEmptyList(t *testing.T) {
 	}
 }
 
-// No fault holds a request beyond the end of the server.
+// No fault delays a request beyond the end of the server.
 func TestFaultsEndWithTheServer(t *testing.T) {
 	r := newRig(t)
 	r.inject(fault.Delay(-1), fault.Scope{})

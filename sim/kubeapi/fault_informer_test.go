@@ -11,14 +11,13 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// What an informer that watches does when the server fails: it ends in the right
-// state, with these requests and no more. The sequences are those that client-go
-// was seen to send a real server; where it backs off (0.8 s and doubling), a
-// repetition is allowed for, as often as fits the outage.
+// A watching informer ends in the right state when the server fails, with these requests and no
+// others. The sequences are those that client-go sent to a real server. Where it backs off (0.8 s
+// and doubling), a request may be repeated as often as fits into the outage.
 func TestInformerSurvives(t *testing.T) {
 	watch := fault.Scope{Verbs: []string{"watch"}, Count: 1}
 	once := fault.Scope{Count: 1}
-	// resume ends the informer's watch, so that it comes back for the fault.
+	// resume ends the informer's watch, so that it reconnects into the fault.
 	resume := func(r *rig) { r.inject(fault.ClosedWatch(), once); r.hit("closed-watch") }
 	change := func(r *rig) { r.create("changed") }
 	nothing := func(*rig) {}
@@ -43,7 +42,7 @@ func TestInformerSurvives(t *testing.T) {
 		"a reset before the answer repeats":       {fault.Reset(), watch, resume, "WATCH+"},
 		"ERROR 500 lists again":                   {fault.ErrorEvent(500), once, nothing, "WATCHLIST"},
 		"ERROR 504 lists again":                   {fault.ErrorEvent(504), once, nothing, "WATCHLIST"},
-		"garbage is resumed":                      {fault.Garbage(), once, nothing, "WATCH"}, // read as the length of a frame that ended early
+		"garbage is resumed":                      {fault.Garbage(), once, nothing, "WATCH"}, // client-go reads it as the length of a truncated frame
 		"half an event is resumed":                {fault.TruncatedFrame(), once, change, "WATCH"},
 		"a 503 for list and watch ends by itself": {fault.ServerError(503, 0), fault.Scope{Count: 3}, resume, "WATCH WATCHLIST LIST WATCHLIST"},
 	} {
@@ -66,9 +65,9 @@ func TestInformerSurvives(t *testing.T) {
 	}
 }
 
-// The faults that are about bytes depend on what carries them. JSON shows garbage
-// to be garbage. Over HTTP/2 a stream is reset instead of the connection, which
-// client-go does not take for an end of the stream.
+// The effect of faults on bytes depends on the encoding and the protocol. With JSON, client-go
+// recognizes garbage. Over HTTP/2 a stream is reset instead of the connection, which client-go does
+// not treat as the end of the stream.
 func TestInformerSurvivesBytes(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault                 fault.Fault
@@ -100,7 +99,8 @@ func TestInformerSurvivesBytes(t *testing.T) {
 	}
 }
 
-// An open watch is told nothing while others hear of everything, and everything when healed.
+// A delayed watch receives nothing while others receive all events, and everything after the fault
+// is healed.
 func TestInformerIsHeldBack(t *testing.T) {
 	for _, f := range []fault.Fault{fault.StalledWatch(), fault.DelayedEvents(1 << 60)} {
 		t.Run(f.Name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestInformerIsHeldBack(t *testing.T) {
 			r.follow()
 			stop := r.inject(f, fault.Scope{})
 			if f.Name == "stalled-watch" {
-				r.hit(f.Name) // it stalls without waiting for an event
+				r.hit(f.Name) // the watch stalls at once, not only at the next event
 			}
 			r.create("held", "held-too")
 			if f.Name != "stalled-watch" {
@@ -135,8 +135,8 @@ func TestInformerIsHeldBack(t *testing.T) {
 	}
 }
 
-// A stalled watch does not even end at its own timeout, which another watch of
-// the same length shows to have passed.
+// A stalled watch outlasts its own timeout. Another watch with the same timeout shows that the
+// timeout has passed.
 func TestStalledWatchOutlivesItsTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -161,11 +161,11 @@ func TestStalledWatchOutlivesItsTimeout(t *testing.T) {
 	default:
 	}
 	stop()
-	for range stalled.ResultChan() { // what it held back, and its end
+	for range stalled.ResultChan() { // the delayed events, and the end of the watch
 	}
 }
 
-// How an informer comes up when its first list fails.
+// An informer starts although its first list fails.
 func TestInformerStartsThrough(t *testing.T) {
 	watchlist := fault.Scope{Verbs: []string{"watchlist"}, Count: 1}
 	for name, test := range map[string]struct {
@@ -197,7 +197,7 @@ func TestInformerStartsThrough(t *testing.T) {
 	}
 }
 
-// A list that does not begin to arrive keeps the informer waiting, with one request.
+// While a list does not begin to arrive, the informer waits, with one request.
 func TestSlowList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -214,13 +214,13 @@ func TestSlowList(t *testing.T) {
 	r.asked("WATCHLIST")
 }
 
-// A list at any version may be old; what it lacks comes by the watch. A list
-// that asks for the newest is not.
+// A list at any version may be stale; the missing objects arrive by the watch. A list of the newest
+// version is never stale.
 func TestStaleRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.create("first")
-	stop := r.inject(fault.StaleRead(time.Hour), fault.Scope{}) // more than there is
+	stop := r.inject(fault.StaleRead(time.Hour), fault.Scope{}) // longer than the history
 	r.create("second")
 	subject := client(t, r.subject).CoreV1().ConfigMaps("default")
 	for rv, want := range map[string]int{"0": 0, "": 2} {
@@ -231,7 +231,7 @@ func TestStaleRead(t *testing.T) {
 	}
 	r.hit("stale-read")
 	r.sent.forget()
-	r.inject(fault.ServerError(500, 0), fault.Scope{Verbs: []string{"watchlist"}, Count: 1}) // so that it lists
+	r.inject(fault.ServerError(500, 0), fault.Scope{Verbs: []string{"watchlist"}, Count: 1}) // makes the informer list
 	r.watch()
 	r.hit("stale-read")
 	r.sees("first")

@@ -15,9 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// A server that goes away and comes back: refused connections are tried again
-// with a backoff and without a new list; that comes once, if the history is lost
-// and the version is no longer the newest.
+// After an outage the informer retries refused connections with a backoff and without a new list.
+// It lists once, if the history is lost and the informer's version is no longer the newest.
 func TestInformerSurvivesOutage(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault fault.Fault
@@ -58,7 +57,7 @@ func TestInformerSurvivesOutage(t *testing.T) {
 	}
 }
 
-// Closing a server that is down is no trouble, and it stays down.
+// Closing a server that is down succeeds, and it stays down.
 func TestCloseWhileDown(t *testing.T) {
 	r := newRig(t)
 	stop := r.inject(fault.Crash(0), fault.Scope{})
@@ -73,8 +72,8 @@ func TestCloseWhileDown(t *testing.T) {
 	}
 }
 
-// Compaction is too late for who comes back, for pages and for exact lists, and
-// not seen by open watches.
+// After a compaction it is too late for watches that resume, for pages and for exact lists. Open
+// watches do not notice it.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -109,8 +108,8 @@ func TestCompaction(t *testing.T) {
 	r.asked("WATCH WATCHLIST")
 }
 
-// A new certificate is seen by new handshakes only. Of a new CA, it is refused
-// by clients with the old one, until healed.
+// Only new handshakes see a new certificate. With a new CA, clients with the old CA refuse the
+// certificate until the fault is healed.
 func TestCertificateRotation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -147,5 +146,5 @@ func TestCertificateRotation(t *testing.T) {
 		t.Errorf("after it was taken back: serial %s, %v", third, err)
 	}
 	r.settled()
-	r.asked("") // its connection has lived through all that
+	r.asked("") // the informer's connection stayed open all the time
 }

@@ -18,8 +18,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// rig is a server and a real informer under test. The informer, and what else
-// should suffer, is the subject by its user agent; the operator is spared.
+// rig is a server and a real informer under test. The faults hit the requests with the user agent
+// of the subject, such as the informer's, and spare the operator.
 type rig struct {
 	*testing.T
 	s        *Server
@@ -27,7 +27,7 @@ type rig struct {
 	subject  *rest.Config // counted
 	sent     requests
 	hits     chan fault.Hit
-	added    chan string // names that the informer told of, once each time
+	added    chan string // names that the informer reported, once per report
 	informer cache.SharedIndexInformer
 }
 
@@ -51,8 +51,8 @@ func newRig(t *testing.T, opts ...func(*Options)) *rig {
 			t.Error(err)
 		}
 	})
-	// The operator takes a new connection for each request: one that a restart has
-	// just closed would lose a create, as it would at a real server.
+	// The operator opens a new connection for each request: on a connection that a restart has just
+	// closed a create would be lost, as with a real server.
 	operator := r.s.Config()
 	operator.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -66,7 +66,7 @@ func newRig(t *testing.T, opts ...func(*Options)) *rig {
 	return r
 }
 
-// over lets the subject use another transport.
+// over makes the subject use another transport.
 func (r *rig) over(config *rest.Config) {
 	r.subject = r.sent.spy(config)
 	r.subject.UserAgent = subjectAgent
@@ -105,7 +105,7 @@ func (r *rig) follow() {
 	r.sent.forget()
 }
 
-// sees waits for the informer to tell of an object.
+// sees waits until the informer reports an object.
 func (r *rig) sees(name string) {
 	r.Helper()
 	patience := time.After(time.Minute)
@@ -121,7 +121,7 @@ func (r *rig) sees(name string) {
 	}
 }
 
-// inject hits the subject only.
+// inject injects a fault that hits only the subject.
 func (r *rig) inject(f fault.Fault, scope fault.Scope) (stop func() (struck int)) {
 	r.Helper()
 	if f.Happen == nil {
@@ -151,10 +151,11 @@ func (r *rig) hit(name string) fault.Hit {
 	}
 }
 
-// settled waits for the informer to be up to date, and checks that it holds what the server does.
+// settled waits until the informer is up to date, and checks that it has the same objects as the
+// server.
 func (r *rig) settled() {
 	r.Helper()
-	// Over a connection that a restart has just closed a write would not be sent again.
+	// client-go does not repeat a write on a connection that a restart has just closed.
 	if _, err := r.operator.Get(r.Context(), "first", metav1.GetOptions{}); err != nil {
 		r.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func (r *rig) settled() {
 	}
 }
 
-// kinds are the requests so far, as the reflector's steps.
+// kinds returns the requests so far, as steps of the reflector.
 func (r *requests) kinds() []string {
 	var kinds []string
 	for _, text := range r.all() {
@@ -200,8 +201,8 @@ func (r *requests) forget() {
 	r.urls = nil
 }
 
-// asked checks what the informer sent since it was synced: one sequence of
-// requests, of which "WATCH+" is one or a few.
+// asked checks the requests of the informer since it was synced: one sequence, in which "WATCH+"
+// matches one or a few watches.
 func (r *rig) asked(want string) {
 	r.Helper()
 	var got []string

@@ -9,8 +9,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// A fault says what it has struck when it is healed: nobody, if it was meant for
-// somebody else.
+// A healed fault returns how many requests it struck: none, if its scope covers other clients only.
 func TestStruckRequests(t *testing.T) {
 	r := newRig(t)
 	subject := client(t, r.subject).CoreV1().ConfigMaps("default")
@@ -43,7 +42,7 @@ func TestStruckRequests(t *testing.T) {
 	}
 }
 
-// What ends the server, or all watches, strikes those that are open.
+// A fault that ends the server, or all watches, counts the open watches.
 func TestStruckWatches(t *testing.T) {
 	for name, f := range map[string]fault.Fault{
 		"restart": fault.Restart(time.Millisecond, true), "crash": fault.Crash(time.Millisecond), "ended watches": fault.EndedWatches(),
@@ -59,7 +58,7 @@ func TestStruckWatches(t *testing.T) {
 				if got := stop(); got != want {
 					t.Errorf("struck %d, want %d", got, want)
 				}
-				r.create("third") // whatever has struck, the informer comes back
+				r.create("third") // the informer recovers from every fault
 				r.sees("third")
 				if asked := len(r.sent.kinds()); f.Name == "ended-watches" && asked != want {
 					t.Errorf("it asked %d times: %v", asked, r.sent.kinds())

@@ -10,25 +10,25 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// faults are the active injections, in the order in which they began.
+// faults holds the active injections, in the order in which they began.
 type faults struct {
 	mu    sync.Mutex
 	now   atomic.Pointer[faultSet]
-	onHit func(fault.Hit) // called with mu held: the log's order is the order of the hits
+	onHit func(fault.Hit) // called with mu held, so the log has the order of the hits
 }
 
-// faultSet never changes, so a request without faults costs one load.
+// faultSet is an immutable set of injections, so a request without faults costs one atomic load.
 type faultSet struct {
 	injections []*injection
-	changed    chan struct{} // closed when another set takes its place
+	changed    chan struct{} // closed when another set replaces this one
 }
 
 // injection is one active fault.
 type injection struct {
 	fault.Fault
 	scope      fault.Scope
-	version    uint64        // of the server when it began
-	healed     chan struct{} // closed when it is no more
+	version    uint64        // version of the server when the injection began
+	healed     chan struct{} // closed when the injection has ended
 	seen, hits int           // guarded by faults.mu
 }
 
@@ -49,10 +49,10 @@ func (f *faults) edit(change func([]*injection) []*injection) {
 	close(old.changed)
 }
 
-// Inject makes the server fail as f says, within the scope. It returns when the fault is active,
-// unless the scope delays it. stop heals the fault, if it is not healed yet, and returns how much
-// it struck: the number of requests, or how often it affected the events of an open watch; for a
-// fault of the whole server, the number of watches that it ended.
+// Inject makes the server fail as f describes, within the scope. It returns when the fault is
+// active, unless the scope delays it. stop heals the fault, if it is not healed yet, and returns
+// how often it struck: the number of requests, or how often it affected the events of an open
+// watch; for a fault of the whole server, the number of watches that it ended.
 func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck int), err error) {
 	if err := scope.Check(); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck i
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.timer = time.AfterFunc(scope.After, func() { o.begin() }) // an error is in the log
+	o.timer = time.AfterFunc(scope.After, func() { o.begin() }) // begin logs its error
 	return o.stop, nil
 }
 
@@ -75,12 +75,12 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck i
 type outbreak struct {
 	s       *Server
 	in      *injection
-	timer   *time.Timer // to the beginning, then to the end
+	timer   *time.Timer // runs until the beginning, then until the end
 	mu      sync.Mutex
 	heal    func()
 	begun   bool
 	ended   bool
-	watches int // that the fault has ended, if it is one of the server as a whole
+	watches int // number of watches that the fault has ended, for a fault of the server as a whole
 }
 
 func (o *outbreak) begin() error {
@@ -106,7 +106,7 @@ func (o *outbreak) begin() error {
 	return err
 }
 
-// stop ends the injection and returns how much it struck.
+// stop ends the injection and returns how often it struck.
 func (o *outbreak) stop() int {
 	o.end()
 	if o.in.Happen != nil {

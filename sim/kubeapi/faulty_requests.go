@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// callOf is a request as faults see it.
+// callOf returns a request as faults see it.
 func (s *Server) callOf(req *http.Request) *fault.Call {
 	c := &fault.Call{
 		Request: fault.Request{
@@ -45,7 +45,8 @@ func (s *Server) callOf(req *http.Request) *fault.Call {
 	return c
 }
 
-// verbOf is the verb as in RBAC, and "watchlist" for a watch that begins with all current objects.
+// verbOf returns the verb as in RBAC, or "watchlist" for a watch that begins with all current
+// objects.
 func verbOf(req *http.Request, one bool) string {
 	switch req.Method {
 	case http.MethodPost:
@@ -83,7 +84,7 @@ func initially(query url.Values) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }
 
-// withFaults serves a request through the active faults.
+// withFaults applies the active faults to a request and then serves it.
 func (s *Server) withFaults(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		set := s.faults.now.Load()
@@ -109,21 +110,21 @@ func (s *Server) serveThrough(faults []*injection, c *fault.Call, w http.Respons
 	next.ServeHTTP(w, req)
 }
 
-// refuse answers with a Status, in the content type that was asked for.
+// refuse answers with a Status, in the content type that the client asked for.
 func refuse(w http.ResponseWriter, req *http.Request, err error) {
 	codec, _, _ := codec.Negotiate(req, false)
 	fail(w, &request{Request: req, codec: codec}, err)
 }
 
-// sees returns the call with what this fault may know.
+// sees returns the call with the information that this fault may use.
 func (in *injection) sees(c *fault.Call) *fault.Call {
 	own := *c
 	own.Version, own.Healed = in.version, in.healed
 	return &own
 }
 
-// staleRead returns what a fault answers a list from, if there is such a fault: the objects at a
-// version, and a cursor to the events after it.
+// staleRead returns the objects from which a fault answers a list, if there is such a fault: the
+// objects at a version, that version, and a cursor to the events after it.
 func (s *Server) staleRead(r *request) (objects []*store.Object, rv uint64, cur *store.Cursor, ok bool) {
 	set := s.faults.now.Load()
 	if len(set.injections) == 0 || r.query.Has("continue") {

@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// applyFaults asks the active faults what an open watch does next, with the events that it is
-// about to send. It returns the events to send, and whether the stream is over.
+// applyFaults asks the active faults for the next action of an open watch, with the events that it
+// is about to send. It returns the events to send, and whether the stream is over.
 func (st *stream) applyFaults(set *faultSet, events []store.Event, begins bool) (_ []store.Event, over bool, err error) {
 	if len(set.injections) == 0 {
 		return events, false, nil
@@ -34,7 +34,7 @@ func (st *stream) applyFaults(set *faultSet, events []store.Event, begins bool) 
 	return events, false, nil
 }
 
-// sendInstead sends the bytes that the step makes from the events.
+// sendInstead sends the bytes that the step returns for the events.
 func (st *stream) sendInstead(c *fault.Call, events []store.Event, step fault.Step) error {
 	if err := st.encode(events); err != nil {
 		return err

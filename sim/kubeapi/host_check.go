@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// withHostCheck refuses requests whose Host is not this server, like kubectl proxy
-// (--accept-hosts). It prevents DNS rebinding: the name of a web page may resolve to
+// withHostCheck refuses requests with a Host header that does not name this server, like kubectl
+// proxy (--accept-hosts). It prevents DNS rebinding: the name of a web page may resolve to
 // 127.0.0.1, so a browser on this machine would treat this server as the page's own.
 func (s *Server) withHostCheck(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -19,7 +19,7 @@ func (s *Server) withHostCheck(next http.Handler) http.Handler {
 			next.ServeHTTP(w, req)
 			return
 		}
-		err := apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("")) // its own words need a resource
+		err := apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("")) // the message of NewForbidden needs a resource
 		err.ErrStatus.Message = "forbidden: the Host header must name a loopback address or an address that the server listens on"
 		err.ErrStatus.Details = nil
 		refuse(w, req, err)

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/codec"
 )
 
-// Whatever a client sends, the server answers with a status that HTTP knows,
-// does not panic, and changes no object but by a successful write to it; its own fault (a 500) is only the one that kube-apiserver has, too.
+// The server answers any request with a valid HTTP status, does not panic, and changes an object
+// only by a successful write to it. It answers 500 only where kube-apiserver does, too.
 func FuzzHTTP(f *testing.F) {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	cm.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
@@ -90,8 +90,8 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
-// No patch in any of the four languages is answered with a fault of the server, nor changes
-// anything when it is refused.
+// A patch of any of the four types never causes a 500 beyond kube-apiserver's, and a refused patch
+// changes nothing.
 func FuzzPatch(f *testing.F) {
 	targets := []string{cmPath + "/seed", "/api/v1/namespaces/default/services/seed", "/apis/apps/v1/namespaces/default/deployments/seed"}
 	types := []string{"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"}
@@ -119,10 +119,10 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-// ownFault is what kube-apiserver, too, answers with a 500.
+// ownFault matches the messages that kube-apiserver also sends with a 500.
 var ownFault = regexp.MustCompile(`resourceVersion should not be set|failed to create typed patch object`)
 
-// seeded is a server that does not listen, with two objects named seed.
+// seeded returns a server that does not listen, with two objects with the name seed.
 func seeded(t *testing.T) *Server {
 	s, err := newServer(Options{Anonymous: true})
 	if err != nil {

@@ -52,7 +52,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// seen is a handler that tells what it saw, in order.
+// seen returns a handler and a channel with the events that the handler gets, in order.
 func seen() (cache.ResourceEventHandler, <-chan string) {
 	events := make(chan string, 1000)
 	name := func(obj any) string {
@@ -157,7 +157,7 @@ func TestInformersFollow(t *testing.T) {
 	}
 }
 
-// What a controller for ingresses watches, all at once, in one factory.
+// A shared factory syncs all the kinds that an ingress controller watches.
 func TestSharedFactorySyncs(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
@@ -228,7 +228,7 @@ func slice(name string, endpoints int) *discoveryv1.EndpointSlice {
 	return s
 }
 
-// A watcher that comes back too late is told so in the stream, which then ends.
+// A watcher that resumes too late gets an error in the stream, which then ends.
 func TestExpiredWatch(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// writeKubeconfig writes dir/kubeconfig, with the CA and the token inline, and over
-// TLS a second context that shows a certificate instead. It returns its path.
+// writeKubeconfig writes dir/kubeconfig, with the CA and the token inline. Over TLS it adds a
+// second context that uses a client certificate instead. It returns the path of the file.
 func (s *Server) writeKubeconfig(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("making the folder of the kubeconfig: %w", err)
@@ -44,8 +44,8 @@ func (s *Server) writeKubeconfig(dir string) (string, error) {
 	return path, nil
 }
 
-// writePrivate replaces a kubeconfig by one that only its owner can read, whatever the
-// mode of the old file, and without following a symbolic link.
+// writePrivate replaces a kubeconfig by one that only its owner can read, independent of the mode
+// of the old file, and without following a symbolic link.
 func writePrivate(path string, config api.Config) error {
 	text, err := clientcmd.Write(config)
 	if err != nil {

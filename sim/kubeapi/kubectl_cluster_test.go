@@ -34,10 +34,10 @@ func startCluster(t *testing.T) *Server {
 	return s
 }
 
-// chosen is what the cluster chooses, from run to run: names, addresses, hashes.
+// chosen matches the values that differ from run to run: names, addresses, hashes.
 var chosen = regexp.MustCompile(`web-[a-z0-9]{6,10}\b|10\.244\.\d+\.\d+|10\.96\.\d+\.\d+`)
 
-// What a user does with an application and kubectl, from apply to its end.
+// A user manages an application with kubectl, from apply to delete.
 func TestKubectlOnACluster(t *testing.T) {
 	t.Parallel()
 	k := newKubectl(t, startCluster(t))
@@ -67,7 +67,7 @@ func TestKubectlOnACluster(t *testing.T) {
 		"auth can-i delete pods -n kube-system",
 		"auth whoami",
 	)
-	out = regexp.MustCompile(`(?m)^(Waiting for deployment|pod/web).*\n`).ReplaceAll(out, nil) // as many as happen to be seen
+	out = regexp.MustCompile(`(?m)^(Waiting for deployment|pod/web).*\n`).ReplaceAll(out, nil) // their number varies
 	out = bytes.ReplaceAll(out, []byte(file), []byte("web.yaml"))
 	golden.Check(t, "testdata/cluster.txtar", chosen.ReplaceAll(out, []byte("~")))
 

@@ -32,7 +32,7 @@ spec:
     http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: shop, port: {number: 80}}}}]}
 `
 
-// kubectl is a kubectl that knows only the server under test.
+// kubectl runs the kubectl command with a configuration that contains only the server under test.
 type kubectl struct {
 	*testing.T
 	path, config, home string
@@ -72,10 +72,10 @@ func (k kubectl) fails(want string, args ...string) {
 	}
 }
 
-// varying is what differs from run to run.
+// varying matches the output that differs from run to run.
 var varying = regexp.MustCompile(`(uid: |resourceVersion: |creationTimestamp: ).*|\b\d+s\b|\d{4}-\d\d-\d\dT\S+Z|(?m) +$`)
 
-// columns is the space between two columns, whose widths follow an age's digits.
+// columns matches the space between two columns, whose widths depend on the digits of an age.
 var columns = regexp.MustCompile(`(\S) {2,}`)
 
 // transcript runs commands and records what they print.
@@ -137,7 +137,7 @@ func TestKubectl(t *testing.T) {
 	}
 }
 
-// applied moves what was applied by the client to server-side apply, and changes it there.
+// applied migrates an object from client-side to server-side apply, and changes it there.
 func applied(k kubectl, file string) {
 	k.Helper()
 	k.run("apply", "--server-side", "-f", file)
@@ -220,5 +220,5 @@ func TestKubectlGetWatch(t *testing.T) {
 	k.run("delete", "configmap", "second")
 	next("DELETED", "second", "2")
 	cancel()
-	cmd.Wait() // killed above: its error says so
+	cmd.Wait() // the error only reports the kill above
 }

@@ -224,8 +224,8 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// A PUT makes what it does not find for the kinds that allow it, under whatever
-// version it says; its writer owns it.
+// For the kinds that allow it, a PUT creates a missing object, whatever resourceVersion it has. The
+// writer owns its fields.
 func TestPutCreates(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
@@ -256,7 +256,7 @@ func TestUnknownFieldsWarn(t *testing.T) {
 	}
 }
 
-// The namespaces that a cluster cannot be without stay, whatever the way of asking.
+// System namespaces cannot be deleted, by any kind of request.
 func TestSystemNamespacesStay(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

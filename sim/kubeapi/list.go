@@ -58,7 +58,7 @@ func readObjects(c *store.Collection, opts listOptions) ([]*store.Object, uint64
 	return nil, 0, err
 }
 
-// paginate cuts a page out of objects, which are in the order of their keys.
+// paginate returns one page of objects, which are in the order of their keys.
 func paginate(objects []*store.Object, rv uint64, opts listOptions, sel store.Selector) ([]*store.Object, metav1.ListMeta) {
 	m := metav1.ListMeta{ResourceVersion: object.FormatVersion(rv)}
 	if opts.token != nil {

@@ -36,7 +36,7 @@ func loopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// reachable is the address of a listener that a client on this machine can dial.
+// reachable returns an address of the listener that a client on this machine can dial.
 func reachable(l net.Listener) string {
 	addr := l.Addr().(*net.TCPAddr)
 	if addr.IP.IsUnspecified() {
@@ -45,14 +45,15 @@ func reachable(l net.Listener) string {
 	return addr.String()
 }
 
-// addressesOf are the addresses beyond loopback that a certificate for the listener must contain.
+// addressesOf returns the addresses beyond loopback that a certificate for the listener must
+// contain.
 func addressesOf(l net.Listener) []net.IP {
 	ip := l.Addr().(*net.TCPAddr).IP
 	if !ip.IsUnspecified() {
 		return []net.IP{ip}
 	}
 	var ips []net.IP
-	all, _ := net.InterfaceAddrs() // none is found: the loopback names remain
+	all, _ := net.InterfaceAddrs() // on an error only the loopback names remain
 	for _, addr := range all {
 		if n, ok := addr.(*net.IPNet); ok {
 			ips = append(ips, n.IP)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Most tests that run beside each other wait for a client to back off, for a server to time
-// out or for kubectl: there may be more of them than processors.
+// Most parallel tests wait for a client's backoff, for a timeout of the server or for kubectl, so
+// more of them may run than there are processors.
 const besideEachOther = "8"
 
 func TestMain(m *testing.M) {

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// Watches whose clients do not read hold little, and what they held comes back soon after
-// they were dropped, in a process that has nothing else to do.
+// Watches whose clients do not read use little memory, and an otherwise idle process returns it
+// soon after the watches end.
 func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", Anonymous: true})
 	writer := s.Writer()
@@ -60,5 +60,5 @@ func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
 		conn.Close()
 	}
 	within("the watches have ended", func() bool { return slices.Watchers.Load() == 0 && runtime.NumGoroutine() <= goroutines+5 })
-	within("their memory is back", func() bool { return held() < before+16<<20 }) // nobody calls for a collection
+	within("their memory is back", func() bool { return held() < before+16<<20 }) // the test does not start a garbage collection
 }

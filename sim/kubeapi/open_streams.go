@@ -6,7 +6,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// streams are the open watches.
+// streams holds the open watches.
 type streams struct {
 	mu   sync.Mutex
 	open map[*stream]bool
@@ -27,7 +27,7 @@ func (s *streams) remove(st *stream) {
 	delete(s.open, st)
 }
 
-// covered are the open watches in a scope.
+// covered returns the open watches in a scope.
 func (s *streams) covered(scope fault.Scope) (covered []*stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

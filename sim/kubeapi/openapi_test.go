@@ -34,7 +34,7 @@ func fetch(t *testing.T, url string, header http.Header) (*http.Response, []byte
 	return res, body
 }
 
-// refs collects what a document refers to.
+// refs collects the references in a document.
 func refs(v any, found map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -51,7 +51,7 @@ func refs(v any, found map[string]bool) {
 	}
 }
 
-// Every document of the index is whole, and has the kinds of its group.
+// Every document of the index is complete, and has the kinds of its group.
 func TestOpenAPIDocumentsAreWhole(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -95,7 +95,7 @@ func TestOpenAPIIsCachedByItsTag(t *testing.T) {
 	}
 }
 
-// What client-go's own readers make of the documents.
+// client-go's own readers can read the documents.
 func TestClientsReadOpenAPI(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -124,7 +124,7 @@ func TestClientsReadOpenAPI(t *testing.T) {
 	}
 }
 
-// The paths are those that the server serves, with what can be done there.
+// The paths are those that the server serves, with their operations.
 func TestOpenAPIPaths(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -11,11 +11,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// target is what a fault may do to the server as a whole.
+// target implements fault.Target: the actions of faults on the server as a whole.
 type target struct {
 	s       *Server
 	scope   fault.Scope
-	watches int // in scope, that it has ended
+	watches int // number of watches in scope that it has ended
 }
 
 // Stop ends one life of the server. The sockets close before the watches end, so that a client that
@@ -31,7 +31,7 @@ func (t *target) Stop(reset bool) {
 		e.listener.Close()
 		release, err := keepPort(e.address)
 		if err != nil {
-			release = func() {} // it may still be free when it is wanted again
+			release = func() {} // the port may still be free at the next start
 		}
 		e.release = release
 	}
@@ -51,8 +51,9 @@ func (t *target) Stop(reset bool) {
 	}
 }
 
-// withRefusalWhileStopping refuses requests that arrive over open connections while the server stops. Such a watch
-// must not begin and end at once, because its client would take that for an error of its own.
+// withRefusalWhileStopping refuses requests that arrive over open connections while the server
+// stops. A watch must not begin and end at once then, because its client would treat that as an
+// error of its own.
 func (s *Server) withRefusalWhileStopping(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !closed(s.ending()) {
@@ -66,7 +67,7 @@ func (s *Server) withRefusalWhileStopping(next http.Handler) http.Handler {
 	})
 }
 
-// Start begins another life, unless the server was closed for good. It logs a failure.
+// Start begins another life of the server, unless it was closed for good. It logs a failure.
 func (t *target) Start() error {
 	s := t.s
 	s.outages.Lock()
@@ -113,5 +114,5 @@ func (t *target) RotateCertificate(newCA bool) (restore func(), err error) {
 	return t.s.identity.Rotate(newCA)
 }
 
-// ending is closed when the server stops; the next life has another channel.
+// ending returns a channel that is closed when the server stops; the next life has another channel.
 func (s *Server) ending() chan struct{} { return s.stopping.Load().(chan struct{}) }

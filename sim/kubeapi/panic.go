@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/rescue"
 )
 
-// withRecovery answers a panic with a 500 and logs it. A response that has begun is cut, so
-// the client does not take it for complete.
+// withRecovery answers a panic with a 500 and logs it. A response that has begun is aborted, so the
+// client does not treat it as complete.
 func (s *Server) withRecovery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
@@ -26,7 +26,7 @@ func (s *Server) withRecovery(next http.Handler) http.Handler {
 				panic(reason)
 			}
 			s.reportPanic(req, reason, debug.Stack())
-			if w.Header().Get("Content-Type") != "" { // which every answer sets as it begins
+			if w.Header().Get("Content-Type") != "" { // every answer sets it at its beginning
 				panic(http.ErrAbortHandler)
 			}
 			refuse(w, req, apierrors.NewInternalError(errors.New("the request made the server panic; the server's log has the stack")))
@@ -35,7 +35,7 @@ func (s *Server) withRecovery(next http.Handler) http.Handler {
 	})
 }
 
-// reportError reports the panics among errors.
+// reportError logs the panics among errors.
 func (s *Server) reportError(req *http.Request, err error) {
 	var p *rescue.Panic
 	if errors.As(err, &p) {

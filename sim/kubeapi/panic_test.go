@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// logged is what a server logs.
+// logged collects the log of a server.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -30,7 +30,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// loud is a server whose log is read.
+// loud returns a server and its log.
 func loud(t *testing.T) (*Server, *logged) {
 	t.Helper()
 	out := &logged{}
@@ -38,8 +38,8 @@ func loud(t *testing.T) (*Server, *logged) {
 	return s, out
 }
 
-// Patches on which the libraries panic, which kube-apiserver has as well, are the client's
-// fault; the server says so, tells its log, and goes on.
+// On some patches the libraries, which kube-apiserver uses as well, panic. The server answers with
+// a client error, logs the panic, and goes on.
 func TestPatchesThatPanic(t *testing.T) {
 	s, log := loud(t)
 	w := wire{t, s.URL()}
@@ -70,8 +70,8 @@ func TestPatchesThatPanic(t *testing.T) {
 	}
 }
 
-// A panic of our own is a 500 before the answer has begun, and a cut answer after, over both
-// protocols. The log has the stack.
+// A panic in the server's own code is a 500 before the answer has begun, and an aborted answer
+// afterwards, over both protocols. The log has the stack.
 func TestPanicsAreAnsweredAndTold(t *testing.T) {
 	out := &logged{}
 	s := &Server{log: slog.New(slog.NewTextHandler(out, nil))}

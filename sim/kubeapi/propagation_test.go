@@ -56,7 +56,7 @@ func TestDeletePropagation(t *testing.T) {
 	}
 }
 
-// Events own nothing: no policy holds them.
+// Events own nothing, so no propagation policy delays their deletion.
 func TestDeleteEventInForeground(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

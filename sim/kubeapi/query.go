@@ -55,7 +55,7 @@ func checkSelectorSize(query url.Values) error {
 	return nil
 }
 
-// checkFields refuses fields that selectors cannot use. The wording differs between kinds with
+// checkFields refuses fields that selectors cannot use. The message differs between kinds with
 // fields of their own and all others.
 func checkFields(res *resource.Resource, asked fields.Selector) error {
 	known := selectable(res)
@@ -95,7 +95,7 @@ type listOptions struct {
 	rv      uint64
 	rvGiven bool
 	exact   bool
-	limit   int // 0 is none
+	limit   int // 0: no limit
 	token   *continueToken
 }
 
@@ -117,7 +117,7 @@ func parseListOptions(from *internalversion.ListOptions) (listOptions, error) {
 	match := from.ResourceVersionMatch
 	o.exact = match == metav1.ResourceVersionMatchExact || (match == "" && o.rv > 0 && o.limit > 0)
 	if o.rvGiven && o.rv == 0 && o.token == nil {
-		o.limit = 0 // "any version" is answered from the cache, whole
+		o.limit = 0 // lists at "any version" are answered from the cache, without pages
 	}
 	return o, nil
 }

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// sockets are the connections that a client opened.
+// sockets holds the connections that a client opened.
 type sockets struct {
 	mu   sync.Mutex
 	open []net.Conn
@@ -40,8 +40,8 @@ func (s *sockets) cut() {
 	s.open = nil
 }
 
-// An informer whose connection is cut resumes from its last version, without a
-// new list; one that comes back too late lists again, once.
+// An informer with a closed connection resumes from its last version, without a new list. An
+// informer that resumes too late lists again, once.
 func TestInformerReconnects(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -77,7 +77,7 @@ func TestInformerReconnects(t *testing.T) {
 	c := configMapsOf(s)
 	c.Bound(1)
 	c.CommitMany(func(commit func(store.Transition) (*store.Object, error)) {
-		conns.cut() // it cannot come back before the lock is released: by then its version is too old
+		conns.cut() // the informer cannot resume before the lock is released; then its version is too old
 		for _, name := range []string{"x", "y"} {
 			cm := configMap(name, "1")
 			cm.Namespace = "default"
@@ -89,7 +89,7 @@ func TestInformerReconnects(t *testing.T) {
 		}
 	})
 	create("c")
-	for got := ""; got != "add c 1"; { // the new list tells of a and b again, in any order
+	for got := ""; got != "add c 1"; { // the new list reports a and b again, in any order
 		select {
 		case got = <-events:
 		case <-t.Context().Done():

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// request is one HTTP request about one resource, and how to answer it.
+// request is one HTTP request for a resource, with the form of its answer.
 type request struct {
 	*http.Request
 	cluster.Operation
@@ -22,8 +22,8 @@ type request struct {
 	codec         codec.Codec
 	form          codec.Form
 	warnings      *warningHeader
-	deleteOptions *metav1.DeleteOptions // of a deletion, once they were read
-	body          []byte                // once it was read
+	deleteOptions *metav1.DeleteOptions // options of a deletion; nil until they are read
+	body          []byte                // nil until it is read
 	server        *Server
 }
 
@@ -71,7 +71,7 @@ func (s *Server) knowsGroup(urlPath string) bool {
 	return groupOf(urlPath) != "" && s.state.Served().KnowsGroup(groupOf(urlPath))
 }
 
-// groupOf is the group of a path below /apis/<group>/, empty for any other.
+// groupOf returns the group of a path below /apis/<group>/, or an empty string for other paths.
 func groupOf(urlPath string) string {
 	parts := strings.Split(strings.Trim(urlPath, "/"), "/")
 	if len(parts) >= 3 && parts[0] == "apis" {

@@ -15,8 +15,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// readObject reads the request's body as an object of its resource, and returns it in the kind that
-// is stored. Unknown fields are an error, a Warning header or ignored, as fieldValidation says.
+// readObject reads the request's body as an object of its resource, and converts it to the kind
+// that is stored. Depending on fieldValidation, unknown fields are an error, a Warning header or
+// ignored.
 func readObject(w http.ResponseWriter, r *request) (runtime.Object, error) {
 	obj, err := readShown(w, r, r.Resource)
 	if err != nil {
@@ -62,13 +63,13 @@ func readShown(w http.ResponseWriter, r *request, res *resource.Resource) (runti
 	return obj, nil
 }
 
-// readBody returns the whole body, as often as it is asked for.
+// readBody returns the whole body. It may be called more than once.
 func (r *request) readBody() ([]byte, error) {
 	if r.body != nil {
 		return r.body, nil
 	}
 	size := min(max(r.ContentLength, 0), codec.MaxBody)
-	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // in which ReadFrom finds the end without growing it
+	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // large enough for ReadFrom to find the end without growing the buffer
 	if _, err := buf.ReadFrom(r.Body); err != nil {
 		return nil, fmt.Errorf("reading the request's body: %w", err)
 	}
@@ -76,7 +77,7 @@ func (r *request) readBody() ([]byte, error) {
 	return r.body, nil
 }
 
-// discard takes the warnings about a body that is read again.
+// discard drops the warnings about a body that is read again.
 type discard struct{ http.ResponseWriter }
 
 func (discard) Header() http.Header { return http.Header{} }

@@ -19,8 +19,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// pretty reports whether a person reads the answer: kube-apiserver indents JSON for these clients,
-// too.
+// pretty reports whether a person reads the answer: kube-apiserver also indents JSON for these
+// clients.
 func pretty(r *http.Request) bool {
 	switch r.URL.Query().Get("pretty") {
 	case "":
@@ -32,7 +32,7 @@ func pretty(r *http.Request) bool {
 	return true
 }
 
-// respond writes one object in the form that was asked for.
+// respond writes one object in the form that the client asked for.
 func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error {
 	body, err := r.encode(o)
 	if err != nil {
@@ -42,8 +42,8 @@ func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error
 	return nil
 }
 
-// encode encodes an answer. If it is JSON of an object that the request has just stored, it uses
-// the object that is still decoded, and keeps the bytes for the watchers.
+// encode encodes an answer. For the JSON of an object that the request has just stored, it uses the
+// object that is still decoded, and keeps the bytes for the watchers.
 func (r *request) encode(o *store.Object) ([]byte, error) {
 	if _, plain := r.form.(codec.JSON); plain && r.Written != nil && r.Objects.Fresh(o) && o.JSON.Load() == nil {
 		return codec.EncodeJSON(o, r.Written, true)
@@ -51,7 +51,7 @@ func (r *request) encode(o *store.Object) ([]byte, error) {
 	return r.form.Object(o, false)
 }
 
-// respondList writes a list without holding all its bytes.
+// respondList writes a list without holding all its bytes in memory.
 func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m metav1.ListMeta) error {
 	if _, isJSON := r.codec.(codec.JSON); isJSON && pretty(r.Request) {
 		var body bytes.Buffer
@@ -64,7 +64,7 @@ func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m m
 	writeHead(w, r.codec.MediaType(), http.StatusOK)
 	buf := bufio.NewWriterSize(w, 64<<10)
 	if err := r.form.List(buf, r.Resource, objects, m); err != nil {
-		panic(http.ErrAbortHandler) // too late for a status: cut the connection, as the client must not take this for a list
+		panic(http.ErrAbortHandler) // too late for a Status: abort the connection, because the client must not treat this as a complete list
 	}
 	buf.Flush() // an error means that the client has gone
 	return nil
@@ -118,9 +118,9 @@ func statusFor(err error) *metav1.Status {
 	switch {
 	case stderrors.As(err, &tooLarge):
 		known = errors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", tooLarge.Limit))
-	case stderrors.Is(err, os.ErrDeadlineExceeded): // as kube-apiserver answers what takes longer than its request timeout
+	case stderrors.Is(err, os.ErrDeadlineExceeded): // as kube-apiserver answers a request that exceeds its timeout
 		known = errors.NewTimeoutError("the request's body took too long to arrive", 0)
-	case !stderrors.As(err, &known): // as kube-apiserver answers what it did not expect
+	case !stderrors.As(err, &known): // as kube-apiserver answers an unexpected error
 		known = &errors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
 	}

@@ -44,7 +44,7 @@ func TestReviewsAllowEverything(t *testing.T) {
 	}
 }
 
-// Reviews say who asks: a certificate's user and groups, else the administrator.
+// Reviews return the user: a certificate's user and groups, else the administrator.
 func TestReviewSaysWhoAsks(t *testing.T) {
 	s := start(t)
 	jane, err := s.CertificateConfig("jane", "shop")

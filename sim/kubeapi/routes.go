@@ -13,13 +13,12 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// maxHeader is the size of the largest request line with headers that is accepted, as in
-// kube-apiserver.
+// maxHeader is the maximum size of the request line and headers in bytes, as in kube-apiserver.
 const maxHeader = 1 << 20
 
 var errUnknownPath = errors.New("404 page not found")
 
-// handler answers everything the server serves.
+// handler returns the handler of all requests.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
@@ -51,7 +50,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// answer returns an error only if it has written nothing.
+// answer answers a request. It returns an error only if it has written nothing.
 func (s *Server) answer(w http.ResponseWriter, r *request) error {
 	if err := s.resolve(r); err != nil {
 		return err
@@ -70,7 +69,7 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 	return verb(w, r)
 }
 
-// verb returns the handler of a request, nil if there is none.
+// verb returns the handler of a request, or nil if its method is not supported.
 func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	one := r.Name != ""
 	switch {
@@ -104,8 +103,8 @@ func (s *Server) verb(r *request) func(http.ResponseWriter, *request) error {
 	return nil
 }
 
-// withPlainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with encoded
-// slashes. The mux would redirect some of them.
+// withPlainPaths answers 404 to ambiguous paths: those with empty or dotted elements, or with
+// encoded slashes. The mux would redirect some of them.
 func withPlainPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if ambiguous(req.URL) {
@@ -129,7 +128,8 @@ func ambiguous(u *url.URL) bool {
 	return false
 }
 
-// watching parses the watch parameter as Kubernetes does: every value but "false" and "0" is true.
+// watching reports whether the watch parameter is true. As in Kubernetes, every value except
+// "false" and "0" is true.
 func watching(r *request) (watch bool) {
 	values, given := r.query["watch"]
 	if given {

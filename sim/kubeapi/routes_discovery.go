@@ -52,8 +52,8 @@ func wantsAggregated(req *http.Request) bool {
 	return false
 }
 
-// serveGroup answers /api/v1, /apis/<group> and /apis/<group>/<version>; it is
-// false for any other path.
+// serveGroup answers /api/v1, /apis/<group> and /apis/<group>/<version>. It returns false for any
+// other path.
 func serveGroup(w http.ResponseWriter, req *http.Request, served resource.Table) bool {
 	if req.Method != http.MethodGet {
 		return false

@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/openapi"
 )
 
-// openAPI serves the OpenAPI documents. It keeps those that were requested while the same
-// resources are served, because making one takes a while.
+// openAPI serves the OpenAPI documents. Building a document takes a while, so openAPI caches it
+// until the served resources change.
 type openAPI struct {
 	version string // of Kubernetes
 	state   *cluster.State
@@ -48,8 +48,8 @@ func (a *openAPI) get(now *cluster.Registry, name string, make func() (openapi.P
 	return p, nil
 }
 
-// serve answers /openapi/v3, the index, and /openapi/v3/<group version>:
-// what kubectl explain prints, and what kubectl apply looks at.
+// serve answers /openapi/v3, the index, and /openapi/v3/<group version>: the documents that kubectl
+// explain and kubectl apply read.
 func (a *openAPI) serve(w http.ResponseWriter, req *http.Request) {
 	name := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/openapi/v3"), "/")
 	if name == "" {
@@ -65,7 +65,7 @@ func (a *openAPI) serve(w http.ResponseWriter, req *http.Request) {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		// A URL with the right hash names these bytes for ever.
+		// The content of a URL with the right hash never changes.
 		if hash := req.URL.Query().Get("hash"); hash == p.Hash {
 			w.Header().Set("Cache-Control", "public, immutable")
 		}
@@ -91,7 +91,7 @@ func (a *openAPI) serveIndex(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	serveCached(w, req, "text/plain; charset=utf-8", p) // as kube-apiserver's, though it is JSON
+	serveCached(w, req, "text/plain; charset=utf-8", p) // as in kube-apiserver, although the document is JSON
 }
 
 func (a *openAPI) document(gv schema.GroupVersion) (openapi.Published, error) {
@@ -132,11 +132,11 @@ func serveCached(w http.ResponseWriter, req *http.Request, mediaType string, p o
 
 const swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
-// serveSwagger answers /openapi/v2: all groups in one document, as JSON or, for
-// client-go, as the protobuf of the gnostic project.
+// serveSwagger answers /openapi/v2: all groups in one document, as JSON or, for client-go, as
+// protobuf of the gnostic project.
 func (a *openAPI) serveSwagger(w http.ResponseWriter, req *http.Request) {
 	name, mediaType, make := "v2", "application/json", a.swagger
-	// Clients ask for v2@v1.0, too, which is no media type.
+	// Clients also ask for v2@v1.0, which is not a valid media type.
 	if strings.Contains(req.Header.Get("Accept"), "application/com.github.proto-openapi.spec.v2") {
 		name, mediaType, make = "v2 protobuf", swaggerProtobuf, a.swaggerProtobuf
 	}
@@ -151,7 +151,7 @@ func (a *openAPI) serveSwagger(w http.ResponseWriter, req *http.Request) {
 func (a *openAPI) swagger() (openapi.Published, error) {
 	w := openapi.SchemaWriter{Refs: "#/definitions/", Schemas: openapi.Document{}}
 	paths := openapi.Document{}
-	// Without custom resources: v3 has their schemas, which v2 cannot express in full.
+	// Without custom resources: v3 contains their schemas, which v2 cannot express in full.
 	for _, gv := range kinds.BuiltIn.GroupVersions() {
 		maps.Copy(paths, w.Describe(kinds.BuiltIn, gv))
 	}

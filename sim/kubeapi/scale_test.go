@@ -13,7 +13,7 @@ import (
 	applyautoscaling "k8s.io/client-go/applyconfigurations/autoscaling/v1"
 )
 
-// The oldest kind selects by labels alone.
+// A ReplicationController, the oldest kind, selects only by labels.
 func TestScaleOfReplicationController(t *testing.T) {
 	s := start(t)
 	rcs := client(t, s.Config()).CoreV1().ReplicationControllers("default")

@@ -1,16 +1,14 @@
-// Package kubeapi is a simulated Kubernetes API server: kubectl and any
-// client-go program work against it over the wire, HTTP or HTTPS, while its
-// objects live in memory. It stands between the harness, which writes a cluster into
-// it, and the controller under test, which watches. Its one rule: where the API makes a promise,
-// a client cannot tell it from kube-apiserver.
+// Package kubeapi is a simulated Kubernetes API server: kubectl and any client-go program work
+// against it over HTTP or HTTPS, while its objects live in memory. It stands between the harness,
+// which writes a cluster into it, and the controller under test, which watches. Its one rule: where
+// the API makes a promise, a client cannot tell it from kube-apiserver.
 //
 // The package itself is the HTTP surface: routes, lists, watch streams, authentication and
 // faults. The state of the cluster and everything below it is in the packages in internal.
 //
-// It does not do authorization. In the rules of custom kinds it knows CEL without the functions
-// of Kubernetes, and in webhooks no CEL. Package controllers does the work of controllers and
-// kubelets. As with kube-apiserver, a pod's status is written
-// through its status subresource only.
+// It does not do authorization. The rules of custom kinds may use CEL without the functions that
+// Kubernetes adds; webhooks may not use CEL. Package controllers does the work of controllers and
+// kubelets. As with kube-apiserver, a pod's status is written only through its status subresource.
 package kubeapi
 
 import (
@@ -38,10 +36,10 @@ const DefaultVersion = "v1.35.0"
 
 // Options are the options of a server. At least one of HTTP and HTTPS must be set.
 type Options struct {
-	HTTP    string // listen address, host:port; port 0 finds a free one; empty is off
-	HTTPS   string // the same, with a certificate of a CA made at start
-	Dir     string // the kubeconfig and the CA's certificate are written here, which needs HTTPS: it is on then, on a free port of loopback; empty writes none
-	Version string // Kubernetes version to claim, a semantic version with v; empty is DefaultVersion
+	HTTP    string // listen address, host:port; port 0 chooses a free port; empty turns HTTP off
+	HTTPS   string // the same for HTTPS, with a certificate of a CA that Start creates
+	Dir     string // directory for the kubeconfig and the CA's certificate; it turns HTTPS on, by default on a free loopback port; empty writes no files
+	Version string // Kubernetes version that the server reports, a semantic version with v; empty means DefaultVersion
 	// ResolveService returns the host:port behind a Service that a webhook configuration
 	// names, because there is no cluster network. Without it such webhooks fail.
 	ResolveService func(namespace, name string, port int32) (string, error)
@@ -52,18 +50,18 @@ type Options struct {
 
 	// Which controllers work on the cluster, for example those of package controllers. Without
 	// them the server does their work itself, and at once.
-	Kubelet             bool // somebody ends deleted pods; else they are gone at once
-	NamespaceController bool // somebody empties deleted namespaces; else the server does
+	Kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
+	NamespaceController bool // a controller empties deleted namespaces; otherwise the server does
 
 	// A request must carry the token or a client certificate of this server; otherwise it gets
 	// a 401. Clients do not send the token of a kubeconfig over plain HTTP.
-	Token     string // the bearer token, at least 16 characters; empty makes one, for loopback only
-	Anonymous bool   // every request is allowed; loopback only
+	Token     string // the bearer token, at least 16 characters; empty generates one, which requires loopback addresses
+	Anonymous bool   // every request is allowed; requires loopback addresses
 
 	Log *slog.Logger // gets a record of each panic; nil is slog.Default()
 
 	OnFault func(fault.Hit) // called for every hit of a fault, one after the other; it must not call the server
-	Broken  bool            // accepts the faults of fault/broken.go, too
+	Broken  bool            // also accepts the faults of fault/broken.go
 }
 
 // Server is a running API server.
@@ -74,7 +72,7 @@ type Server struct {
 	openAPI *openAPI
 
 	http, https *endpoint
-	names       map[string]bool // of itself, in Host headers; besides loopback
+	names       map[string]bool // the server's names in Host headers, in addition to loopback
 	token       string
 	log         *slog.Logger
 	bodyWithin  time.Duration
@@ -85,12 +83,12 @@ type Server struct {
 	faults      *faults
 	streams     streams
 
-	stopping atomic.Value // chan struct{}, closed when watches are to end
+	stopping atomic.Value // chan struct{}, closed to end all watches
 	outages  sync.Mutex   // held while the server stops or starts
 	closed   bool         // for good
 }
 
-// Start makes an empty cluster with the namespaces that every cluster has, and serves it until
+// Start creates an empty cluster with the namespaces that every cluster has, and serves it until
 // Close.
 func Start(opts Options) (*Server, error) {
 	s, err := newServer(opts)
@@ -146,7 +144,7 @@ func (s *Server) listen(opts Options) error {
 		s.nameAfter(l)
 	}
 	if opts.HTTPS == "" && opts.Dir != "" && !opts.Anonymous {
-		opts.HTTPS = "127.0.0.1:0" // or nobody could use the kubeconfig
+		opts.HTTPS = "127.0.0.1:0" // the kubeconfig needs HTTPS
 	}
 	if opts.HTTPS == "" {
 		return nil
@@ -193,8 +191,8 @@ func (s *Server) abandon() {
 	}
 }
 
-// Close stops listening, ends all watches cleanly and waits for the requests in
-// flight. When ctx is done first it cuts them and returns ctx's error.
+// Close stops listening, ends all watches cleanly and waits for the requests in flight. If ctx is
+// done first, Close aborts them and returns ctx's error.
 func (s *Server) Close(ctx context.Context) error {
 	s.outages.Lock()
 	defer s.outages.Unlock()
@@ -221,10 +219,10 @@ type Writer = cluster.Writer
 // Change is one change that a Writer makes.
 type Change = cluster.Change
 
-// Writer returns a writer to s. It may be used by many at once, also after Close.
+// Writer returns a writer to s. It is safe for concurrent use, also after Close.
 func (s *Server) Writer() Writer { return s.state.Writer() }
 
-// URL is the base URL over HTTP, empty if that is off.
+// URL returns the base URL over HTTP, or an empty string if HTTP is off.
 func (s *Server) URL() string {
 	if s.http == nil {
 		return ""
@@ -232,7 +230,7 @@ func (s *Server) URL() string {
 	return s.http.url
 }
 
-// TLSURL is the base URL over HTTPS, empty if that is off.
+// TLSURL returns the base URL over HTTPS, or an empty string if HTTPS is off.
 func (s *Server) TLSURL() string {
 	if s.https == nil {
 		return ""
@@ -240,13 +238,13 @@ func (s *Server) TLSURL() string {
 	return s.https.url
 }
 
-// Kubeconfig is the path of a kubeconfig file for this server, which only its owner may read; empty
-// if Options.Dir was. It uses HTTPS if that is on, because clients do not send the token over plain
-// HTTP.
+// Kubeconfig returns the path of a kubeconfig file for this server, which only its owner may read.
+// It is empty if Options.Dir is. The file uses HTTPS if that is on, because clients do not send the
+// token over plain HTTP.
 func (s *Server) Kubeconfig() string { return s.kubeconfig }
 
-// Config is a client configuration for this server with its token, over HTTP if that is on. It does
-// not limit the client's rate.
+// Config returns a client configuration for this server with its token, over HTTP if that is on. It
+// does not limit the client's rate.
 func (s *Server) Config() *rest.Config {
 	if s.http != nil {
 		return &rest.Config{Host: s.URL(), QPS: -1, BearerToken: s.token}
@@ -254,7 +252,7 @@ func (s *Server) Config() *rest.Config {
 	return s.TLSConfig()
 }
 
-// TLSConfig is a client configuration for this server over HTTPS, nil if that is off.
+// TLSConfig returns a client configuration for this server over HTTPS, or nil if HTTPS is off.
 func (s *Server) TLSConfig() *rest.Config {
 	if s.https == nil {
 		return nil
@@ -262,7 +260,7 @@ func (s *Server) TLSConfig() *rest.Config {
 	return &rest.Config{Host: s.TLSURL(), QPS: -1, BearerToken: s.token, TLSClientConfig: rest.TLSClientConfig{CAData: s.identity.CA()}}
 }
 
-// CertificateConfig is TLSConfig with a new client certificate for this user and these groups
+// CertificateConfig is like TLSConfig, with a new client certificate for this user and these groups
 // instead of the token.
 func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config, error) {
 	config := s.TLSConfig()
@@ -278,6 +276,6 @@ func (s *Server) CertificateConfig(user string, groups ...string) (*rest.Config,
 	return config, err
 }
 
-// Holds counts the objects of each resource that has any, by its name as kubectl
-// writes it: services, ingresses.networking.k8s.io.
+// Holds returns the number of objects of each resource that has any. The keys are names as kubectl
+// writes them: services, ingresses.networking.k8s.io.
 func (s *Server) Holds() map[string]int { return s.state.Holds() }

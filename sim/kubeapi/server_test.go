@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// start runs a server over HTTP and HTTPS for the length of a test, open to bare requests.
+// start runs a server over HTTP and HTTPS for the duration of a test. It requires no credentials.
 func start(t testing.TB) *Server {
 	t.Helper()
 	return startWith(t, Options{HTTP: "127.0.0.1:0", HTTPS: "127.0.0.1:0", Dir: t.TempDir(), Anonymous: true, AllowLoopbackEndpoints: true})

@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// gate lets a client stop reading what it is sent.
+// gate makes a client stop reading.
 type gate struct{ sync.Mutex }
 
 func (g *gate) RoundTripper(next http.RoundTripper) http.RoundTripper {
@@ -37,9 +37,9 @@ func (b gatedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p[:min(len(p), 64<<10)])
 }
 
-// A watcher that does not read costs the writers nothing. It falls off the
-// window and its stream ends without an ERROR; it resumes from the last event
-// it has read, hears that this is too late, and lists again, once.
+// A watcher that does not read costs the writers nothing. When the history has moved past it, its
+// stream ends without an ERROR. It then resumes from the last event that it has read, gets an error
+// because this is too late, and lists again, once.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -48,7 +48,7 @@ func TestSlowConsumer(t *testing.T) {
 	var g gate
 	r.subject.Wrap(g.RoundTripper)
 	r.follow()
-	// The reader that waits already has the gate; it takes one event and is then locked out.
+	// The waiting reader already has the gate. It reads one event and is then locked out.
 	locked := make(chan struct{})
 	go func() { g.Lock(); close(locked) }()
 	large := strings.Repeat("x", 500<<10)
@@ -63,7 +63,7 @@ func TestSlowConsumer(t *testing.T) {
 	}
 	write()
 	<-locked
-	for range 4 * window { // beyond what sockets hold, and then beyond the window
+	for range 4 * window { // more than the socket buffers hold, and then more than the window
 		write()
 	}
 	g.Unlock()
@@ -71,7 +71,7 @@ func TestSlowConsumer(t *testing.T) {
 	r.asked("WATCH WATCHLIST")
 }
 
-// One that is slow but stays within the window hears of everything, on one stream.
+// A slow watcher that stays within the window receives all events, on one stream.
 func TestSlowConsumerWithinTheWindow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -13,17 +13,17 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// A stream reads up to readEvents at a time from the history and writes about writeBytes at a
-// time to the client. About ownBytes of these may be in memory of its own, which a client that
-// does not read holds.
+// A stream reads up to readEvents at a time from the history and writes about writeBytes at a time
+// to the client. About ownBytes of these may be in the stream's own memory, which stays in use
+// while the client does not read.
 const (
 	readEvents = 256
 	writeBytes = 256 << 10
 	ownBytes   = 64 << 10
 )
 
-// gatherFor is how soon after a write a stream writes again. With few events per write, system
-// calls would take most of the time, and the more watchers there are the more.
+// gatherFor returns the pause of a stream between two writes. Without it there would be few events
+// per write, and system calls would take most of the time, the more so the more watchers there are.
 func gatherFor(watchers int32) time.Duration {
 	return min(max(time.Duration(watchers)*50*time.Microsecond, time.Millisecond), 5*time.Millisecond)
 }
@@ -38,11 +38,11 @@ type stream struct {
 	server   *Server
 	stopping <-chan struct{}
 	ended    chan struct{} // closed by end
-	end      func()        // has the stream end cleanly, once it has sent what is on its way
+	end      func()        // ends the stream cleanly after the write in progress
 	chunked  *chunked      // nil: only net/http may write
-	work     *workspace    // borrowed while it works
-	size     int           // of the parts in it
-	err      error         // of the connection, which the client has closed
+	work     *workspace    // borrowed while there are events to send
+	size     int           // size of the parts in work
+	err      error         // set when the client has closed the connection
 }
 
 // open sends the header of the response, even if there is no event yet.
@@ -51,9 +51,9 @@ func (st *stream) open() {
 	st.err = st.control.Flush()
 }
 
-// initial sends all matching objects and, if the client wants bookmarks, the bookmark that ends
-// them. Nothing may cut the stream before that bookmark: a client that saw events but not the
-// bookmark tries again at once, for ever.
+// initial sends all matching objects and, if the client wants bookmarks, the bookmark after them.
+// Nothing may end the stream before that bookmark: a client that saw events but not the bookmark
+// retries at once, forever.
 func (st *stream) initial(objects []*store.Object, rv uint64) error {
 	for _, o := range objects {
 		if !st.sel.Matches(o) {
@@ -123,8 +123,8 @@ func (st *stream) follow(cur *store.Cursor) error {
 	return nil
 }
 
-// firstBookmark is the time to the first bookmark after the initial events: soon, in case more has
-// happened since.
+// firstBookmark returns the time until the first bookmark after the initial events: a short time,
+// because more may have happened since.
 func firstBookmark(early bool, timeout time.Duration) time.Duration {
 	if early {
 		return min(secondBookmark, timeout)
@@ -132,7 +132,7 @@ func firstBookmark(early bool, timeout time.Duration) time.Duration {
 	return min(bookmarkEvery, max(timeout-lastBookmark, lastBookmark))
 }
 
-// nextBookmark is the time to the next bookmark of a watch that ends after left.
+// nextBookmark returns the time until the next bookmark of a watch that ends after left.
 func nextBookmark(left time.Duration) time.Duration {
 	if left <= lastBookmark {
 		return left + lastBookmark // none
@@ -192,7 +192,7 @@ func (st *stream) send(kind watch.EventType, o *store.Object, keep bool) error {
 	return nil
 }
 
-// frame adds a part of this stream alone, which appendTo appends.
+// frame adds a part that is not shared with other streams; appendTo appends its bytes.
 func (st *stream) frame(appendTo func([]byte) []byte) {
 	work := st.workspace()
 	begin := len(work.buf)

@@ -14,9 +14,9 @@ import (
 // because thousands of streams may be open and idle.
 type workspace struct {
 	events []store.Event
-	used   int      // of the events, at most
-	parts  [][]byte // of what is to be written, some shared with other streams
-	buf    []byte   // holds those that are not
+	used   int      // maximum number of events in use
+	parts  [][]byte // parts to write, some shared with other streams
+	buf    []byte   // holds the parts that are not shared
 }
 
 // maxKept is the largest buffer that a workspace keeps for its next borrower.
@@ -26,7 +26,8 @@ var workspaces = sync.Pool{New: func() any { return &workspace{events: make([]st
 
 func borrow() *workspace { return workspaces.Get().(*workspace) }
 
-// giveBack clears it first, so it keeps no objects alive.
+// giveBack returns the workspace to the pool. It first clears the workspace, so it keeps no objects
+// alive.
 func (w *workspace) giveBack() {
 	clear(w.events[:w.used])
 	w.used = 0
@@ -42,14 +43,14 @@ func (w *workspace) reset() {
 	w.parts, w.buf = w.parts[:0], w.buf[:0]
 }
 
-// reclaimAfter is how many watches end before their memory is returned to the system. An
-// idle process would keep it for minutes, because the runtime then collects every two
+// reclaimAfter is the number of ended watches after which their memory is returned to the system.
+// An idle process would keep it for minutes, because the runtime then collects only every two
 // minutes and returns memory slowly.
 const reclaimAfter = 500
 
 // reclaimer returns memory to the system after many watches have ended.
 type reclaimer struct {
-	ended   atomic.Int64 // since the last time
+	ended   atomic.Int64 // ended watches since the last collection
 	pending atomic.Bool
 }
 
@@ -59,8 +60,8 @@ func (r *reclaimer) watchEnded() {
 	}
 }
 
-// reclaimWhenQuiet waits for a second in which no watch ends, for at most that many
-// seconds, because what the last watches held must return, too.
+// reclaimWhenQuiet waits for a second without ended watches, at most for the given number of
+// seconds, and then returns the memory, including that of the last watches.
 func (r *reclaimer) reclaimWhenQuiet(ended int64, seconds int) {
 	time.AfterFunc(time.Second, func() {
 		if now := r.ended.Load(); now != ended && seconds > 1 {

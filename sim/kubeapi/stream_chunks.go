@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// chunked writes the body of an answer in chunks (RFC 9112, section 7.1) onto the
-// connection itself, once net/http has sent the header: net/http would copy each chunk
-// twice and write it in three parts, each a system call, a packet and a waking of the
-// reader. Its own end of the body follows ours as if it had written them.
+// chunked writes the body of an answer in chunks (RFC 9112, section 7.1) directly to the
+// connection, once net/http has sent the header. net/http would copy each chunk twice and write it
+// in three parts, and each part costs a system call, a packet and a wakeup of the reader. net/http
+// later writes the end of the body, as if it had written the chunks itself.
 type chunked struct {
 	conn  net.Conn
 	parts net.Buffers
 }
 
-// chunkedOf is nil if other requests share the connection (HTTP/2), if it has no chunks
-// (HTTP/1.0), or if a wrapper of w must see what is written.
+// chunkedOf returns nil if other requests share the connection (HTTP/2), if the protocol has no
+// chunks (HTTP/1.0), or if a wrapper of w must see the written bytes.
 func chunkedOf(w http.ResponseWriter, req *http.Request) *chunked {
 	conn := connectionOf(req).conn
 	_, wrapped := w.(interface{ Unwrap() http.ResponseWriter })
@@ -32,7 +32,7 @@ func (c *chunked) write(parts [][]byte, size int) error {
 	c.parts = append(c.parts[:0], append(strconv.AppendInt(nil, int64(size), 16), "\r\n"...))
 	c.parts = append(append(c.parts, parts...), []byte("\r\n"))
 	if _, plain := c.conn.(*net.TCPConn); plain {
-		left := c.parts // which writing eats up
+		left := c.parts // a second slice header, because WriteTo consumes it
 		_, err := left.WriteTo(c.conn)
 		return err
 	}

@@ -12,8 +12,8 @@ type unwrapping struct{ http.ResponseWriter }
 
 func (u unwrapping) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// What is written past net/http is part of its answer, and the connection is of use afterwards;
-// where that cannot be, it is left to net/http.
+// Bytes that bypass net/http are part of the answer, and the connection can be used again
+// afterwards. Where bypassing is not possible, net/http writes.
 func TestChunks(t *testing.T) {
 	for name, test := range map[string]struct {
 		tls, http2, wrapped bool

@@ -46,7 +46,7 @@ func (s *Server) bind(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// containerVerbs are the subresources of a pod that a kubelet answers from its containers.
+// containerVerbs lists the subresources of a pod that a kubelet answers from the pod's containers.
 var containerVerbs = []string{"attach", "exec", "log", "portforward"}
 
 func (r *request) wantsContainer() bool {

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// everything is what a server holds, by resource and key.
+// everything returns all objects of a server, by resource and key.
 func everything(s *Server) map[string]*store.Object {
 	all := map[string]*store.Object{}
 	for c := range s.state.EveryCollection() {
@@ -31,8 +31,8 @@ func everything(s *Server) map[string]*store.Object {
 	return all
 }
 
-// unharmed checks that every object that was there is as it was, unless the
-// request was a successful write to it.
+// unharmed checks that every existing object is unchanged, unless the request was a successful
+// write to it.
 func unharmed(t *testing.T, req *http.Request, code int, before, after map[string]*store.Object) {
 	t.Helper()
 	for _, key := range slices.Sorted(maps.Keys(before)) {
@@ -47,7 +47,7 @@ func writesTo(req *http.Request, o *store.Object) bool {
 	switch req.Method {
 	case http.MethodPut, http.MethodPatch, http.MethodDelete:
 	default:
-		return false // a POST makes new objects only
+		return false // a POST only creates new objects
 	}
 	p, ok := resource.ParsePath(req.URL.Path)
 	if !ok || req.URL.Query().Has("dryRun") {
@@ -63,7 +63,7 @@ func writesTo(req *http.Request, o *store.Object) bool {
 	return res.Base() == o.Resource && p.Namespace == o.Namespace && (p.Name == o.Name || (p.Name == "" && req.Method == http.MethodDelete))
 }
 
-// What is too large is refused, in a way that clients understand, and harms nothing.
+// A request that is too large is refused, in a way that clients understand, and changes nothing.
 func TestBounds(t *testing.T) {
 	s := start(t)
 	cms := client(t, s.Config()).CoreV1().ConfigMaps("default")
@@ -107,8 +107,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A path that can be read in two ways is read in none: not redirected, which
-// would make a GET of a POST, and not taken for what it hides.
+// The server answers 404 to an ambiguous path. It does not redirect it, which would turn a POST
+// into a GET, and does not serve the path hidden in it.
 func TestPathTricks(t *testing.T) {
 	s, err := newServer(Options{Anonymous: true})
 	if err != nil {
@@ -141,7 +141,7 @@ func TestPathTricks(t *testing.T) {
 	}
 }
 
-// Deleting a collection takes a namespace, as with the real server.
+// Deleting a collection requires a namespace, as with kube-apiserver.
 func TestDeleteCollectionNeedsNamespace(t *testing.T) {
 	s := start(t)
 	if _, err := client(t, s.Config()).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{}); err != nil {

@@ -18,7 +18,7 @@ func administrator() authenticationv1.UserInfo {
 	return authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", allAuthenticated}}
 }
 
-// userOfCertificate reads a client's certificate as Kubernetes does.
+// userOfCertificate returns the user that a client's certificate names, by the rules of Kubernetes.
 func userOfCertificate(cert *x509.Certificate) *authenticationv1.UserInfo {
 	groups := slices.Clone(cert.Subject.Organization)
 	if !slices.Contains(groups, allAuthenticated) {
@@ -37,7 +37,7 @@ func withUser(req *http.Request, user *authenticationv1.UserInfo) *http.Request 
 	return req.WithContext(context.WithValue(req.Context(), userKey{}, user))
 }
 
-// User is the user who sends the request.
+// User returns the user who sent the request.
 func (r *request) User() authenticationv1.UserInfo {
 	if user, ok := r.Context().Value(userKey{}).(*authenticationv1.UserInfo); ok {
 		return *user

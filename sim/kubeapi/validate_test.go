@@ -17,13 +17,13 @@ const (
 	secretPath = "/api/v1/namespaces/default/secrets"
 )
 
-// ingressWith is an ingress whose only path is p.
+// ingressWith returns an ingress whose only path is p.
 func ingressWith(p string) string {
 	return `{"metadata":{"name":"x"},"spec":{"rules":[{"http":{"paths":[` + p + `]}}]}}`
 }
 
-// causes are the reasons of a refusal: field, type of problem, and its message
-// without the value.
+// causes returns the reasons of a refusal: field, type of problem, and its message without the
+// value.
 func causes(status *unstructured.Unstructured) []string {
 	var all []string
 	list, _, _ := unstructured.NestedSlice(status.Object, "details", "causes")
@@ -40,7 +40,7 @@ func causes(status *unstructured.Unstructured) []string {
 
 const backend = `"backend":{"service":{"name":"web","port":{"number":80}}}`
 
-// What must be refused on create, and the first cause given.
+// Objects that must be refused on create, and the first cause in the answer.
 func TestValidation(t *testing.T) {
 	s, err := Start(Options{HTTP: "127.0.0.1:0", Anonymous: true})
 	if err != nil {
@@ -133,7 +133,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// What may be created; and what an update of it may not change.
+// Valid objects, and the updates of them that must be refused.
 func TestUpdateValidation(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
@@ -166,14 +166,14 @@ func TestUpdateValidation(t *testing.T) {
 	}
 }
 
-// What the server says to fields that it does not know, or gets twice.
+// The answers to unknown and duplicate fields.
 func TestFieldValidation(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	for _, test := range []struct {
 		method, kind, body string
-		code               int // under Strict
+		code               int // with fieldValidation=Strict
 		want               string
 	}{
 		{"POST", "application/json", `{"metadata":{"generateName":"b"},"data":{"k":"1","k":"2"}}`, 400, `duplicate field "data.k"`},

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// warningHeader is the Warning headers of a response. Webhooks are asked at the same
-// time, and more than once when a write is tried again.
+// warningHeader collects the Warning headers of a response. Webhooks are called in parallel, and
+// again when a write is retried.
 type warningHeader struct {
 	mu     sync.Mutex
 	header http.Header
@@ -16,7 +16,7 @@ type warningHeader struct {
 
 func (w *warningHeader) add(text string) {
 	if w == nil {
-		return // a write that did not come over HTTP: there is nobody to tell
+		return // the write did not come over HTTP, so nobody reads warnings
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

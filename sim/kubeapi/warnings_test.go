@@ -6,7 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What was decoded fast is stored as it was sent, and an unknown field is still told of.
+// A body that the fast decoder accepts is stored as it was sent, and an unknown field still causes
+// a warning.
 func TestPlainJSONKeepsWarnings(t *testing.T) {
 	s := start(t)
 	var warned []string

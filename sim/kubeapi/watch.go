@@ -26,8 +26,8 @@ const (
 // watchOptions are the parsed options of a watch.
 type watchOptions struct {
 	rv        uint64
-	initial   bool // begin with an ADDED event for every object there is
-	now       bool // begin with what comes, whatever the version
+	initial   bool // begin with an ADDED event for every existing object
+	now       bool // begin with the next event, whatever the version
 	bookmarks bool
 	timeout   time.Duration
 }
@@ -36,15 +36,16 @@ func parseWatchOptions(from *internalversion.ListOptions) (watchOptions, error) 
 	o := watchOptions{bookmarks: from.AllowWatchBookmarks, timeout: watchTimeout(from.TimeoutSeconds)}
 	var err error
 	o.rv, err = parseRV(from.ResourceVersion)
-	// A watch from no or version 0 begins with what there is, even in the old protocol.
+	// A watch without a version or from version 0 begins with the existing objects, even in the old
+	// protocol.
 	o.initial = from.SendInitialEvents != nil && *from.SendInitialEvents
 	o.now = !o.initial && o.rv == 0
 	return o, err
 }
 
-const maxTimeout = 1 << 31 // seconds, which are more than anyone waits
+const maxTimeout = 1 << 31 // in seconds; longer than any client waits
 
-// watchTimeout is the timeout that the client asked for, else 30 to 60 minutes.
+// watchTimeout returns the timeout that the client asked for, else 30 to 60 minutes.
 func watchTimeout(seconds *int64) time.Duration {
 	if seconds == nil || *seconds <= 0 {
 		return 30*time.Minute + rand.N(30*time.Minute)

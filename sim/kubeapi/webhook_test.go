@@ -31,12 +31,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// hookServer is a webhook over HTTPS that remembers what it was asked.
+// hookServer is a webhook over HTTPS that records its requests.
 type hookServer struct {
 	*httptest.Server
 	mu      sync.Mutex
 	asked   []*admissionv1.AdmissionRequest
-	version string // of the last review
+	version string // version of the last review
 	answer  func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 }
 
@@ -55,13 +55,13 @@ func newHookServer(t *testing.T, answer func(*admissionv1.AdmissionRequest) *adm
 		review.Response.UID, review.Request = review.Request.UID, nil
 		json.NewEncoder(w).Encode(review)
 	}))
-	h.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are meant to fail
+	h.Config.ErrorLog = log.New(io.Discard, "", 0) // hides the errors of handshakes that must fail
 	h.StartTLS()
 	t.Cleanup(h.Close)
 	return h
 }
 
-// questions returns what was asked since the last call.
+// questions returns the requests since the last call.
 func (h *hookServer) questions() []*admissionv1.AdmissionRequest {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,7 +95,7 @@ func hookRule(operations, group, resources string) admissionregistrationv1.RuleW
 		APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: strings.Split(resources, ",")}}
 }
 
-// install makes a configuration of one validating webhook, validate.example.com.
+// install creates a configuration with one validating webhook, validate.example.com.
 func (h *hookServer) install(t *testing.T, c kubernetes.Interface, rule admissionregistrationv1.RuleWithOperations, change func(*admissionregistrationv1.ValidatingWebhook)) {
 	t.Helper()
 	none := admissionregistrationv1.SideEffectClassNone
@@ -178,7 +178,7 @@ func TestWebhookIsAsked(t *testing.T) {
 	if n := len(h.questions()); n != 0 {
 		t.Errorf("asked %d times about a config map", n)
 	}
-	// Without a configuration nobody is asked.
+	// Without a configuration the webhook is not called.
 	if err := c.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), "check", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestWebhookSelects(t *testing.T) {
 	}
 }
 
-// A webhook gets the first of its versions that the server knows, and answers in it.
+// A webhook gets the first of its versions that the server supports, and answers in it.
 func TestReviewVersions(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
@@ -300,7 +300,7 @@ func TestReviewVersions(t *testing.T) {
 	}
 }
 
-// A webhook is told how something is deleted; of a collection, not what.
+// A webhook gets the options of a deletion; for a collection, it gets no object names.
 func TestWebhookIsToldOfDeletions(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
@@ -341,7 +341,7 @@ func TestWebhookWarns(t *testing.T) {
 	}
 }
 
-// A webhook behind a Service is reached where the resolver says, under the
+// A webhook behind a Service is called at the address that the resolver returns, under the
 // Service's name, for which it must have a certificate.
 func TestWebhookBehindService(t *testing.T) {
 	h := newHookServer(t, deny(0, "no"))
@@ -371,7 +371,7 @@ func TestWebhookBehindService(t *testing.T) {
 	}
 }
 
-// certify gives the server a certificate for host, its own authority.
+// certify gives the server a certificate for host from its own authority.
 func certify(t *testing.T, h *hookServer, host string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

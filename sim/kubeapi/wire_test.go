@@ -38,7 +38,7 @@ func (w wire) send(method, path, contentType, body string) *http.Response {
 	return resp
 }
 
-// do sends JSON and returns the answer's code and object.
+// do sends JSON and returns the status code and the object of the answer.
 func (w wire) do(method, path, body string) (int, *unstructured.Unstructured) {
 	w.Helper()
 	return w.answer(w.send(method, path, "application/json", body))
@@ -69,7 +69,7 @@ func (w wire) mustCreate(path, body string) *unstructured.Unstructured {
 	return obj
 }
 
-// Every request that must fail, and the Status that kube-apiserver fails it with.
+// Requests that must fail, with kube-apiserver's Status for each.
 func TestErrors(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
@@ -283,7 +283,7 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 	})
 }
 
-// A watch with a selector sees objects enter and leave it.
+// A watch with a selector reports objects that start or stop matching.
 func TestSelectorEnterAndLeave(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

@@ -19,7 +19,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/patch"
 )
 
-// apply is server-side apply: a PATCH with the fields that the client owns.
+// apply answers a server-side apply: a PATCH with the fields that the client owns.
 func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts cluster.WriteOptions) error {
 	o, created, err := s.state.Apply(&r.Operation, opts, func(old runtime.Object) (runtime.Object, error) {
 		return r.applied(w, r.Account(), old, patch, opts)
@@ -30,7 +30,7 @@ func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts clu
 	return respond(w, r, statusOfWrite(created), o)
 }
 
-// applied returns what the patch makes of old, whose account is a.
+// applied returns the result of applying the patch to old, whose account is a.
 func (r *request) applied(w http.ResponseWriter, a ownership.Account, old runtime.Object, patch []byte, opts cluster.WriteOptions) (runtime.Object, error) {
 	obj, err := a.Apply(old, patch, opts.Manager, opts.Force, judge(w, r))
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	return succeed(w, r, base)
 }
 
-// deleteCollection answers with the objects as they were before.
+// deleteCollection deletes the selected objects and answers with their last states.
 func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 	_, sel, err := readQuery(r)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Server) deleteCollection(w http.ResponseWriter, r *request) error {
 		}
 		_, _, err := s.state.DeleteKey(&r.Operation, o.Key, &one)
 		if errors.IsConflict(err) && opts.Preconditions == nil {
-			continue // another object by now
+			continue // another object has this name now
 		}
 		if err != nil {
 			return err
@@ -161,7 +161,7 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	}
 	p, err := patch.Parse(types.PatchType(mediaType), body)
 	if err != nil && r.Objects.Get(r.Key()) == nil {
-		return r.NotFound() // whatever the patch: kube-apiserver reads it once it has the object
+		return r.NotFound() // before the patch is checked, because kube-apiserver reads the patch after the object
 	}
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (s *Server) update(w http.ResponseWriter, r *request) error {
 	return respond(w, r, statusOfWrite(created), o)
 }
 
-// statusOfWrite is the code of a write's answer.
+// statusOfWrite returns the status code of the answer to a write.
 func statusOfWrite(created bool) int {
 	if created {
 		return http.StatusCreated

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// inside is JSON of objects in each other.
+// inside returns JSON of nested objects.
 func inside(levels int, inner string) string {
 	return strings.Repeat(`{"a":`, levels) + inner + strings.Repeat("}", levels)
 }
 
-// Patches that would keep the libraries busy for seconds or minutes are refused at once; what
-// clients send is not.
+// Patches that would occupy the libraries for seconds or minutes are refused at once; patches that
+// real clients send are accepted.
 func TestPatchesAreBounded(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

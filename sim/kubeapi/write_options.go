@@ -66,7 +66,7 @@ func invalidOptions(kind string, problems field.ErrorList) error {
 	return errors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", problems)
 }
 
-// manager is the name of the request's field manager: the given one, or the first part of the
+// manager returns the name of the request's field manager: the given one, or the first part of the
 // User-Agent without characters that cannot be printed.
 func (r *request) manager(given string) string {
 	if given != "" {

@@ -19,7 +19,7 @@ func inDefault(name, v string) *corev1.ConfigMap {
 	return cm
 }
 
-// A client sees what a Writer does as it sees what another client does.
+// For clients, a change by a Writer looks like a change by another client.
 func TestWriter(t *testing.T) {
 	s := start(t)
 	writer := s.Writer()
@@ -121,7 +121,7 @@ func single(w Writer, change Change) (uint64, error) {
 	return versions[0], err
 }
 
-// unjoin returns the one error that is joined, however often.
+// unjoin returns the only error inside any number of joins.
 func unjoin(err error) error {
 	for {
 		list, ok := err.(interface{ Unwrap() []error })
@@ -132,7 +132,7 @@ func unjoin(err error) error {
 	}
 }
 
-// The changes of a batch are made in their order, whatever fails among them.
+// The changes of a batch are made in order, even if some of them fail.
 func TestWriterApply(t *testing.T) {
 	s := start(t)
 	w := s.Writer()
@@ -170,7 +170,7 @@ func TestWriterApply(t *testing.T) {
 	}
 }
 
-// Finalizers hold what a Writer deletes; a namespace goes with all in it.
+// Finalizers hold objects that a Writer deletes; a namespace is deleted with its contents.
 func TestWriterDeletes(t *testing.T) {
 	s := start(t)
 	w := s.Writer()

@@ -1,8 +1,7 @@
-// Package controllers are the controllers that every cluster has, and a stand-in
-// for its nodes, as far as what they do can be seen in the API. They stand between a
-// user's Deployments and Services and the EndpointSlices that an ingress
-// controller reads. Their one rule: they know the API server as any client does,
-// and each is its own, one file, to be left out at will.
+// Package controllers contains the controllers that every cluster has, and a stand-in for its
+// nodes. It covers what clients can see of them in the API. It stands between a user's Deployments
+// and Services and the EndpointSlices that an ingress controller reads. Its one rule: each
+// controller uses the API server like any other client, has a file of its own, and can be left out.
 package controllers
 
 import (
@@ -21,18 +20,18 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// Options say what the stand-in for the nodes does. The zero value is a node on
-// which pods are ready, and gone, at once.
+// Options configure the stand-in for the nodes. With the zero value there is one node, and its pods
+// become ready, and disappear after deletion, at once.
 type Options struct {
-	Nodes      []string                                   // registered at start; nil is one, called windtunnel
-	Zone       func(node string) string                   // of a node, nil for none
-	Address    func(pod *corev1.Pod) (string, error)      // of a pod that starts, perhaps asked for again; nil counts through 10.244.0.0/16
-	ReadyAfter time.Duration                              // from start to ready
-	StopAfter  time.Duration                              // from deletion to gone, at most the pod's grace period
-	Stop       func(ctx context.Context, pod *corev1.Pod) // instead of StopAfter: returns when the pod has stopped; ctx ends with the grace period
+	Nodes      []string                                   // registered at start; nil means one node with the name windtunnel
+	Zone       func(node string) string                   // returns the zone of a node; nil means no zones
+	Address    func(pod *corev1.Pod) (string, error)      // returns the address of a starting pod and may be called more than once for a pod; nil counts through 10.244.0.0/16
+	ReadyAfter time.Duration                              // time from start to ready
+	StopAfter  time.Duration                              // time from deletion to removal, at most the pod's grace period
+	Stop       func(ctx context.Context, pod *corev1.Pod) // replaces StopAfter: it returns when the pod has stopped; ctx ends with the grace period
 }
 
-// table is every controller, by name.
+// table lists all controllers by name.
 var table = []struct {
 	name  string
 	build func(*cluster) (*loop, error)
@@ -46,7 +45,7 @@ var table = []struct {
 	{"garbage", newGarbage},
 }
 
-// Names are those of all controllers, in the order in which work flows.
+// Names returns the names of all controllers, in the order in which work passes through them.
 func Names() []string {
 	var names []string
 	for _, c := range table {
@@ -55,7 +54,7 @@ func Names() []string {
 	return names
 }
 
-// Check says which of the names is not a controller's.
+// Check returns an error if one of the names is not the name of a controller.
 func Check(names []string) error {
 	for _, name := range names {
 		if !slices.Contains(Names(), name) {
@@ -65,7 +64,7 @@ func Check(names []string) error {
 	return nil
 }
 
-// cluster is what controllers share.
+// cluster holds what the controllers share.
 type cluster struct {
 	opts      Options
 	client    kubernetes.Interface
@@ -74,20 +73,20 @@ type cluster struct {
 	informers informers.SharedInformerFactory
 }
 
-// Running are controllers at work.
+// Running is a set of running controllers.
 type Running struct {
 	stop context.CancelFunc
 	wait sync.WaitGroup
 }
 
-// Stop ends them and waits until they have ended.
+// Stop stops the controllers and waits until they have returned.
 func (r *Running) Stop() {
 	r.stop()
 	r.wait.Wait()
 }
 
-// Start runs the named controllers, none named is all, until ctx is done or
-// Stop. It returns when they have seen what is there.
+// Start runs the named controllers, or all of them without names, until ctx is done or Stop is
+// called. It returns when their caches have synced.
 func Start(ctx context.Context, config *rest.Config, opts Options, names ...string) (*Running, error) {
 	if err := Check(names); err != nil {
 		return nil, err
@@ -136,7 +135,7 @@ func Start(ctx context.Context, config *rest.Config, opts Options, names ...stri
 
 func newCluster(config *rest.Config, opts Options) (*cluster, error) {
 	config = rest.AddUserAgent(rest.CopyConfig(config), "windtunnel-controllers")
-	config.QPS = -1 // they are part of the simulation, not a client to be slowed
+	config.QPS = -1 // no rate limit, because the controllers are part of the simulation
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// define makes a kind that is served, and returns its resource.
+// define creates a CustomResourceDefinition, and returns its resource.
 func (r rig) define(client dynamic.Interface, plural, kind string) schema.GroupVersionResource {
 	r.Helper()
 	crd := &unstructured.Unstructured{}
@@ -34,7 +34,8 @@ func custom(kind, name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": kind, "metadata": map[string]any{"name": name}}}
 }
 
-// Kinds that come and go while the controller runs own and are owned as others.
+// Objects of kinds that are added and removed while the controller runs can be owners and
+// dependents.
 func TestGarbageFollowsDefinitions(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	client := must(dynamic.NewForConfig(r.api.Config()))(r)
@@ -54,7 +55,7 @@ func TestGarbageFollowsDefinitions(t *testing.T) {
 	}
 }
 
-// Objects that no version serves any more go with their namespace, too.
+// Objects that no version serves any more are deleted with their namespace, too.
 func TestNamespaceTakesWhatIsNotServed(t *testing.T) {
 	r := start(t, controllers.Options{}, "namespace")
 	client := must(dynamic.NewForConfig(r.api.Config()))(r)

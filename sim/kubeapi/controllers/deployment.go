@@ -13,8 +13,9 @@ import (
 	appslisters "k8s.io/client-go/listers/apps/v1"
 )
 
-// deployment moves a Deployment's pods from old ReplicaSets to the one of its
-// template. It acts on the caches: a write made from an old view is a conflict.
+// deployment moves a Deployment's pods from old ReplicaSets to the ReplicaSet of the current
+// template. It decides from the caches: a write that is based on a stale object fails with a
+// conflict.
 type deployment struct {
 	*cluster
 	queue       *loop
@@ -31,10 +32,10 @@ func newDeployment(c *cluster) (*loop, error) {
 	return l, nil
 }
 
-// rollout is a Deployment with its ReplicaSets. They are copies, to be changed.
+// rollout is a Deployment with its ReplicaSets. All are copies that may be changed.
 type rollout struct {
 	*appsv1.Deployment
-	next *appsv1.ReplicaSet   // of the template; nil until it is made
+	next *appsv1.ReplicaSet   // the ReplicaSet of the current template; nil until it is created
 	old  []*appsv1.ReplicaSet // the others, oldest first
 }
 
@@ -56,7 +57,7 @@ func (d *deployment) sync(ctx context.Context, key string) error {
 	return d.writeStatus(ctx, &r)
 }
 
-// find sorts the Deployment's ReplicaSets into the one of its template and the others.
+// find sets r.next to the ReplicaSet of the current template and r.old to the others.
 func (d *deployment) find(r *rollout) error {
 	sets, err := d.sets.ReplicaSets(r.Namespace).List(labels.Everything())
 	if err != nil {
@@ -77,13 +78,13 @@ func (d *deployment) find(r *rollout) error {
 	return nil
 }
 
-// advance takes the next step of a rollout.
+// advance makes the next step of a rollout.
 func (d *deployment) advance(ctx context.Context, r *rollout) error {
 	if r.Spec.Paused {
 		return d.scalePaused(ctx, r)
 	}
 	if r.next == nil && r.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType && podsOf(r.old) > 0 {
-		return d.empty(ctx, r) // and return when their pods have gone
+		return d.empty(ctx, r) // a later sync goes on when their pods are gone
 	}
 	if err := d.ensureNext(ctx, r); err != nil {
 		return err
@@ -116,7 +117,8 @@ func (d *deployment) empty(ctx context.Context, r *rollout) error {
 	return nil
 }
 
-// scalePaused scales the newest ReplicaSet that has pods, if it is the only one.
+// scalePaused scales the ReplicaSet that has replicas, if there is only one. Otherwise it changes
+// nothing.
 func (d *deployment) scalePaused(ctx context.Context, r *rollout) error {
 	active := slices.DeleteFunc(r.all(), func(rs *appsv1.ReplicaSet) bool { return *rs.Spec.Replicas == 0 })
 	if len(active) != 1 {
@@ -125,7 +127,7 @@ func (d *deployment) scalePaused(ctx context.Context, r *rollout) error {
 	return d.scale(ctx, r, active[0], *r.Spec.Replicas)
 }
 
-// scale sets what a ReplicaSet wants, and notes what its Deployment does.
+// scale sets the replicas of a ReplicaSet and records an event for the Deployment.
 func (d *deployment) scale(ctx context.Context, r *rollout, rs *appsv1.ReplicaSet, replicas int32) error {
 	changed := *rs.Spec.Replicas != replicas
 	if noteWanted(rs, r.Deployment); !changed {
@@ -168,7 +170,7 @@ func (r *rollout) all() []*appsv1.ReplicaSet {
 	return all
 }
 
-// complete says whether all pods are of the template, and available.
+// complete reports whether all pods have the current template and are available.
 func (r *rollout) complete() bool {
 	return r.next != nil && podsOf(r.old) == 0 && wantedOf(r.old) == 0 &&
 		r.next.Status.Replicas == *r.Spec.Replicas && r.next.Status.AvailableReplicas == *r.Spec.Replicas
@@ -188,8 +190,8 @@ func wantedOf(sets []*appsv1.ReplicaSet) (n int32) {
 	return n
 }
 
-// available is how many pods of a ReplicaSet serve and will go on to: its status
-// may still count some that it has just been told to do without.
+// available returns the number of available pods that a ReplicaSet keeps. After a scale-down its
+// status may still count pods that it is about to delete.
 func available(rs *appsv1.ReplicaSet) int32 {
 	return min(rs.Status.AvailableReplicas, *rs.Spec.Replicas)
 }

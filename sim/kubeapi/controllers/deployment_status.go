@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// writeStatus counts a rollout and says how it goes, which is what kubectl
-// rollout status reads.
+// writeStatus writes the replica counts and the conditions of a Deployment, which kubectl rollout
+// status reads.
 func (d *deployment) writeStatus(ctx context.Context, r *rollout) error {
 	was := r.Status.DeepCopy()
 	status := &r.Status
@@ -60,7 +60,8 @@ func (d *deployment) setProgressing(r *rollout, progressed bool) {
 		r.set(appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable",
 			fmt.Sprintf("ReplicaSet %q has successfully progressed.", r.next.Name))
 	case now != nil && now.Reason == "NewReplicaSetAvailable" && r.Status.Replicas == r.Status.UpdatedReplicas:
-		// A pod that fails later, or one more that is wanted, is not a rollout.
+		// After a complete rollout, a failing pod or a higher replica count does not start a new
+		// one.
 	case progressed || now == nil || now.Reason == "NewReplicaSetAvailable" || now.Reason == "DeploymentPaused":
 		r.set(appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated", fmt.Sprintf("ReplicaSet %q is progressing.", r.next.Name))
 		r.condition(appsv1.DeploymentProgressing).LastUpdateTime = metav1.Now()
@@ -88,7 +89,7 @@ func (r *rollout) condition(kind appsv1.DeploymentConditionType) *appsv1.Deploym
 	return nil
 }
 
-// set writes a condition; its times change only with what it says.
+// set writes a condition. It updates the condition's times only if the condition changes.
 func (r *rollout) set(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) {
 	c := r.condition(kind)
 	if c == nil {

@@ -12,17 +12,17 @@ import (
 	"k8s.io/utils/net"
 )
 
-// endpointSet is the endpoints, by pod, that may share slices: of one address
-// family, and with the same port numbers.
+// endpointSet holds the endpoints, by pod, that may share slices: they have the same address family
+// and the same port numbers.
 type endpointSet struct {
 	family    discoveryv1.AddressType
 	ports     []discoveryv1.EndpointPort
 	endpoints map[string]discoveryv1.Endpoint
-	uses      map[string]bool // the slices that hold them
+	uses      map[string]bool // the slices that contain them
 }
 
-// endpointsOf returns what a service's slices should hold. A service without
-// endpoints has a set without any, for each of its address families.
+// endpointsOf returns the wanted content of a service's slices. A service without endpoints gets
+// one empty set for each of its address families.
 func (e *endpointSlice) endpointsOf(svc *corev1.Service) ([]endpointSet, error) {
 	pods, err := e.pods.Pods(svc.Namespace).List(labels.SelectorFromValidatedSet(svc.Spec.Selector))
 	if err != nil {
@@ -67,8 +67,8 @@ func addressOf(pod *corev1.Pod, family corev1.IPFamily) string {
 	return ""
 }
 
-// portsOf returns a service's ports as they are on a pod; those that name no port
-// of the pod are left out.
+// portsOf returns a service's ports with the numbers that they have on a pod. It leaves out named
+// target ports that the pod does not have.
 func portsOf(svc *corev1.Service, pod *corev1.Pod) []discoveryv1.EndpointPort {
 	var ports []discoveryv1.EndpointPort
 	for i := range svc.Spec.Ports {
@@ -104,8 +104,7 @@ func portsKey(ports []discoveryv1.EndpointPort) string {
 	return key.String()
 }
 
-// endpoint is a pod as a service's clients see it. A pod that ends still serves
-// for as long as it is ready.
+// endpoint returns the endpoint of a pod. A terminating pod still serves as long as it is ready.
 func (e *endpointSlice) endpoint(svc *corev1.Service, pod *corev1.Pod, address string) discoveryv1.Endpoint {
 	serving, terminating := isReady(pod), pod.DeletionTimestamp != nil
 	ready := svc.Spec.PublishNotReadyAddresses || (serving && !terminating)
@@ -121,7 +120,7 @@ func (e *endpointSlice) endpoint(svc *corev1.Service, pod *corev1.Pod, address s
 		return endpoint
 	}
 	endpoint.NodeName = &pod.Spec.NodeName
-	if node, err := e.nodes.Get(pod.Spec.NodeName); err == nil { // else its zone is not known
+	if node, err := e.nodes.Get(pod.Spec.NodeName); err == nil { // without the node, the zone stays unknown
 		if zone := node.Labels[corev1.LabelTopologyZone]; zone != "" {
 			endpoint.Zone = &zone
 		}

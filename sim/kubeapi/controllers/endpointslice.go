@@ -24,8 +24,8 @@ const (
 	perSlice      = 100 // endpoints
 )
 
-// endpointSlice keeps the EndpointSlices of Services with a selector. Slices that
-// somebody else manages are not its business.
+// endpointSlice maintains the EndpointSlices of Services with a selector. It ignores slices that
+// have another manager.
 type endpointSlice struct {
 	*cluster
 	services listers.ServiceLister
@@ -47,7 +47,7 @@ func newEndpointSlice(c *cluster) (*loop, error) {
 		}
 		return []string{keyOf(slice.GetNamespace(), slice.GetLabels()[discoveryv1.LabelServiceName])}
 	})
-	core.Nodes().Informer() // for their zones, which do not change
+	core.Nodes().Informer() // for the zones of nodes, which do not change
 	return l, nil
 }
 
@@ -99,8 +99,8 @@ func (e *endpointSlice) deleteAll(ctx context.Context, have []*discoveryv1.Endpo
 	return nil
 }
 
-// write makes the slices hold the endpoints: each stays in its slice, what is
-// new goes where there is room, and slices left empty go, except for the last.
+// write updates the slices to contain the endpoints. An endpoint stays in its slice, new endpoints
+// go into slices with free space, and empty slices are deleted, except for the last one.
 func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*discoveryv1.EndpointSlice, sets []endpointSet) error {
 	slices.SortFunc(have, func(a, b *discoveryv1.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
 	taken := map[string]bool{}
@@ -124,7 +124,7 @@ func (e *endpointSlice) write(ctx context.Context, svc *corev1.Service, have []*
 func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *endpointSet, have []*discoveryv1.EndpointSlice, taken map[string]bool) error {
 	set.uses = map[string]bool{}
 	todo := maps.Clone(set.endpoints)
-	var next []*discoveryv1.EndpointSlice // those of the set, as they are to be
+	var next []*discoveryv1.EndpointSlice // the new state of the set's slices
 	for _, old := range have {
 		if old.AddressType != set.family || !apiequality.Semantic.DeepEqual(old.Ports, set.ports) {
 			continue
@@ -156,7 +156,7 @@ func (e *endpointSlice) writeSet(ctx context.Context, svc *corev1.Service, set *
 	}
 	for i, slice := range next {
 		if len(slice.Endpoints) == 0 && (i > 0 || len(set.endpoints) > 0) {
-			continue // to be deleted
+			continue // deleted below
 		}
 		set.uses[slice.Name] = true
 		if err := e.put(ctx, svc, slice, have); err != nil {
@@ -173,8 +173,8 @@ func endpointName(endpoint discoveryv1.Endpoint) string {
 	return endpoint.TargetRef.Name
 }
 
-// freeName is the first of a service's slice names that none has yet. Names are
-// not random, so that a slice made before the cache knows of it is in the way.
+// freeName returns the first free slice name of a service. Names are not random: if the cache does
+// not show a slice that exists, creating it again fails instead of making a second one.
 func freeName(svc *corev1.Service, taken map[string]bool) string {
 	for i := 0; ; i++ {
 		h := fnv.New32a()
@@ -206,7 +206,8 @@ func (e *endpointSlice) put(ctx context.Context, svc *corev1.Service, slice *dis
 	return err
 }
 
-// slicesLabels are the service's own, and those by which its slices are found.
+// slicesLabels returns the labels of a service's slices: the service's own labels, and the labels
+// by which clients find the slices.
 func slicesLabels(svc *corev1.Service) map[string]string {
 	l := maps.Clone(svc.Labels)
 	if l == nil {

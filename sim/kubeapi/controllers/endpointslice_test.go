@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// serve makes a pod with an address that clients of service web may be sent to.
+// serve creates a pod with an address, as an endpoint of the service web.
 func (r rig) serve(name, address string, port int32, ready corev1.ConditionStatus) {
 	r.Helper()
 	pod := onePod(name)
@@ -52,7 +52,7 @@ func TestSlicesSayWhatPodsAre(t *testing.T) {
 				}
 			}
 		}
-		return count(all) == 4 && ending == 1 && len(all) == 2 // one for each number of the port
+		return count(all) == 4 && ending == 1 && len(all) == 2 // one slice for each number of the port
 	})
 	want := map[string]string{"ready": "10.1.0.1:8080 true true false", "not": "10.1.0.2:8080 false false false",
 		"other": "10.1.0.3:9090 true true false", "ending": "10.1.0.4:8080 false true true"}
@@ -70,8 +70,8 @@ func TestSlicesSayWhatPodsAre(t *testing.T) {
 	}
 }
 
-// 100 endpoints a slice; those that stay do not move; others' slices are let be;
-// all go with the service.
+// A slice has 100 endpoints; endpoints that stay do not move; slices of other managers do not
+// change; all slices are deleted with the service.
 func TestSlicesFillAndGo(t *testing.T) {
 	r := start(t, controllers.Options{}, "endpointslice")
 	foreign := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4, ObjectMeta: metav1.ObjectMeta{Name: "foreign",

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// recordEvents opens the way for what kubectl describe and kubectl events print.
-// The recorder folds repeats and drops floods, as in any controller.
+// recordEvents sets up the recorder of the events that kubectl describe and kubectl events print.
+// As in any controller, the recorder aggregates repeated events and drops events above its rate.
 func (c *cluster) recordEvents(ctx context.Context) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.client.CoreV1().Events("")})

@@ -15,16 +15,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-const byOwner = "owner" // the index of dependents by the uid of an owner
+const byOwner = "owner" // index of dependents by owner UID
 
-// garbage deletes objects whose owners are all gone, and keeps the promises of
-// the two propagation policies that hold the owner: foreground waits for its
-// dependents, orphan frees them.
+// garbage deletes objects whose owners are all gone. It also implements the two propagation
+// policies that keep the owner for a while: foreground deletes the dependents first, and orphan
+// removes their owner references.
 type garbage struct {
 	*cluster
 	queue   *loop
 	kinds   *kinds
-	refresh func() error // of the kinds
+	refresh func() error // updates the kinds
 }
 
 func newGarbage(c *cluster) (*loop, error) {
@@ -38,7 +38,7 @@ func newGarbage(c *cluster) (*loop, error) {
 			return uids, nil
 		}}}
 	g.queue = newLoop(g.sync)
-	g.queue.start = func(ctx context.Context) error { // in which a new kind is followed, too: it outlives the sync that found it
+	g.queue.start = func(ctx context.Context) error { // informers of new kinds use this context, too, because they must outlive the sync that found the kind
 		g.refresh = func() error { return g.kinds.refresh(ctx) }
 		return g.refresh()
 	}
@@ -46,8 +46,8 @@ func newGarbage(c *cluster) (*loop, error) {
 	return g.queue, nil
 }
 
-// watch queues what a change of a resource's objects may concern: the object
-// itself, its owners and, when it has gone, its dependents.
+// watch queues the objects that a change of one of the resource's objects may affect: the object
+// itself, its owners and, after its deletion, its dependents.
 func (g *garbage) watch(name string, informer cache.SharedIndexInformer) {
 	g.queue.watch(informer, func(obj metav1.Object) []string {
 		keys := []string{name + "|" + keyOf(obj.GetNamespace(), obj.GetName())}
@@ -96,8 +96,8 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// reconsider queues all that have owners: of a kind that was not known until now nobody
-// saw whether they went meanwhile.
+// reconsider queues all objects with owners. Before a kind was known, nobody saw whether its
+// objects were deleted.
 func (g *garbage) reconsider() {
 	for _, kind := range g.kinds.all() {
 		for _, owner := range kind.store.ListIndexFuncValues(byOwner) {
@@ -116,8 +116,8 @@ func (g *garbage) objects(kind *kind, namespace string) metadata.ResourceInterfa
 	return r.Namespace(namespace)
 }
 
-// collect deletes an object none of whose owners is left to stay. Where one
-// stays the references to the others are dropped.
+// collect deletes an object if all its owners are gone or going. If an owner stays, collect removes
+// only the references to the others.
 func (g *garbage) collect(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object) error {
 	refs := m.GetOwnerReferences()
 	if len(refs) == 0 {
@@ -149,7 +149,7 @@ func (g *garbage) collect(ctx context.Context, objects metadata.ResourceInterfac
 	case len(staying) > 0:
 		return patchMetadata(ctx, objects, m, "ownerReferences", staying)
 	}
-	// The version makes sure that nobody gave it another owner meanwhile.
+	// The version makes the write fail if another owner was added meanwhile.
 	uid, version := m.GetUID(), m.GetResourceVersion()
 	return objects.Delete(ctx, m.GetName(), metav1.DeleteOptions{PropagationPolicy: &policy,
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}})
@@ -160,18 +160,19 @@ type ownerState int
 const (
 	ownerStays ownerState = iota
 	ownerGone
-	ownerWaits  // for its dependents to go first
-	ownerUnseen // it lives, but whoever watches its kind has not met it, and may miss its end
+	ownerWaits  // it waits until its dependents are deleted
+	ownerUnseen // it exists, but the informer of its kind has not seen it and may miss its deletion
 )
 
-// errUnseen has a dependent tried again, until its owner is seen or gone.
+// errUnseen makes the queue retry a dependent until its owner is in the cache or gone.
 var errUnseen = errors.New("an owner is not in the cache yet")
 
-// ownerState asks the API, not the cache, before it calls an owner gone.
+// ownerState returns the state of an owner. It asks the API server, not the cache, before it
+// reports that an owner is gone.
 func (g *garbage) ownerState(ctx context.Context, ref metav1.OwnerReference, namespace string) (ownerState, error) {
 	kind := g.kinds.of(ref)
 	if kind == nil {
-		return ownerStays, nil // of a kind not known here: never delete for that
+		return ownerStays, nil // an unknown kind is never a reason to delete the dependent
 	}
 	obj, exists, err := kind.store.GetByKey(kind.key(namespace, ref.Name))
 	if err != nil {
@@ -196,21 +197,22 @@ func (g *garbage) ownerState(ctx context.Context, ref metav1.OwnerReference, nam
 	return ownerStays, nil
 }
 
-// foreground lets an owner go when no dependent is left that blocks it; the
-// dependents are deleted in their own turns.
+// foreground removes the finalizer of an owner when no dependent blocks its deletion any more. The
+// dependents are queued and deleted on their own.
 func (g *garbage) foreground(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object) error {
 	for _, d := range g.dependents(m.GetUID()) {
 		g.queue.queue.Add(d.key)
 		for _, ref := range d.GetOwnerReferences() {
 			if ref.UID == m.GetUID() && ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion {
-				return nil // its end brings us back
+				return nil // the deletion of the dependent queues the owner again
 			}
 		}
 	}
 	return dropFinalizer(ctx, objects, m, metav1.FinalizerDeleteDependents)
 }
 
-// orphan frees the dependents of an owner, and lets it go.
+// orphan removes the owner references from the dependents of an owner, and then the owner's
+// finalizer.
 func (g *garbage) orphan(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object) error {
 	for _, d := range g.dependents(m.GetUID()) {
 		others := slices.DeleteFunc(slices.Clone(d.GetOwnerReferences()), func(ref metav1.OwnerReference) bool { return ref.UID == m.GetUID() })
@@ -221,7 +223,7 @@ func (g *garbage) orphan(ctx context.Context, objects metadata.ResourceInterface
 	return dropFinalizer(ctx, objects, m, metav1.FinalizerOrphanDependents)
 }
 
-// dependent is an object that has the owner in question.
+// dependent is an object with a reference to the owner in question.
 type dependent struct {
 	metav1.Object
 	kind *kind
@@ -236,9 +238,9 @@ func (g *garbage) dependents(owner types.UID) []dependent {
 	return all
 }
 
-// dependentsOf are those of one kind.
+// dependentsOf returns the dependents of one kind.
 func (g *garbage) dependentsOf(kind *kind, owner string) (all []dependent) {
-	found, _ := kind.store.ByIndex(byOwner, owner) // fails only without the index
+	found, _ := kind.store.ByIndex(byOwner, owner) // the only error is a missing index
 	for _, obj := range found {
 		m := obj.(metav1.Object)
 		all = append(all, dependent{m, kind, kind.name + "|" + keyOf(m.GetNamespace(), m.GetName())})
@@ -259,7 +261,8 @@ func dropFinalizer(ctx context.Context, objects metadata.ResourceInterface, m me
 	return patchMetadata(ctx, objects, m, "finalizers", others)
 }
 
-// patchMetadata replaces one list of an object's metadata, of the version that was seen.
+// patchMetadata replaces one list in an object's metadata, if the object still has the given
+// version.
 func patchMetadata[T any](ctx context.Context, objects metadata.ResourceInterface, m metav1.Object, field string, list []T) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		field: list, "uid": m.GetUID(), "resourceVersion": m.GetResourceVersion()}})

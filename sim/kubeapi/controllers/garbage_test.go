@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// owned makes a config map that others own.
+// owned creates a config map with these owners.
 func (r rig) owned(name string, finalizers []string, owners ...*corev1.ConfigMap) *corev1.ConfigMap {
 	r.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: finalizers}}
@@ -28,7 +28,7 @@ func (r rig) remove(name string) {
 	}
 }
 
-// leaves waits until only the named config maps are left.
+// leaves waits until only these config maps exist.
 func (r rig) leaves(names ...string) map[string]*corev1.ConfigMap {
 	r.Helper()
 	var left map[string]*corev1.ConfigMap
@@ -61,7 +61,7 @@ func TestDependentsGoWithTheirLastOwner(t *testing.T) {
 	r.leaves()
 }
 
-// An owner that is deleted in the foreground is there as long as its dependents.
+// With foreground deletion, an owner exists as long as its dependents.
 func TestForegroundWaitsForDependents(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	owner := r.owned("owner", []string{metav1.FinalizerDeleteDependents})
@@ -86,7 +86,8 @@ func TestOrphansStay(t *testing.T) {
 	}
 }
 
-// An owner of a kind that the server does not serve may be anywhere: no reason to delete.
+// An owner of a kind that the server does not serve may exist elsewhere, so it is no reason to
+// delete.
 func TestUnknownOwnersCount(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept", OwnerReferences: []metav1.OwnerReference{

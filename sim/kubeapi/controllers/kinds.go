@@ -15,27 +15,26 @@ import (
 )
 
 const (
-	// definitions are what brings and takes kinds while the server runs.
+	// definitions names the resource that adds and removes kinds while the server runs.
 	definitions = "customresourcedefinitions.apiextensions.k8s.io"
-	// readWithin is how long the reading of a new kind may take before it is tried again.
+	// readWithin is the time limit for the first list of a new kind; after it the list is retried.
 	readWithin = 5 * time.Second
 )
 
-// kinds is the metadata of all objects of all kinds that the server serves, brought up
-// to date by refresh.
+// kinds holds the metadata of all objects of all served kinds. refresh updates the list of kinds.
 type kinds struct {
 	*cluster
 	indexers cache.Indexers
-	watch    func(name string, informer cache.SharedIndexInformer) // what to do with a kind's changes
+	watch    func(name string, informer cache.SharedIndexInformer) // subscribes to the changes of a kind's objects
 
 	refreshing sync.Mutex
 	running    sync.WaitGroup
 	mu         sync.RWMutex
 	byKind     map[schema.GroupKind]*kind
-	byName     map[string]*kind // the resource and its group
+	byName     map[string]*kind // by the name of the resource with its group
 }
 
-// kind is one of them, read at least once.
+// kind is one served kind. Its objects have been listed at least once.
 type kind struct {
 	discovered
 	name  string
@@ -43,7 +42,7 @@ type kind struct {
 	stop  context.CancelFunc
 }
 
-// of finds the kind that an object's owner says it is.
+// of returns the kind that an owner reference names.
 func (k *kinds) of(ref metav1.OwnerReference) *kind {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -70,8 +69,8 @@ func (k *kinds) all() []*kind {
 	return all
 }
 
-// refresh follows what is served now, and nothing else. It returns when all is read: who
-// is missing then is gone.
+// refresh starts informers for all kinds that are served now and stops all others. It returns when
+// all caches have synced: an owner that is missing then is gone.
 func (k *kinds) refresh(ctx context.Context) error {
 	k.refreshing.Lock()
 	defer k.refreshing.Unlock()
@@ -84,7 +83,7 @@ func (k *kinds) refresh(ctx context.Context) error {
 			k.drop(one)
 		}
 	}
-	var reading errgroup.Group // together: each waits for its own list
+	var reading errgroup.Group // in parallel, because each waits for its own list
 	for _, r := range served {
 		if k.named(r.name()) == nil {
 			reading.Go(func() error { return k.follow(ctx, r) })
@@ -103,7 +102,7 @@ func (k *kinds) drop(one *kind) {
 	delete(k.byKind, schema.GroupKind{Group: one.Group, Kind: one.kind})
 }
 
-// follow reads the objects of a kind and then knows it.
+// follow lists and watches the objects of a kind, and then adds the kind.
 func (k *kinds) follow(ctx context.Context, r discovered) error {
 	informer := metadatainformer.NewFilteredMetadataInformer(k.metadata, r.GroupVersionResource, metav1.NamespaceAll, 0, k.indexers, nil).Informer()
 	k.watch(r.name(), informer)

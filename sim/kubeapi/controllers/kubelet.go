@@ -14,8 +14,8 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// kubelet stands in for the kubelets of all nodes: it registers the nodes, starts
-// the pods that are bound to one, and ends those that are deleted. No process runs.
+// kubelet stands in for the kubelets of all nodes: it registers the nodes, starts the pods that are
+// bound to a node, and ends deleted pods. It runs no processes.
 type kubelet struct {
 	*cluster
 	queue *loop
@@ -25,10 +25,10 @@ type kubelet struct {
 	stopping map[types.UID]*stopping
 }
 
-// stopping is a pod that has been asked to stop.
+// stopping is a pod that was asked to stop.
 type stopping struct {
 	cancel context.CancelFunc
-	over   bool // it has stopped
+	over   bool // the pod has stopped
 }
 
 func newKubelet(c *cluster) (*loop, error) {
@@ -58,14 +58,15 @@ func (k *kubelet) sync(ctx context.Context, key string) error {
 		return k.begin(ctx, pod.DeepCopy())
 	}
 	if wait := time.Until(condition(pod, corev1.PodInitialized).LastTransitionTime.Add(k.opts.ReadyAfter)); wait > 0 {
-		// API times are whole seconds: counted from the write, not to the point.
+		// API times are whole seconds, so this counts from the second of the write, not from its
+		// exact time.
 		k.queue.queue.AddAfter(key, min(wait, k.opts.ReadyAfter))
 		return nil
 	}
 	return k.writeReady(ctx, pod.DeepCopy())
 }
 
-// begin gives a pod its address. It is ready with the same write if that takes no time.
+// begin gives a pod its address. If ReadyAfter is zero, the same write also makes the pod ready.
 func (k *kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
 	address, err := k.opts.Address(pod)
 	if err != nil {
@@ -111,7 +112,7 @@ func (k *kubelet) write(ctx context.Context, pod *corev1.Pod) error {
 	return gone(err)
 }
 
-// end asks a deleted pod to stop, once, and removes it when it has.
+// end asks a deleted pod to stop, only once, and removes the pod when it has stopped.
 func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	k.mu.Lock()
 	s := k.stopping[pod.UID]
@@ -122,7 +123,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 		k.stopping[pod.UID] = s
 		go k.stop(stopped, s, pod)
 	} else if left := time.Until(pod.DeletionTimestamp.Time); !s.over && left <= 0 {
-		s.cancel() // a later deletion gave it less time
+		s.cancel() // a later deletion shortened the grace period
 	} else if !s.over {
 		k.queue.queue.AddAfter(keyOf(pod.Namespace, pod.Name), left)
 	}
@@ -134,7 +135,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 	if apierrors.IsConflict(err) {
-		err = nil // another pod of that name
+		err = nil // the name now belongs to another pod
 	}
 	if err = gone(err); err == nil {
 		k.mu.Lock()
@@ -160,7 +161,8 @@ func (k *kubelet) stop(ctx context.Context, s *stopping, pod *corev1.Pod) {
 	k.queue.queue.Add(keyOf(pod.Namespace, pod.Name))
 }
 
-// countingAddresses gives out 10.244.0.1 and so on, round and round.
+// countingAddresses returns a function that hands out 10.244.0.1 and the addresses after it, and
+// starts again at the end.
 func countingAddresses() func(*corev1.Pod) (string, error) {
 	var mu sync.Mutex
 	next := netip.MustParseAddr("10.244.0.0")

@@ -35,7 +35,7 @@ func TestPodsRunWithTheAddressTheyAreGiven(t *testing.T) {
 	}
 }
 
-// A deleted pod is there, terminating, until the callback says that it has stopped.
+// A deleted pod stays, terminating, until the callback reports that it has stopped.
 func TestDeletedPodsStayUntilTheyHaveStopped(t *testing.T) {
 	stop := make(chan struct{})
 	r := start(t, controllers.Options{Stop: func(ctx context.Context, _ *corev1.Pod) {
@@ -56,10 +56,10 @@ func TestDeletedPodsStayUntilTheyHaveStopped(t *testing.T) {
 	until(r, "no pod", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
 }
 
-// A second deletion may shorten the grace period, and with none ends the pod.
+// A second deletion may shorten the grace period; a grace period of zero ends the pod.
 func TestGraceOnlyGetsShorter(t *testing.T) {
 	r := start(t, controllers.Options{StopAfter: time.Hour}, "scheduler", "kubelet")
-	generation := r.runs("one").Generation + 1 // counts the first deletion
+	generation := r.runs("one").Generation + 1 // includes the first deletion
 	pods := r.kube.CoreV1().Pods("default")
 	for _, step := range []struct{ ask, want int64 }{{1000, 1000}, {500, 500}, {800, 500}} {
 		if err := pods.Delete(t.Context(), "one", metav1.DeleteOptions{GracePeriodSeconds: &step.ask}); err != nil {
@@ -86,7 +86,7 @@ func TestGraceEnds(t *testing.T) {
 	until(r, "no pod", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
 }
 
-// A pod that no node has taken has nothing to end.
+// A pod without a node is removed at once.
 func TestUnscheduledPodsGoAtOnce(t *testing.T) {
 	r := start(t, controllers.Options{}, "namespace")
 	must(r.kube.CoreV1().Pods("default").Create(t.Context(), onePod("one"), metav1.CreateOptions{}))(r)

@@ -14,18 +14,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// workers is how many keys a controller works on at once.
+// workers is the number of keys that a controller handles in parallel.
 const workers = 4
 
-// loop brings keys from what has changed to the function that sees to them. It
-// works on one key at a time only once, and again if that failed: a sync that
-// acted on an old view fails with a conflict.
+// loop is a work queue: it calls sync for each key that a change has queued. It never handles the
+// same key twice in parallel, and it retries a key after an error. A sync that used a stale object
+// fails with a conflict.
 type loop struct {
 	name  string
 	queue workqueue.TypedRateLimitingInterface[string]
 	sync  func(ctx context.Context, key string) error
 	start func(ctx context.Context) error // before the first sync; may be nil
-	stop  func()                          // after the last; may be nil
+	stop  func()                          // after the last sync; may be nil
 }
 
 func newLoop(sync func(ctx context.Context, key string) error) *loop {
@@ -67,13 +67,13 @@ func (l *loop) next(ctx context.Context) bool {
 	return true
 }
 
-// transient errors are those of an old view, and of a namespace that ends.
+// transient reports whether an error comes from a stale object or from a terminating namespace.
 func transient(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, "NamespaceTerminating") || errors.Is(err, errUnseen)
 }
 
-// watch queues the keys that each change of an object is about.
+// watch queues the keys that keys returns for each changed object.
 func (l *loop) watch(informer cache.SharedIndexInformer, keys func(obj metav1.Object) []string) {
 	add := func(obj any) {
 		for _, key := range keysOf(obj, keys) {
@@ -97,10 +97,10 @@ func keysOf(obj any, keys func(obj metav1.Object) []string) []string {
 	return nil
 }
 
-// itself is the key of an object.
+// itself returns the key of the object.
 func itself(obj metav1.Object) []string { return []string{keyOf(obj.GetNamespace(), obj.GetName())} }
 
-// itsController is the key of the object, of a kind, that controls another.
+// itsController returns the key of the object's controller, if that has the given kind.
 func itsController(kind string) func(metav1.Object) []string {
 	return func(obj metav1.Object) []string {
 		if owner := metav1.GetControllerOfNoCopy(obj); owner != nil && owner.Kind == kind {
@@ -124,7 +124,7 @@ func splitKey(key string) (namespace, name string) {
 	return "", key
 }
 
-// gone turns the error of not finding what is to be deleted into none.
+// gone ignores the NotFound error of a deletion.
 func gone(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil

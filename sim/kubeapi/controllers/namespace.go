@@ -11,10 +11,10 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// lookAgain is how often a namespace is looked at whose contents take their time.
+// lookAgain is the interval between two checks of a terminating namespace that is not empty yet.
 const lookAgain = 100 * time.Millisecond
 
-// namespace empties the namespaces that are deleted, and then lets them go.
+// namespace deletes the contents of deleted namespaces and then removes their finalizer.
 type namespace struct {
 	*cluster
 	queue      *loop
@@ -48,7 +48,7 @@ func (n *namespace) sync(ctx context.Context, name string) error {
 	return gone(err)
 }
 
-// empty deletes all there is in a namespace, and counts what is left.
+// empty deletes all objects in a namespace, and returns the number of those that are left.
 func (n *namespace) empty(ctx context.Context, name string) (left int, err error) {
 	resources, err := n.resources()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// A namespace terminates as long as something in it holds on; nothing new comes in.
+// A namespace terminates as long as finalizers hold its objects; nothing new can be created in it.
 func TestNamespaceEndsWhenItIsEmpty(t *testing.T) {
 	r := start(t, controllers.Options{}, "namespace")
 	spaces, maps := r.kube.CoreV1().Namespaces(), r.kube.CoreV1().ConfigMaps("team")

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// register makes the nodes that are not there yet, as a kubelet does for its own.
+// register creates the missing nodes, as each kubelet does for its own node.
 func (k *kubelet) register(ctx context.Context) error {
 	for i, name := range k.opts.Nodes {
 		_, err := k.client.CoreV1().Nodes().Create(ctx, k.node(name, i), metav1.CreateOptions{})

@@ -7,14 +7,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What controllers ask of pods.
+// Functions about pods that the controllers share.
 
 func isReady(pod *corev1.Pod) bool {
 	c := condition(pod, corev1.PodReady)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// availableIn is how long a pod needs to have been ready for a time; false if it is not ready.
+// availableIn returns how much longer a pod must stay ready until it counts as available. It
+// returns false if the pod is not ready.
 func availableIn(pod *corev1.Pod, minReady time.Duration, now time.Time) (time.Duration, bool) {
 	if !isReady(pod) {
 		return 0, false

@@ -16,8 +16,8 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// replicaSet keeps as many pods as a ReplicaSet wants. It does not adopt pods
-// that it has not made.
+// replicaSet keeps the wanted number of pods for each ReplicaSet. It does not adopt pods that it
+// did not create.
 type replicaSet struct {
 	*cluster
 	queue *loop
@@ -58,7 +58,7 @@ func (r *replicaSet) sync(ctx context.Context, key string) error {
 	return err
 }
 
-// controlled returns the active pods of a ReplicaSet.
+// controlled returns the active pods that a ReplicaSet controls.
 func controlled(pods []*corev1.Pod, rs *appsv1.ReplicaSet) []*corev1.Pod {
 	var own []*corev1.Pod
 	for _, pod := range pods {
@@ -69,8 +69,8 @@ func controlled(pods []*corev1.Pod, rs *appsv1.ReplicaSet) []*corev1.Pod {
 	return own
 }
 
-// adjust creates and deletes pods. The cache may not have seen what an earlier
-// sync did; so when something seems to be missing the API is asked.
+// adjust creates and deletes pods. The cache may not show the changes of an earlier sync yet, so
+// adjust asks the API server if pods seem to be missing.
 func (r *replicaSet) adjust(ctx context.Context, rs *appsv1.ReplicaSet, selector labels.Selector, seen int) error {
 	wanted := int(*rs.Spec.Replicas)
 	if seen == wanted {
@@ -113,7 +113,8 @@ func podOf(rs *appsv1.ReplicaSet) *corev1.Pod {
 	}
 }
 
-// leastUseful orders pods by who goes first: without a node, not ready, the youngest.
+// leastUseful compares pods in the order of their deletion: first pods without a node, then pods
+// that are not ready, then the youngest.
 func leastUseful(a, b *corev1.Pod) int {
 	return cmp.Or(
 		boolOrder(a.Spec.NodeName != "", b.Spec.NodeName != ""),
@@ -132,7 +133,7 @@ func boolOrder(a, b bool) int {
 	return 1
 }
 
-// inParallel calls f for 0 to n-1, a few at a time, and returns its first error.
+// inParallel calls f for 0 to n-1, several calls at a time, and returns the first error.
 func inParallel(n int, f func(i int) error) error {
 	var wait sync.WaitGroup
 	var once sync.Once

@@ -8,16 +8,16 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// discovered is a kind that the server serves, as far as the controllers of all
-// kinds care.
+// discovered is a served kind with the properties that the garbage collector and the namespace
+// controller need.
 type discovered struct {
 	schema.GroupVersionResource
 	kind       string
 	namespaced bool
 }
 
-// resources returns what can be listed and deleted, each stored kind once: events
-// are served by two groups.
+// resources returns the kinds that can be listed and deleted. It returns a kind that two groups
+// serve, such as events, only once.
 func (c *cluster) resources() ([]discovered, error) {
 	lists, err := discovery.ServerPreferredResources(c.client.Discovery())
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// What kubectl reads of a Deployment's history.
+// Annotations of a Deployment's history, which kubectl reads.
 const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
 	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas"
 	maxAnnotation      = "deployment.kubernetes.io/max-replicas"
 )
 
-// ensureNext makes the ReplicaSet of the Deployment's template, or gives the one
-// that was made for an earlier, equal template the newest revision.
+// ensureNext creates the ReplicaSet of the Deployment's template. If an equal template already has
+// a ReplicaSet, ensureNext gives that the newest revision.
 func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
 	newest := int64(0)
 	for _, rs := range r.old {
@@ -48,7 +48,7 @@ func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
 	return d.noteRevision(ctx, r)
 }
 
-// noteRevision writes the revision of next on the Deployment.
+// noteRevision copies the revision of r.next to the Deployment.
 func (d *deployment) noteRevision(ctx context.Context, r *rollout) error {
 	revision := r.next.Annotations[revisionAnnotation]
 	if r.Annotations[revisionAnnotation] == revision {
@@ -62,8 +62,8 @@ func (d *deployment) noteRevision(ctx context.Context, r *rollout) error {
 	return err
 }
 
-// make creates the ReplicaSet of the template. Its name is a hash of that, so that
-// one made before the caches knew of it is found in the way.
+// make creates the ReplicaSet of the template. Its name contains a hash of the template: if the
+// caches do not show a ReplicaSet that exists, creating it again fails.
 func (d *deployment) make(ctx context.Context, r *rollout, revision string) (*appsv1.ReplicaSet, error) {
 	hash := templateHash(&r.Spec.Template, r.Status.CollisionCount)
 	rs := &appsv1.ReplicaSet{
@@ -89,8 +89,8 @@ func (d *deployment) make(ctx context.Context, r *rollout, revision string) (*ap
 	return made, err
 }
 
-// collide counts a collision if the ReplicaSet in the way is not the one that
-// was to be made: the next try then has another name.
+// collide increases the collision count if the existing ReplicaSet with this name has another
+// template. The next attempt then uses another name.
 func (d *deployment) collide(ctx context.Context, r *rollout, name string, inTheWay error) error {
 	rs, err := d.client.AppsV1().ReplicaSets(r.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -112,7 +112,7 @@ func (d *deployment) collide(ctx context.Context, r *rollout, name string, inThe
 func templateHash(template *corev1.PodTemplateSpec, collisions *int32) string {
 	text, err := json.Marshal(template)
 	if err != nil {
-		panic(fmt.Sprintf("controllers: a pod template is not JSON: %v", err)) // it came as such
+		panic(fmt.Sprintf("controllers: a pod template is not JSON: %v", err)) // it was decoded from JSON
 	}
 	h := fnv.New32a()
 	h.Write(text)
@@ -131,7 +131,7 @@ func withHash(labels map[string]string, hash string) map[string]string {
 	return labels
 }
 
-// sameTemplate compares a ReplicaSet's template, without its hash, and a Deployment's.
+// sameTemplate compares the template of a ReplicaSet, without its hash label, to a Deployment's.
 func sameTemplate(of, want *corev1.PodTemplateSpec) bool {
 	of, want = of.DeepCopy(), want.DeepCopy()
 	delete(of.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
@@ -144,8 +144,8 @@ func revisionOf(rs *appsv1.ReplicaSet) int64 {
 	return n
 }
 
-// copyAnnotations gives a ReplicaSet those of its Deployment, the cause of a
-// change among them, and says whether that changed anything.
+// copyAnnotations copies the annotations of a Deployment, including the change cause, to a
+// ReplicaSet. It reports whether that changed any annotation.
 func copyAnnotations(rs *appsv1.ReplicaSet, d *appsv1.Deployment) (changed bool) {
 	if rs.Annotations == nil {
 		rs.Annotations = map[string]string{}

@@ -21,10 +21,10 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// patience bounds every wait of a test that would fail.
+// patience is the time limit of every wait in a failing test.
 const patience = time.Minute
 
-// rig is a cluster with controllers, for the length of a test.
+// rig is a cluster with controllers, for the duration of a test.
 type rig struct {
 	*testing.T
 	api  *kubeapi.Server
@@ -54,14 +54,14 @@ func start(t *testing.T, opts controllers.Options, names ...string) rig {
 	return rig{t, api, kube}
 }
 
-// until follows a list of objects, by their namespace and name, until it is as wanted.
+// until follows a list of objects, by namespace and name, until ok accepts it.
 func until[T runtime.Object](r rig, what string, lw *cache.ListWatch, ok func(map[string]T) bool) {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	var kind T
 	objects := map[string]T{}
-	// ready is asked before the first event, too: there may be none.
+	// ready is also called before the first event, because there may be none.
 	ready := func(store cache.Store) (bool, error) {
 		for _, obj := range store.List() {
 			m := obj.(metav1.Object)

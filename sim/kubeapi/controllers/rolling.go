@@ -6,12 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// roll takes one step of a rolling update: up with the new ReplicaSet as far as
-// the surge allows, down with the old ones as far as the available pods do.
+// roll makes one step of a rolling update: it scales the new ReplicaSet up as far as the surge
+// allows, and the old ones down as far as the number of available pods allows.
 func (d *deployment) roll(ctx context.Context, r *rollout) error {
 	surge, unavailable := fence(r)
 	wanted := *r.Spec.Replicas
-	// A ReplicaSet that has been scaled down may still have the pods.
+	// A ReplicaSet may still have the pods that a scale-down removed from its spec.
 	there := int32(0)
 	for _, rs := range r.all() {
 		there += max(*rs.Spec.Replicas, rs.Status.Replicas)
@@ -24,8 +24,8 @@ func (d *deployment) roll(ctx context.Context, r *rollout) error {
 	return d.shrink(ctx, r, wanted-unavailable)
 }
 
-// shrink scales the old ReplicaSets down, oldest first: the pods that are not
-// available anyway, then others while floor are.
+// shrink scales down the old ReplicaSets, oldest first. It removes unavailable pods first, then
+// others while at least floor pods are available.
 func (d *deployment) shrink(ctx context.Context, r *rollout, floor int32) error {
 	var serving int32
 	for _, rs := range r.all() {
@@ -35,8 +35,8 @@ func (d *deployment) shrink(ctx context.Context, r *rollout, floor int32) error 
 	for _, rs := range r.old {
 		idle := *rs.Spec.Replicas - available(rs)
 		take := min(spare, available(rs))
-		// A ReplicaSet ends its idle pods first; only one that has just been scaled
-		// says nothing yet of which these are.
+		// A ReplicaSet deletes its unavailable pods first. Right after it was scaled, its status
+		// does not show yet which pods these are.
 		if rs.Status.ObservedGeneration < rs.Generation {
 			idle, take = 0, 0
 		}
@@ -51,12 +51,12 @@ func (d *deployment) shrink(ctx context.Context, r *rollout, floor int32) error 
 	return nil
 }
 
-// fence returns how many pods more and less than wanted there may be: both
-// zero would be a standstill.
+// fence returns how many pods more and fewer than wanted may exist. If the strategy allows neither,
+// one pod may be missing, because otherwise the rollout could not proceed.
 func fence(r *rollout) (surge, unavailable int32) {
 	rolling := r.Spec.Strategy.RollingUpdate
 	wanted := int(*r.Spec.Replicas)
-	up, _ := intstr.GetScaledValueFromIntOrPercent(rolling.MaxSurge, wanted, true) // zero if it is no number
+	up, _ := intstr.GetScaledValueFromIntOrPercent(rolling.MaxSurge, wanted, true) // zero if the value is not a number
 	down, _ := intstr.GetScaledValueFromIntOrPercent(rolling.MaxUnavailable, wanted, false)
 	if up == 0 && down == 0 {
 		down = 1

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/controllers"
 )
 
-// The life of a web application: made, restarted without going below what its
-// strategy allows, scaled to nothing, and gone with its namespace.
+// The life of a web application: it is created, restarted without fewer pods than its strategy
+// allows, scaled to zero, and deleted with its namespace.
 func TestRollout(t *testing.T) {
 	const replicas, unavailable, surge = 8, 2, 2
 	r := start(t, controllers.Options{
@@ -72,7 +72,7 @@ func (r rig) pods() *corev1.PodList {
 	return must(r.kube.CoreV1().Pods("shop").List(r.Context(), metav1.ListOptions{}))(r)
 }
 
-// readyEndpoints waits for that many ready endpoints, and checks what they say.
+// readyEndpoints waits for this number of ready endpoints, and checks their content.
 func readyEndpoints(r rig, want int) {
 	r.Helper()
 	until(r, fmt.Sprint(want, " ready endpoints"), r.watch("endpointslices", "shop"), func(all map[string]*discoveryv1.EndpointSlice) bool {
@@ -101,12 +101,12 @@ func settled(r rig, revision int) {
 	})
 }
 
-// followed returns the least number of ready pods and the highest of all pods, those
-// that are ending left out, at any moment between two lists.
+// followed returns the lowest number of ready pods and the highest number of all pods, without
+// terminating ones, at any moment between two lists.
 func followed(r rig, w watch.Interface, from, to *corev1.PodList) (ready, there int) {
 	r.Helper()
 	defer w.Stop()
-	pods := map[types.UID]bool{} // that are not ending: is it ready?
+	pods := map[types.UID]bool{} // whether each pod is ready, without terminating pods
 	for _, pod := range from.Items {
 		pods[pod.UID] = isReady(&pod)
 	}

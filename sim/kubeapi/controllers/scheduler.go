@@ -13,16 +13,15 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// scheduler gives each pod to the node with the fewest: there are no resources to
-// run out of.
+// scheduler binds each pod to the node with the fewest pods. Nodes have no resource limits.
 type scheduler struct {
 	*cluster
 	pods  listers.PodLister
 	nodes listers.NodeLister
 
 	mu    sync.Mutex
-	given map[string]string // by pod's key: its node, from the moment of the choice
-	load  map[string]int    // by node: the pods given to it
+	given map[string]string // node by pod key, from the moment of the choice
+	load  map[string]int    // number of assigned pods by node
 }
 
 func newScheduler(c *cluster) (*loop, error) {
@@ -30,7 +29,7 @@ func newScheduler(c *cluster) (*loop, error) {
 		given: map[string]string{}, load: map[string]int{}}
 	l := newLoop(s.sync)
 	l.watch(c.informers.Core().V1().Pods().Informer(), itself)
-	// A new node may be the first that takes pods.
+	// A new node may be the first schedulable one.
 	l.watch(c.informers.Core().V1().Nodes().Informer(), func(metav1.Object) []string {
 		waiting, _ := s.pods.List(labels.Everything()) // never fails: it is a cache
 		var keys []string
@@ -68,9 +67,9 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	}, metav1.CreateOptions{}))
 }
 
-// pick returns the node with the fewest pods of those that take any, the first by
-// name if several have as few, empty if none takes any. A pod that asks again,
-// because the cache is behind, gets the same answer.
+// pick returns the schedulable node with the fewest pods, or an empty string if there is none. If
+// several nodes have equally few, it returns the first by name. A pod that is queued again because
+// the cache is stale gets the same answer.
 func (s *scheduler) pick(key string) (string, error) {
 	nodes, err := s.nodes.List(labels.Everything())
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *scheduler) pick(key string) (string, error) {
 	return least.Name, nil
 }
 
-// give counts a pod for a node, an empty one for none.
+// give records the node of a pod; an empty node removes the record.
 func (s *scheduler) give(key, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ func (r rig) available(image string) {
 	})
 }
 
-// Recreate never has pods of two templates.
+// With the Recreate strategy, pods of two templates never exist at the same time.
 func TestRecreateEndsTheOldPodsFirst(t *testing.T) {
 	r := start(t, controllers.Options{})
 	d := web(3)
@@ -58,7 +58,7 @@ func TestRecreateEndsTheOldPodsFirst(t *testing.T) {
 	r.available("web:2")
 }
 
-// A paused deployment does not roll, and rolls on when resumed.
+// A paused deployment does not roll out, and continues after it is resumed.
 func TestPausedDeploymentsWait(t *testing.T) {
 	r := start(t, controllers.Options{})
 	d := web(2)
@@ -75,8 +75,8 @@ func TestPausedDeploymentsWait(t *testing.T) {
 	r.available("web:1")
 }
 
-// A rollout whose pods are never ready stops short of what may be missing, and is
-// told to have timed out.
+// A rollout whose pods never become ready removes no more pods than maxUnavailable allows, and is
+// reported as timed out.
 func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
 	broken := make(chan struct{})
 	r := start(t, controllers.Options{Address: func(pod *corev1.Pod) (string, error) {
@@ -100,8 +100,8 @@ func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
 	})
 }
 
-// The hash in a ReplicaSet's name keeps old templates apart; no more than the
-// history limit of them is kept.
+// The hash in a ReplicaSet's name distinguishes old templates. The number of old ReplicaSets stays
+// within the history limit.
 func TestHistoryIsLimited(t *testing.T) {
 	r := start(t, controllers.Options{})
 	d := web(1)

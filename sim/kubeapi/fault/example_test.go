@@ -15,7 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/fault"
 )
 
-// A fault of one's own: who asks for a Secret is told that it was never there.
+// ExampleFault defines a new fault: each request for a Secret gets the answer that the Secret does
+// not exist.
 func ExampleFault() {
 	ctx := context.Background()
 	server, err := kubeapi.Start(kubeapi.Options{

@@ -5,8 +5,9 @@ import "time"
 // Beginning is the version of the empty server, before its first object.
 const Beginning = 1
 
-// EmptyList answers lists and streaming lists from Beginning: well-formed, with a version to
-// watch from, and empty. It spares clients that ask for a state not older than one they know.
+// EmptyList answers lists and streaming lists from Beginning: well-formed, with a version to watch
+// from, and empty. It does not hit requests that require a version at least as new as one that the
+// client knows.
 func EmptyList() Fault {
 	return Fault{
 		Name:    "empty-list",
@@ -16,8 +17,8 @@ func EmptyList() Fault {
 }
 
 // StaleRead answers lists and streaming lists at any version (resourceVersion 0) from the state
-// of lag ago, as a server does whose cache is behind, or from the oldest state that is still
-// known. This is legal for these reads only, so the fault hits no others.
+// that was current lag ago, as a server with a stale cache does, or from the oldest state in the
+// history. This is legal for these reads only, so the fault hits no others.
 func StaleRead(lag time.Duration) Fault {
 	return Fault{
 		Name:    "stale-read",

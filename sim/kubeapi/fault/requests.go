@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TooManyRequests answers 429. With retryAfter, in whole seconds, client-go
-// repeats the request by itself; with 0 there is no such header and the caller gets the error.
+// TooManyRequests answers 429. With retryAfter, in whole seconds, the answer has a Retry-After
+// header and client-go repeats the request by itself. With 0 it has no such header and the caller
+// gets the error.
 func TooManyRequests(retryAfter time.Duration) Fault {
 	return refusal("too-many-requests", nil, func(*Call) error {
 		return later(errors.NewTooManyRequestsError("too many requests, please try again later"), retryAfter)
@@ -24,7 +25,7 @@ func ServerError(code int, retryAfter time.Duration) Fault {
 	return refusal(fmt.Sprint("server-error-", code), nil, func(*Call) error { return later(serverError(code), retryAfter) })
 }
 
-// BadGateway answers 502 with a page of HTML, as a proxy before the server does.
+// BadGateway answers 502 with a page of HTML, as a proxy in front of the server does.
 func BadGateway() Fault {
 	return Fault{Name: "bad-gateway", Serve: func(_ *Call, w http.ResponseWriter, _ func(http.ResponseWriter)) error {
 		w.Header().Set("Content-Type", "text/html")
@@ -47,7 +48,7 @@ func Forbidden() Fault {
 	})
 }
 
-// Conflict answers updates and patches as if another writer had always been first.
+// Conflict answers updates and patches as if another writer had always changed the object first.
 func Conflict() Fault {
 	return refusal("conflict", func(c *Call) bool { return c.Verb == "update" || c.Verb == "patch" }, func(c *Call) error {
 		return errors.NewConflict(c.GroupResource(), c.Name,
@@ -63,7 +64,7 @@ func LeaseRefused() Fault {
 		func(*Call) error { return serverError(500) })
 }
 
-// LostAcknowledgement carries a write out and resets the connection instead of answering.
+// LostAcknowledgement executes a write and resets the connection instead of answering.
 func LostAcknowledgement() Fault {
 	return Fault{
 		Name:    "lost-acknowledgement",
@@ -122,7 +123,7 @@ func serverError(code int) *errors.StatusError {
 	}}
 }
 
-// later adds to err when the client may try again.
+// later adds a Retry-After value to err.
 func later(err *errors.StatusError, retryAfter time.Duration) error {
 	if seconds := int32(retryAfter / time.Second); seconds > 0 {
 		if err.ErrStatus.Details == nil {
@@ -135,14 +136,14 @@ func later(err *errors.StatusError, retryAfter time.Duration) error {
 
 const page = "<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>\r\n"
 
-// discarded is the answer of a request that the client never gets.
+// discarded is the ResponseWriter for an answer that the client never gets.
 type discarded struct{ header http.Header }
 
 func (d *discarded) Header() http.Header         { return d.header }
 func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
 func (d *discarded) WriteHeader(int)             {}
 
-// dripper writes so many bytes at a time, and then waits.
+// dripper writes a few bytes at a time and waits after each write.
 type dripper struct {
 	http.ResponseWriter
 	call  *Call

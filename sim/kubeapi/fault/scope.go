@@ -33,12 +33,12 @@ func (r *Request) Writes() bool {
 	return false
 }
 
-// GroupResource is the resource without its subresource.
+// GroupResource returns the resource without its subresource.
 func (r *Request) GroupResource() schema.GroupResource {
 	return schema.ParseGroupResource(bare(r.Resource))
 }
 
-// bare is a resource's name without a subresource.
+// bare returns the name of a resource without a subresource.
 func bare(resource string) string {
 	name, _, _ := strings.Cut(resource, "/")
 	return name
@@ -50,14 +50,14 @@ type Scope struct {
 	Verbs      []string `json:",omitempty"` // those of Request.Verb
 	Namespace  string   `json:",omitempty"`
 	Name       string   `json:",omitempty"`
-	UserAgent  string   `json:",omitempty"` // its prefix
+	UserAgent  string   `json:",omitempty"` // prefix of the user agent
 	Spare      string   `json:",omitempty"` // requests with this prefix of the user agent are spared
-	Connection uint64   `json:",omitempty"` // its number
+	Connection uint64   `json:",omitempty"` // number of the connection
 
 	After time.Duration `json:",omitempty"` // begins this long after it was injected
 	For   time.Duration `json:",omitempty"` // heals by itself after this long
 	Skip  int           `json:",omitempty"` // lets the first requests pass
-	Count int           `json:",omitempty"` // the most hits
+	Count int           `json:",omitempty"` // maximum number of hits
 }
 
 var verbs = []string{"get", "list", "watch", "watchlist", "create", "update", "patch", "delete", "deletecollection"}
@@ -75,7 +75,7 @@ func (s *Scope) Check() error {
 	return nil
 }
 
-// Covers reports whether a request is one that the fault may hit, times and counts aside.
+// Covers reports whether the scope includes a request, apart from its times and counts.
 func (s *Scope) Covers(r *Request) bool {
 	return s.CoversResource(r.Resource) &&
 		(len(s.Verbs) == 0 || slices.Contains(s.Verbs, r.Verb)) &&
@@ -86,8 +86,8 @@ func (s *Scope) Covers(r *Request) bool {
 		(s.Connection == 0 || s.Connection == r.Connection)
 }
 
-// CoversResource reports whether the scope's resources have this one, by its full
-// name or without its group. A subresource is a resource of its own.
+// CoversResource reports whether the scope's resources include this one, by its full name or
+// without its group. A subresource is a resource of its own.
 func (s *Scope) CoversResource(resource string) bool {
 	if len(s.Resources) == 0 {
 		return true

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Restart stops the server cleanly, all watches with it, and starts it again
-// after down, or when the fault is healed if down is 0. Unless the server keeps its history, a
-// watch that resumes from before the restart gets 410, as after a real restart.
+// Restart stops the server cleanly, which ends all watches, and starts it again after down, or when
+// the fault is healed if down is 0. Unless the server keeps its history, a watch that resumes from
+// before the restart gets 410, as after a real restart.
 func Restart(down time.Duration, keepHistory bool) Fault {
 	name := "restart"
 	if keepHistory {
@@ -44,9 +44,9 @@ func EndedWatches() Fault {
 	}}
 }
 
-// Compaction drops the history of the scope's resources. From then on it is too late for
-// watches that resume, for further pages of lists, and for lists of an exact version. Open
-// watches go on. There is nothing to heal.
+// Compaction drops the history of the scope's resources. After that, these requests are too late:
+// watches that resume, further pages of lists, and lists of an exact version. Open watches go on.
+// There is nothing to heal.
 func Compaction() Fault {
 	return Fault{Name: "compaction", Happen: func(t Target, s Scope) (func(), error) {
 		t.Forget(s)

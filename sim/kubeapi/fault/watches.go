@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 )
 
-// ResumeExpired answers watches that resume from a version with 410, as an ERROR in the stream,
-// which then ends. It spares streaming lists: no real server answers them so, and their clients
-// would try again at once, for ever.
+// ResumeExpired answers watches that resume from a version with 410, as an ERROR event in the
+// stream, which then ends. It spares streaming lists: no real server answers them this way, and
+// their clients would retry at once, forever.
 func ResumeExpired() Fault {
 	return Fault{
 		Name:    "resume-expired",
@@ -26,8 +26,8 @@ func ErrorEvent(code int) Fault {
 	return Fault{Name: fmt.Sprint("error-event-", code), Stream: func(*Call) Step { return Step{Err: serverError(code)} }}
 }
 
-// ClosedWatch ends open watches cleanly, as the idle timeout of a load balancer does, and
-// kube-apiserver itself at any time.
+// ClosedWatch ends open watches cleanly. The idle timeout of a load balancer does the same, and
+// kube-apiserver may do so at any time.
 func ClosedWatch() Fault {
 	return Fault{Name: "closed-watch", Stream: func(*Call) Step {
 		return Step{Order: []int{}, Bytes: func([]byte) []byte { return nil }}
@@ -48,7 +48,7 @@ func EmptyWatch() Fault {
 	}
 }
 
-// StalledWatch lets open watches send nothing, no bookmark either, even past their timeouts.
+// StalledWatch makes open watches send nothing, not even bookmarks, and outlast their timeouts.
 // When the fault is healed they go on where they were.
 func StalledWatch() Fault {
 	return Fault{Name: "stalled-watch", Stream: func(c *Call) Step {
@@ -57,8 +57,8 @@ func StalledWatch() Fault {
 	}}
 }
 
-// DelayedEvents delays events and bookmarks, in their order, by at least d and by less than
-// twice d.
+// DelayedEvents delays events and bookmarks by at least d and by less than twice d, and keeps their
+// order.
 func DelayedEvents(d time.Duration) Fault {
 	return Fault{
 		Name:    "delayed-events",

@@ -1,7 +1,7 @@
-// Package load writes to an API server, simulated or real, at as little cost as can
-// be. It stands between benchmarks and the server that they measure, whose processors it
-// shares. Its one rule: what can be made before a request is, and what need not be read of
-// an answer is skipped.
+// Package load sends writes and watches to an API server, simulated or real, at the lowest possible
+// cost. It stands between benchmarks and the server that they measure, which shares its processors.
+// Its one rule: it prepares before a request whatever it can, and skips the parts of an answer that
+// nobody needs.
 package load
 
 import (
@@ -18,27 +18,28 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// The bodies that a Putter can send: the types that kube-apiserver takes from clients.
+// Media types of the bodies that a Putter can send: those that kube-apiserver accepts.
 const (
 	JSON     = runtime.ContentTypeJSON
 	Protobuf = runtime.ContentTypeProtobuf
 )
 
 const (
-	mark   = "node-0000000000" // in each request the digits are a number of its own
+	mark   = "node-0000000000" // each request has its own number in place of the digits
 	digits = 10
 )
 
-// Putter sends one PUT of an EndpointSlice after the other on a connection of its own.
+// Putter sends PUT requests for an EndpointSlice, one after the other, over a connection of its
+// own.
 type Putter struct {
 	conn    net.Conn
 	answers *bufio.Reader
 	request []byte
-	number  []byte // the digits inside request
+	number  []byte // the digits in request
 }
 
-// NewPutter makes a Putter of a slice that Slice has made and that the server has. The
-// token may be empty; the media type is that of the requests and of their answers.
+// NewPutter returns a Putter for a slice that Slice made and that already exists on the server. The
+// token may be empty. mediaType is the media type of the requests and of their answers.
 func NewPutter(conn net.Conn, slice *discoveryv1.EndpointSlice, mediaType, token string) (*Putter, error) {
 	body, err := encode(slice, mediaType)
 	if err != nil {
@@ -51,7 +52,7 @@ func NewPutter(conn net.Conn, slice *discoveryv1.EndpointSlice, mediaType, token
 	return &Putter{conn, bufio.NewReaderSize(conn, 16<<10), request, request[at : at+digits]}, nil
 }
 
-// authorization is the header line of a token, empty without one.
+// authorization returns the Authorization header line for a token, or nothing without a token.
 func authorization(token string) string {
 	if token == "" {
 		return ""
@@ -66,8 +67,8 @@ func encode(slice *discoveryv1.EndpointSlice, mediaType string) ([]byte, error) 
 	return json.Marshal(slice)
 }
 
-// Put makes the slice differ from that with any other number, and waits for the answer. An
-// answer that is no success is an error.
+// Put writes the number n into the slice, so that slices with different numbers differ, and waits
+// for the answer. It returns an error if the answer is not a success.
 func (p *Putter) Put(n int64) error {
 	for i := digits - 1; i >= 0; i-- {
 		p.number[i] = byte('0' + n%10)
@@ -84,7 +85,7 @@ var (
 	chunkedHeader = []byte("Transfer-Encoding: chunked")
 )
 
-// skipAnswer reads no more than the status and the length.
+// skipAnswer parses only the status and the length of an answer, and skips the rest.
 func skipAnswer(r *bufio.Reader) error {
 	length, chunked, err := readHead(r)
 	switch {
@@ -97,7 +98,7 @@ func skipAnswer(r *bufio.Reader) error {
 	return err
 }
 
-// readHead reads a success up to its body, and how long that is.
+// readHead reads the head of a successful answer, and returns the length of the body.
 func readHead(r *bufio.Reader) (length int, chunked bool, err error) {
 	status, err := r.ReadSlice('\n')
 	if err == nil && !bytes.HasPrefix(status, []byte("HTTP/1.1 2")) {
@@ -130,7 +131,7 @@ func skipChunks(r *bufio.Reader) error {
 	}
 }
 
-// readChunkSize reads the line before a chunk.
+// readChunkSize reads the line before a chunk and returns the size of the chunk.
 func readChunkSize(r *bufio.Reader) (int, error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Every PUT is a whole slice that differs from the one before, whatever the answer's length.
+// Every PUT is a complete slice that differs from the one before, whatever the answer's length.
 func TestPutter(t *testing.T) {
 	for _, mediaType := range []string{JSON, Protobuf} {
 		var got []*discoveryv1.EndpointSlice
@@ -34,7 +34,7 @@ func TestPutter(t *testing.T) {
 				w.WriteHeader(http.StatusConflict)
 			}
 			if len(got) == 2 {
-				http.NewResponseController(w).Flush() // of a length that is not told
+				http.NewResponseController(w).Flush() // an answer without Content-Length
 			}
 			w.Write([]byte(strings.Repeat("x", len(got))))
 		}))
@@ -62,7 +62,7 @@ func TestPutter(t *testing.T) {
 	}
 }
 
-// A Watcher counts the events of chunks, of which some are a little longer than the first.
+// A Watcher counts the events of chunks, some of which are slightly longer than the first.
 func TestWatcher(t *testing.T) {
 	event := func(size int) string {
 		return string([]byte{0, 0, byte(size >> 8), byte(size)}) + strings.Repeat("x", size)
@@ -70,7 +70,7 @@ func TestWatcher(t *testing.T) {
 	for name, test := range map[string]struct {
 		status string
 		chunks []string
-		want   string // in the error; empty: none
+		want   string // part of the error; empty: no error
 	}{
 		"events":        {"200 OK", []string{event(1000), event(1000) + event(1001), event(1001) + event(1001) + event(1002)}, ""},
 		"too few":       {"200 OK", []string{event(1000)}, "ended 5 events early"},
@@ -90,7 +90,7 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// answering is a connection over which the first request is answered with these chunks.
+// answering returns a connection on which the first request is answered with these chunks.
 func answering(t *testing.T, status string, chunks []string) *net.TCPConn {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Slice has what the endpointslice controller writes for pods; ten endpoints make
-// 2.6 KB of JSON.
+// Slice returns an EndpointSlice as the endpointslice controller writes it for pods. With ten
+// endpoints it has 2.6 KB of JSON.
 func Slice(namespace, name string, endpoints int) *discoveryv1.EndpointSlice {
 	s := &discoveryv1.EndpointSlice{
 		TypeMeta: metav1.TypeMeta{Kind: "EndpointSlice", APIVersion: "discovery.k8s.io/v1"},

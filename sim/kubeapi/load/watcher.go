@@ -10,20 +10,20 @@ import (
 	"windtunnel.dev/internal/plural"
 )
 
-// Watcher counts the events of one watch on a connection of its own. It has the kernel
-// drop them unread, so that a hundred watchers leave the processors to the server.
+// Watcher counts the events of one watch over a connection of its own. The kernel drops most of
+// their bytes unread, so a hundred watchers leave the processors to the server.
 type Watcher struct {
 	conn  *net.TCPConn
-	heads *bufio.Reader // of chunks: small, since what it holds was copied
-	frame int           // bytes of the first event; 0 before
+	heads *bufio.Reader // reads chunk heads; small, because buffered bytes are copied
+	frame int           // size of the first event in bytes; 0 before it
 }
 
-// moreDigits bounds how many bytes longer than the first an event may be: resource
-// versions grow, and the slices are otherwise of one length.
+// moreDigits is the largest difference in bytes between the first event and a later one: resource
+// versions grow, and everything else has a constant length.
 const moreDigits = 8
 
-// NewWatcher begins to watch all EndpointSlices from a version in protobuf. The server
-// must put whole events into each chunk, as ours does, and may send no bookmarks. The token
+// NewWatcher starts a protobuf watch of all EndpointSlices from a version. The server must put
+// whole events into each chunk, as the simulated one does, and may not send bookmarks. The token
 // may be empty.
 func NewWatcher(conn *net.TCPConn, version, token string) (*Watcher, error) {
 	w := &Watcher{conn: conn, heads: bufio.NewReaderSize(conn, 512)}
@@ -38,7 +38,7 @@ func NewWatcher(conn *net.TCPConn, version, token string) (*Watcher, error) {
 	return w, err
 }
 
-// Skip waits for n more events. The last chunk may hold more than that.
+// Skip waits for n more events. The last chunk may contain more events than that.
 func (w *Watcher) Skip(n int) error {
 	for n > 0 {
 		size, err := readChunkSize(w.heads)
@@ -60,7 +60,7 @@ func (w *Watcher) Skip(n int) error {
 	return nil
 }
 
-// count is how many events a chunk of size bytes holds.
+// count returns the number of events in a chunk of size bytes.
 func (w *Watcher) count(size int) (int, error) {
 	if w.frame == 0 {
 		head, err := w.heads.Peek(4)
@@ -76,7 +76,7 @@ func (w *Watcher) count(size int) (int, error) {
 	return n, nil
 }
 
-// drop skips n bytes: those that were read, and then those that the kernel has.
+// drop skips n bytes: first the buffered ones, then those in the kernel.
 func (w *Watcher) drop(n int) error {
 	held, err := w.heads.Discard(min(n, w.heads.Buffered()))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package admission asks admission webhooks about writes. It stands between a write that is
-// ready to be stored and the webhooks that may change or refuse it. Its one rule: it knows a
-// write from its question alone, and stores nothing.
+// Package admission calls admission webhooks about writes. It stands between a write that is ready
+// to be stored and the webhooks that may change or refuse it. Its one rule: it knows about a write
+// only what its question contains, and stores nothing.
 package admission
 
 import (
@@ -24,25 +24,25 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Caller is who asks for a write.
+// Caller is the sender of a write.
 type Caller interface {
 	Context() context.Context
 	User() authenticationv1.UserInfo
-	// Options are the options of the write, as webhooks are told them; of a patch, those of
-	// the update that it is.
+	// Options returns the options of the write as webhooks get them. For a patch, these are the
+	// options of the update that results from it.
 	Options(operation admissionv1.Operation, dryRun bool) runtime.Object
-	// Warn adds a warning to the answer. It may be called by many at once.
+	// Warn adds a warning to the answer. It must be safe for concurrent use.
 	Warn(text string)
 	// Report reports the panics among errors.
 	Report(err error)
 }
 
-// Question is the target of a write, and who asks for it.
+// Question describes the target of a write and its sender.
 type Question struct {
 	Caller
 	Resource    *resource.Resource
 	Subresource string
-	Name        string // of the URL: empty for a collection
+	Name        string // name in the URL; empty for a collection
 }
 
 // attributes are one write as a webhook sees it.
@@ -51,7 +51,7 @@ type attributes struct {
 	namespaces  *store.Collection
 	operation   admissionv1.Operation
 	namespace   string
-	object, old runtime.Object // as stored; nil where there is none
+	object, old runtime.Object // as stored; old is nil on create, object is nil on delete
 	dryRun      bool
 	asked       runtime.Object // the options of the write
 }
@@ -87,8 +87,8 @@ func (hs *Webhooks) Mutate(q Question, obj runtime.Object, base *store.Object, d
 	return obj, nil
 }
 
-// Admit asks the validating webhooks about a write, all at once. A creation has no base, a deletion
-// no obj. The first refusal counts.
+// Admit asks the validating webhooks about a write, all in parallel. A creation has no base, a
+// deletion has no obj. The first refusal counts.
 func (hs *Webhooks) Admit(q Question, obj runtime.Object, base *store.Object, dryRun bool) error {
 	hooks := *hs.validating.Load()
 	if len(hooks) == 0 || exempt(q.Resource) {
@@ -149,20 +149,20 @@ func (hs *Webhooks) attributesOf(q Question, obj, old runtime.Object, dryRun boo
 		a.operation = admissionv1.Update
 	}
 	a.namespace = object.Meta(m).Namespace
-	if a.operation != admissionv1.Delete { // in a collection that has no name
+	if a.operation != admissionv1.Delete { // a collection has no name
 		a.Name = object.Meta(m).Name
 	}
 	if !q.Resource.ClusterScoped && hs.namespaces.Get(a.namespace) == nil {
 		return nil
 	}
 	if q.Resource == hs.namespaces.Resource {
-		a.namespace = a.Name // as kube-apiserver has it
+		a.namespace = a.Name // as in kube-apiserver
 	}
 	a.asked = q.Options(a.operation, dryRun)
 	return a
 }
 
-// review returns the question in one of the versions of admission.k8s.io.
+// review returns the AdmissionReview in one of the versions of admission.k8s.io.
 func (a *attributes) review(version string) (*admissionv1.AdmissionReview, error) {
 	res := a.Resource
 	kind := metav1.GroupVersionKind(res.GVK())

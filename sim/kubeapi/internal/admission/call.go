@@ -26,8 +26,8 @@ import (
 // ServiceResolver returns the host:port behind a Service.
 type ServiceResolver func(namespace, name string, port int32) (string, error)
 
-// clientOf returns a function that makes the webhook's client once. It is client-go's REST client,
-// as in kube-apiserver, so failures have the same words.
+// clientOf returns a function that creates the webhook's client on its first call. The client is
+// client-go's REST client, as in kube-apiserver, so errors have the same text.
 func clientOf(c admissionregistrationv1.WebhookClientConfig, resolve ServiceResolver) func() (*rest.RESTClient, error) {
 	return sync.OnceValues(func() (*rest.RESTClient, error) {
 		config := &rest.Config{QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: c.CABundle}}
@@ -80,8 +80,8 @@ func toService(config *rest.Config, service *admissionregistrationv1.ServiceRefe
 	}
 }
 
-// ask returns the webhook's answer, or an error if the webhook refuses or fails. If it may fail, a
-// failure returns nil without an error.
+// ask returns the webhook's answer, or an error if the webhook refuses or fails. If the webhook's
+// failure policy ignores failures, a failure returns nil without an error.
 func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
 	answer, err := h.call(ctx, a)
 	if err != nil {
@@ -156,7 +156,7 @@ func readAnswer(raw []byte, question *admissionv1.AdmissionReview, mutating bool
 	return answer, nil
 }
 
-// denied is the error of a webhook's refusal, with the code and reason of the webhook.
+// denied returns the error for a webhook's refusal, with the code and reason of the webhook.
 func denied(name string, result *metav1.Status) error {
 	status := metav1.Status{}
 	if result != nil {

@@ -21,13 +21,13 @@ import (
 
 // webhook is one webhook of one configuration.
 type webhook struct {
-	admissionregistrationv1.ValidatingWebhook // a mutating one has the same fields, as far as they count here
+	admissionregistrationv1.ValidatingWebhook // a mutating webhook has the same fields, as far as this package uses them
 	mutating                                  bool
 	namespaces, objects                       labels.Selector
 	client                                    func() (*rest.RESTClient, error)
 }
 
-// Webhooks are the webhooks of all configurations. A write only looks at the two lists, which are
+// Webhooks holds the webhooks of all configurations. A write only reads the two lists, which are
 // empty in most clusters.
 type Webhooks struct {
 	namespaces           *store.Collection
@@ -53,7 +53,7 @@ func watchHooks(c *store.Collection, list *atomic.Pointer[[]*webhook], read func
 		if e.Kind != watch.Deleted {
 			hooks, err := read(e.Object)
 			if err != nil {
-				return // validation let only readable ones pass
+				return // validation accepts only valid configurations
 			}
 			configurations[e.Object.Name] = hooks
 		}
@@ -101,9 +101,8 @@ func mutatingHooks(c *admissionregistrationv1.MutatingWebhookConfiguration) []we
 	return hooks
 }
 
-// wants reports whether the webhook is asked about a. Resources match as they were requested,
-// whatever the matchPolicy says about equivalent ones. matchConditions, which are CEL, always
-// match.
+// wants reports whether the webhook is asked about a. Only the requested resource is matched, even
+// if the matchPolicy includes equivalent ones. matchConditions, which are CEL, always match.
 func (h *webhook) wants(a *attributes) bool {
 	return slices.ContainsFunc(h.Rules, a.covered) && h.selectsNamespace(a) && h.selectsObject(a)
 }
@@ -132,7 +131,8 @@ func coversResource(pattern, name, subresource string) bool {
 	return (wantName == "*" || wantName == name) && (wantSub == subresource || wantSub == "*")
 }
 
-// selectsNamespace compares the labels of the object's namespace; for a namespace, its own labels.
+// selectsNamespace matches the selector to the labels of the object's namespace, or to the object's
+// own labels if it is a namespace.
 func (h *webhook) selectsNamespace(a *attributes) bool {
 	res := a.Resource
 	if h.namespaces.Empty() || (res.ClusterScoped && res != a.namespaces.Resource) {

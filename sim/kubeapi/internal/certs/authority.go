@@ -47,7 +47,7 @@ func newAuthority() (*authority, error) {
 	return &authority{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
-// serving makes a serving certificate for the loopback names and these addresses.
+// serving creates a serving certificate for the loopback names and these addresses.
 func (a *authority) serving(addresses ...net.IP) (*tls.Certificate, error) {
 	return a.sign(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -57,7 +57,7 @@ func (a *authority) serving(addresses ...net.IP) (*tls.Certificate, error) {
 	})
 }
 
-// Client makes a client certificate for a user and groups.
+// Client creates a client certificate for a user and groups.
 func (a *authority) Client(user string, groups ...string) (*tls.Certificate, error) {
 	return a.sign(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},

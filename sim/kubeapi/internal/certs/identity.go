@@ -1,6 +1,6 @@
-// Package certs makes the certificates of a server and its clients. It stands between the
-// server's TLS configuration and crypto/x509. Its one rule: client certificates stay valid when
-// the serving certificate or its CA is replaced.
+// Package certs creates the certificates of a server and its clients. It stands between the
+// server's TLS configuration and crypto/x509. Its one rule: client certificates stay valid when the
+// serving certificate or its CA is replaced.
 package certs
 
 import (
@@ -14,9 +14,9 @@ import (
 
 // Identity is the serving certificate of a server, and the CA of its clients.
 type Identity struct {
-	Clients   *authority // signs the clients; it stays whatever the server shows
+	Clients   *authority // signs client certificates; a rotation does not change it
 	addresses []net.IP   // beyond loopback
-	Dir       string     // where ca.crt is kept, if anywhere
+	Dir       string     // directory of ca.crt; empty for none
 
 	mu      sync.Mutex
 	ca      *authority
@@ -35,8 +35,9 @@ func New(addresses ...net.IP) (*Identity, error) {
 	return &Identity{Clients: ca, addresses: addresses, ca: ca, serving: serving}, nil
 }
 
-// Config is the TLS configuration. It looks up the certificate at every handshake. It asks for a
-// client certificate but does not verify it: the server answers 401 instead of hanging up.
+// Config returns the TLS configuration. It looks up the certificate at every handshake. It asks for
+// a client certificate but does not verify it: the server answers 401 instead of closing the
+// connection.
 func (i *Identity) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -56,7 +57,7 @@ func (i *Identity) CA() []byte {
 	return i.ca.pem
 }
 
-// Trusts reports whether this server made a client's certificate.
+// Trusts reports whether this server issued a client's certificate.
 func (i *Identity) Trusts(cert *x509.Certificate) bool {
 	roots := x509.NewCertPool()
 	roots.AddCert(i.Clients.cert)
@@ -64,7 +65,7 @@ func (i *Identity) Trusts(cert *x509.Certificate) bool {
 	return err == nil
 }
 
-// Rotate makes a new serving certificate, with newCA also a new CA. restore brings the old
+// Rotate creates a new serving certificate and, with newCA, also a new CA. restore brings the old
 // certificate back.
 func (i *Identity) Rotate(newCA bool) (restore func(), err error) {
 	i.mu.Lock()
@@ -90,7 +91,7 @@ func (i *Identity) show(ca *authority, serving *tls.Certificate) error {
 	return i.WriteCA()
 }
 
-// WriteCA writes the CA's certificate to Dir, if that is set; clients may read it again.
+// WriteCA writes the CA's certificate to Dir, if that is set. Clients may have to read it again.
 func (i *Identity) WriteCA() error {
 	if i.Dir == "" {
 		return nil

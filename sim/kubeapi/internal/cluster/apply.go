@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Apply is server-side apply: it changes the object that op names, or creates it; created
-// says which. merge merges the applied fields into an object.
+// Apply performs a server-side apply: it changes the object that op names, or creates it. created
+// reports whether it created the object. merge merges the applied fields into an object.
 func (s *State) Apply(op *Operation, opts WriteOptions, merge func(old runtime.Object) (runtime.Object, error)) (o *store.Object, created bool, err error) {
 	for {
 		o, err = s.modify(op, opts.DryRun, (*store.Object).Decode, func(_ *store.Object, old runtime.Object) (runtime.Object, error) { return merge(old) })
@@ -22,11 +22,11 @@ func (s *State) Apply(op *Operation, opts WriteOptions, merge func(old runtime.O
 		if !errors.IsAlreadyExists(err) {
 			return o, true, err
 		}
-		// Another writer was first: apply to its object.
+		// Another writer changed the object first: apply to the new state.
 	}
 }
 
-// applyNew creates an object of nothing but what is applied.
+// applyNew creates an object from the applied fields only.
 func (s *State) applyNew(op *Operation, opts WriteOptions, merge func(old runtime.Object) (runtime.Object, error)) (*store.Object, error) {
 	obj, err := merge(op.Objects.Resource.Empty())
 	if err != nil {

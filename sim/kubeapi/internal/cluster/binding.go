@@ -12,17 +12,17 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Bind assigns the pod that op names to a node, once.
+// Bind assigns the pod that op names to a node. A pod can be bound only once.
 func (s *State) Bind(op *Operation, node string, dryRun bool) error {
 	op.ruled = boundPods
-	op.Subresource = "" // what follows is a change of the pod itself
+	op.Subresource = "" // the rest of the operation changes the pod itself
 	_, err := s.modify(op, dryRun, (*store.Object).Decode, func(_ *store.Object, old runtime.Object) (runtime.Object, error) {
 		return bound(op, old.(*corev1.Pod), node)
 	})
 	return err
 }
 
-// boundPods has the rules of pods, except that the node of a pod may change.
+// boundPods is the pods resource with the same rules, except that the node of a pod may change.
 var boundPods = func() *resource.Resource {
 	pods := *kinds.Find(corev1.SchemeGroupVersion, "pods")
 	pods.Validate = nil

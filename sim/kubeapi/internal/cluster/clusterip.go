@@ -14,10 +14,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// clusterIPs knows which Service has which address. A claim is valid while its Service is stored
-// with the address or is being created, so nobody has to release it when the Service is deleted. A
-// client may ask for any address, also outside of the network below: a dump of another cluster has
-// its own addresses.
+// clusterIPs records which Service has which address. A claim is valid while its Service is stored
+// with the address or is being created, so a deleted Service needs no release. A client may ask for
+// any address, also outside of the network below: a dump of another cluster has its own addresses.
 type clusterIPs struct {
 	mu     sync.Mutex
 	given  uint32
@@ -25,8 +24,8 @@ type clusterIPs struct {
 }
 
 type claim struct {
-	key      string // of the service
-	creating int    // requests that are about to store it
+	key      string // key of the service
+	creating int    // number of requests that are about to store the service
 }
 
 // next returns the next free address of 10.96.0.0/12, the default service network of Kubernetes.
@@ -72,8 +71,8 @@ func holdsIP(c *store.Collection, key, ip string) bool {
 	return o != nil && o.Fields["spec.clusterIP"] == ip
 }
 
-// claimClusterIP refuses a new Service whose address another one has. The claim holds until
-// release, and after it if the Service has been stored.
+// claimClusterIP refuses a new Service if another one has its address. The claim is valid until
+// release, and afterwards if the Service has been stored.
 func (s *State) claimClusterIP(op *Operation, obj runtime.Object) (release func(), err error) {
 	svc, ok := obj.(*corev1.Service)
 	if !ok || svc.Spec.ClusterIP == "" || svc.Spec.ClusterIP == corev1.ClusterIPNone {

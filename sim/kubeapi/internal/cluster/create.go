@@ -25,7 +25,7 @@ const (
 	generateNameAttempts = 8
 )
 
-// CreateOwned inserts an object whose fields the manager of the write then owns.
+// CreateOwned inserts an object. The manager of the write becomes the owner of its fields.
 func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
 	wipeSystemFields(object.Meta(obj))
 	op.rules().Complete(obj, nil)
@@ -119,7 +119,7 @@ func alreadyExists(res *resource.Resource, existing *store.Object) error {
 	return err
 }
 
-// prepareNew sets what only the server decides about a new object.
+// prepareNew sets the fields of a new object that only the server decides.
 func (s *State) prepareNew(res *resource.Resource, obj runtime.Object) {
 	m := object.Meta(obj)
 	wipeSystemFields(m)
@@ -153,7 +153,7 @@ func (s *State) validateNew(res *resource.Resource, obj runtime.Object) field.Er
 	return problems
 }
 
-// admitsNew checks that the namespace exists and is not terminating.
+// admitsNew checks that the namespace of a new object exists and is not terminating.
 func (s *State) admitsNew(res *resource.Resource, m *metav1.ObjectMeta) error {
 	if res.Custom != nil {
 		if err := s.admitsCustom(res, m); err != nil {

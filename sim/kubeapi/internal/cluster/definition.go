@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// definition is what the server serves because of one CustomResourceDefinition: its versions, each
-// a view of base, the resource that the objects are stored as.
+// definition holds the resources that one CustomResourceDefinition adds to the server: its
+// versions, each a view of base, the resource that the objects are stored as.
 type definition struct {
 	uid      types.UID
 	base     *resource.Resource
@@ -45,15 +45,15 @@ func (s *State) watchDefinitions() {
 		}
 		d, err := s.define(e.Object, known)
 		if err != nil || d == nil {
-			return // it says of itself that it is not established
+			return // its status already shows that it is not established
 		}
 		next[e.Object.Name] = d
 		s.custom.Store(newRegistry(next))
 	})
 }
 
-// define makes a definition of a stored CustomResourceDefinition; known is the definition before
-// the change, if there was one. It returns nil if the names are not accepted.
+// define builds the definition of a stored CustomResourceDefinition. known is the definition before
+// the change, nil for a new one. It returns nil if the names are not accepted.
 func (s *State) define(o *store.Object, known *definition) (*definition, error) {
 	obj, err := o.Decode()
 	if err != nil {

@@ -43,7 +43,8 @@ func (s *State) endDefinition(base *store.Object) (*store.Object, error) {
 	return o, s.settleDefinition(base.Name)
 }
 
-// markDefinition waits for the creations that have already checked the definition.
+// markDefinition marks a definition as terminating. It waits for creations that have already passed
+// the check of the definition.
 func (s *State) markDefinition(base *store.Object, terminating *apiextensionsv1.CustomResourceDefinition) (*store.Object, error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
@@ -80,7 +81,7 @@ func (s *State) settleDefinition(name string) error {
 	}
 }
 
-// settle finishes the deletions that wait for the end of an object of c in namespace.
+// settle completes the deletions that were waiting for the removal of an object of c in namespace.
 func (s *State) settle(c *store.Collection, namespace string) error {
 	if c.Resource.Custom != nil {
 		if err := s.settleDefinition(c.Resource.GroupResource().String()); err != nil {
@@ -101,7 +102,7 @@ func (s *State) endAll(c *store.Collection) error {
 	return nil
 }
 
-// endKey deletes o, even if it changes meanwhile.
+// endKey deletes o, even if another writer changes it meanwhile.
 func (s *State) endKey(c *store.Collection, o *store.Object) error {
 	for o != nil {
 		_, err := s.endOne(c, o, &metav1.DeleteOptions{})

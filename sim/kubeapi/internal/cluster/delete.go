@@ -43,8 +43,8 @@ func (op *Operation) mayDelete() error {
 	return nil
 }
 
-// DeleteKey deletes the object under key and returns its last state, nil if there is none; held
-// reports whether something still holds it.
+// DeleteKey deletes the object under key and returns its last state, or nil if it does not exist.
+// held reports whether something still holds it.
 func (s *State) DeleteKey(op *Operation, key string, opts *metav1.DeleteOptions) (o *store.Object, held bool, err error) {
 	for {
 		base := op.Objects.Get(key)
@@ -115,8 +115,8 @@ func (s *State) finish(c *store.Collection, base *store.Object, opts *metav1.Del
 	return o, held, err
 }
 
-// removeMarked commits what terminate returned. A kubelet that sees the mark may remove
-// the object first, which is no error (kube-apiserver, Store.Delete).
+// removeMarked commits the transition that terminate returned. A kubelet that sees the mark may
+// remove the object first; this is not an error (kube-apiserver, Store.Delete).
 func removeMarked(c *store.Collection, t store.Transition) (*store.Object, error) {
 	o, err := c.Commit(t)
 	if now := c.Get(t.Base.Key); store.Moved(err) && (now == nil || now.UID != t.Base.UID) {
@@ -129,7 +129,7 @@ func checkPreconditions(op *Operation, base *store.Object, must *metav1.Precondi
 	if must == nil {
 		return nil
 	}
-	kind := schema.GroupResource{Group: op.Resource.Group, Resource: op.Resource.Kind} // not the resource, as kube-apiserver words it
+	kind := schema.GroupResource{Group: op.Resource.Group, Resource: op.Resource.Kind} // the kind instead of the resource, as in kube-apiserver's message
 	if must.UID != nil && *must.UID != base.UID {
 		return errors.NewConflict(kind, base.Name, fmt.Errorf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *must.UID, base.UID))
@@ -156,7 +156,7 @@ func (s *State) end(c *store.Collection, base *store.Object, opts *metav1.Delete
 	return o, err
 }
 
-// endOne is end for an object without contents, and settles nothing.
+// endOne is like end, for an object without contents. It does not call settle.
 func (s *State) endOne(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
 	t, err := s.prepareEnd(c, base, opts.GracePeriodSeconds)
 	if err != nil || t.Kind == "" {
@@ -174,12 +174,13 @@ func (s *State) remove(c *store.Collection, base *store.Object) (*store.Object, 
 	return o, err
 }
 
-// graceful reports whether a deleted object of c gets time to end: a pod does if there is a
+// graceful reports whether a deleted object of c gets a grace period: a pod does if there is a
 // kubelet.
 func (s *State) graceful(c *store.Collection) bool { return s.kubelet && c == s.pods }
 
-// prepareEnd deletes base or, if finalizers hold it or it gets time to end, marks it as deleted.
-// asked is the grace period in seconds that the client asks for, nil for the default.
+// prepareEnd returns the transition that deletes base or, if base has finalizers or gets a grace
+// period, marks it as deleted. asked is the grace period in seconds that the client asks for, nil
+// for the default.
 func (s *State) prepareEnd(c *store.Collection, base *store.Object, asked *int64) (store.Transition, error) {
 	if !base.HasFinalizers() && !s.graceful(c) {
 		return store.Removal(base), nil
@@ -191,8 +192,8 @@ func (s *State) prepareEnd(c *store.Collection, base *store.Object, asked *int64
 	return s.prepareEndOf(c, base, last, asked)
 }
 
-// prepareEndOf is prepareEnd for a base that was decoded as last and may have other finalizers
-// since. If nothing changes it returns a transition without kind.
+// prepareEndOf is like prepareEnd, for a base that is already decoded as last. The finalizers of
+// last may have changed since. If nothing changes it returns a transition without a kind.
 func (s *State) prepareEndOf(c *store.Collection, base *store.Object, last runtime.Object, asked *int64) (store.Transition, error) {
 	m, grace := object.Meta(last), int64(0)
 	if s.graceful(c) {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// graceOf is the grace period in seconds of a deleted pod: that of the request, else that of the
-// pod. It is 0 for a pod that no node runs.
+// graceOf returns the grace period of a deleted pod in seconds: that of the request, else that of
+// the pod. It is 0 for a pod without a node.
 func graceOf(pod *corev1.Pod, asked *int64) int64 {
 	phase := pod.Status.Phase
 	switch {
@@ -24,7 +24,7 @@ func graceOf(pod *corev1.Pod, asked *int64) int64 {
 	case asked != nil:
 		return *asked
 	case pod.DeletionGracePeriodSeconds != nil:
-		return *pod.DeletionGracePeriodSeconds // a second deletion that says nothing changes nothing
+		return *pod.DeletionGracePeriodSeconds // a second deletion without a grace period changes nothing
 	case pod.Spec.TerminationGracePeriodSeconds != nil:
 		return *pod.Spec.TerminationGracePeriodSeconds
 	}
@@ -57,7 +57,7 @@ func terminate(c *store.Collection, base *store.Object, last runtime.Object) (st
 	return store.Removal(base), nil
 }
 
-// mayGo reports whether nothing holds a deleted object any more; base is the stored object, next
+// mayGo reports whether nothing holds a deleted object any more. base is the stored object, next
 // its next state.
 func (s *State) mayGo(base *store.Object, next runtime.Object) bool {
 	m := object.Meta(next)
@@ -70,7 +70,7 @@ func (s *State) mayGo(base *store.Object, next runtime.Object) bool {
 	return true
 }
 
-// withFinalizers returns old with the spec.finalizers of next. The finalize subresource of a
+// withFinalizers returns old with the spec.finalizers of next: the finalize subresource of a
 // namespace changes nothing else.
 func withFinalizers(old, next runtime.Object) runtime.Object {
 	merged := old.DeepCopyObject().(*corev1.Namespace)

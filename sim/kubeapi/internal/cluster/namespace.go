@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Without a namespace controller the server does its work: it deletes the contents of a deleted
-// namespace, and then the namespace.
+// Without a namespace controller the server does that controller's work: it deletes the contents of
+// a deleted namespace, and then the namespace.
 
 // endNamespace marks a namespace as terminating and deletes its contents, and the namespace too if
 // nothing remains.
@@ -39,8 +39,8 @@ func (s *State) endNamespace(base *store.Object) (*store.Object, error) {
 	return o, s.settleNamespace(base.Name)
 }
 
-// sweep deletes what a namespace controller has left in a namespace that it released: objects that
-// it could not see because their definition no longer serves them.
+// sweep deletes the objects that remain in a namespace after a namespace controller released it:
+// the controller could not see them because their definition no longer serves them.
 func (s *State) sweep(name string) error {
 	ns := s.namespaces.Get(name)
 	if ns == nil {
@@ -60,8 +60,8 @@ func (s *State) sweep(name string) error {
 	return s.settleNamespace(name)
 }
 
-// markNamespace waits for the creations that have already checked the namespace, so that nothing is
-// created after its contents were deleted.
+// markNamespace marks a namespace as terminating. It waits for creations that have already passed
+// the check of the namespace, so that nothing is created after its contents were deleted.
 func (s *State) markNamespace(base *store.Object, terminating *corev1.Namespace) (*store.Object, error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
@@ -82,8 +82,8 @@ func (s *State) empty(c *store.Collection, namespace string) error {
 	return nil
 }
 
-// settleNamespace removes a terminating namespace that is empty. An empty name, as of objects
-// without a namespace, names none.
+// settleNamespace removes a terminating namespace that is empty. An empty name, which
+// cluster-scoped objects have, is ignored.
 func (s *State) settleNamespace(name string) error {
 	for {
 		ns := s.namespaces.Get(name)

@@ -14,26 +14,26 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Operation is one operation on a resource: its target, and who asks for it.
+// Operation is one operation on a resource: its target, and its caller.
 type Operation struct {
 	Resource        *resource.Resource
 	Objects         *store.Collection
 	Namespace, Name string // empty: all
 	Subresource     string
-	Caller          admission.Caller   // nil: the operation comes from this process, and no webhook is asked
-	ruled           *resource.Resource // whose rules apply instead of those of Resource; usually nil
+	Caller          admission.Caller   // nil: the operation comes from this process, and no webhooks are called
+	ruled           *resource.Resource // if set, its rules apply instead of those of Resource
 	Written         runtime.Object     // what the operation stored, decoded
 }
 
 // WriteOptions are the options of a create, an update or a patch.
 type WriteOptions struct {
 	DryRun  bool
-	Manager string // who owns the fields that the write sets
-	Force   bool   // an apply takes the fields that others own
+	Manager string // owner of the fields that the write sets
+	Force   bool   // an apply takes over fields that others own
 }
 
-// rules is the resource whose rules apply to the object. A version of a custom kind has its own
-// rules; any other view has those of the resource that it is stored as.
+// rules returns the resource whose rules apply to the object. A version of a custom kind has its
+// own rules; any other view uses the rules of the resource that it is stored as.
 func (op *Operation) rules() *resource.Resource {
 	if op.ruled != nil {
 		return op.ruled
@@ -44,10 +44,10 @@ func (op *Operation) rules() *resource.Resource {
 	return op.Objects.Resource
 }
 
-// Key is the key of the object.
+// Key returns the key of the object.
 func (op *Operation) Key() string { return object.Key(op.Namespace, op.Name) }
 
-// NotFound is the 404 error for the object.
+// NotFound returns the 404 error for the object.
 func (op *Operation) NotFound() error {
 	return errors.NewNotFound(op.Resource.GroupResource(), op.Name)
 }
@@ -57,7 +57,7 @@ func (op *Operation) Account() ownership.Account {
 	return ownership.Account{Resource: op.Resource, Subresource: op.Subresource}
 }
 
-// question is what webhooks are told about the operation.
+// question returns the description of the operation that webhooks get.
 func (op *Operation) question() admission.Question {
 	return admission.Question{Caller: op.Caller, Resource: op.Resource, Subresource: op.Subresource, Name: op.Name}
 }
@@ -70,7 +70,7 @@ func errNoName(url string) error {
 	return errors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", url))
 }
 
-// ErrMethod is the 405 error for a method that the resource does not support.
+// ErrMethod returns the 405 error for a method that the resource does not support.
 func ErrMethod() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The garbage collector decides about the dependents of an object. The server only gives the
-// object the finalizer for the wanted policy, and keeps the object until the collector has
+// The garbage collector decides what happens to the dependents of an object. The server only gives
+// the object the finalizer of the requested policy, and keeps the object until the collector has
 // removed that finalizer.
 
 // setPropagation sets the finalizers of an object that is about to be deleted according to its

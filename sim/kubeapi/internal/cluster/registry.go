@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Registry is everything that is served: the built-in table and the resources of
-// CustomResourceDefinitions. A registry never changes; a change makes a new one.
+// Registry holds everything that is served: the built-in table and the resources of
+// CustomResourceDefinitions. A registry never changes; a change creates a new one.
 type Registry struct {
 	Table       resource.Table
 	definitions map[string]*definition // by name: plural.group
@@ -30,13 +30,13 @@ func compareDefinitions(a, b *definition) int {
 	return cmp.Or(cmp.Compare(a.group(), b.group()), cmp.Compare(a.name(), b.name()))
 }
 
-// Registry is everything that is served now.
+// Registry returns the current registry.
 func (s *State) Registry() *Registry { return s.custom.Load() }
 
-// Served is the table of what the server serves now.
+// Served returns the table of all resources that are served now.
 func (s *State) Served() resource.Table { return s.custom.Load().Table }
 
-// Collection returns the collection of res, nil if its definition has just been deleted.
+// Collection returns the collection of res, or nil if its definition has just been deleted.
 func (s *State) Collection(res *resource.Resource) *store.Collection {
 	if c := s.collections[res.Base()]; c != nil {
 		return c

@@ -22,13 +22,13 @@ type ScaleChange func(old *autoscalingv1.Scale, owners ownership.Account) (runti
 
 // Rescale changes the replicas of the workload that op names, by changing its Scale.
 func (s *State) Rescale(op *Operation, opts WriteOptions, change ScaleChange) (*store.Object, error) {
-	main := *op // what is written is the workload itself
+	main := *op // the write goes to the workload itself
 	return s.modify(&main, opts.DryRun, (*store.Object).Decode, func(_ *store.Object, old runtime.Object) (runtime.Object, error) {
 		return op.scaled(old, change)
 	})
 }
 
-// scaled returns old with the replicas, and the owners of the replicas, of its changed Scale.
+// scaled returns old with the replicas of its changed Scale and their owners.
 func (op *Operation) scaled(old runtime.Object, change ScaleChange) (runtime.Object, error) {
 	next := old.DeepCopyObject()
 	m, gv := object.Meta(next), op.Resource.GroupVersion()

@@ -1,8 +1,8 @@
-// Package cluster is the state of a cluster and what changes it: creations, updates, deletions,
-// namespaces, custom resource definitions, and writes from within the process. It stands
-// between the HTTP surface, which reads requests and writes answers, and the store. Its one
-// rule: it knows operations, no HTTP; a write over HTTP and one from this process obey the same
-// rules.
+// Package cluster holds the state of a cluster and the operations that change it: creations,
+// updates, deletions, namespaces, custom resource definitions, and writes from within the process.
+// It stands between the HTTP surface, which reads requests and writes answers, and the store. Its
+// one rule: it knows operations but not HTTP; a write over HTTP and one from this process obey the
+// same rules.
 package cluster
 
 import (
@@ -35,11 +35,11 @@ type State struct {
 	creating            sync.RWMutex // read-locked by creations: the end of a namespace waits for them
 	clusterIPs          clusterIPs
 	loopback            bool // endpoints may have loopback addresses
-	kubelet             bool // a kubelet ends deleted pods; else they are gone at once
-	namespaceController bool // a controller empties deleted namespaces; else State does
+	kubelet             bool // a kubelet ends deleted pods; otherwise they are removed at once
+	namespaceController bool // a controller empties deleted namespaces; otherwise State does
 }
 
-// Options say what a cluster allows, and which controllers work on it.
+// Options configure what a cluster allows, and name the controllers that work on it.
 type Options struct {
 	ResolveService      admission.ServiceResolver
 	Loopback            bool
@@ -76,13 +76,14 @@ func (s *State) BuiltIn(gv schema.GroupVersion, name string) *store.Collection {
 	return s.collections[kinds.Find(gv, name)]
 }
 
-// Version is the newest resourceVersion, of all resources.
+// Version returns the newest resourceVersion of all resources.
 func (s *State) Version() uint64 { return s.revision.Load() }
 
 // LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.
 func (s *State) LoopbackEndpoints() bool { return s.loopback }
 
-// Holds counts the objects of each resource that has any, by its name as kubectl writes it.
+// Holds returns the number of objects of each resource that has any. The keys are names as kubectl
+// writes them.
 func (s *State) Holds() map[string]int {
 	counts := map[string]int{}
 	for c := range s.EveryCollection() {

@@ -19,14 +19,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// updateAttempts bounds the attempts of an update while other writers are first.
+// updateAttempts is the maximum number of attempts of an update that keeps losing to other writers.
 const updateAttempts = 100
 
 var errModified = stderrors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// Update replaces the object that op names by obj. If the object is missing and its kind allows
-// that, Update creates it; created reports that. Each attempt changes the object that it gets, so
-// read returns a new one for each further attempt.
+// Update replaces the object that op names by obj. If the object does not exist and its kind allows
+// it, Update creates the object; created reports that. Each attempt changes the object that it
+// gets, so read returns a new one for each further attempt.
 func (s *State) Update(op *Operation, obj runtime.Object, read func() (runtime.Object, error), opts WriteOptions) (o *store.Object, created bool, err error) {
 	if object.Meta(obj).Name == "" {
 		return nil, false, errNoName(op.Name)
@@ -59,7 +59,7 @@ func (s *State) Update(op *Operation, obj runtime.Object, read func() (runtime.O
 	return o, false, err
 }
 
-// upsert creates the object that an update did not find, for the kinds that allow this.
+// upsert creates an object that an update did not find, for the kinds that allow this.
 func (s *State) upsert(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
 	if object.Meta(obj).Name != op.Name {
 		return nil, nameMismatch(object.Meta(obj).Name, op.Name)
@@ -88,9 +88,9 @@ func (s *State) Patch(op *Operation, opts WriteOptions, patched func(current run
 // change returns the next state of base, which was decoded as old.
 type change func(base *store.Object, old runtime.Object) (runtime.Object, error)
 
-// modify replaces the object that op names by the result of change, which gets the object and what
-// decode makes of it. If another writer was first it tries again; then a state with a
-// resourceVersion is a conflict.
+// modify replaces the object that op names by the result of change, which gets the object and its
+// decoded form from decode. If another writer changed the object first, modify tries again; on a
+// retry, a state with a resourceVersion is a conflict.
 func (s *State) modify(op *Operation, dryRun bool, decode func(*store.Object) (runtime.Object, error), change change) (*store.Object, error) {
 	for attempt := 1; ; attempt++ {
 		base := op.Objects.Get(op.Key())
@@ -115,8 +115,9 @@ func (s *State) modify(op *Operation, dryRun bool, decode func(*store.Object) (r
 	}
 }
 
-// replace stores next, which was made from old, the decoded base. It stores nothing if nothing
-// changes. If base waits for its finalizers and next has none, replace removes the object.
+// replace stores next, which was made from old, the decoded base. It stores nothing if next equals
+// the stored state. If base is only held by its finalizers and next has none, replace removes the
+// object.
 func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Object, dryRun bool) (*store.Object, error) {
 	next, err := s.webhooks.Mutate(op.question(), next, base, dryRun)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 		return t.Sealed, nil
 	}
 	if base.Deleting && s.mayGo(base, t.Next) {
-		_, err := s.remove(op.Objects, base) // the last state is that before this write
+		_, err := s.remove(op.Objects, base) // the last visible state is the one before this write
 		return t.Sealed, err
 	}
 	o, err := op.Objects.Commit(t)
@@ -146,7 +147,7 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	return o, err
 }
 
-// revise decides how an update changes base.
+// revise returns the transition of an update of base.
 func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Object) (store.Transition, error) {
 	if err := checkIdentity(op, base, object.Meta(next)); err != nil {
 		return store.Transition{}, err
@@ -167,7 +168,8 @@ func (s *State) revise(op *Operation, base *store.Object, old, next runtime.Obje
 	return prepareUpdate(op.Objects, op.rules(), base, old, next, !isStatus)
 }
 
-// checkIdentity checks that next is a state of the object that op names, and of its version.
+// checkIdentity checks that next has the identity of the object that op names, and its current
+// version.
 func checkIdentity(op *Operation, base *store.Object, next *metav1.ObjectMeta) error {
 	switch {
 	case next.Name != op.Name:
@@ -178,7 +180,7 @@ func checkIdentity(op *Operation, base *store.Object, next *metav1.ObjectMeta) e
 		return errors.NewConflict(op.Resource.GroupResource(), op.Name,
 			fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", next.UID, base.UID))
 	case next.ResourceVersion == "" && op.Resource.NeedsVersion:
-		kind := schema.GroupKind{Group: op.Resource.Group, Kind: op.Resource.Name} // the resource, as kube-apiserver words it
+		kind := schema.GroupKind{Group: op.Resource.Group, Kind: op.Resource.Name} // the resource instead of the kind, as in kube-apiserver's message
 		return errors.NewInvalid(kind, op.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	case next.ResourceVersion != "" && next.ResourceVersion != "0" && next.ResourceVersion != object.FormatVersion(base.Version):
@@ -187,7 +189,7 @@ func checkIdentity(op *Operation, base *store.Object, next *metav1.ObjectMeta) e
 	return nil
 }
 
-// restore undoes changes that an update may not make, and sets defaults.
+// restore reverts the changes that an update may not make, and sets defaults.
 func (s *State) restore(res *resource.Resource, old, next runtime.Object) {
 	keepIdentity(object.Meta(next), object.Meta(old))
 	if res.Status {
@@ -206,10 +208,10 @@ func keepIdentity(is, was *metav1.ObjectMeta) {
 	is.SelfLink = ""
 }
 
-// withStatus returns old with the status of next, and with the metadata that a write of a status
-// may change.
+// withStatus returns old with the status of next, and with the metadata that a status update may
+// change.
 func withStatus(old, next runtime.Object) runtime.Object {
-	merged := object.WithoutKind(old.DeepCopyObject()) // the field manager has given old its kind
+	merged := object.WithoutKind(old.DeepCopyObject()) // the field manager has set the kind of old
 	object.SetStatus(merged, next)
 	is, from := object.Meta(merged), object.Meta(next)
 	if _, custom := next.(*object.Custom); custom {
@@ -232,8 +234,8 @@ func (s *State) validateUpdate(res *resource.Resource, old, next runtime.Object)
 }
 
 // validateMetadataChange reports some problems more than once, as kube-apiserver does: it checks
-// the metadata of all kinds in the same way, then each kind checks its own again, and some kinds
-// check it as if the object were new.
+// the metadata of all kinds in the same way, then each kind checks its own metadata again, and some
+// kinds check it as if the object were new.
 func validateMetadataChange(res *resource.Resource, is, was *metav1.ObjectMeta) field.ErrorList {
 	path := field.NewPath("metadata")
 	whole, change := machinery.ValidateObjectMeta(is, !res.ClusterScoped, res.NameRule(), path), machinery.ValidateObjectMetaUpdate(is, was, path)

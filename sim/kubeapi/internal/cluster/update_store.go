@@ -12,13 +12,13 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// prepareUpdate prepares next as the new state of base, which was decoded as old. It counts the
-// generation as the rules say. If nothing changes it returns a transition without kind.
+// prepareUpdate prepares next as the new state of base, which was decoded as old. It increases the
+// generation according to the rules. If nothing changes it returns a transition without a kind.
 func prepareUpdate(c *store.Collection, rules *resource.Resource, base *store.Object, old, next runtime.Object, counted bool) (store.Transition, error) {
 	res, is := c.Resource, object.Meta(next)
 	counted = counted && rules.Generation
 	if counted {
-		is.Generation++ // most likely
+		is.Generation++ // corrected below if the spec did not change
 	}
 	sealed, err := store.Seal(res, next, base.Version)
 	if err != nil {
@@ -36,8 +36,8 @@ func prepareUpdate(c *store.Collection, rules *resource.Resource, base *store.Ob
 	return store.Transition{Kind: watch.Modified, Base: base, Next: next, Sealed: sealed}, nil
 }
 
-// onlyLater reports whether sealed, which is next, differs from base only in the times of its
-// managed fields. Such a change would have no visible reason.
+// onlyLater reports whether sealed, the encoded next, differs from base only in the times of its
+// managed fields. Clients could not see a reason for such a change.
 func onlyLater(sealed, base *store.Object, old, next runtime.Object) bool {
 	was, is := object.Meta(old), object.Meta(next)
 	if len(is.ManagedFields) == 0 || !ownership.SameManagers(was.ManagedFields, is.ManagedFields) || !sealed.SameButMetadata(base) {

@@ -15,16 +15,16 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Writer changes objects from within the process, for callers that make more changes than HTTP
-// carries. The rules are those of requests: defaults, validation, versions, conflicts, and no event
-// for a change that changes nothing. It neither keeps nor changes the objects it is given.
+// Writer changes objects from within the process, for callers with more changes than HTTP can
+// carry. The rules are those of requests: defaults, validation, versions, conflicts, and no event
+// for a change that changes nothing. It neither keeps nor changes the objects that it gets.
 type Writer struct{ s *State }
 
-// Writer returns a writer to s. It may be used by many at once.
+// Writer returns a writer to s. It is safe for concurrent use.
 func (s *State) Writer() Writer { return Writer{s} }
 
 // Change is a creation (watch.Added), update (Modified) or deletion (Deleted) of one object, which
-// must have its name. A deletion reads nothing else of the object.
+// must have its name. A deletion reads nothing else from the object.
 type Change struct {
 	Kind   watch.EventType
 	Object runtime.Object
@@ -61,7 +61,7 @@ func (w Writer) one(change Change, subresource string) (uint64, error) {
 	return w.make(op, change)
 }
 
-// make makes one change, and tries again if another writer was first.
+// make applies one change, and tries again if another writer changed the object first.
 func (w Writer) make(op *Operation, change Change) (uint64, error) {
 	for attempt := 1; ; attempt++ {
 		rv, err := w.try(op, change)
@@ -93,7 +93,7 @@ func (w Writer) try(op *Operation, change Change) (uint64, error) {
 	return o.Version, w.settle(t)
 }
 
-// decide works out the effect of a change on the current state.
+// decide returns the transition that a change causes in the current state.
 func (w Writer) decide(op *Operation, change Change) (store.Transition, error) {
 	switch change.Kind {
 	case watch.Added:
@@ -114,7 +114,7 @@ func (w Writer) decide(op *Operation, change Change) (store.Transition, error) {
 		return store.Transition{}, err
 	}
 	next := op.Resource.Stored(op.Resource.CopyOf(change.Object))
-	object.Meta(next).ManagedFields = object.Meta(old).ManagedFields // a Writer owns nothing
+	object.Meta(next).ManagedFields = object.Meta(old).ManagedFields // a Writer does not become an owner
 	t, err := w.s.revise(op, base, old, next)
 	if err == nil && t.Kind != "" && base.Deleting && w.s.mayGo(base, t.Next) {
 		t.Kind = watch.Deleted
@@ -142,12 +142,12 @@ func (w Writer) decideNew(op *Operation, obj runtime.Object) (store.Transition, 
 	if err != nil {
 		return store.Transition{}, err
 	}
-	release() // the claim stays, if the service is stored
+	release() // the claim stays valid if the service is stored
 	return op.Objects.Prepare(watch.Added, nil, obj)
 }
 
-// decideEnd deletes a namespace or definition itself, because that takes several transitions; the
-// transition it then returns has no kind.
+// decideEnd returns the transition of a deletion. It deletes a namespace or definition itself,
+// because that takes several transitions; then the returned transition has no kind.
 func (w Writer) decideEnd(op *Operation, base *store.Object) (store.Transition, error) {
 	if op.Objects != w.s.namespaces && op.Objects != w.s.definitions {
 		return w.s.prepareEnd(op.Objects, base, nil)
@@ -156,7 +156,7 @@ func (w Writer) decideEnd(op *Operation, base *store.Object) (store.Transition, 
 	return store.Transition{Base: o, Sealed: o}, err
 }
 
-// settle finishes what waited for a committed change.
+// settle completes what was waiting for a committed change.
 func (w Writer) settle(t store.Transition) error {
 	if t.Kind != watch.Deleted {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Apply makes changes in their order, as if one by one, but takes the lock only once for each run
-// of changes to different objects of one resource. It returns the version after each change, 0 for
-// those that failed, with their errors joined. A change that fails does not keep the others from
-// being made.
+// Apply applies the changes in order, as if one by one, but takes the lock only once for each run
+// of changes to different objects of one resource. It returns the version after each change, or 0
+// for a failed change, and the joined errors. It goes on after a failed change.
 func (w Writer) Apply(changes []Change) ([]uint64, error) {
 	versions := make([]uint64, len(changes))
 	var errs []error
@@ -25,7 +24,7 @@ func (w Writer) Apply(changes []Change) ([]uint64, error) {
 	return versions, errors.Join(errs...)
 }
 
-// applyRun makes the first changes, at least one, and returns their number.
+// applyRun applies the first changes, at least one, and returns their number.
 func (w Writer) applyRun(changes []Change, versions []uint64) (int, error) {
 	run, err := w.gather(changes)
 	if err != nil {
@@ -34,7 +33,8 @@ func (w Writer) applyRun(changes []Change, versions []uint64) (int, error) {
 	return len(run), w.commitRun(run, changes, versions)
 }
 
-// gather returns the operations of the longest run; it ends before an error, too.
+// gather returns the operations of the longest run at the beginning of changes. A run also ends
+// before an error.
 func (w Writer) gather(changes []Change) ([]*Operation, error) {
 	var run []*Operation
 	seen := make(map[string]bool, len(changes))
@@ -69,7 +69,7 @@ func (w Writer) commitRun(run []*Operation, changes []Change, versions []uint64)
 	return errors.Join(errs...)
 }
 
-// tryRun makes the changes of a run under one lock and returns the error of each.
+// tryRun applies the changes of a run under one lock and returns the error of each.
 func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []error {
 	failed := make([]error, len(run))
 	decided := make([]store.Transition, len(run))
@@ -77,7 +77,7 @@ func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []
 	defer w.s.creating.RUnlock()
 	for i, op := range run {
 		if changes[i].Kind == watch.Deleted && op.Objects == w.s.namespaces {
-			failed[i] = store.ErrMoved // to be made alone: it needs locks that are held here
+			failed[i] = store.ErrMoved // retried on its own, because it needs locks that are held here
 			continue
 		}
 		decided[i], failed[i] = w.decide(op, changes[i])

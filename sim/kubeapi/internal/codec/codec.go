@@ -1,6 +1,6 @@
-// Package codec turns stored objects into the bytes that a client asked for, and the bytes
-// that a client sent into objects. It stands between the HTTP surface and the store. Its one
-// rule: what a client sends and reads is in form and wording that of kube-apiserver.
+// Package codec turns stored objects into the bytes that a client asked for, and the bytes that a
+// client sent into objects. It stands between the HTTP surface and the store. Its one rule: formats
+// and error messages are those of kube-apiserver.
 package codec
 
 import (
@@ -17,7 +17,7 @@ import (
 // Codec writes bytes in one content type.
 type Codec interface {
 	MediaType() string
-	StreamType() string // of a watch
+	StreamType() string // content type of a watch
 	// Object encodes one stored object; with keep it keeps the bytes for other watchers.
 	Object(o *store.Object, keep bool) ([]byte, error)
 	List(w io.Writer, res *resource.Resource, objects []*store.Object, m metav1.ListMeta) error

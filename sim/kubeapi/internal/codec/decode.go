@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Two decoders for each of JSON and YAML: one that also reports unknown and duplicate fields.
+// Two decoders for each of JSON and YAML. The strict one also reports unknown and duplicate fields.
 var (
 	laxJSON    = decoder(false, false)
 	strictJSON = decoder(false, true)
@@ -62,7 +62,7 @@ func decodeText(res *resource.Resource, body []byte, serializer *kjson.Serialize
 	if err := CheckKind(res, got.GroupVersion().String(), got.Kind); err != nil {
 		return nil, nil, err
 	}
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as protobuf leaves it
+	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // empty, as after decoding protobuf
 	if isStrict {
 		return obj, strict.Errors(), nil
 	}

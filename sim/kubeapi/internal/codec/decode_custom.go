@@ -25,7 +25,7 @@ func decodeCustomYAML(res *resource.Resource, body []byte) (runtime.Object, []er
 		return nil, nil, fmt.Errorf("the body is not YAML: %w", err)
 	}
 	obj, problems, err := decodeCustomJSON(res, asJSON, body)
-	if _, strict := yaml.YAMLToJSONStrict(body); strict != nil { // of keys that are there twice
+	if _, strict := yaml.YAMLToJSONStrict(body); strict != nil { // duplicate keys
 		problems = append(problems, strict)
 	}
 	return obj, problems, err
@@ -37,7 +37,7 @@ func DecodeCustom(res *resource.Resource, body []byte) (runtime.Object, []error,
 	return decodeCustomJSON(res, body, body)
 }
 
-// decodeCustomJSON decodes a body that was sent as sent, which errors show.
+// decodeCustomJSON decodes a JSON body. sent is the body that the client sent, for error messages.
 func decodeCustomJSON(res *resource.Resource, body, sent []byte) (runtime.Object, []error, error) {
 	if levels, _ := Nesting(body); levels > MaxDepth {
 		return nil, nil, ErrTooDeep(levels)

@@ -16,15 +16,15 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// ErrBody is the 400 error for a body that is not an object of res, in kube-apiserver's words: it
-// names the kind of the body, or shows the body if it has no kind.
+// ErrBody returns the 400 error for a body that is not an object of res, with kube-apiserver's
+// message: it names the kind of the body, or shows the body if it has no kind.
 func ErrBody(res *resource.Resource, body []byte, err error) error {
 	if _, refused := err.(errors.APIStatus); refused {
 		return err
 	}
 	says := metav1.TypeMeta{}
 	if res.Custom == nil {
-		says = res.TypeMeta("") // what a body without kind is taken for
+		says = res.TypeMeta("") // a body without a kind counts as an object of res
 	}
 	if len(body) == 0 || yaml.Unmarshal(body, &says) != nil || says.Kind == "" {
 		return errors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", res.Kind, err, excerpt(body)))
@@ -33,7 +33,7 @@ func ErrBody(res *resource.Resource, body []byte, err error) error {
 	return errors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", says.Kind, version, res.Kind, err))
 }
 
-// excerpt is the beginning of a body, readable if it may be JSON.
+// excerpt returns the beginning of a body, as text if it may be JSON.
 func excerpt(body []byte) string {
 	const most = 30
 	dots := ""
@@ -57,7 +57,7 @@ func CheckKind(res *resource.Resource, apiVersion, kind string) error {
 	}
 	got := schema.FromAPIVersionAndKind(apiVersion, kind)
 	if !scheme.Scheme.Recognizes(got) {
-		return runtime.NewNotRegisteredErrForKind("pkg/runtime/scheme.go:111", got) // where kube-apiserver made its scheme
+		return runtime.NewNotRegisteredErrForKind("pkg/runtime/scheme.go:111", got) // the place where kube-apiserver creates its scheme
 	}
 	// Its storage knows one version-less type of each kind, in a package named after the group.
 	group, _, _ := strings.Cut(res.Group, ".")
@@ -67,13 +67,13 @@ func CheckKind(res *resource.Resource, apiVersion, kind string) error {
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", got.Version, kind, group, res.Kind)
 }
 
-// ErrUnsupportedMediaType is the 415 error for a body of another media type.
+// ErrUnsupportedMediaType returns the 415 error for a body of another media type.
 func ErrUnsupportedMediaType(supported ...string) error {
 	return mediaTypeError("the body of the request was in an unknown format - accepted media types include: "+strings.Join(supported, ", "), nil)
 }
 
-// ErrUnsupportedPatch is the 415 error for a type of patch that kube-apiserver's router refuses
-// before a handler sees it.
+// ErrUnsupportedPatch returns the 415 error for a type of patch that kube-apiserver's router
+// refuses before a handler sees it.
 func ErrUnsupportedPatch() error {
 	return mediaTypeError("415: Unsupported Media Type", &metav1.StatusDetails{})
 }

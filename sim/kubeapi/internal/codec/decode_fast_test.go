@@ -13,7 +13,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// agree decodes body by the fast decoder and by that of Kubernetes, and says whether the fast one took it.
+// agree decodes body with the fast decoder and with that of Kubernetes, and reports whether the
+// fast one accepted it.
 func agree(t *testing.T, res *resource.Resource, body []byte) bool {
 	t.Helper()
 	fast := decodePlainJSON(res, body)

@@ -46,9 +46,9 @@ func (JSON) List(w io.Writer, res *resource.Resource, objects []*store.Object, m
 			continue
 		}
 		io.WriteString(w, "{")
-		w.Write(b[len(jsonHead(o.Resource)) : len(b)-1]) // an item, without kind and line end
+		w.Write(b[len(jsonHead(o.Resource)) : len(b)-1]) // an item, without its kind and the final newline
 	}
-	_, err = io.WriteString(w, "]}\n") // a failed write before fails here, too
+	_, err = io.WriteString(w, "]}\n") // returns the error of an earlier write, too
 	return err
 }
 
@@ -93,7 +93,7 @@ func asJSON(o *store.Object, keep bool) ([]byte, error) {
 	return EncodeJSON(o, obj, keep)
 }
 
-// EncodeJSON is asJSON for a caller who has the object decoded.
+// EncodeJSON is like asJSON, for a caller that has the object decoded.
 func EncodeJSON(o *store.Object, obj runtime.Object, keep bool) ([]byte, error) {
 	body, err := json.Marshal(obj)
 	if err != nil {
@@ -110,8 +110,8 @@ func EncodeJSON(o *store.Object, obj runtime.Object, keep bool) ([]byte, error) 
 	return b, nil
 }
 
-// jsonHead is the beginning of an object, with its kind and apiVersion, which stored objects do not
-// carry. The metadata follows in all of them.
+// jsonHead returns the beginning of an object, with its kind and apiVersion, which stored objects
+// do not have. In all of them the metadata comes next.
 func jsonHead(res *resource.Resource) string {
 	return `{"kind":"` + res.Kind + `","apiVersion":"` + res.TypeMeta("").APIVersion + `",`
 }

@@ -23,7 +23,7 @@ func Negotiate(r *http.Request, jsonOnly bool) (Codec, Form, error) {
 	for clause := range strings.SplitSeq(accept, ",") {
 		mediaType, params, err := mime.ParseMediaType(clause)
 		if err != nil {
-			continue // a malformed clause accepts nothing, the next may
+			continue // skip a malformed clause; the next one may match
 		}
 		c := codecFor(mediaType)
 		if c == nil {
@@ -79,7 +79,7 @@ func formFor(c Codec, params map[string]string, r *http.Request) Form {
 	return nil
 }
 
-// ErrStreamType is the 406 error for a watch in a content type that has no frames.
+// ErrStreamType returns the 406 error for a watch in a content type that has no frames.
 func ErrStreamType() error {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
@@ -89,8 +89,8 @@ func ErrStreamType() error {
 	}}
 }
 
-// notAcceptable is the 406 error. In kube-apiserver a router answers unknown media types, and a
-// handler answers unknown forms of known ones.
+// notAcceptable returns the 406 error. In kube-apiserver a router answers unknown media types, and
+// a handler answers unknown forms of known ones.
 func notAcceptable(known, listing bool) error {
 	types := []string{"application/json", YAMLType, ProtobufType}
 	status := metav1.Status{

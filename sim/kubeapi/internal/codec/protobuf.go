@@ -59,12 +59,12 @@ func (Protobuf) List(w io.Writer, res *resource.Resource, objects []*store.Objec
 	for _, o := range objects {
 		b = object.AppendTag(b[:0], 2, len(o.Raw))
 		w.Write(b)
-		_, err = w.Write(o.Raw) // a failed write before fails here, too
+		_, err = w.Write(o.Raw) // returns the error of an earlier write, too
 	}
 	return err
 }
 
-// AppendFrame is Frame around Object, without a copy in between.
+// AppendFrame combines Object and Frame without a copy in between.
 func (Protobuf) AppendFrame(buf []byte, kind watch.EventType, o *store.Object) []byte {
 	t := o.Resource.TypeMeta("")
 	unknown := object.FieldSize(object.FieldSize(len(t.APIVersion))+object.FieldSize(len(t.Kind))) + object.FieldSize(len(o.Raw))
@@ -72,7 +72,8 @@ func (Protobuf) AppendFrame(buf []byte, kind watch.EventType, o *store.Object) [
 	return append(appendEnvelope(buf, t, len(o.Raw)), o.Raw...)
 }
 
-// SharedFrame is the frame of the object's MODIFIED event, encoded once for all watchers.
+// SharedFrame returns the frame of the object's MODIFIED event, which is encoded once for all
+// watchers.
 func (c Protobuf) SharedFrame(o *store.Object) []byte {
 	if frame := o.Frame.Load(); frame != nil {
 		return *frame

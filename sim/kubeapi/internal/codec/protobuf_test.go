@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// The envelopes that the protobuf codec writes by hand are those that apimachinery reads.
+// apimachinery can read the envelopes that the protobuf codec writes by hand.
 func TestProtobufEnvelope(t *testing.T) {
 	for _, size := range []int{0, 1, 100, 127, 128, 129, 20000, 1 << 21} {
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}, BinaryData: map[string][]byte{"k": make([]byte, size)}}
@@ -32,7 +32,7 @@ func TestProtobufEnvelope(t *testing.T) {
 	}
 }
 
-// framed puts o into a watch frame and takes it out again as apimachinery does.
+// framed puts o into a watch frame and decodes it again with apimachinery.
 func framed(t *testing.T, o *store.Object) []byte {
 	t.Helper()
 	body, err := Protobuf{}.Object(o, false)

@@ -16,7 +16,7 @@ import (
 type Table struct {
 	codec    Codec
 	include  string
-	headless bool // without columns: a watcher gets them with the first row only
+	headless bool // without columns: a watcher gets the columns with its first row only
 }
 
 // WithoutColumns returns the form of the rows after the first one of a watch.
@@ -67,7 +67,7 @@ func (f Table) table(res *resource.Resource, objects []*store.Object, m metav1.L
 		table.ColumnDefinitions = nil
 	}
 	if len(objects) == 0 && p == resource.DefaultPrinter {
-		table.Rows = nil // null, as kube-apiserver has it for these
+		table.Rows = nil // null, as in kube-apiserver for these events
 	}
 	now := time.Now()
 	for _, o := range objects {

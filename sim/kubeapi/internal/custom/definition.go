@@ -1,5 +1,5 @@
-// Package custom makes resources of CustomResourceDefinitions: their schema, rules, columns and
-// selectable fields. It stands between a stored definition and the rows that the server serves
+// Package custom builds the resources of CustomResourceDefinitions: their schemas, rules, columns
+// and selectable fields. It stands between a stored definition and the rows that the server serves
 // for it. Its one rule: everything about a custom kind follows from its definition alone.
 package custom
 
@@ -18,13 +18,13 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// kube-apiserver's controllers set the status of a CustomResourceDefinition some moments after it
-// is stored. Here it is set at once.
+// Default sets the defaults of a CustomResourceDefinition.
 func Default(crd, _ *apiextensionsv1.CustomResourceDefinition) {
 	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
 }
 
-// Prepare decides whether the names are accepted, and so served.
+// Prepare decides whether the names are accepted, and so served, and sets the status at once.
+// kube-apiserver's controllers set it some moments after the definition is stored.
 func Prepare(crd, old *apiextensionsv1.CustomResourceDefinition, in resource.Cluster) {
 	if old == nil {
 		crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
@@ -47,7 +47,7 @@ func Prepare(crd, old *apiextensionsv1.CustomResourceDefinition, in resource.Clu
 	SetCondition(crd, apiextensionsv1.Established, apiextensionsv1.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted")
 }
 
-// nameConflict returns which name of the definition another resource of its group has.
+// nameConflict returns the name of the definition that another resource of its group already uses.
 func nameConflict(served resource.Table, crd *apiextensionsv1.CustomResourceDefinition) (reason, message string) {
 	names := crd.Spec.Names
 	for _, res := range served {
@@ -117,7 +117,8 @@ func Validate(crd, old *apiextensionsv1.CustomResourceDefinition, _ resource.Clu
 		problems = append(problems, validation.ValidateImmutableField(crd.Spec.Names.Kind, old.Spec.Names.Kind, spec.Child("names", "kind"))...)
 	}
 	if crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter && len(crd.Spec.Versions) > 1 {
-		// Refused rather than served wrongly: the simulated server has no converters.
+		// Refused instead of served wrongly: the simulated server does not convert between
+		// versions.
 		problems = append(problems, field.NotSupported(spec.Child("conversion", "strategy"), crd.Spec.Conversion.Strategy,
 			[]apiextensionsv1.ConversionStrategyType{apiextensionsv1.NoneConverter}))
 	}

@@ -16,19 +16,19 @@ import (
 type rule struct {
 	apiextensionsv1.ValidationRule
 	check, message cel.Program // message is nil without a messageExpression
-	transition     bool        // it looks at the old value, too
+	transition     bool        // it also reads the old value
 }
 
-// ruleEnv has the language with strings, sets, lists and optional values. It has none of the
-// functions that kube-apiserver adds (URLs, addresses, quantities, formats …), and does not know
-// the types of fields in advance.
+// ruleEnv is the CEL environment of rules, with strings, sets, lists and optional values. It has
+// none of the functions that kube-apiserver adds (URLs, addresses, quantities, formats …), and does
+// not know the types of fields in advance.
 var ruleEnv = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.Variable("self", cel.DynType), cel.Variable("oldSelf", cel.DynType), cel.OptionalTypes(),
 		cel.CrossTypeNumericComparisons(true), cel.DefaultUTCTimeZone(true), ext.Strings(), ext.Sets(), ext.Lists())
 })
 
-// compileRule returns nil for a rule with functions that ruleEnv does not have; such a rule always
-// holds. An error is a syntax error of the rule.
+// compileRule compiles a rule. It returns nil for a rule that uses functions that ruleEnv does not
+// have; such a rule always passes. An error is a syntax error of the rule.
 func compileRule(from apiextensionsv1.ValidationRule) (*rule, error) {
 	r := &rule{ValidationRule: from}
 	var err error
@@ -51,7 +51,7 @@ func compileCEL(text string) (program cel.Program, transition bool, err error) {
 		return nil, false, fmt.Errorf("compilation failed: %w", issues.Err())
 	}
 	checked, issues := env.Check(parsed)
-	if issues.Err() != nil { // a function or type of Kubernetes' own: not known here, and not held against anybody
+	if issues.Err() != nil { // a function or type of Kubernetes that ruleEnv does not have: the rule always passes
 		return nil, false, nil //nolint:nilerr
 	}
 	for _, reference := range checked.NativeRep().ReferenceMap() {
@@ -61,8 +61,8 @@ func compileCEL(text string) (program cel.Program, transition bool, err error) {
 	return program, transition, err
 }
 
-// problem returns the problem that the rule finds in a value at path, nil if the rule holds; shown
-// is the value for the error message.
+// problem returns the problem that the rule finds in a value at path, or nil if the value passes.
+// shown is the value for the error message.
 func (r *rule) problem(path *field.Path, shown any, variables map[string]any) *field.Error {
 	text := strings.TrimSpace(r.Rule)
 	got, _, err := r.check.Eval(variables)
@@ -99,7 +99,7 @@ func (r *rule) problem(path *field.Path, shown any, variables map[string]any) *f
 	return field.Invalid(path, shown, message)
 }
 
-// says is the message of the rule: the computed one, else the fixed one, else the rule itself.
+// says returns the message of the rule: the computed one, else the fixed one, else the rule itself.
 func (r *rule) says(variables map[string]any) string {
 	if r.message != nil {
 		if got, _, err := r.message.Eval(variables); err == nil {

@@ -17,7 +17,7 @@ type ruled struct {
 	items, additional *ruled
 }
 
-// rulesOf compiles the rules of a schema; it is nil if there are none.
+// rulesOf compiles the rules of a schema. It returns nil if the schema has no rules.
 func rulesOf(s *schema.Structural, path *field.Path) (*ruled, field.ErrorList) {
 	if s == nil {
 		return nil, nil
@@ -94,8 +94,8 @@ func (r *ruled) validate(path *field.Path, value, old any) (problems field.Error
 	return problems
 }
 
-// counterpart is the item with the same keys in an old list; only items of lists that are maps have
-// one.
+// counterpart returns the item with the same keys in an old list. Only items of lists with type map
+// have one.
 func (r *ruled) counterpart(item any, before []any) any {
 	fields, ok := item.(map[string]any)
 	if kind := r.schema.XListType; !ok || kind == nil || *kind != "map" {

@@ -54,7 +54,7 @@ func selectableProblem(v *apiextensionsv1.CustomResourceDefinitionVersion, path 
 		return "is an invalid path: must be a simple json path starting with ."
 	}
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-		return "" // which is a problem of its own
+		return "" // reported as a separate problem
 	}
 	s := *v.Schema.OpenAPIV3Schema
 	for part := range strings.SplitSeq(name, ".") {

@@ -20,14 +20,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// validateCustom returns the validation of a version's objects by its schema.
+// validateCustom returns the function that validates a version's objects by its schema.
 func validateCustom(res *resource.Resource) func(obj, old runtime.Object, in resource.Cluster) field.ErrorList {
 	structural := res.Custom.Structural
 	if structural == nil {
 		return nil
 	}
 	validator := validate.NewSchemaValidator(OpenAPI(structural, eitherType), nil, "", strfmt.Default)
-	rules, _ := rulesOf(structural, nil) // what is wrong with them was told when they were defined
+	rules, _ := rulesOf(structural, nil) // their problems were reported when the definition was created
 	return func(obj, old runtime.Object, _ resource.Cluster) field.ErrorList {
 		content, err := obj.(*object.Custom).Whole(res.TypeMeta(""))
 		if err != nil {

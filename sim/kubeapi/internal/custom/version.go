@@ -18,13 +18,13 @@ func init() {
 	}
 }
 
-// Base makes the row that the objects of a definition are stored as.
+// Base builds the row that the objects of a definition are stored as.
 func Base(crd *apiextensionsv1.CustomResourceDefinition) *resource.Resource {
 	return &resource.Resource{Group: crd.Spec.Group, Version: storageVersion(crd), Name: crd.Spec.Names.Plural, Kind: crd.Spec.Names.Kind,
 		ClusterScoped: crd.Spec.Scope == apiextensionsv1.ClusterScoped, Custom: &resource.Custom{}}
 }
 
-// Version makes the row of one version of a definition, whose objects are stored as base.
+// Version builds the row of one version of a definition, whose objects are stored as base.
 func Version(base *resource.Resource, crd *apiextensionsv1.CustomResourceDefinition, v *apiextensionsv1.CustomResourceDefinitionVersion) (*resource.Resource, error) {
 	names, same := crd.Spec.Names, func(obj runtime.Object) runtime.Object { return obj }
 	res := &resource.Resource{
@@ -49,8 +49,8 @@ func Version(base *resource.Resource, crd *apiextensionsv1.CustomResourceDefinit
 	return res, err
 }
 
-// structuralOf is the schema of a version, nil if it preserves unknown fields from its root and so
-// checks nothing.
+// structuralOf returns the schema of a version, or nil if it preserves unknown fields at its root
+// and so accepts any content.
 func structuralOf(v *apiextensionsv1.CustomResourceValidation) (*structuralschema.Structural, error) {
 	if v == nil || v.OpenAPIV3Schema == nil {
 		return nil, nil

@@ -1,6 +1,6 @@
 // Package discovery describes which resources are served: as lists of groups and resources, and
-// aggregated in one document. It stands between the table of resources and clients that look
-// up what they can ask for. Its one rule: it is a pure function of that table.
+// aggregated in one document. It stands between the table of resources and clients that look up the
+// resources of the server. Its one rule: it is a pure function of that table.
 package discovery
 
 import (
@@ -13,7 +13,7 @@ import (
 
 var (
 	allVerbs      = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	customVerbs   = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"} // as kube-apiserver orders them
+	customVerbs   = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"} // in kube-apiserver's order
 	oneByOneVerbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	statusVerbs   = []string{"get", "patch", "update"}
 )
@@ -21,7 +21,7 @@ var (
 func ResourceList(t resource.Table, gv schema.GroupVersion) *metav1.APIResourceList {
 	list := &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
 	if gv.Group == "" {
-		list.APIVersion = "" // as clients older than the field expect
+		list.APIVersion = "" // empty, as expected by clients older than the field
 	}
 	for _, res := range t {
 		if res.GroupVersion() != gv {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// The fields that selectors may name beyond metadata.name and
-// metadata.namespace (kube-apiserver: SelectableFields of each strategy).
+// Fields that field selectors may use in addition to metadata.name and metadata.namespace
+// (kube-apiserver: SelectableFields of each strategy).
 
 func namespaceFields(ns *corev1.Namespace) fields.Set {
 	return fields.Set{"status.phase": string(ns.Status.Phase)}

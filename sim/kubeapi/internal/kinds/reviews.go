@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Reviews are questions, put as objects that are created and not stored. Who may
-// ask may do everything.
+// Reviews are questions: a client creates an object, and the server answers without storing it.
+// Every user who may send a review may do everything.
 
 func reviewOf[T runtime.Object](f func(obj T, by resource.Asker) error) func(runtime.Object, resource.Asker) error {
 	return func(obj runtime.Object, by resource.Asker) error { return f(obj.(T), by) }
@@ -58,8 +58,8 @@ func reviewSelfRules(review *authorizationv1.SelfSubjectRulesReview, _ resource.
 	return nil
 }
 
-// refuseReview is the 422 of a question that makes no sense, which has no kind in
-// kube-apiserver's words.
+// refuseReview returns the 422 error for an invalid review. As in kube-apiserver, the error has no
+// kind.
 func refuseReview(problems ...field.ErrorList) error {
 	all := slices.Concat(problems...)
 	if len(all) == 0 {
@@ -79,7 +79,7 @@ func aboutOneThing(resource *authorizationv1.ResourceAttributes, path *authoriza
 	spec := field.NewPath("spec")
 	switch {
 	case resource != nil && path != nil:
-		shown := struct{ Path, Verb string }{path.Path, path.Verb} // the names of the fields in kube-apiserver
+		shown := struct{ Path, Verb string }{path.Path, path.Verb} // kube-apiserver's field names
 		return field.ErrorList{field.Invalid(spec.Child("nonResourceAttributes"), shown, "cannot be specified in combination with resourceAttributes")}
 	case resource == nil && path == nil:
 		return field.ErrorList{field.Invalid(spec.Child("resourceAttributes"), resource, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}

@@ -9,12 +9,13 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Find returns the row of a built-in resource, nil if there is none.
+// Find returns the row of a built-in resource, or nil if it does not exist.
 func Find(gv schema.GroupVersion, name string) *resource.Resource {
 	return BuiltIn.Find(gv, name)
 }
 
-// fieldsOf and its siblings let a row name the type that it is about.
+// fieldsOf and the functions like it adapt a function for one Go type to the signature that a row
+// needs.
 func fieldsOf[T runtime.Object](f func(T) fields.Set) func(runtime.Object) fields.Set {
 	return func(obj runtime.Object) fields.Set { return f(obj.(T)) }
 }

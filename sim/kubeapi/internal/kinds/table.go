@@ -1,7 +1,7 @@
-// Package kinds is the table of the built-in kinds. It stands between the packages that hold
-// the rules of single kinds (defaults, validation, columns) and the server, which serves every
-// row in the same way. Its one rule: a kind is one row here; nothing else in the server asks
-// which kind an object has, unless that kind has a subresource or a life of its own.
+// Package kinds is the table of the built-in kinds. It stands between the packages with the rules
+// of single kinds (defaults, validation, columns) and the server, which serves every row in the
+// same way. Its one rule: a kind is one row here; nothing else in the server checks the kind of an
+// object, unless that kind has a subresource or a lifecycle of its own.
 package kinds
 
 import (
@@ -18,15 +18,16 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Bindings are what a scheduler posts. They are in no table: nothing is stored as one.
+// Bindings is the resource that a scheduler posts to. It is not in the table, because bindings are
+// never stored.
 var Bindings = &resource.Resource{Version: "v1", Name: "bindings", Kind: "Binding"}
 
 var coreEvents = &resource.Resource{Version: "v1", Name: "events", Kind: "Event", Short: []string{"ev"}, Upsert: true,
 	NoDependents: true, Fields: fieldsOf(eventFields), Printer: columns.Event}
 
-// BuiltIn is the table of what the server serves, core first, then by group,
-// which is also the order of discovery. The rules in the rows are those of
-// kube-apiserver's registry (pkg/registry/<group>/<kind>/strategy.go) at v1.36.
+// BuiltIn is the table of the built-in resources: first the core group, then the other groups.
+// Discovery uses the same order. The rules in the rows are those of kube-apiserver's registry
+// (pkg/registry/<group>/<kind>/strategy.go) at v1.36.
 var BuiltIn = resource.Table{
 	{Version: "v1", Name: "configmaps", Kind: "ConfigMap", ValidatedWhole: true, Short: []string{"cm"}, Validate: validationOf(validation.ConfigMap), Printer: columns.ConfigMap},
 	{Version: "v1", Name: "endpoints", Kind: "Endpoints", ValidatedWhole: true, Short: []string{"ep"}, Upsert: true,
@@ -148,7 +149,7 @@ func init() {
 	}
 }
 
-// ByType finds the row of a Go type.
+// ByType maps a Go type to its row.
 var ByType = sync.OnceValue(func() map[reflect.Type]*resource.Resource {
 	byType := map[reflect.Type]*resource.Resource{}
 	for _, res := range BuiltIn {

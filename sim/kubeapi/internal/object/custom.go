@@ -16,7 +16,7 @@ import (
 type Custom struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
-	Content map[string]any // all but kind, apiVersion and metadata
+	Content map[string]any // everything except kind, apiVersion and metadata
 }
 
 func (c *Custom) DeepCopyObject() runtime.Object {
@@ -125,7 +125,7 @@ func (c *Custom) setStatus(from *Custom) {
 	}
 }
 
-// Whole is the object as schemas, columns and paths read it: with its kind and metadata.
+// Whole returns the object as schemas, columns and paths read it: with its kind and metadata.
 func (c *Custom) Whole(t metav1.TypeMeta) (map[string]any, error) {
 	b, err := c.encode(t)
 	if err != nil {

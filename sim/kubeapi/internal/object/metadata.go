@@ -1,7 +1,7 @@
-// Package object reads and changes Kubernetes objects without knowing their kind: their
-// metadata, their status, the content of custom objects, and their protobuf bytes. It stands
-// between the Go types of Kubernetes and all packages that handle objects of any kind. Its one
-// rule: it knows objects only, no resources, no requests and no storage.
+// Package object reads and changes Kubernetes objects without knowing their kind: their metadata,
+// their status, the content of custom objects, and their protobuf bytes. It stands between the Go
+// types of Kubernetes and all packages that handle objects of any kind. Its one rule: it knows only
+// objects, not resources, requests or storage.
 package object
 
 import (

@@ -18,7 +18,7 @@ import (
 
 const SchemaRefs = "#/components/schemas/"
 
-// metadataSchemas are those of the metadata that custom objects have, too.
+// metadataSchemas returns the schemas of ObjectMeta and its parts, which custom objects have, too.
 var metadataSchemas = sync.OnceValues(func() (map[string]*spec.Schema, error) {
 	w := SchemaWriter{Refs: SchemaRefs, V3: true, Schemas: Document{}}
 	w.reference(reflect.TypeFor[metav1.ObjectMeta]())
@@ -32,9 +32,9 @@ var metadataSchemas = sync.OnceValues(func() (map[string]*spec.Schema, error) {
 	return schemas, err
 })
 
-// CustomSchemas are the schemas of the custom kinds of a group version for kubectl explain, by
-// their names in an OpenAPI document, with those of their metadata. They are empty if no kind is
-// custom.
+// CustomSchemas returns the schemas of the custom kinds of a group version for kubectl explain, by
+// their names in an OpenAPI document, with the schemas of their metadata. It returns no schemas if
+// no kind is custom.
 func CustomSchemas(t resource.Table, of metav1.GroupVersion) (map[string]*spec.Schema, error) {
 	schemas := map[string]*spec.Schema{}
 	for _, res := range t {
@@ -52,7 +52,7 @@ func CustomSchemas(t resource.Table, of metav1.GroupVersion) (map[string]*spec.S
 	return schemas, nil
 }
 
-func anyOfTypes(s *spec.Schema) { // as kube-apiserver publishes it
+func anyOfTypes(s *spec.Schema) { // as in the documents of kube-apiserver
 	s.AnyOf = []spec.Schema{*new(spec.Schema).Typed("integer", ""), *new(spec.Schema).Typed("string", "")}
 }
 
@@ -75,7 +75,7 @@ func customListSchema(res *resource.Resource) *spec.Schema {
 	return s
 }
 
-// describeKind adds what all kinds have.
+// describeKind adds the properties that all kinds have.
 func describeKind(s *spec.Schema, res *resource.Resource, kind string, metadata reflect.Type) {
 	for name, description := range map[string]string{
 		"apiVersion": "The versioned schema of this representation of the object.",
@@ -88,7 +88,7 @@ func describeKind(s *spec.Schema, res *resource.Resource, kind string, metadata 
 	s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": res.Group, "version": res.Version, "kind": kind}})
 }
 
-// FieldTypes is the type information about a custom kind for field managers.
+// FieldTypes returns the type information about a custom kind for field managers.
 func FieldTypes(res *resource.Resource) (managedfields.TypeConverter, error) {
 	schemas, err := metadataSchemas()
 	if err != nil {
@@ -99,7 +99,8 @@ func FieldTypes(res *resource.Resource) (managedfields.TypeConverter, error) {
 	return managedfields.NewTypeConverter(schemas, false)
 }
 
-// schemaName is the group's parts from last to first, the version and the kind: com.example.v1.Widget.
+// schemaName returns the group's parts from last to first, the version and the kind:
+// com.example.v1.Widget.
 func schemaName(res *resource.Resource) string {
 	parts := strings.Split(res.Group, ".")
 	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {

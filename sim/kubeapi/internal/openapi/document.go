@@ -1,6 +1,6 @@
-// Package openapi describes resources in OpenAPI documents. It stands between the table of what
-// is served and kubectl explain, kubectl apply and the field managers. Its one rule: the
-// documents are made of Go types and custom schemas alone.
+// Package openapi describes resources in OpenAPI documents. It stands between the table of served
+// resources and kubectl explain, kubectl apply and the field managers. Its one rule: the documents
+// are built from Go types and custom schemas alone.
 package openapi
 
 import (
@@ -14,7 +14,7 @@ import (
 // Document is a JSON object.
 type Document = map[string]any
 
-// Published is a document as it is served, with the hash that clients cache it by.
+// Published is an encoded document, with the hash that clients cache it by.
 type Published struct {
 	Body []byte
 	Hash string

@@ -10,9 +10,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Describe writes the schemas of a group version's kinds and returns its paths.
-// Clients look at the paths for a resource's kind, and for the parameters that say
-// what the server can do.
+// Describe writes the schemas of a group version's kinds and returns its paths. Clients read from
+// the paths the kind of a resource, and the parameters that show what the server supports.
 func (w SchemaWriter) Describe(t resource.Table, gv schema.GroupVersion) Document {
 	paths := Document{}
 	for _, res := range t {
@@ -64,7 +63,7 @@ func (w SchemaWriter) describeResource(paths Document, res *resource.Resource) {
 	}
 }
 
-// path writes the operations of a path, each a method and an action.
+// path writes the operations of a path. Each operation is a method and an action.
 func (w SchemaWriter) path(paths Document, path string, res *resource.Resource, operations ...string) {
 	item := Document{}
 	for _, operation := range operations {
@@ -96,7 +95,7 @@ func (w SchemaWriter) parameters(names ...string) []Document {
 	return all
 }
 
-// root writes the schema of a kind, with its name as clients look for it.
+// root writes the schema of a kind under the name that clients look up.
 func (w SchemaWriter) root(gvk schema.GroupVersionKind) {
 	obj, err := scheme.Scheme.New(gvk)
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 // SchemaWriter writes the OpenAPI schemas of Go types from their json and patch tags, generated
 // names and descriptions.
 type SchemaWriter struct {
-	Refs    string // what a reference begins with
+	Refs    string // prefix of references
 	V3      bool
 	Schemas Document
 }
 
-// The names of what types say of their schemas; all are on values, not pointers.
+// Interfaces by which types describe their schemas. Their methods have value receivers, not
+// pointers.
 type (
 	modelNamed interface{ OpenAPIModelName() string }
 	documented interface{ SwaggerDoc() map[string]string }
@@ -57,8 +58,8 @@ func (w SchemaWriter) of(t reflect.Type) Document {
 	return Document{"type": "string"}
 }
 
-// item is a schema without a description beside it: in v3, which forbids
-// anything beside a reference, it is wrapped where fields are.
+// item returns a schema without a description beside it. OpenAPI v3 forbids anything beside a
+// reference, so item wraps references in the same way as fields do.
 func (w SchemaWriter) item(t reflect.Type) Document { return w.wrapped(w.of(t)) }
 
 func (w SchemaWriter) wrapped(s Document) Document {
@@ -76,7 +77,7 @@ func (w SchemaWriter) reference(t reflect.Type) Document {
 		return ref
 	}
 	s := Document{"type": "object"}
-	w.Schemas[name] = s // before its fields, which may lead back here
+	w.Schemas[name] = s // stored before its fields are written, because types can be recursive
 	value := reflect.Zero(t).Interface()
 	docs := docsOf(t)
 	if text := docs[""]; text != "" {
@@ -99,7 +100,7 @@ func (w SchemaWriter) reference(t reflect.Type) Document {
 
 func (w SchemaWriter) scalar(s Document, plain scalar) {
 	types := plain.OpenAPISchemaType()
-	if len(types) == 0 { // anything goes
+	if len(types) == 0 { // any type
 		delete(s, "type")
 		return
 	}
@@ -126,8 +127,8 @@ func docsOf(t reflect.Type) map[string]string {
 	return nil
 }
 
-// fields writes the properties of a struct and of the structs inlined in it. A
-// field is required if JSON never omits it; the types' own markers are comments.
+// fields writes the properties of a struct and of the structs inlined in it. A field is required if
+// JSON never omits it; the markers of the types are comments, which are not available at run time.
 func (w SchemaWriter) fields(t reflect.Type, properties Document, required *[]string) {
 	docs := docsOf(t)
 	for i := range t.NumField() {

@@ -11,7 +11,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/codec"
 )
 
-// Apply returns what a server-side apply makes of old. judge decides whether the apply fails
+// Apply returns the result of a server-side apply to old. judge decides whether the apply fails
 // because of problems with its fields.
 func (a Account) Apply(old runtime.Object, patch []byte, manager string, force bool, judge func(problems []error) error) (runtime.Object, error) {
 	m, err := fieldManager(a.Resource, a.Subresource)

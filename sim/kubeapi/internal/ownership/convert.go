@@ -19,7 +19,7 @@ import (
 
 // Field managers see custom objects as unstructured ones.
 
-// toFields shows a stored object to a field manager.
+// toFields converts a stored object to the form that field managers use.
 func toFields(res *resource.Resource, obj runtime.Object) (runtime.Object, error) {
 	c, ok := obj.(*object.Custom)
 	if !ok {
@@ -32,8 +32,8 @@ func toFields(res *resource.Resource, obj runtime.Object) (runtime.Object, error
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// fromFields takes an object back from one. What the schema of a custom resource
-// does not have goes, and is reported; its defaults come.
+// fromFields converts an object back from that form. For a custom resource it drops and reports the
+// fields that the schema does not have, and sets the schema's defaults.
 func fromFields(res *resource.Resource, obj runtime.Object) (runtime.Object, []error, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -46,13 +46,13 @@ func fromFields(res *resource.Resource, obj runtime.Object) (runtime.Object, []e
 	return codec.DecodeCustom(res, body)
 }
 
-// managedFieldsOf returns the account in what a field manager gave back.
+// managedFieldsOf returns the account in the result of a field manager.
 func managedFieldsOf(obj runtime.Object) []metav1.ManagedFieldsEntry {
 	return object.Accessor(obj).GetManagedFields()
 }
 
-// fieldConverter converts between the versions of a kind: every kind has one,
-// but for those that are views of another.
+// fieldConverter converts between the versions of a kind. Every kind has only one version, except
+// those that are views of another.
 type fieldConverter struct{}
 
 var sameVersion = runtime.UnsafeObjectConvertor(scheme.Scheme)
@@ -61,7 +61,7 @@ func (fieldConverter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersio
 	kind := in.GetObjectKind().GroupVersionKind()
 	to, ok := gv.(schema.GroupVersion)
 	if u, custom := in.(*unstructured.Unstructured); ok && custom && !scheme.Scheme.Recognizes(kind) {
-		same := &unstructured.Unstructured{Object: maps.Clone(u.Object)} // a custom object differs in its version alone
+		same := &unstructured.Unstructured{Object: maps.Clone(u.Object)} // versions of a custom object differ only in apiVersion
 		same.SetGroupVersionKind(to.WithKind(kind.Kind))
 		return same, nil
 	}
@@ -84,7 +84,7 @@ func (fieldConverter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersio
 	return nil, runtime.NewNotRegisteredErrForKind("kubeapi", to.WithKind(kind.Kind))
 }
 
-// New makes an empty custom object.
+// New returns an empty custom object.
 func (fieldConverter) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(kind)

@@ -1,5 +1,5 @@
-// Package ownership keeps metadata.managedFields: who owns which field. It stands between a
-// write and the field managers of apimachinery. Its one rule: a shortcut around the field
+// Package ownership maintains metadata.managedFields, which records the owners of fields. It stands
+// between a write and the field managers of apimachinery. Its one rule: a shortcut around the field
 // manager gives the account that the field manager would give.
 package ownership
 
@@ -22,12 +22,12 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Only writes over HTTP record owners. What the harness writes from within the process has none,
-// like an object from before server-side apply: on the first apply before-first-apply owns its
-// fields.
+// Only writes over HTTP record owners. Objects that the harness writes from within the process have
+// none, like an object from before server-side apply: on the first apply, before-first-apply
+// becomes the owner of their fields.
 
-// fieldTypes is the schema of all built-in kinds. Making it takes longer than starting a server, so
-// the first write over HTTP makes it.
+// fieldTypes returns the schema of all built-in kinds. Building it takes longer than starting a
+// server, so the first write over HTTP builds it.
 var fieldTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
@@ -45,7 +45,7 @@ type fieldScope struct {
 func fieldManager(res *resource.Resource, subresource string) (*managedfields.FieldManager, error) {
 	scope, made := fieldScope{res.GVK(), subresource}, &fieldManagers
 	if res.Custom != nil {
-		made = &res.Custom.Managers // as long as the definition stays as it is
+		made = &res.Custom.Managers // valid until the definition changes
 	}
 	if found, ok := made.Load(scope); ok {
 		return found.(*managedfields.FieldManager), nil
@@ -58,8 +58,8 @@ func fieldManager(res *resource.Resource, subresource string) (*managedfields.Fi
 	return m, nil
 }
 
-// newFieldManager uses no schema for kinds that client-go has none for. A schema only says which
-// lists have elements with owners of their own.
+// newFieldManager uses no schema for kinds that client-go has no schema for. A schema only defines
+// which lists have elements with owners of their own.
 func newFieldManager(res *resource.Resource, subresource string) (*managedfields.FieldManager, error) {
 	kind, ignored := res.GVK(), notOwned(res, subresource)
 	if res.Custom != nil {
@@ -77,7 +77,8 @@ func newFieldManager(res *resource.Resource, subresource string) (*managedfields
 	return managedfields.NewDefaultFieldManager(types(), fieldConverter{}, defaulter{res}, scheme.Scheme, kind, kind.GroupVersion(), subresource, ignored)
 }
 
-// notOwned are the fields that a write through a subresource does not touch, and so does not own.
+// notOwned returns the fields that a write through a subresource does not change, and so does not
+// own.
 func notOwned(res *resource.Resource, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
 	var paths []fieldpath.Path
 	switch {
@@ -95,7 +96,7 @@ func notOwned(res *resource.Resource, subresource string) map[fieldpath.APIVersi
 	return map[fieldpath.APIVersion]fieldpath.Filter{version: fieldpath.NewExcludeSetFilter(fieldpath.NewSet(paths...))}
 }
 
-// defaulter sets the defaults of what an applied object leaves out.
+// defaulter sets the defaults of the fields that an applied object leaves out.
 type defaulter struct{ res *resource.Resource }
 
 func (d defaulter) Default(obj runtime.Object) { d.res.Complete(obj, nil) }
@@ -107,8 +108,8 @@ type Account struct {
 	Subresource string
 }
 
-// Own returns next, which manager made from old, with an updated account. A new object is made from
-// an empty one. Old may be base skimmed; base is nil if old is not the decoded state of a stored
+// Own returns next, which manager made from old, with an updated account. For a new object, old is
+// empty. old may be base without its bulk; base is nil if old is not the decoded state of a stored
 // object.
 func (a Account) Own(base *store.Object, old, next runtime.Object, manager string) (runtime.Object, error) {
 	if a.ownsAlike(base, old, next, manager) {
@@ -121,14 +122,14 @@ func (a Account) Own(base *store.Object, old, next runtime.Object, manager strin
 		}
 	}
 	entries, err := a.entries(old, next, manager)
-	if err != nil { // what kube-apiserver does, too: the account stays as it was
+	if err != nil { // the account does not change, as in kube-apiserver
 		entries = object.Meta(old).ManagedFields
 	}
 	object.Meta(next).ManagedFields = entries
 	return object.WithoutKind(next), nil
 }
 
-// entries works out the owners of the fields of next.
+// entries computes the owners of the fields of next.
 func (a Account) entries(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	m, err := fieldManager(a.Resource, a.Subresource)
 	if err != nil {

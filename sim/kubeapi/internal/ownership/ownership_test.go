@@ -19,11 +19,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// The short way keeps the account that the long way would, whatever changes.
+// The shortcut produces the same account as the field manager, for every change.
 func TestShortAccountIsTheLongOne(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
-	short := map[int]int{} // by the number of owners
+	short := map[int]int{} // number of shortcuts by the number of owners
 	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
 		for range 2000 {
 			old, next := kind(rng), kind(rng)
@@ -33,7 +33,7 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			object.Meta(old).UID = "u"
-			if rng.IntN(2) == 0 { // a second owner, of some of it
+			if rng.IntN(2) == 0 { // a second owner of some fields
 				by := []string{"n", "m"}[rng.IntN(2)]
 				second := kind(rng)
 				object.Meta(second).UID = "u"
@@ -64,7 +64,7 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			if time.Now().Unix() != second {
-				continue // entries are in the order of their seconds
+				continue // the order of entries depends on whole seconds
 			}
 			short[len(object.Meta(old).ManagedFields)]++
 			if !SameManagers(object.Meta(quick).ManagedFields, object.Meta(full).ManagedFields) {
@@ -151,7 +151,7 @@ func randomLease(rng *rand.Rand) runtime.Object {
 	return l
 }
 
-// BenchmarkOwn is the account of one update of a slice of ten endpoints.
+// BenchmarkOwn measures the account of one update of a slice with ten endpoints.
 func BenchmarkOwn(b *testing.B) {
 	old := endpointSlice("a", 10)
 	defaults.EndpointSlice(old, nil)
@@ -217,7 +217,7 @@ func endpointSlice(name string, endpoints int) *discoveryv1.EndpointSlice {
 	return s
 }
 
-// ownersOf says who owns what: manager operation subresource: fields.
+// ownersOf returns the owners of fields: manager operation subresource: fields.
 func ownersOf(m metav1.ObjectMeta) map[string]string {
 	all := map[string]string{}
 	for _, e := range m.ManagedFields {

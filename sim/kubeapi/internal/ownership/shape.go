@@ -16,8 +16,8 @@ import (
 )
 
 // sameShape reports whether two states of an object of res set the same fields outside of its bulk,
-// maybe to other values. It may return false although they do: it looks only into lists that are
-// known to have one owner as a whole.
+// even if the values differ. It may return false for equal fields: the only lists that it examines
+// are those that are known to have one owner as a whole.
 func sameShape(res *resource.Resource, a, b runtime.Object) bool {
 	return sameKeys(object.Meta(a), object.Meta(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), res.Bulk.Name)
 }
@@ -43,7 +43,7 @@ func sameMapKeys(a, b map[string]string) bool {
 	return len(a) == len(b) && maps.EqualFunc(a, b, func(string, string) bool { return true })
 }
 
-// notInShape are the parts of an object that are compared elsewhere, or have no owner.
+// notInShape lists the parts of an object that are compared elsewhere, or have no owner.
 var notInShape = map[string]bool{"TypeMeta": true, "ObjectMeta": true, "Status": true}
 
 func sameStruct(a, b reflect.Value, skip string) bool {
@@ -60,14 +60,14 @@ func sameStruct(a, b reflect.Value, skip string) bool {
 	return true
 }
 
-// leaves are the structs that have one owner as a whole.
+// leaves lists the structs that have one owner as a whole.
 var leaves = map[reflect.Type]bool{
 	reflect.TypeFor[metav1.Time]():        true,
 	reflect.TypeFor[metav1.MicroTime]():   true,
 	reflect.TypeFor[intstr.IntOrString](): true,
 }
 
-// atomicLists have one owner as a whole, whatever they contain.
+// atomicLists lists the types that have one owner as a whole, whatever they contain.
 var atomicLists = map[reflect.Type]bool{
 	reflect.TypeFor[[]byte]():                     true,
 	reflect.TypeFor[[]discoveryv1.EndpointPort](): true,

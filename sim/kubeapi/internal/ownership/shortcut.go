@@ -18,7 +18,7 @@ import (
 )
 
 // ownsAlike handles the most frequent writes without a field manager: those that change only
-// values, so that the fields keep their owners. These are writes of an object without owners, by
+// values, so that the fields keep their owners. It covers writes of an object without owners, by
 // its only owner, or by the only owner of the bulk if nothing else changes. Only the time of the
 // manager's entry changes.
 func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager string) bool {
@@ -27,7 +27,7 @@ func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager
 	}
 	was, is := object.Meta(old).ManagedFields, object.Meta(next).ManagedFields
 	if len(was) == 0 {
-		return is == nil // kube-apiserver starts no account with an update, either
+		return is == nil // kube-apiserver does not start an account with an update, either
 	}
 	if is != nil && !SameManagers(was, is) {
 		return false
@@ -49,7 +49,7 @@ func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager
 	return true
 }
 
-// renewed is an account with the time of one entry set to now, in the order of kube-apiserver.
+// renewed returns an account with the time of one entry set to now, in the order of kube-apiserver.
 func renewed(account []metav1.ManagedFieldsEntry, which int) []metav1.ManagedFieldsEntry {
 	now := metav1.NewTime(time.Now().UTC())
 	account = slices.Clone(account)

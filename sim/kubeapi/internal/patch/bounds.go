@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/codec"
 )
 
-// Bounds on a patch, besides the size of its body. maxPatchOperations is kube-apiserver's. The
-// others keep the libraries, which kube-apiserver uses, too, from working on one request for
-// minutes.
+// Bounds on a patch, in addition to the size of its body. maxPatchOperations is kube-apiserver's.
+// The other bounds keep one request from occupying the libraries for minutes. kube-apiserver uses
+// the same libraries.
 const (
 	// maxPatchOperations bounds a JSON patch.
 	maxPatchOperations = 10000
@@ -27,14 +27,14 @@ const (
 	maxPatchElements = 10000
 )
 
-// The bound on the sum of what a JSON patch copies is that of kube-apiserver.
+// The bound on the total size of the copy operations of a JSON patch is kube-apiserver's.
 func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * codec.MaxBody }
 
 func tooMuch(format string, args ...any) error {
 	return errors.NewRequestEntityTooLargeError(fmt.Sprintf(format, args...))
 }
 
-// readings is an upper bound of how often applying a JSON patch reads the object.
+// readings returns an upper bound of the number of times that a JSON patch reads the object.
 func readings(operations []jsonPatchOp) int {
 	deepest := 0
 	for _, op := range operations {

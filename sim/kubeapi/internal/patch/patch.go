@@ -26,7 +26,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// badRequest is the 400 with this message.
+// badRequest returns a 400 error with this message.
 func badRequest(message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: message}}
@@ -34,17 +34,18 @@ func badRequest(message string) *apierrors.StatusError {
 
 // Patch is a parsed patch. It has either text or merge.
 type Patch struct {
-	// text makes a new state of an object as JSON.
+	// text computes the new state of an object as JSON.
 	text     func(original []byte) ([]byte, error)
-	readings int // how often text reads the original, at most
-	// merge is what a strategic merge patch asks for, which needs the object's kind.
+	readings int // maximum number of times that text reads the original
+	// merge is the content of a strategic merge patch. Applying it requires the object's kind.
 	merge    map[string]any
-	problems []error // fields that are twice in the patch
+	problems []error // duplicate fields in the patch
 }
 
-// Apply returns what the patch makes of current, an object of res. current keeps its version, so
-// that a patch can test it; a patch that sets another version fails as a conflict. judge decides
-// whether problems with fields are an error. With lax nobody looks for unknown fields.
+// Apply returns the result of applying the patch to current, an object of res. current keeps its
+// version, so that a patch can test it; a patch that sets another version fails as a conflict.
+// judge decides whether problems with fields are an error. With lax, Apply does not look for
+// unknown fields.
 func (p *Patch) Apply(res *resource.Resource, current runtime.Object, lax bool, judge func(problems []error) error) (runtime.Object, error) {
 	current.GetObjectKind().SetGroupVersionKind(res.GVK())
 	obj, shown, problems, err := p.apply(res, current, lax)
@@ -61,8 +62,8 @@ func (p *Patch) Apply(res *resource.Resource, current runtime.Object, lax bool, 
 	return obj, nil
 }
 
-// apply also returns what kube-apiserver shows if the result is not an object of res: the result,
-// or for a strategic merge patch the patch.
+// apply also returns the value that kube-apiserver shows if the result is not an object of res: the
+// result, or for a strategic merge patch the patch.
 func (p *Patch) apply(res *resource.Resource, current runtime.Object, lax bool) (obj runtime.Object, shown string, problems []error, err error) {
 	if p.merge != nil {
 		obj, problems, err = p.mergeInto(res, current)
@@ -185,7 +186,7 @@ func badPatch(err error) error {
 	return errors.NewBadRequest(err.Error())
 }
 
-// errUnprocessable is the 422 error for a JSON patch that does not fit the object.
+// errUnprocessable returns the 422 error for a JSON patch that does not fit the object.
 func errUnprocessable() *errors.StatusError {
 	return &errors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

@@ -12,7 +12,7 @@ import (
 
 // Panic is the error for a library that panicked.
 type Panic struct {
-	apierrors.APIStatus // what the client gets
+	apierrors.APIStatus // the answer for the client
 	Reason              any
 	Stack               []byte
 }

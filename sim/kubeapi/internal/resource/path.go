@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Path is what a URL path names.
+// Path is the parsed path of a URL.
 type Path struct {
 	GroupVersion                           schema.GroupVersion
 	Namespace, Resource, Name, Subresource string

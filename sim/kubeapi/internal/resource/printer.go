@@ -18,8 +18,8 @@ type Printer struct {
 // marks are the prefixes of column names that set a type other than string.
 var marks = map[byte]string{'#': "integer", '?': "boolean", '@': "date"}
 
-// NewPrinter returns a printer. The columns are names separated by spaces, in which "_" stands for
-// a space; the prefix "+" marks a column that only -o wide shows, and the marks set its type. cells
+// NewPrinter returns a printer. The columns are names separated by spaces, in which "_" replaces a
+// space. The prefix "+" marks a column that only -o wide shows, and the marks set its type. cells
 // returns the values of a row in the order of the columns.
 func NewPrinter[T runtime.Object](columns string, cells func(obj T, now time.Time) []any) *Printer {
 	p := &Printer{Cells: func(obj runtime.Object, now time.Time) []any { return cells(obj.(T), now) }}
@@ -40,7 +40,7 @@ func NewPrinter[T runtime.Object](columns string, cells func(obj T, now time.Tim
 	return p
 }
 
-// DefaultPrinter is the printer of kinds without one of their own.
+// DefaultPrinter prints the kinds without a printer of their own.
 var DefaultPrinter = NewPrinter("Name @Created_At", func(obj metav1Object, _ time.Time) []any {
 	return []any{obj.GetName(), created(obj)}
 })
@@ -55,10 +55,10 @@ type metav1Object interface {
 	metav1.Object
 }
 
-// Age is the time since obj was created, as kubectl prints it.
+// Age returns the time since obj was created, as kubectl prints it.
 func Age(obj metav1.Object, now time.Time) string { return Since(obj.GetCreationTimestamp(), now) }
 
-// Since is the time since t, as kubectl prints it.
+// Since returns the time since t, as kubectl prints it.
 func Since(t metav1.Time, now time.Time) string {
 	if t.IsZero() {
 		return "<unknown>"

@@ -1,6 +1,6 @@
-// Package resource says what can be known of a kind: its names, its subresources, the hooks
-// that hold its rules, and how it is shown. It stands between the table of kinds, which fills
-// these rows in, and everything that serves them. Its one rule: a row is data and functions of
+// Package resource defines the description of a kind: its names, its subresources, the functions
+// with its rules, and its columns. It stands between the table of kinds, which contains these
+// descriptions, and everything that serves them. Its one rule: a row is data and functions of
 // objects; it neither stores objects nor sees requests.
 package resource
 
@@ -27,10 +27,10 @@ import (
 // Custom holds what a version of a CustomResourceDefinition adds to its row. It is nil for the
 // built-in kinds.
 type Custom struct {
-	Structural *structuralschema.Structural // nil: any content is valid
+	Structural *structuralschema.Structural // nil: all content is valid
 	Scale      *scalePaths                  // nil: no scale subresource
 	Selectable map[string][]string          // paths of the fields that selectors may name, by their names
-	Managers   sync.Map                     // as fieldManagers, for this kind
+	Managers   sync.Map                     // like ownership's fieldManagers, for this kind
 }
 
 func (c *Custom) Scales() bool { return c != nil && c.Scale != nil }
@@ -42,51 +42,51 @@ func (res *Resource) Singular() string {
 	return strings.ToLower(res.Kind)
 }
 
-// Resource is a row of the table: all that the server knows of one kind. In most rows the fields
-// below Kind have their zero value.
+// Resource is a row of the table: everything that the server knows about one kind. In most rows the
+// fields below Kind have their zero value.
 type Resource struct {
 	Group, Version   string
 	APIVersion       string // group/version, made once because every answer has it
 	Name, Kind       string // ingresses, Ingress
 	SingularName     string // default: the kind in lower case
-	ListKind         string // default: the kind and List
+	ListKind         string // default: the kind with the suffix List
 	Short            []string
 	Categories       []string
 	ClusterScoped    bool
 	Status           bool                              // has a status subresource, which alone writes status
 	CreatesStatus    bool                              // a create may set status, too
 	Generation       bool                              // counts changes of its spec in metadata.generation
-	GenerationLabels bool                              // and changes of its labels
+	GenerationLabels bool                              // also counts changes of its labels
 	Upsert           bool                              // a PUT of a missing object creates it
 	NeedsVersion     bool                              // an update must carry the resourceVersion
-	Subresources     []string                          // others than status, each with a verb of its own
+	Subresources     []string                          // subresources other than status, each with its own handler
 	Review           func(runtime.Object, Asker) error // answers a posted object; nothing is stored
 	ReturnsDeleted   bool                              // DELETE answers with the object instead of a Status
-	NoDeleteAll      bool                              // its collection cannot be deleted
-	ValidatedWhole   bool                              // an update is validated as if the object were new, too
-	Terminates       bool                              // a deletion marks the object first, which is a write of its own
-	NoDependents     bool                              // owns nothing, so that no propagation policy holds it
+	NoDeleteAll      bool                              // DELETE of its collection is not supported
+	ValidatedWhole   bool                              // an update is also validated as if the object were new
+	Terminates       bool                              // a deletion first marks the object, in a separate write
+	NoDependents     bool                              // never owns other objects, so no propagation policy delays its deletion
 	Scale            bool                              // has a scale subresource
 	ValidName        validation.ValidateNameFunc       // default: a DNS subdomain
 	Fields           func(runtime.Object) fields.Set   // selectable fields beyond metadata's
-	// Defaults fills in what the client left out; old is nil on create.
+	// Defaults sets the fields that the client left out; old is nil on create.
 	Defaults func(obj, old runtime.Object)
-	// Prepare sets what the server decides, and no client owns; old is nil on create.
+	// Prepare sets the fields that the server decides and no client owns; old is nil on create.
 	Prepare func(obj, old runtime.Object, in Cluster)
-	// Validate returns what is wrong with obj beyond its metadata; old is nil on create.
+	// Validate returns the problems of obj except those of its metadata; old is nil on create.
 	Validate func(obj, old runtime.Object, in Cluster) field.ErrorList
-	Bulk     Bulk     // the part of an object that makes it large, if there is one such
+	Bulk     Bulk     // the field that makes the objects large, if the kind has one
 	Printer  *Printer // nil: name and age
 	View     *View    // set if the objects are stored as another resource
 	Custom   *Custom  // set if the resource comes from a CustomResourceDefinition
 }
 
-// Cluster is what the rules of a kind may ask about the cluster that holds an object.
+// Cluster is the information about the cluster that the rules of a kind can use.
 type Cluster interface {
 	// NewClusterIP returns a free address for the Service with this namespace and name, and claims
 	// it for that Service.
 	NewClusterIP(namespace, name string) string
-	// Served is the table of all resources, custom ones included.
+	// Served returns the table of all resources, including custom ones.
 	Served() Table
 	// LoopbackEndpoints reports whether an EndpointSlice may have addresses in 127.0.0.0/8.
 	LoopbackEndpoints() bool
@@ -110,13 +110,14 @@ func (res *Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: res.Group, Resource: res.Name}
 }
 
-// TypeMeta is the kind and apiVersion of a single object, or of a list if the suffix is "List".
+// TypeMeta returns the kind and apiVersion of a single object, or of a list if the suffix is
+// "List".
 func (res *Resource) TypeMeta(suffix string) metav1.TypeMeta {
 	kind := res.Kind + suffix
 	if suffix != "" && res.ListKind != "" {
 		kind = res.ListKind
 	}
-	if res.APIVersion == "" { // the row is in no table
+	if res.APIVersion == "" { // the row is not in a table
 		return metav1.TypeMeta{Kind: kind, APIVersion: res.GroupVersion().String()}
 	}
 	return metav1.TypeMeta{Kind: kind, APIVersion: res.APIVersion}
@@ -134,14 +135,14 @@ func (res *Resource) Empty() runtime.Object {
 	return obj
 }
 
-// Complete sets the defaults of what the client left out; old is nil on create.
+// Complete sets the defaults of the fields that the client left out; old is nil on create.
 func (res *Resource) Complete(obj, old runtime.Object) {
 	if res.Defaults != nil {
 		res.Defaults(obj, old)
 	}
 }
 
-// Invalid returns a 422 error with the problems of an object, nil if there are none.
+// Invalid returns a 422 error with the problems of an object, or nil if there are no problems.
 func (res *Resource) Invalid(name string, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/object"
 )
 
-// The scale subresource shows what an autoscaler and kubectl scale need of a workload: how many
-// replicas it wants and has.
+// The scale subresource shows the replica counts of a workload, wanted and actual, to autoscalers
+// and kubectl scale.
 
 const ScaleSubresource = "scale"
 
-// Scales is the kind of the scale subresource. It is in no table because nothing is stored as a
-// Scale.
+// Scales is the kind of the scale subresource. It is not in the table because nothing is stored as
+// a Scale.
 var Scales = &Resource{Group: "autoscaling", Version: "v1", Name: "scales", Kind: "Scale"}
 
 // workload is the part of an object that a Scale shows.
@@ -79,7 +79,7 @@ func (res *Resource) SetReplicas(obj runtime.Object, replicas int32) error {
 	return nil
 }
 
-// ReplicasPath is the path of the field that a Scale sets.
+// ReplicasPath returns the path of the field that a Scale sets.
 func (res *Resource) ReplicasPath() fieldpath.Path {
 	var path fieldpath.Path
 	names := []string{"spec", "replicas"}

@@ -10,7 +10,7 @@ import (
 // Table is a list of served resources.
 type Table []*Resource
 
-// Find returns the row of a resource, nil if there is none.
+// Find returns the row of a resource, or nil if it does not exist.
 func (t Table) Find(gv schema.GroupVersion, name string) *Resource {
 	for _, res := range t {
 		if res.Name == name && res.Version == gv.Version && res.Group == gv.Group {

@@ -4,14 +4,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// View makes a resource another representation of one that is stored: events of events.k8s.io are
-// stored as events of the core group.
+// View describes a resource that is another representation of a stored one: events of events.k8s.io
+// are stored as events of the core group.
 type View struct {
 	Of           *Resource
 	Show, Unshow func(runtime.Object) runtime.Object // from and to the stored kind
 }
 
-// Base is the resource that objects of res are stored as: res itself, unless it is a view.
+// Base returns the resource that objects of res are stored as: res itself, unless it is a view.
 func (res *Resource) Base() *Resource {
 	if res.View != nil {
 		return res.View.Of

@@ -1,7 +1,7 @@
-// Package store holds the objects of a resource and the history of their changes. It stands
-// between the writes, which commit transitions, and the lists and watches, which read
-// snapshots, old versions and events. Its one rule: a stored object never changes, and all
-// events of a resource are in the order of their versions.
+// Package store holds the objects of a resource and the history of their changes. It stands between
+// the writes, which commit transitions, and the lists and watches, which read snapshots, old
+// versions and events. Its one rule: a stored object never changes, and all events of a resource
+// are in the order of their versions.
 package store
 
 import (
@@ -31,15 +31,15 @@ type Collection struct {
 	mu      sync.RWMutex
 	objects map[string]*Object
 	history history
-	changed chan struct{} // closed at the next event; nil while nobody waits
-	ended   bool          // no more events will come
+	changed chan struct{} // closed at the next event; nil without waiting readers
+	ended   bool          // no more events follow
 
 	Watchers atomic.Int32
-	paged    atomic.Pointer[pagedList] // what a client lists in pages at present
+	paged    atomic.Pointer[pagedList] // the snapshot that a client is listing in pages
 	cold     atomic.Uint64             // version of the newest event that no longer keeps its JSON
 }
 
-// pagedList is all objects at a version, in the order of their keys.
+// pagedList holds all objects at a version, in the order of their keys.
 type pagedList struct {
 	rv      uint64
 	objects []*Object
@@ -50,10 +50,11 @@ func NewCollection(res *resource.Resource, revision *atomic.Uint64) *Collection 
 	return &Collection{Resource: res, revision: revision, objects: map[string]*Object{}, history: newHistory()}
 }
 
-// Observe has f called for every event, inside the lock and before any reader sees the event.
+// Observe sets a function that is called for every event, inside the lock and before any reader
+// sees the event.
 func (c *Collection) Observe(f func(Event)) { c.history.observe = f }
 
-// Get returns the current state of an object, nil if it does not exist.
+// Get returns the current state of an object, or nil if it does not exist.
 func (c *Collection) Get(key string) *Object {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -63,7 +64,7 @@ func (c *Collection) Get(key string) *Object {
 // Fresh reports whether o is new enough to keep its JSON for the watchers.
 func (c *Collection) Fresh(o *Object) bool { return o.Version > c.cold.Load() }
 
-// Len is the number of objects.
+// Len returns the number of objects.
 func (c *Collection) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -123,14 +124,14 @@ func (c *Collection) KeepForPages(rv uint64, objects []*Object) {
 	c.paged.Store(&pagedList{rv, objects})
 }
 
-// VersionBefore is the version that the objects had this long ago.
+// VersionBefore returns the version that the objects had this long ago.
 func (c *Collection) VersionBefore(lag time.Duration) uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.history.before(c.history.now() - lag)
 }
 
-// Bound lets the history hold at most this many events. Tests use it to make watchers late.
+// Bound limits the history to this many events. Tests use it to make watchers late.
 func (c *Collection) Bound(events int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,8 +4,8 @@ package store
 // depend on their number, and a slow watcher costs nothing until the history has moved past it.
 type Cursor struct {
 	c     *Collection
-	Seq   uint64 // of the next event to read
-	after uint64 // events up to this version are not for this watcher
+	Seq   uint64 // sequence number of the next event to read
+	after uint64 // this watcher skips events up to this version
 }
 
 // batch is the result of a read.

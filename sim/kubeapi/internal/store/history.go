@@ -24,9 +24,9 @@ const (
 type Event struct {
 	Version uint64
 	Kind    watch.EventType
-	Object  *Object       // the state after it; for a deletion the last state, with the deletion's version
-	prev    *Object       // the state before it; nil for a creation
-	time    time.Duration // of history.now
+	Object  *Object       // the state after the event; for a deletion the last state, with the deletion's version
+	prev    *Object       // the state before the event; nil for a creation
+	time    time.Duration // as returned by history.now
 }
 
 // history is the append-only ring of the newest events of a resource. Every event has a sequence
@@ -34,13 +34,13 @@ type Event struct {
 type history struct {
 	ring        []Event // its length is a power of two
 	first, next uint64  // sequence numbers of the oldest event held, and of the one to come
-	floor       uint64  // version of the newest event given up: watches may start from here on
+	floor       uint64  // version of the newest dropped event: watches may start at this version or later
 	bytes       int
-	limit       int // events to hold at present
+	limit       int // current maximum number of events
 	maxEvents   int
 	maxBytes    int
 	observe     func(Event)          // called for every event, inside the collection's lock; may be nil
-	now         func() time.Duration // since anything
+	now         func() time.Duration // time since an arbitrary start
 }
 
 func newHistory() history {
@@ -114,7 +114,7 @@ func (h *history) drop() {
 	h.first++
 }
 
-// before returns the version at an earlier value of now: that of the newest event until then, or of
+// before returns the version at an earlier value of now: that of the newest event up to then, or of
 // the oldest known state.
 func (h *history) before(then time.Duration) uint64 {
 	n := sort.Search(h.len(), func(i int) bool { return h.at(h.first+uint64(i)).time > then })

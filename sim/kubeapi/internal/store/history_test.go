@@ -45,7 +45,7 @@ func TestHistoryIsBoundedByBytes(t *testing.T) {
 	}
 }
 
-// The number of events held follows how fast they come, as in kube-apiserver.
+// The maximum number of events follows their rate, as in kube-apiserver.
 func TestHistoryReachesBackFarEnough(t *testing.T) {
 	t.Parallel()
 	h := newHistory()
@@ -80,7 +80,7 @@ func TestHistoryReachesBackFarEnough(t *testing.T) {
 	}
 }
 
-// The version at a time is that of the newest event until then.
+// The version at a time is that of the newest event up to then.
 func TestHistoryBefore(t *testing.T) {
 	h := newHistory()
 	var now time.Duration

@@ -22,7 +22,7 @@ func indexLabels(labels map[string]string) labelIndex {
 		if a.key < b.key {
 			return -1
 		}
-		return 1 // no two are the same
+		return 1 // keys are unique
 	})
 	return index
 }

@@ -23,12 +23,12 @@ type Object struct {
 	Namespace, Name string
 	UID             types.UID
 	Version         uint64
-	Deleting        bool // it waits for its finalizers
+	Deleting        bool // deleted, but kept until its finalizers are removed
 	Labels          labelIndex
 	Fields          fields.Set // selectable fields beyond metadata.name and metadata.namespace
 	Raw             []byte     // the kind's own protobuf message
 	JSON            atomic.Pointer[[]byte]
-	Frame           atomic.Pointer[[]byte] // the event MODIFIED as protobuf; nil until a codec has encoded it
+	Frame           atomic.Pointer[[]byte] // the MODIFIED event as protobuf; nil until a codec has encoded it
 }
 
 // Seal encodes obj as a stored object at version rv. It sets the resourceVersion of obj.
@@ -43,7 +43,7 @@ func Seal(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, error
 	o := &Object{
 		Resource:  res,
 		Key:       key,
-		Namespace: key[:len(m.GetNamespace())], // parts of key, which take no memory of their own
+		Namespace: key[:len(m.GetNamespace())], // a substring of key, which needs no memory of its own
 		Name:      key[len(key)-len(m.GetName()):],
 		UID:       m.GetUID(),
 		Version:   rv,
@@ -66,7 +66,7 @@ func (o *Object) Decode() (runtime.Object, error) {
 	return obj, nil
 }
 
-// at returns the same state at version rv.
+// at returns the same state with version rv.
 func (o *Object) at(rv uint64) (*Object, error) {
 	obj, err := o.Decode()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// A stored custom object is a message like those of the built-in kinds, whose
-// version, finalizers and spec are found without decoding it.
+// A stored custom object is a message like those of the built-in kinds: its version, finalizers and
+// spec can be found without decoding it.
 func TestStoredCustomObject(t *testing.T) {
 	base := &resource.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Custom: &resource.Custom{}}
 	counted := &resource.Resource{Custom: &resource.Custom{}, Status: true}

@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/load"
 )
 
-// What is read from and written to stored bytes is what decoding and encoding
-// would have read and written, for every kind.
+// Reading and writing stored bytes has the same results as decoding and encoding the object, for
+// every kind.
 func TestRawBytesAgreeWithObjects(t *testing.T) {
 	t.Parallel()
 	for _, res := range kinds.BuiltIn {

@@ -29,7 +29,7 @@ var ReplicaSet = resource.NewPrinter("Name #Desired #Current #Ready Age +Contain
 	return append(cells, wide(&rs.Spec.Template.Spec, rs.Spec.Selector)...)
 })
 
-// wanted is the number of replicas asked for: one if nobody said.
+// wanted returns the number of replicas in the spec, or one if the field is not set.
 func wanted(replicas *int32) int32 {
 	if replicas == nil {
 		return 1
@@ -37,7 +37,7 @@ func wanted(replicas *int32) int32 {
 	return *replicas
 }
 
-// wide is what -o wide adds of a workload.
+// wide returns the cells that -o wide adds for a workload.
 func wide(spec *corev1.PodSpec, selector *metav1.LabelSelector) []any {
 	names, images := containers(spec)
 	return []any{names, images, metav1.FormatLabelSelector(selector)}

@@ -17,11 +17,12 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// How kubectl get shows what administrators set up.
+// Columns of the kinds that cluster administrators create.
 
 const bindingColumns = "Name Role Age +Users +Groups +ServiceAccounts"
 
-// subjects are those of a binding by their kinds: users, groups and service accounts.
+// subjects returns one cell for each kind of subject in a binding: users, groups and service
+// accounts.
 func subjects(all []rbacv1.Subject) (cells []any) {
 	for _, kind := range []string{rbacv1.UserKind, rbacv1.GroupKind, rbacv1.ServiceAccountKind} {
 		var names []string
@@ -126,7 +127,7 @@ func volumeMode(mode *corev1.PersistentVolumeMode) string {
 	return string(*mode)
 }
 
-// accessModes abbreviates: RWO,ROX,RWX,RWOP.
+// accessModes returns the abbreviated access modes: RWO,ROX,RWX,RWOP.
 func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
 	short := map[corev1.PersistentVolumeAccessMode]string{corev1.ReadWriteOnce: "RWO", corev1.ReadOnlyMany: "ROX",
 		corev1.ReadWriteMany: "RWX", corev1.ReadWriteOncePod: "RWOP"}

@@ -1,6 +1,6 @@
-// Package columns says how kubectl get shows the built-in kinds. It stands between their Go
-// types and the rows of a Table. Its one rule: columns and cells are those that kube-apiserver
-// prints (pkg/printers/internalversion).
+// Package columns defines how kubectl get shows the built-in kinds. It stands between their Go
+// types and the rows of a Table. Its one rule: columns and cells are the same as kube-apiserver's
+// (pkg/printers/internalversion).
 package columns
 
 import (
@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// How kubectl get shows the core kinds (kube-apiserver: pkg/printers/internalversion).
+// Columns of the core kinds (kube-apiserver: pkg/printers/internalversion).
 
 var ConfigMap = resource.NewPrinter("Name Data Age", func(cm *corev1.ConfigMap, now time.Time) []any {
 	return []any{cm.Name, len(cm.Data) + len(cm.BinaryData), resource.Age(cm, now)}
@@ -157,7 +157,7 @@ func orNone(text string) string {
 
 func joined(texts []string) string { return orNone(strings.Join(texts, ",")) }
 
-// firstOf shows the first n and how many more there are.
+// firstOf returns the first n texts and the number of texts left out.
 func firstOf(texts []string, n int) string {
 	if len(texts) <= n {
 		return joined(texts)

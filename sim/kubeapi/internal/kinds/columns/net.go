@@ -61,7 +61,7 @@ var EndpointSlice = resource.NewPrinter("Name AddressType Ports Endpoints Age", 
 	return []any{slice.Name, string(slice.AddressType), unset(firstOf(ports, 3)), unset(firstOf(addresses, 3)), resource.Age(slice, now)}
 })
 
-// unset is the word that slices have for nothing.
+// unset replaces <none> by <unset>, which kubectl prints for endpoint slices.
 func unset(text string) string {
 	if text == "<none>" {
 		return "<unset>"

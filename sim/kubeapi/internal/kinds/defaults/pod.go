@@ -11,13 +11,13 @@ import (
 
 func Pod(pod, _ *corev1.Pod) {
 	defaultPodSpec(&pod.Spec)
-	setPointer(&pod.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks) // of pods alone, not of templates
+	setPointer(&pod.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks) // only for pods, not for pod templates
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
 			requestLimits(&containers[i].Resources)
 		}
 	}
-	// podIP is the first of podIPs, whichever of the two was set.
+	// podIP equals the first of podIPs; the client may have set either field.
 	switch status := &pod.Status; {
 	case status.PodIP == "" && len(status.PodIPs) > 0:
 		status.PodIP = status.PodIPs[0].IP
@@ -26,7 +26,7 @@ func Pod(pod, _ *corev1.Pod) {
 	}
 }
 
-// requestLimits requests what is limited, where nothing else is said.
+// requestLimits sets each missing resource request to the limit of that resource.
 func requestLimits(r *corev1.ResourceRequirements) {
 	for name, limit := range r.Limits {
 		if _, said := r.Requests[name]; said {
@@ -45,8 +45,9 @@ func PreparePod(pod, old *corev1.Pod, _ resource.Cluster) {
 	}
 }
 
-// qualityOf is the class by which a node would choose what to evict: Guaranteed if every
-// container is limited to what it requests, BestEffort if none says anything.
+// qualityOf returns the QoS class, by which a node chooses the pods to evict: Guaranteed if every
+// container has CPU and memory limits and the requests equal the limits, BestEffort if no container
+// has requests or limits of CPU or memory.
 func qualityOf(spec *corev1.PodSpec) corev1.PodQOSClass {
 	anything, limited := false, true
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}

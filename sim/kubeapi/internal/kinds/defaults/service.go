@@ -1,6 +1,6 @@
-// Package defaults fills in what a client leaves out of an object of a built-in kind, and sets
-// what only the server decides. It stands between a decoded request and the validation of the
-// object. Its one rule: it changes the object it gets, and never refuses one.
+// Package defaults fills in the fields that a client leaves out of an object of a built-in kind,
+// and sets the fields that only the server decides. It stands between a decoded request and the
+// validation of the object. Its one rule: it changes the object that it gets and never refuses it.
 package defaults
 
 import (
@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// What kube-apiserver fills in (pkg/apis/<group>/<version>/defaults.go), as far as
-// ingress controllers and kubectl look at it.
+// The defaults of kube-apiserver (pkg/apis/<group>/<version>/defaults.go) that matter to ingress
+// controllers and kubectl.
 
 func Namespace(ns, _ *corev1.Namespace) {
 	if ns.Labels == nil {
@@ -23,8 +23,8 @@ func Namespace(ns, _ *corev1.Namespace) {
 	ns.Labels[corev1.LabelMetadataName] = ns.Name
 }
 
-// PrepareNamespace leaves a namespace's own finalizers to the finalize subresource; a
-// new one has Kubernetes' own.
+// PrepareNamespace keeps spec.finalizers of an existing namespace, because only the finalize
+// subresource changes them. A new namespace gets the finalizer "kubernetes".
 func PrepareNamespace(ns, old *corev1.Namespace, _ resource.Cluster) {
 	switch {
 	case old != nil:
@@ -36,7 +36,7 @@ func PrepareNamespace(ns, old *corev1.Namespace, _ resource.Cluster) {
 	ns.Status.Phase = corev1.NamespaceActive
 }
 
-// Secret also moves stringData, which is for writing only, into data.
+// Secret sets the defaults of a secret, and moves the write-only stringData into data.
 func Secret(secret, _ *corev1.Secret) {
 	setDefault(&secret.Type, corev1.SecretTypeOpaque)
 	if len(secret.StringData) > 0 && secret.Data == nil {
@@ -90,7 +90,7 @@ func defaultAffinity(spec *corev1.ServiceSpec) {
 	}
 }
 
-// PrepareService gives a service its address, or that of its old state.
+// PrepareService gives a service a cluster IP: the one of its old state, or a new one.
 func PrepareService(svc, old *corev1.Service, in resource.Cluster) {
 	spec := &svc.Spec
 	if old != nil && spec.Type != old.Spec.Type {
@@ -112,8 +112,8 @@ func PrepareService(svc, old *corev1.Service, in resource.Cluster) {
 	prepareFamilies(spec, old)
 }
 
-// prepareFamilies chooses the IP families of a service whose client did not: that of this
-// cluster, and both if it is headless and its endpoints are others' affair.
+// prepareFamilies chooses the IP families of a service if the client did not: the family of this
+// cluster, or both families for a headless service without a selector.
 func prepareFamilies(spec *corev1.ServiceSpec, old *corev1.Service) {
 	if spec.IPFamilies == nil && old != nil {
 		spec.IPFamilies = old.Spec.IPFamilies
@@ -131,8 +131,8 @@ func prepareFamilies(spec *corev1.ServiceSpec, old *corev1.Service) {
 	setPointer(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
 }
 
-// dropForeign takes away what only the type that a service had can have, and that
-// its change did not touch.
+// dropForeign clears the fields that are only valid for the old type of a service and that the
+// update did not change.
 func dropForeign(spec, old *corev1.ServiceSpec) {
 	if spec.Type == corev1.ServiceTypeExternalName && spec.ClusterIP == old.ClusterIP {
 		spec.ClusterIP, spec.ClusterIPs, spec.IPFamilies, spec.IPFamilyPolicy = "", nil, nil, nil
@@ -171,8 +171,8 @@ func EndpointSlice(slice, _ *discoveryv1.EndpointSlice) {
 	}
 }
 
-// PrepareEndpointSlice makes no list of an empty one, as they are once stored. Until then
-// who sent it owns it.
+// PrepareEndpointSlice turns empty lists into nil lists, which is how they are stored. It runs
+// after the field owners are recorded, so the client still owns the empty lists that it sent.
 func PrepareEndpointSlice(slice, _ *discoveryv1.EndpointSlice, _ resource.Cluster) {
 	if len(slice.Endpoints) == 0 {
 		slice.Endpoints = nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The defaults of pods and of what makes pods.
+// Defaults of pods and workloads.
 
 func defaultPodSpec(spec *corev1.PodSpec) {
 	setDefault(&spec.RestartPolicy, corev1.RestartPolicyAlways)
@@ -24,8 +24,8 @@ func defaultPodSpec(spec *corev1.PodSpec) {
 	}
 }
 
-// pullPolicy is what an image's reference asks for: one that names no tag, or
-// latest, may be another image tomorrow.
+// pullPolicy returns the default pull policy of an image: Always if it has no tag or the tag
+// latest, because such a reference may later name another image.
 func pullPolicy(image string) corev1.PullPolicy {
 	_, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	if pinned := strings.Contains(image, "@"); pinned || tagged && tag != "latest" {
@@ -78,8 +78,8 @@ func ReplicaSet(rs, _ *appsv1.ReplicaSet) {
 	setPointer(&rs.Spec.Replicas, 1)
 }
 
-// ReplicationController also takes the labels of its pods for its own, and for
-// what it selects, as the oldest of these kinds does.
+// ReplicationController sets the defaults of a ReplicationController. Its labels and its selector
+// default to the labels of its pod template, which newer kinds do not do.
 func ReplicationController(rc, _ *corev1.ReplicationController) {
 	setPointer(&rc.Spec.Replicas, 1)
 	if rc.Spec.Template == nil {

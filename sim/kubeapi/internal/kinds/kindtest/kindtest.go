@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// Random returns an object of a row with all its fields filled at random.
+// Random returns an object of the row's kind with random values in all its fields.
 func Random(res *resource.Resource, seed int64) runtime.Object {
 	obj := res.Empty()
 	fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(seed), scheme.Codecs).Fill(obj)

@@ -74,15 +74,15 @@ func validateEndpoints(slice *discoveryv1.EndpointSlice, at *field.Path, allowLo
 	for i := range slice.Endpoints {
 		endpoint := &slice.Endpoints[i]
 		if validEndpoint(endpoint, slice.AddressType, allowLoopback) {
-			continue // without the paths, of which a large slice has thousands
+			continue // saves building thousands of field paths for a large slice
 		}
 		problems = append(problems, validateEndpoint(endpoint, slice.AddressType, at.Index(i), allowLoopback)...)
 	}
 	return problems
 }
 
-// validEndpoint is true for the endpoint that all slices are full of; any other
-// may still be valid.
+// validEndpoint is a fast check for the most common endpoints. It may return false for other valid
+// endpoints.
 func validEndpoint(endpoint *discoveryv1.Endpoint, kind discoveryv1.AddressType, allowLoopback bool) bool {
 	if kind != discoveryv1.AddressTypeIPv4 || len(endpoint.Addresses) != 1 ||
 		endpoint.Hints != nil || endpoint.Hostname != nil || len(endpoint.DeprecatedTopology) > 0 {
@@ -95,7 +95,7 @@ func validEndpoint(endpoint *discoveryv1.Endpoint, kind discoveryv1.AddressType,
 	return err == nil && ip.Is4() && len(specialIP(ip, allowLoopback)) == 0
 }
 
-// plainLabel is true for a DNS label.
+// plainLabel reports whether a name is a DNS label.
 func plainLabel(name string) bool {
 	if name == "" || len(name) > 63 || name[0] == '-' || name[len(name)-1] == '-' {
 		return false
@@ -136,8 +136,8 @@ func validateEndpoint(endpoint *discoveryv1.Endpoint, kind discoveryv1.AddressTy
 	return problems
 }
 
-// validateAddress checks the i-th address of an endpoint. That of the other family
-// is reported at the list, as kube-apiserver does.
+// validateAddress checks the i-th address of an endpoint. An address of the other IP family is
+// reported at the path of the list, as in kube-apiserver.
 func validateAddress(address string, kind discoveryv1.AddressType, list *field.Path, i int, allowLoopback bool) (problems field.ErrorList) {
 	at := list.Index(i)
 	switch kind {
@@ -160,7 +160,7 @@ func validateAddress(address string, kind discoveryv1.AddressType, list *field.P
 	return append(problems, invalidAs(at, address, specialIP(ip, allowLoopback))...)
 }
 
-// specialIP says why no endpoint can be at ip.
+// specialIP returns the reasons why an endpoint cannot have this address.
 func specialIP(ip netip.Addr, allowLoopback bool) (messages []string) {
 	if ip.IsUnspecified() {
 		messages = append(messages, fmt.Sprintf("may not be unspecified (%v)", ip))

@@ -12,14 +12,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// loose are the groups whose kinds may have finalizers of any name; the others obey the
+// loose lists the groups whose kinds accept finalizers with any name. The other groups follow the
 // rules of the core group (pkg/apis/core/validation).
 var loose = []string{"coordination.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io", "rbac.authorization.k8s.io"}
 
-// ownFinalizers are those that need no domain, for they are Kubernetes' own.
+// ownFinalizers lists Kubernetes' own finalizers, which need no domain in their names.
 var ownFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
 
-// Finalizers checks that finalizers say whose they are.
+// Finalizers checks that the name of each finalizer has a domain.
 func Finalizers(res *resource.Resource, m *metav1.ObjectMeta) (problems field.ErrorList) {
 	if res.Custom != nil || slices.Contains(loose, res.Group) {
 		return nil
@@ -41,7 +41,7 @@ func Namespace(ns, old *corev1.Namespace, _ resource.Cluster) (problems field.Er
 	path := field.NewPath("spec", "finalizers")
 	for i, name := range ns.Spec.Finalizers {
 		at := path
-		if old != nil { // through the finalize subresource
+		if old != nil { // an update through the finalize subresource
 			at = path.Index(i)
 		}
 		problems = append(problems, machinery.ValidateFinalizerName(string(name), at)...)

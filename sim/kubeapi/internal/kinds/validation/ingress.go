@@ -15,9 +15,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// These files hold the validation that ingress users meet, by the rules and in
-// the words of kube-apiserver (pkg/apis/<group>/validation); metadata is validated
-// for every kind.
+// The files of this package contain the validation that ingress users meet. Rules and messages are
+// those of kube-apiserver (pkg/apis/<group>/validation). Metadata is validated for every kind.
 
 const ingressClassAnnotation = "kubernetes.io/ingress.class"
 
@@ -80,7 +79,7 @@ func isIP(host string) bool {
 	return err == nil
 }
 
-// validateHost takes a DNS name, or one whose first label is a star.
+// validateHost accepts a DNS name, or a wildcard name such as *.example.com.
 func validateHost(host string, at *field.Path) field.ErrorList {
 	if strings.Contains(host, "*") {
 		return invalidAs(at, host, validation.IsWildcardDNS1123Subdomain(host))
@@ -207,7 +206,7 @@ func IngressClass(class, old *networkingv1.IngressClass, _ resource.Cluster) (pr
 	return problems
 }
 
-// invalidAs makes problems of what is wrong with one value.
+// invalidAs returns one Invalid error for the value per message.
 func invalidAs(at *field.Path, value any, messages []string) (problems field.ErrorList) {
 	for _, message := range messages {
 		problems = append(problems, field.Invalid(at, value, message))

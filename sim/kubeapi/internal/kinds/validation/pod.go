@@ -13,14 +13,14 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// The rules of a pod that clients run into (pkg/apis/core/validation at v1.36): its
-// containers, names, ports, mounts and probes. Those of volumes' sources, affinity,
-// resources and security contexts are not here: nothing in this cluster acts on them.
+// The pod rules that clients run into (pkg/apis/core/validation at v1.36): containers, names,
+// ports, mounts and probes. The rules for volume sources, affinity, resources and security contexts
+// are missing, because nothing in this cluster acts on these fields.
 
 func Pod(pod, old *corev1.Pod, _ resource.Cluster) field.ErrorList {
 	spec := field.NewPath("spec")
 	if old != nil && equality.Semantic.DeepEqual(pod.Spec, old.Spec) {
-		return nil // as valid as it was
+		return nil // the spec did not change, so it is still valid
 	}
 	problems := validatePodSpec(&pod.Spec, spec)
 	if old != nil {
@@ -35,7 +35,7 @@ func Pod(pod, old *corev1.Pod, _ resource.Cluster) field.ErrorList {
 	return problems
 }
 
-// validatePodSpec is for pods and for the templates of workloads.
+// validatePodSpec validates the spec of a pod or of a workload's pod template.
 func validatePodSpec(spec *corev1.PodSpec, path *field.Path) (problems field.ErrorList) {
 	volumes, problems := validateVolumes(spec.Volumes, path.Child("volumes"))
 	names := map[string]bool{}
@@ -62,7 +62,8 @@ func validatePodSpec(spec *corev1.PodSpec, path *field.Path) (problems field.Err
 	return append(problems, dnsLabel(path.Child("subdomain"), spec.Subdomain)...)
 }
 
-// validateContainer looks at one container; names and volumes are those of the pod.
+// validateContainer validates one container. names and volumes are the container names and the
+// volumes of the pod.
 func validateContainer(c *corev1.Container, names, volumes map[string]bool, path *field.Path) (problems field.ErrorList) {
 	if c.Name == "" {
 		problems = append(problems, field.Required(path.Child("name"), ""))

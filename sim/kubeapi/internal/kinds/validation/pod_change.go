@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// changeable are the fields of a pod's spec that may change, in kube-apiserver's words.
+// changeable lists the fields of a pod's spec that may change, as kube-apiserver writes them.
 var changeable = []string{"`spec.containers[*].image`", "`spec.initContainers[*].image`", "`spec.activeDeadlineSeconds`",
 	"`spec.tolerations` (only additions to existing tolerations)", "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"}
 
-// validatePodChange refuses changes of a pod's spec, but for its images and a few
-// fields more.
+// validatePodChange refuses changes of a pod's spec, except changes of its images and a few other
+// fields.
 func validatePodChange(is, was *corev1.PodSpec, path *field.Path) (problems field.ErrorList) {
 	for _, list := range []struct {
 		name    string
@@ -63,7 +63,7 @@ func validateDeadline(is, was *int64, path *field.Path) field.ErrorList {
 
 func validateTolerationChange(is, was []corev1.Toleration, path *field.Path) field.ErrorList {
 	for _, old := range was {
-		old.TolerationSeconds = nil // which alone may change
+		old.TolerationSeconds = nil // the only field that may change
 		kept := slices.ContainsFunc(is, func(t corev1.Toleration) bool {
 			t.TolerationSeconds = nil
 			return t == old

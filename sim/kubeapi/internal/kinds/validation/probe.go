@@ -14,8 +14,8 @@ func validateProbes(c *corev1.Container, path *field.Path) field.ErrorList {
 	return append(problems, validateProbe(c.StartupProbe, true, path.Child("startupProbe"))...)
 }
 
-// validateProbe looks at one probe, if there is one. That it must succeed only once holds
-// for those whose failure ends the container.
+// validateProbe validates a probe, which may be nil. once requires a success threshold of 1: this
+// is the rule for liveness and startup probes, whose failure ends the container.
 func validateProbe(p *corev1.Probe, once bool, path *field.Path) (problems field.ErrorList) {
 	if p == nil {
 		return nil
@@ -79,7 +79,7 @@ func portNumber(path *field.Path, port int32) (problems field.ErrorList) {
 	return problems
 }
 
-// portReference is the number or the name of a port.
+// portReference validates the number or the name of a port.
 func portReference(path *field.Path, port intstr.IntOrString) (problems field.ErrorList) {
 	if port.Type == intstr.Int {
 		for _, message := range validation.IsValidPortNum(port.IntValue()) {

@@ -27,7 +27,7 @@ func Secret(secret, old *corev1.Secret, _ resource.Cluster) (problems field.Erro
 	return append(problems, validateSecretType(secret, data)...)
 }
 
-// validateSecretType checks that a secret has the keys that its type promises.
+// validateSecretType checks that a secret has the keys that its type requires.
 func validateSecretType(secret *corev1.Secret, data *field.Path) (problems field.ErrorList) {
 	need := func(keys ...string) {
 		for _, key := range keys {
@@ -45,7 +45,7 @@ func validateSecretType(secret *corev1.Secret, data *field.Path) (problems field
 	case corev1.SecretTypeDockerConfigJson:
 		need(corev1.DockerConfigJsonKey)
 		problems = append(problems, validateJSON(secret, corev1.DockerConfigJsonKey, data)...)
-	case corev1.SecretTypeBasicAuth: // one of the two will do
+	case corev1.SecretTypeBasicAuth: // one of the two is enough
 		if _, ok := secret.Data[corev1.BasicAuthPasswordKey]; !ok {
 			if _, ok := secret.Data[corev1.BasicAuthUsernameKey]; !ok {
 				need(corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey)
@@ -99,7 +99,7 @@ const frozenMessage = "field is immutable when `immutable` is set"
 
 func frozen(immutable *bool) bool { return immutable != nil && *immutable }
 
-// validateFrozen refuses changes of an object that was made immutable.
+// validateFrozen refuses changes of an immutable object.
 func validateFrozen(is, was *bool, name string, data, old any) (problems field.ErrorList) {
 	if !frozen(was) {
 		return nil

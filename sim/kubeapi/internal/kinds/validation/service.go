@@ -1,6 +1,5 @@
-// Package validation checks objects of the built-in kinds. It stands between a complete object
-// and the store. Its one rule: it reports problems in kube-apiserver's words, and changes
-// nothing.
+// Package validation checks objects of the built-in kinds. It stands between a complete object and
+// the store. Its one rule: it reports problems with kube-apiserver's messages, and changes nothing.
 package validation
 
 import (
@@ -50,7 +49,7 @@ func Service(svc, old *corev1.Service, _ resource.Cluster) (problems field.Error
 	return append(problems, validateTrafficPolicies(spec, at)...)
 }
 
-// validateLoadBalancerStatus looks at a status that changed.
+// validateLoadBalancerStatus validates a changed load balancer status.
 func validateLoadBalancerStatus(svc *corev1.Service) (problems field.ErrorList) {
 	path := field.NewPath("status", "loadBalancer", "ingress")
 	if svc.Spec.Type != corev1.ServiceTypeLoadBalancer && len(svc.Status.LoadBalancer.Ingress) > 0 {
@@ -227,7 +226,7 @@ func validateExternalIP(ip string, at *field.Path) field.ErrorList {
 	return invalidAs(at, ip, specialIP(addr, false))
 }
 
-// validateLoadBalancer checks the fields that only a load balancer may have.
+// validateLoadBalancer checks the fields that are only valid for type LoadBalancer.
 func validateLoadBalancer(spec *corev1.ServiceSpec, at *field.Path) (problems field.ErrorList) {
 	if spec.Type == corev1.ServiceTypeLoadBalancer {
 		if spec.LoadBalancerClass != nil {
@@ -240,7 +239,7 @@ func validateLoadBalancer(spec *corev1.ServiceSpec, at *field.Path) (problems fi
 			problems = append(problems, field.Forbidden(at.Child(name), "may only be used when `type` is 'LoadBalancer'"))
 		}
 	}
-	forbid(len(spec.LoadBalancerSourceRanges) > 0, "LoadBalancerSourceRanges") // the case is kube-apiserver's
+	forbid(len(spec.LoadBalancerSourceRanges) > 0, "LoadBalancerSourceRanges") // capitalized as in kube-apiserver
 	forbid(spec.AllocateLoadBalancerNodePorts != nil, "allocateLoadBalancerNodePorts")
 	forbid(spec.LoadBalancerClass != nil, "loadBalancerClass")
 	return problems

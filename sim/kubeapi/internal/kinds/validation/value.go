@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Checks of one value each, which many kinds need.
+// Checks of single values, shared by many kinds.
 
-// oneOf refuses other words, and none.
+// oneOf refuses a value that is not one of the words; an empty value is refused, too.
 func oneOf[T ~string](path *field.Path, value T, words ...T) field.ErrorList {
 	for _, word := range words {
 		if value == word {
@@ -21,7 +21,7 @@ func oneOf[T ~string](path *field.Path, value T, words ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, value, words)}
 }
 
-// dnsLabel refuses what is no DNS label; empty is fine.
+// dnsLabel refuses a value that is not a DNS label; it accepts an empty value.
 func dnsLabel(path *field.Path, value string) (problems field.ErrorList) {
 	if value == "" {
 		return nil
@@ -32,7 +32,7 @@ func dnsLabel(path *field.Path, value string) (problems field.ErrorList) {
 	return problems
 }
 
-// nameRule refuses what is no name of some kind; empty is fine.
+// nameRule refuses a value that breaks the naming rule; it accepts an empty value.
 func nameRule(path *field.Path, value string, rule validation.ValidateNameFunc) (problems field.ErrorList) {
 	if value == "" {
 		return nil

@@ -28,8 +28,8 @@ var (
 	reviewVersions = []string{"v1", "v1beta1"}
 )
 
-// AsValidating returns mutating webhooks as validating ones, which have the same fields as far
-// as they count here.
+// AsValidating converts mutating webhooks to validating ones, which have the same fields as far as
+// this server uses them.
 func AsValidating(mutating []admissionregistrationv1.MutatingWebhook) []admissionregistrationv1.ValidatingWebhook {
 	var hooks []admissionregistrationv1.ValidatingWebhook
 	for _, h := range mutating {
@@ -42,8 +42,8 @@ func AsValidating(mutating []admissionregistrationv1.MutatingWebhook) []admissio
 	return hooks
 }
 
-// ReviewVersion is the first of a webhook's versions that the server knows, empty if there is
-// none. All versions have the same fields.
+// ReviewVersion returns the first of a webhook's review versions that the server supports, or an
+// empty string. All versions have the same fields.
 func ReviewVersion(accepted []string) string {
 	for _, version := range accepted {
 		if slices.Contains(reviewVersions, version) {
