@@ -14,7 +14,6 @@ import (
 	"windtunnel.dev/controller/compile"
 	"windtunnel.dev/controller/metrics"
 	"windtunnel.dev/controller/model"
-	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -62,17 +61,17 @@ func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 	if v.Refusal = checkAlone(ingress, opts); v.Refusal != nil {
 		return v
 	}
-	c.try(&v, with(near(cluster, ingress, opts), ingress), input, opts, ingress)
+	c.try(&v, with(near(cluster, ingress, opts), ingress), input, ingress)
 	return v
 }
 
 // try compiles and renders the configuration with the new ingress.
-func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input, opts options.Options, ingress *networkingv1.Ingress) {
+func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input, ingress *networkingv1.Ingress) {
 	began := time.Now()
 	built := compile.Build(cluster, input)
 	v.Cost.Tested, v.Cost.Test = len(cluster.Ingresses), time.Since(began)
 	v.Warnings = append(v.Warnings, about(ingress, built.Findings)...)
-	if v.Refusal = overlap(ingress, cluster.Ingresses, opts); v.Refusal != nil {
+	if v.Refusal = overlap(ingress, cluster.Ingresses, built.Input.Options); v.Refusal != nil {
 		return
 	}
 	v.Cost.Rendered = len(cluster.Ingresses)
