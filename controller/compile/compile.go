@@ -5,6 +5,7 @@
 package compile
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -65,6 +66,8 @@ func Build(cluster snapshot.Snapshot, in Input) Built { return new(Compiler).Bui
 type Compiler struct {
 	models model.Memo
 	states plan.Memo
+	last   Built
+	lacks  []model.Finding // of last: what nginx lacks for it
 }
 
 // Compile returns the same as the function of that name.
@@ -79,11 +82,15 @@ func (c *Compiler) Build(cluster snapshot.Snapshot, in Input) Built {
 	opts, ofOptions := Options(cluster.ConfigMaps[in.ConfigMap], in)
 	in.Options = opts
 	wanted, ofModel := c.models.Build(cluster, opts)
-	return Built{
+	if !wanted.SameButEndpoints(c.last.Model) || !reflect.DeepEqual(in.Input, c.last.Input.Input) {
+		c.lacks = render.Findings(wanted, in.Input)
+	}
+	c.last = Built{
 		Model:    wanted,
 		Input:    in,
-		Findings: slices.Concat(ofOptions, ofModel, render.Findings(wanted, in.Input), expiring(wanted, in.Now)),
+		Findings: slices.Concat(ofOptions, ofModel, c.lacks, expiring(wanted, in.Now)),
 	}
+	return c.last
 }
 
 // Encode performs the second half of Compile: rendering and encoding.

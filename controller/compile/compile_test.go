@@ -189,6 +189,32 @@ func TestCompilerMatchesCompile(t *testing.T) {
 	}
 }
 
+// A Compiler reports what nginx lacks for the current cluster and the current nginx.
+func TestCompilerReportsWhatNginxLacks(t *testing.T) {
+	asks := strings.Replace(shop, "metadata: {name: web, namespace: shop}\nspec:\n  rules",
+		"metadata: {name: web, namespace: shop, annotations: {"+prefix+"enable-modsecurity: 'true'}}\nspec:\n  rules", 1)
+	with, without := take(t, asks, nil), take(t, shop, nil)
+	bare, complete := shopInput(), shopInput()
+	complete.Optional = map[string][]string{"http_modsecurity": nil}
+	var compiler compile.Compiler
+	for i, step := range []struct {
+		cluster snapshot.Snapshot
+		in      compile.Input
+		want    string
+	}{
+		{with, bare, "no module http_modsecurity"},
+		{with, bare, "no module http_modsecurity"},
+		{with, complete, ""},
+		{with, bare, "no module http_modsecurity"},
+		{without, bare, ""},
+	} {
+		got := texts(compiler.Build(step.cluster, step.in).Findings)
+		if (step.want == "") != !strings.Contains(got, "no module") || !strings.Contains(got, step.want) {
+			t.Errorf("step %d: findings %q, want %q", i, got, step.want)
+		}
+	}
+}
+
 // nginx itself checks some GeoIP databases for changes. A change of the others is a change of the
 // state.
 func TestDatabasesArePartOfTheState(t *testing.T) {

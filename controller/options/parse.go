@@ -74,7 +74,7 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 		switch {
 		case err == nil || hasItems(value):
 			table[i].set(&config, value)
-			used = table[i].show(config)
+			used = table[i].show(&config)
 		default:
 			used = table[i].giveUp(&config, defaults)
 		}
@@ -136,7 +136,7 @@ func (k Key) giveUp(config *Config, defaults Config) string {
 		return "a list without any client"
 	}
 	reflect.ValueOf(config).Elem().Field(k.field).Set(reflect.ValueOf(defaults).Field(k.field))
-	return k.show(defaults)
+	return k.show(&defaults)
 }
 
 const (
@@ -145,8 +145,8 @@ const (
 )
 
 // show formats the key's value as a user would write it.
-func (k Key) show(config Config) string {
-	switch value := reflect.ValueOf(config).Field(k.field).Interface().(type) {
+func (k Key) show(config *Config) string {
+	switch value := reflect.ValueOf(config).Elem().Field(k.field).Interface().(type) {
 	case map[string]int:
 		return k.Default
 	case []string:

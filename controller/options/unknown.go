@@ -44,8 +44,8 @@ func (o Options) KeepUsable(defaults Config) (Options, []Finding) {
 		}
 	}
 	for _, key := range table {
-		text := key.show(o.Config)
-		if !strings.Contains(text, "$") || text == key.show(defaults) || key.withoutVariables() {
+		text := key.show(&o.Config)
+		if !strings.Contains(text, "$") || text == key.show(&defaults) || key.withoutVariables() {
 			continue
 		}
 		if unknown := key.unknownVariable(text, defined); unknown != "" {
