@@ -59,7 +59,8 @@ func TestPopulationIsNotModified(t *testing.T) {
 	}
 }
 
-// TestChangesAreSpreadEvenly checks that there are as many changes as requested, one in each time slot.
+// TestChangesAreSpreadEvenly checks that there are as many changes as requested, one in each time
+// slot.
 func TestChangesAreSpreadEvenly(t *testing.T) {
 	eachShape(t, func(t *testing.T, _ corpus.Population, o churn.Options, s churn.Stream) {
 		want := int(o.Rate*o.For.Seconds() + 0.5)
@@ -109,8 +110,8 @@ func TestMembership(t *testing.T) {
 	})
 }
 
-// TestServicesRollInTurn checks that a roll continues until all old pods of its service are gone, and
-// that no service rolls again before all others have rolled.
+// TestServicesRollInTurn checks that a roll continues until all old pods of its service are gone,
+// and that no service rolls again before all others have rolled.
 func TestServicesRollInTurn(t *testing.T) {
 	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
 		pods := len(p.Services[0].Pods)

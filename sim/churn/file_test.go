@@ -31,7 +31,8 @@ func TestRecordAndReplay(t *testing.T) {
 	})
 }
 
-// TestSeedIsStableAcrossVersions checks that a seed gives the same changes in every version of Windtunnel.
+// TestSeedIsStableAcrossVersions checks that a seed gives the same changes in every version of
+// Windtunnel.
 func TestSeedIsStableAcrossVersions(t *testing.T) {
 	var file bytes.Buffer
 	p := population(4, 2)

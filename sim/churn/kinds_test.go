@@ -17,8 +17,8 @@ var kinds = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	"rolling-update": churn.RollingUpdate, "scale-out": churn.ScaleOut, "new-hosts": churn.NewHosts, "touch": churn.Touch,
 }
 
-// Every kind generates as many changes as requested, visits the services in turn, depends on the seed
-// alone, and survives writing and reading.
+// Every kind generates as many changes as requested, visits the services in turn, depends on the
+// seed alone, and survives writing and reading.
 func TestEveryKind(t *testing.T) {
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {

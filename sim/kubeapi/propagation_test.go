@@ -81,7 +81,7 @@ func TestDeletePreconditions(t *testing.T) {
 	}
 }
 
-func TestDeleteCollectionHoldsWhatHasFinalizers(t *testing.T) {
+func TestDeleteCollectionKeepsObjectsWithFinalizers(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)

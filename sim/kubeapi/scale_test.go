@@ -77,7 +77,7 @@ func TestScale(t *testing.T) {
 	}
 	stale.Spec.Replicas, stale.UID = 1, "other"
 	if _, err := deploys.UpdateScale(t.Context(), "web", stale, metav1.UpdateOptions{}); !errors.IsConflict(err) || !strings.Contains(err.Error(), `deployments/scale.apps "web"`) {
-		t.Errorf("the scale of another: %v", err)
+		t.Errorf("the scale of another object: %v", err)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestScalePatches(t *testing.T) {
 	}
 	apply := applyautoscaling.Scale().WithName("web").WithNamespace("default").WithSpec(applyautoscaling.ScaleSpec().WithReplicas(5))
 	if _, err := sets.ApplyScale(t.Context(), "web", apply, metav1.ApplyOptions{FieldManager: "hpa"}); !errors.IsConflict(err) {
-		t.Errorf("replicas that another owns: %v", err)
+		t.Errorf("replicas that another manager owns: %v", err)
 	}
 	scale, err := sets.ApplyScale(t.Context(), "web", apply, metav1.ApplyOptions{FieldManager: "hpa", Force: true})
 	if err != nil || scale.Spec.Replicas != 5 {
@@ -108,6 +108,6 @@ func TestScalePatches(t *testing.T) {
 		t.Errorf("%+v, %v", raw, err)
 	}
 	if _, err := sets.GetScale(t.Context(), "none", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("the scale of nothing: %v", err)
+		t.Errorf("the scale of a missing object: %v", err)
 	}
 }

@@ -122,7 +122,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%d %s %q, want %d %s %q", code, text(status, "reason"), text(status, "message"), test.code, test.reason, test.message)
 			}
 			if status.GetKind() != "Status" || status.GetAPIVersion() != "v1" {
-				t.Errorf("answered with a %s", status.GetKind())
+				t.Errorf("the response is a %s", status.GetKind())
 			}
 		})
 	}
@@ -147,7 +147,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func TestPagesAreOneSnapshot(t *testing.T) {
+func TestPagesAreFromOneSnapshot(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -168,7 +168,7 @@ func TestPagesAreOneSnapshot(t *testing.T) {
 			names = append(names, obj.GetName()+text(&obj, "data", "k"))
 		}
 		if page.GetResourceVersion() != first.GetResourceVersion() {
-			t.Errorf("a page at version %s, the first at %s", page.GetResourceVersion(), first.GetResourceVersion())
+			t.Errorf("a page has version %s, but the first has %s", page.GetResourceVersion(), first.GetResourceVersion())
 		}
 		token := text(page, "metadata", "continue")
 		if token == "" {
@@ -185,11 +185,11 @@ func TestPagesAreOneSnapshot(t *testing.T) {
 	}
 	_, any := w.do("GET", cmPath+"?resourceVersion=0&limit=2", "")
 	if items, _, _ := unstructured.NestedSlice(any.Object, "items"); len(items) != 5 || text(any, "metadata", "continue") != "" {
-		t.Errorf("%d items of any version, want all 5 in spite of the limit", len(items))
+		t.Errorf("%d items of any version, want all 5 despite the limit", len(items))
 	}
 }
 
-func TestCompactedTokenCanGoOn(t *testing.T) {
+func TestCompactedTokenCanContinue(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	c := configMapsOf(s)
@@ -284,7 +284,7 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 }
 
 // A watch with a selector reports objects that start or stop matching.
-func TestSelectorEnterAndLeave(t *testing.T) {
+func TestSelectorWatchReportsChangedMatches(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	e := w.watch(cmPath + "?watch=true&resourceVersion=" + object.FormatVersion(s.state.Version()) + "&labelSelector=" + url.QueryEscape("on=yes"))
@@ -297,7 +297,7 @@ func TestSelectorEnterAndLeave(t *testing.T) {
 	e.expect("MODIFIED", "a")
 	gone := e.expect("DELETED", "a")
 	if text(gone, "data", "n") != "2" || gone.GetResourceVersion() != left.GetResourceVersion() {
-		t.Errorf("left as %v, want its last matching state under version %s", gone.Object, left.GetResourceVersion())
+		t.Errorf("deleted object %v, want its last matching state with version %s", gone.Object, left.GetResourceVersion())
 	}
 }
 

@@ -38,7 +38,7 @@ func TestLegsAddUp(t *testing.T) {
 }
 
 // A subject that does not report its syncs has only the legs that are visible from outside.
-func TestLegsFromOutside(t *testing.T) {
+func TestLegsWithoutReportedSyncs(t *testing.T) {
 	m := newLegs(nil)
 	m.Add(event.Event{At: 3, Written: &event.Written{Change: 1}}, true)
 	timeline := Timeline{Changes: []Served{{ID: 1, At: 1, Fate: Converged, First: 5, Last: 7}, {ID: 2, At: 1, Fate: Failed, First: none, Last: none}}}

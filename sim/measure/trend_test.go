@@ -58,7 +58,7 @@ func TestTrend(t *testing.T) {
 				t.Errorf("%+v, want %.0f to %.0f", got, test.low, test.high)
 			}
 			if grows := got.Low > 0; grows != (test.low > 0) {
-				t.Errorf("%+v: it grows: %v", got, grows)
+				t.Errorf("%+v: growth %v", got, grows)
 			}
 		})
 	}
@@ -72,9 +72,9 @@ func TestNoTrend(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got.NginxPSS != (measure.Trend{}) || got.NginxFiles.N != 0 {
-		t.Errorf("a trend of what was not sampled: %+v", got)
+		t.Errorf("a trend without samples: %+v", got)
 	}
 	if got := grown(t, 8, still); got.NginxRSS.N != 0 {
-		t.Errorf("a trend through eight points: %+v", got)
+		t.Errorf("a trend of only eight samples: %+v", got)
 	}
 }

@@ -57,7 +57,7 @@ func logOf(t *testing.T, d rundir.Dir, events ...event.Event) {
 	}
 }
 
-// The folder keeps the scenario's file, or what became of it.
+// The folder keeps the scenario's file, or the changed scenario.
 func TestCreate(t *testing.T) {
 	s := story(t)
 	d, err := rundir.Create(filepath.Join(t.TempDir(), "a", "b"), s, false)
@@ -114,7 +114,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What is measured in memory is what the folder holds.
+// The measurements in memory equal those in the folder.
 func TestMeasure(t *testing.T) {
 	d := rundir.Dir(t.TempDir())
 	var events []event.Event
@@ -141,7 +141,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A folder holds one run, or folders of runs, which come in the order of their starts.
+// A folder contains one run, or folders of runs, which are read in the order of their starts.
 func TestResults(t *testing.T) {
 	out := t.TempDir()
 	if _, err := rundir.Results(out); err == nil || !strings.Contains(err.Error(), "holds no result.json") {
