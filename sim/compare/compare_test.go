@@ -68,7 +68,7 @@ func TestSlowerIsWorse(t *testing.T) {
 	base, slower := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	c := compared(t, base, slower, compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Worse || r.Change < 0.4 || r.P >= 0.05 || r.Detectable == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	if r := row(t, c, "converge.last.p50"); r.Verdict != compare.Unsure {
 		t.Errorf("a figure that did not change: %+v", r)
@@ -128,7 +128,7 @@ func TestRiseFromZeroCounts(t *testing.T) {
 	c := compared(t, base, head, compare.Options{})
 	for _, figure := range []string{"outage", "requests.stale.n", "requests.stale.max"} {
 		if r := row(t, c, figure); r.Verdict != compare.Worse {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestWorstRunCounts(t *testing.T) {
 	head := runs(2, 10, time.Millisecond, 0)
 	head[7].Subjects[0].Requests.Unexplained = 1
 	if r := row(t, compared(t, runs(1, 10, time.Millisecond, 0), head, compare.Options{}), "requests.unexplained"); r.Verdict != compare.Worse {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestWorstRunCounts(t *testing.T) {
 func TestTooFewRuns(t *testing.T) {
 	c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 0), compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.TooFew {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	if c.Controlled {
 		t.Error("three runs have no A/A control")
@@ -213,10 +213,10 @@ func TestFigureInFewRuns(t *testing.T) {
 	head[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.2}
 	c := compared(t, base, head, compare.Options{})
 	if r := row(t, c, "balance.hottest"); r.Verdict != compare.TooFew {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Worse {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 }
 

@@ -52,12 +52,12 @@ func TestChecks(t *testing.T) {
 		{Subject: "unnamed", Evaluation: expect.Evaluation{Text: "reloads < 3", Actual: "reloads = 3"}},
 	}
 	if got, err := judge.Checks(s, result); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%+v, %v, want %+v", got, err, want)
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 
 	s.Expect = []scenario.Expectation{{Expression: "reload == 1", Line: 7}}
 	if _, err := judge.Checks(s, result); err == nil || !strings.HasPrefix(err.Error(), "story.yaml:7: ") {
-		t.Errorf("%v, want an error with the line", err)
+		t.Errorf("error %v, want an error with the line", err)
 	}
 }
 

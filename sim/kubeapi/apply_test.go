@@ -114,7 +114,7 @@ func TestApplyStatus(t *testing.T) {
 	}
 	ing, err := ings.ApplyStatus(t.Context(), status, metav1.ApplyOptions{FieldManager: "lb"})
 	if err != nil || len(ing.Status.LoadBalancer.Ingress) != 1 || ing.Generation != 1 {
-		t.Fatalf("%+v, %v", ing, err)
+		t.Fatalf("got %+v, %v", ing, err)
 	}
 	if got := owners(ing.ObjectMeta); got["lb Apply status"] == "" || strings.Contains(got["user Update"], "f:status") {
 		t.Errorf("owners %v", got)
@@ -169,7 +169,7 @@ func TestApplyEvent(t *testing.T) {
 	code, obj := w.answer(w.send("PATCH", "/apis/events.k8s.io/v1/namespaces/default/events/e?fieldManager=new&force=true", applyYAML,
 		`{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"note":"two"}`))
 	if code != http.StatusOK || text(obj, "note") != "two" || text(obj, "reason") != "R" {
-		t.Fatalf("%d %v", code, obj.Object)
+		t.Fatalf("got %d %v", code, obj.Object)
 	}
 	var m metav1.ObjectMeta
 	raw, _ := json.Marshal(obj.Object["metadata"])

@@ -44,7 +44,7 @@ func FuzzCustomObject(f *testing.F) {
 			path := "/apis/example.com/" + version + "/namespaces/default/widgets"
 			w := send("POST", path, "application/json", body)
 			if w.Code >= 500 && !bytes.Contains(w.Body.Bytes(), []byte("resourceVersion should not be set")) {
-				t.Fatalf("%d %s", w.Code, w.Body)
+				t.Fatalf("got %d %s", w.Code, w.Body)
 			}
 			if w.Code != http.StatusCreated {
 				continue

@@ -216,7 +216,7 @@ func TestEmptyList(t *testing.T) {
 	cms := client(t, r.subject).CoreV1().ConfigMaps("default")
 	list, err := cms.List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) != 0 || list.ResourceVersion != "1" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("got %+v, %v", list, err)
 	}
 	w, err := cms.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
 	if err != nil {

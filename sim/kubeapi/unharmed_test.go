@@ -100,7 +100,7 @@ func TestBounds(t *testing.T) {
 			}
 			resp.Body.Close()
 			if resp.StatusCode != test.want {
-				t.Errorf("%d, want %d", resp.StatusCode, test.want)
+				t.Errorf("got %d, want %d", resp.StatusCode, test.want)
 			}
 			unharmed(t, req, resp.StatusCode, before, everything(s))
 		})

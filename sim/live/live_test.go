@@ -124,7 +124,7 @@ func TestChurn(t *testing.T) {
 	}
 	const changes = 5 * 6 // kinds, each 20/s for 0.3 s
 	if result.Run != began || result.Writes != changes || result.Errors != 0 || result.Max == 0 || result.P50 > result.Max {
-		t.Errorf("%+v", result)
+		t.Errorf("got %+v", result)
 	}
 	if found := r.namespace(t); found != nil {
 		t.Errorf("objects remain: %+v", found)
@@ -318,7 +318,7 @@ func TestInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if result.Writes < 5 || len(result.Recording.Changes) == 0 || result.Recording.Length > time.Minute {
-				t.Errorf("%+v", result.Tally)
+				t.Errorf("got %+v", result.Tally)
 			}
 			if err := churn.Write(&bytes.Buffer{}, result.Recording); err != nil {
 				t.Error(err)
@@ -475,7 +475,7 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if result.Errors == 0 || result.Errors > result.Writes || !strings.Contains(result.LastError, "not today") {
-		t.Errorf("%+v", result.Tally)
+		t.Errorf("got %+v", result.Tally)
 	}
 	if r.namespace(t) != nil {
 		t.Error("the namespace remains")

@@ -33,7 +33,7 @@ func TestLegsAddUp(t *testing.T) {
 		t.Errorf("they add up to %v", sum)
 	}
 	if s.Converge.Way.Sync.N != 1 {
-		t.Errorf("%+v", s.Converge.Way)
+		t.Errorf("got %+v", s.Converge.Way)
 	}
 }
 

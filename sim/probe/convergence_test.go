@@ -267,7 +267,7 @@ func TestUnreachedWorkerIsReported(t *testing.T) {
 		for c.Effort().Unreached != want {
 			select {
 			case <-r.ctx.Done():
-				t.Fatalf("%+v, want %d not reached", c.Effort(), want)
+				t.Fatalf("got %+v, want %d not reached", c.Effort(), want)
 			case <-time.After(time.Millisecond):
 			}
 		}

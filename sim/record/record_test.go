@@ -200,6 +200,6 @@ func TestNamespaces(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	recording, err := record.Record(ctx, l.server.Config(), record.Options{Namespaces: []string{"other"}, Began: func(int, int, int) { stop() }})
 	if err != nil || len(recording.Population.Services) > 0 {
-		t.Errorf("%+v, %v", recording.Population, err)
+		t.Errorf("got %+v, %v", recording.Population, err)
 	}
 }

@@ -135,7 +135,7 @@ func TestKilledControllersAreRestarted(t *testing.T) {
 		t.Fatalf("error %v, start %+v", err, again)
 	}
 	if again.Asked == 0 || again.Unserved != 0 || again.Served < again.Healthy {
-		t.Errorf("%+v", again)
+		t.Errorf("got %+v", again)
 	}
 	if s.actors[0].revived != 1 || s.actors[1].revived != 0 {
 		t.Errorf("revived %d and %d times", s.actors[0].revived, s.actors[1].revived)

@@ -65,14 +65,14 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kept, err := os.ReadFile(d.File(rundir.Scenario)); err != nil || string(kept) != text {
-		t.Errorf("%s, %v", kept, err)
+		t.Errorf("got %s, %v", kept, err)
 	}
 	s.Settle = 77 * time.Second
 	if _, err := rundir.Create(string(d), s, true); err != nil {
 		t.Errorf("a folder without a log: %v", err)
 	}
 	if kept, err := os.ReadFile(d.File(rundir.Scenario)); err != nil || !bytes.Contains(kept, []byte("1m17s")) {
-		t.Errorf("%s, %v", kept, err)
+		t.Errorf("got %s, %v", kept, err)
 	}
 	logOf(t, d)
 	if _, err := rundir.Create(string(d), s, false); err == nil || !strings.Contains(err.Error(), "holds a run already") {
@@ -128,7 +128,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if outcome, note := m.Outcome(); outcome != judge.Failed {
-		t.Errorf("%s, %s", outcome, note)
+		t.Errorf("got %s, %s", outcome, note)
 	}
 	for _, name := range []string{rundir.Result, rundir.Page, rundir.Markdown, rundir.JUnit, rundir.Bench} {
 		if info, err := os.Stat(d.File(name)); err != nil || info.Size() == 0 {

@@ -192,7 +192,7 @@ func TestTimeline(t *testing.T) {
 		case e.Written != nil:
 			written++
 			if e.Written.Error != "" {
-				t.Errorf("%+v", e.Written)
+				t.Errorf("got %+v", e.Written)
 			}
 		}
 	}
@@ -283,7 +283,7 @@ func TestEveryKindOfChurn(t *testing.T) {
 	}
 	for _, e := range s.events(t) {
 		if e.Written != nil && e.Written.Error != "" {
-			t.Errorf("%+v", e.Written)
+			t.Errorf("got %+v", e.Written)
 		}
 	}
 	count := map[string]int{}
@@ -292,15 +292,15 @@ func TestEveryKindOfChurn(t *testing.T) {
 		switch c.Step {
 		case "scale-out":
 			if len(c.Added) != 1 || len(c.Removed) > 0 || c.Host == "" || c.Pods < 3 {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v", c)
 			}
 		case "new-hosts":
 			if c.See == nil || c.See.Service == "" || c.See.Status != 200 {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v", c)
 			}
 		case "touch":
 			if c.Host != "" || c.See != nil {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v", c)
 			}
 		case "apply":
 			isLast := strings.HasPrefix(c.Object, "Ingress")

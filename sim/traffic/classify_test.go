@@ -265,7 +265,7 @@ func TestConnectionWithExtraBytes(t *testing.T) {
 	}, (*peer).ok).address)
 	for range 2 {
 		if r := c.fire(); r.Cause != "" || r.Reused {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestConnectionClose(t *testing.T) {
 	c := newClient(t, "post", serve(t, bye, bye).address)
 	for range 2 {
 		if r := c.fire(); r.Cause != "" || r.Reused {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TestCallsShareAConnection(t *testing.T) {
 	c := newClient(t, "grpc", entrance(t, "grpc", pod(t, "127.207.0.0/24", "demo/web-1", "demo/web")))
 	for i := range 3 {
 		if r := c.fire(); r.Cause != "" || r.Reused != (i > 0) || r.Serial == "" || r.Messages != 1 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 	if opened := c.log.opened(t); opened != 1 {

@@ -66,7 +66,7 @@ func TestTCPConnectionIsCutByItsPod(t *testing.T) {
 	for range 2 {
 		io.WriteString(conn, "abc\n")
 		if answer, err := answers.ReadString('\n'); err != nil || !strings.Contains(answer, sumOf("abc")) {
-			t.Fatalf("%q, %v", answer, err)
+			t.Fatalf("got %q, %v", answer, err)
 		}
 	}
 	p.Gone()

@@ -123,11 +123,11 @@ func TestCertificateIsRecorded(t *testing.T) {
 	c := newClient(t, "tls", unwrap(t, config, p.Addr()))
 	for range 2 {
 		if r := c.fire(); r.Cause != "" || r.Serial != serials["web.example"] || r.Pod != "demo/web-1" || r.Reused {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 	if r := c.fire(); r.Cause != event.WrongCert || r.Serial != serials["api.example"] {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	for range 3 {
 		if got := <-handshakes; got != "web.example" {

@@ -18,7 +18,7 @@ func TestEveryLaneSucceeds(t *testing.T) {
 			for range 2 {
 				got := c.fire()
 				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {
-					t.Errorf("%+v", got)
+					t.Errorf("got %+v", got)
 				}
 				// One in each interval: fewer on a busy machine, never more.
 				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/streamInterval)) {
@@ -74,7 +74,7 @@ func TestWebsocketIsCutByItsPod(t *testing.T) {
 	got := c.fire()
 	<-gone
 	if got.Cause != event.StreamCut || got.Messages == 0 || !strings.Contains(got.Detail, "messages") {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -107,6 +107,6 @@ func TestWebsocketRefused(t *testing.T) {
 		p.untilClosed()
 	})
 	if got := newClient(t, "websocket", s.address).fire(); got.Cause != event.NginxError || got.Status != 503 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }

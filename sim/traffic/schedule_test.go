@@ -141,7 +141,7 @@ func TestLateRequestsAreReported(t *testing.T) {
 			for _, r := range log.requests(t) {
 				late = max(late, r.Lag)
 				if r.Cause != "" {
-					t.Errorf("%+v", r)
+					t.Errorf("got %+v", r)
 				}
 			}
 			if late < 200*time.Millisecond {
@@ -229,7 +229,7 @@ func TestSlowRateEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if load, requests := log.load(t), log.requests(t); load.Due != 0 || len(requests) != 0 {
-		t.Errorf("%+v, %+v", load, requests)
+		t.Errorf("got %+v, %+v", load, requests)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestRunSendsScheduledRequests(t *testing.T) {
 					byTime[e.At-begin] = r.Host
 					if r.Cause != "" || r.Pod != "demo/web-1" || r.Served != "demo/web" || r.State != "ready" || r.Status != 200 && r.Status != 101 && DoorOf(lane) <= TLS ||
 						r.Lane != lane || r.Lag < 0 || r.Took <= 0 || e.Subject != "it" {
-						t.Errorf("%+v", r)
+						t.Errorf("got %+v", r)
 					}
 				}
 			}

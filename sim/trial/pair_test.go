@@ -93,10 +93,10 @@ func TestSideReplacesTheBundledController(t *testing.T) {
 	side := Side{Name: "head", Flags: map[string]string{"b": "2"}, Config: map[string]string{"c": "3"}}
 	got := side.in(original).Subjects
 	if ours := got[0]; ours.Flags["a"] != "1" || ours.Flags["b"] != "2" || ours.Config["c"] != "3" {
-		t.Errorf("%+v", ours)
+		t.Errorf("got %+v", ours)
 	}
 	if theirs := got[1]; len(theirs.Flags)+len(theirs.Config) > 0 {
-		t.Errorf("%+v", theirs)
+		t.Errorf("got %+v", theirs)
 	}
 	if original.Subjects[0].Flags["b"] != "1" {
 		t.Error("the scenario was modified")
@@ -127,7 +127,7 @@ func TestPairTriesHead(t *testing.T) {
 	}
 	outcome, err := p.Do(t.Context())
 	if outcome != judge.NotRun || !errors.Is(err, errUnable) || !strings.HasPrefix(err.Error(), "--head: it does not start (logs in ") {
-		t.Errorf("%s, %v", outcome, err)
+		t.Errorf("got %s, %v", outcome, err)
 	}
 	if _, err := os.Stat(filepath.Join(out, "try", "ours")); err != nil {
 		t.Error(err)

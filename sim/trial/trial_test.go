@@ -123,7 +123,7 @@ func TestCutShort(t *testing.T) {
 				},
 			})
 			if ended.Outcome != test.want || !strings.Contains(ended.Note(), died.Error()) {
-				t.Errorf("%s, %q, want %s", ended.Outcome, ended.Note(), test.want)
+				t.Errorf("got %s, %q, want %s", ended.Outcome, ended.Note(), test.want)
 			}
 			if _, err := os.Stat(ended.Dir.File(rundir.Result)); (err == nil) != test.measured {
 				t.Errorf("measured: %v, want %t", err, test.measured)
@@ -196,7 +196,7 @@ func TestSameChanges(t *testing.T) {
 		{[]event.Change{a, b}, []event.Change{a, a}, "change 2 was of Service b, and is 1 of Service a"},
 	} {
 		if err := trial.SameChanges(test.before, test.now); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
-			t.Errorf("%v, want %q", err, test.want)
+			t.Errorf("error %v, want %q", err, test.want)
 		}
 	}
 }
@@ -249,7 +249,7 @@ func TestWriteRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Name != "shop" || s.Population.Recording != "shop.jsonl" || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v", s)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "shop.jsonl")); err != nil {
 		t.Error(err)

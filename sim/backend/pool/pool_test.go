@@ -226,7 +226,7 @@ func loggedStates(t *testing.T, log *event.Log, out io.Reader) []string {
 	var states []string
 	for e, err := range event.Read(out) {
 		if err != nil || e.Pod == nil || e.Subject != "it" {
-			t.Fatalf("%+v, %v", e, err)
+			t.Fatalf("got %+v, %v", e, err)
 		}
 		states = append(states, e.Pod.Name+" "+e.Pod.State)
 	}
