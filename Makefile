@@ -56,7 +56,7 @@ bench-kubeapi: ## benchmark the simulated API server, results in docs/results/ku
 soak-kubeapi: ## run ten minutes of churn on the simulated API server, results in docs/results/kubeapi-soak.txt
 	hack/bench-kubeapi Soak 6000x | tee docs/results/kubeapi-soak.txt
 
-bench-controller: setup ## measure what a change costs the controller, results in docs/results/controller-scale.txt
+bench-controller: setup ## measure how much work a change causes in the controller, results in docs/results/controller-scale.txt
 	@mkdir -p docs/results
 	hack/bench-controller | tee docs/results/controller-scale.txt
 

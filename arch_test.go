@@ -57,7 +57,7 @@ var rules = []struct {
 	{"sim/kubeapi/controllers", []string{"sim/kubeapi"}, "controllers know the API server as any client does"},
 	{"sim/kubeapi/fault", []string{"sim/kubeapi/internal"}, "a fault is described by what a client meets; the server carries it out"},
 	{"sim/kubeapi/internal/object", []string{"net/http", "os", "sim/kubeapi"}, "an object is values and bytes, whatever resource it is of"},
-	{"sim/kubeapi/internal/rescue", []string{"net/http", "os", "sim/kubeapi"}, "it calls functions, whatever they do"},
+	{"sim/kubeapi/internal/rescue", []string{"net/http", "os", "sim/kubeapi"}, "it does not depend on the functions that it calls"},
 	{"sim/kubeapi/internal/certs", []string{"net/http", "sim/kubeapi"}, "certificates do not depend on what is served with them"},
 	{"sim/kubeapi/internal/resource", []string{"net/http", "os", "sim/kubeapi/internal/store", "sim/kubeapi/internal/kinds"}, "a row says what a kind is; it neither stores objects nor sees requests"},
 	{"sim/kubeapi/internal/store", []string{"net/http", "os", "sim/kubeapi/internal/kinds", "sim/kubeapi/internal/codec", "sim/kubeapi/internal/cluster"}, "objects and their history are the same however they are written and read"},
@@ -67,14 +67,14 @@ var rules = []struct {
 	{"sim/kubeapi/internal/openapi", []string{"net/http", "os", "sim/kubeapi/internal/store", "sim/kubeapi/internal/kinds"}, "the documents are a pure function of the table that they are given"},
 	{"sim/kubeapi/internal/codec", []string{"os", "sim/kubeapi/internal/kinds", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/patch", "sim/kubeapi/internal/ownership"}, "encoding an object changes nothing and knows no single kind"},
 	{"sim/kubeapi/internal/patch", []string{"os", "sim/kubeapi/internal/kinds", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "a patch is a function from one state of an object to the next"},
-	{"sim/kubeapi/internal/ownership", []string{"net/http", "os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/admission"}, "an account of owners depends on the old and the new state alone"},
-	{"sim/kubeapi/internal/admission", []string{"os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "webhooks are asked about a write; who writes is its caller's business"},
+	{"sim/kubeapi/internal/ownership", []string{"net/http", "os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/admission"}, "the owners of fields depend only on the old and the new state"},
+	{"sim/kubeapi/internal/admission", []string{"os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "it calls webhooks about a write; its caller performs the write"},
 	{"sim/kubeapi/internal/cluster", []string{"os", "net/http", "sim/kubeapi/fault"}, "a write obeys the same rules over HTTP and from within the process"},
 	{"sim/manifest", []string{"net", "net/http", "sim/kubeapi", "sim/cluster"}, "manifests are read without a server"},
 	{"sim/measure", []string{"os", "net", "net/http", "sim/run", "sim/step", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/report"}, "measurements do not know how the log was made"},
 	{"sim/expect", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "an evaluation depends on the measurements alone"},
 	{"sim/judge", []string{"os", "net", "net/http", "sim/run", "sim/driver", "sim/report"}, "an outcome depends on the measurements and the expectations alone"},
-	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be made again from an old log"},
+	{"sim/report", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a report can be recomputed from an old log"},
 	{"sim/compare", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi"}, "a comparison depends on the results alone"},
 	{"sim/rundir", []string{"net", "net/http", "sim/run", "sim/driver", "sim/probe", "sim/traffic", "sim/kubeapi", "sim/trial"}, "the folder of an old run is read without anything that runs it"},
 	{"sim/trial", []string{"net", "net/http", "sim/driver/local", "sim/driver/container", "sim/driver/kind", "sim/compare", "sim/measure/"}, "a trial gets its driver, measures by the run's folder, and compares nothing"},
@@ -177,7 +177,7 @@ func covers(pattern, name string) bool {
 
 func below(importPath string) string { return strings.TrimPrefix(importPath, module+"/") }
 
-func TestPurePackagesAskForNoTime(t *testing.T) {
+func TestPurePackagesDoNotReadTheClock(t *testing.T) {
 	for _, p := range packages(t) {
 		if !slices.Contains(noClock, below(p.ImportPath)) {
 			continue
@@ -212,7 +212,7 @@ var startsProcesses = []string{
 
 // If a program leaves behind a process that holds its output open, exec.Cmd's Wait never returns
 // unless WaitDelay limits it.
-func TestNoCommandCanKeepUsWaiting(t *testing.T) {
+func TestProcessesHaveWaitLimits(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, name := range p.GoFiles {
 			if slices.Contains(startsProcesses, path.Join(below(p.ImportPath), name)) {
@@ -235,10 +235,10 @@ func TestNoCommandCanKeepUsWaiting(t *testing.T) {
 	}
 }
 
-func TestEveryPackageSaysWhatItIs(t *testing.T) {
+func TestEveryPackageHasAComment(t *testing.T) {
 	for _, p := range packages(t) {
 		if len(p.GoFiles) > 0 && p.Doc == "" {
-			t.Errorf("%s has no package comment: say what it stands between, and its one rule", below(p.ImportPath))
+			t.Errorf("%s has no package comment: say what it does and what its one rule is", below(p.ImportPath))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 const mostTracked = 1 << 20
 
 // Git tracks sources and results, but no build output.
-func TestNothingBuiltIsTracked(t *testing.T) {
+func TestBuildOutputIsNotTracked(t *testing.T) {
 	list, err := exec.Command("git", "ls-files", "-s", "-z").Output()
 	if err != nil {
 		t.Skip("not a git repository: ", err)
@@ -25,11 +25,11 @@ func TestNothingBuiltIsTracked(t *testing.T) {
 			continue // deleted and not yet committed, or a link
 		}
 		if info.Size() > mostTracked {
-			t.Errorf("%s has %d bytes, at most %d are allowed: git rm --cached it, and list it in .gitignore", path, info.Size(), mostTracked)
+			t.Errorf("%s has %d bytes, more than %d: run git rm --cached, and list it in .gitignore", path, info.Size(), mostTracked)
 		}
 		begin := startOf(t, path)
 		if bytes.HasPrefix(begin, []byte("\x7fELF")) || strings.HasPrefix(mode, "100755") && !bytes.HasPrefix(begin, []byte("#!")) {
-			t.Errorf("%s is a binary executable: git rm --cached it, and list it in .gitignore", path)
+			t.Errorf("%s is a binary executable: run git rm --cached, and list it in .gitignore", path)
 		}
 	}
 }

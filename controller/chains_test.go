@@ -57,13 +57,13 @@ func TestChainIsCompletedFromItsAuthority(t *testing.T) {
 		t.Errorf("before the authority answers: %s", text)
 	}
 	if event := r.awaitEvent("Secret", "Misconfigured"); event.InvolvedObject.Name != "lost" || !strings.Contains(event.Message, "404") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	close(answer)
 	r.awaitTLS(trusted, "https://a.example/", "200 one", "of a")
 	r.awaitTLS(trusted, "https://web.example/", "200 one", "of all") // the default certificate
 	r.awaitTLS(all, "https://lost.example/", "200 one", "of lost")
 	if got := asked.Load(); got != 3 {
-		t.Errorf("the authority was asked %d times, want once for each certificate", got)
+		t.Errorf("the authority got %d requests, want one per certificate", got)
 	}
 }

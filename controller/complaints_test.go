@@ -47,7 +47,7 @@ func TestFullDictionaryIsReported(t *testing.T) {
 	r.awaitSync(failed)
 	event := r.awaitEvent("Pod", "DynamicConfigurationFailed")
 	if event.Type != corev1.EventTypeWarning || !strings.Contains(event.Message, "lua-shared-dicts") || !strings.Contains(event.Message, "make configuration_data larger") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	r.awaitMetrics("complaints", func(text string) bool {
 		return strings.Contains(text, "nginx_ingress_controller_dynamic_complaints_total{") && !strings.Contains(text, `dynamic_complaints_total{controller_class="",controller_namespace="default",controller_pod="controller"} 0`)

@@ -190,7 +190,7 @@ func TestToolsInThePodNeedNoSecret(t *testing.T) {
 }
 
 // The secret is only in its file, which others cannot read, and in Lua.
-func TestSecretStaysSecret(t *testing.T) {
+func TestSecretDoesNotLeak(t *testing.T) {
 	t.Parallel()
 	r := withDoors(t, func(r *running) {
 		r.configure(map[string]string{"error-log-level": "debug"}, r.client.CoreV1().ConfigMaps("default").Update)

@@ -145,7 +145,7 @@ func externalName(r *running) {
 func rewrite(r *running) {
 	got := r.ask("rewrite.example", "/API/users?x=1")
 	if !strings.HasPrefix(got.body, "stable /v1/users?x=1\n") || !strings.Contains(got.body, "X-Forwarded-Prefix: /api\r\n") {
-		r.Errorf("%s %s", got.Status, got.body)
+		r.Errorf("got %s %s", got.Status, got.body)
 	}
 }
 

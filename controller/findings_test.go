@@ -42,21 +42,21 @@ func TestFindingsAreEventsOnTheirObjects(t *testing.T) {
 	ingress, err := ingresses.Get(t.Context(), "web", metav1.GetOptions{})
 	r.must(err)
 	if event.Type != corev1.EventTypeWarning || event.InvolvedObject.Name != "web" || event.InvolvedObject.UID != ingress.UID || !strings.Contains(event.Message, "proxy-connect-timeout") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	patch(`"nginx.ingress.kubernetes.io/proxy-body-size":"2m"`)
 	r.awaitSync(reloaded)
 	r.configure(map[string]string{"no-such-key": "1"}, r.client.CoreV1().ConfigMaps("default").Update)
 	if event := r.awaitEvent("ConfigMap", "Misconfigured"); event.InvolvedObject.Name != "controller" || !strings.Contains(event.Message, "no-such-key") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	if event := r.awaitEvent("ConfigMap", "UPDATE"); event.Message != "ConfigMap default/controller" || event.Type != corev1.EventTypeNormal {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	if event := r.awaitEvent("Ingress", "Misconfigured"); event.Count != 1 {
 		t.Errorf("recorded %d times", event.Count)
 	}
 	if event := r.awaitEvent("Pod", "RELOAD"); event.InvolvedObject.Name != "controller" || event.Type != corev1.EventTypeNormal {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 }

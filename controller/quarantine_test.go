@@ -171,7 +171,7 @@ func TestEndpointsAreUpdatedWhileAKeyIsRefused(t *testing.T) {
 	update := r.client.CoreV1().ConfigMaps("default").Update
 	r.configure(map[string]string{"server-snippet": "deny 192.0.2.0/240;"}, update) // a typing error
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "nginx keeps its configuration") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	r.removeIngress("gone")
 	r.addIngress(on("new", "new.example", []string{"/"}))

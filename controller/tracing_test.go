@@ -33,7 +33,7 @@ func TestTracerFilesAreWritten(t *testing.T) {
 	r.configure(map[string]string{}, update)
 	r.awaitSync(reloaded)
 	if got := read(opentracing); !strings.Contains(got, "no such file") {
-		t.Errorf("left: %s", got)
+		t.Errorf("the file remains: %s", got)
 	}
 }
 
@@ -46,9 +46,9 @@ func TestTracerFileThatCannotBeWritten(t *testing.T) {
 	r.configure(map[string]string{"opentelemetry-config": "/proc/1/none/otel.toml", "otlp-collector-port": "4318"}, update)
 	sync := r.awaitSync(reloaded)
 	if why := strings.Join(sync.Why, "\n"); sync.Error != "" || !strings.Contains(why, "opentelemetry.toml: port = 4318") {
-		t.Errorf("%+v", sync)
+		t.Errorf("got %+v", sync)
 	}
 	if event := r.awaitEvent("ConfigMap", "Misconfigured"); !strings.Contains(event.Message, "opentelemetry-config") || !strings.Contains(event.Message, "using /etc/ingress-controller/telemetry") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 }

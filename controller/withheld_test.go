@@ -140,7 +140,7 @@ func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 	r.awaitHost("web.example", "one")
 	r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx refuses it") || !strings.Contains(event.Message, "or its default, is used") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	wantHeader := func(want string) {
 		t.Helper()
@@ -195,7 +195,7 @@ func TestKeyThatBreaksNginxAtTheStart(t *testing.T) {
 		r.service(pod(t, "127.88.0.1", "one"))
 	})
 	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx keeps its configuration") {
-		t.Errorf("%+v", event)
+		t.Errorf("got %+v", event)
 	}
 	failed := r.awaitSync(func(line record) bool {
 		return strings.Contains(line.Error, "nginx refuses a key that nothing can replace")
@@ -249,7 +249,7 @@ func TestKeyWhoseFileBreaksNginx(t *testing.T) {
 }
 
 // A key lets in an ingress that breaks nginx. nginx then refuses the ingress, not the key.
-func TestIngressThatTheConfigMapLetsIn(t *testing.T) {
+func TestIngressAllowedByTheConfigMap(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"annotations-risk-level": "Critical"}, r.client.CoreV1().ConfigMaps("default").Update)

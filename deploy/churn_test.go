@@ -24,8 +24,8 @@ func churnObjects(t *testing.T) []runtime.Object {
 	return objects
 }
 
-// What it may do, it may do in its own namespace alone, and its Job has it.
-func TestChurnKeepsToItsNamespace(t *testing.T) {
+// The Job has permissions in its own namespace only.
+func TestChurnUsesOnlyItsNamespace(t *testing.T) {
 	objects := churnObjects(t)
 	for _, object := range objects {
 		about, err := meta.Accessor(object)
@@ -39,7 +39,7 @@ func TestChurnKeepsToItsNamespace(t *testing.T) {
 	binding, job := all[*rbacv1.RoleBinding](objects)[0], all[*batchv1.Job](objects)[0]
 	want := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "windtunnel-churn", Name: job.Spec.Template.Spec.ServiceAccountName}}
 	if !slices.Equal(binding.Subjects, want) || binding.RoleRef.Kind != "Role" || binding.RoleRef.Name != all[*rbacv1.Role](objects)[0].Name {
-		t.Errorf("the binding is %+v", binding)
+		t.Errorf("wrong binding %+v", binding)
 	}
 }
 
@@ -47,11 +47,11 @@ func TestChurnIsRestricted(t *testing.T) {
 	objects := churnObjects(t)
 	mustBeRestricted(t, all[*batchv1.Job](objects)[0].Spec.Template.Spec)
 	if all[*corev1.Namespace](objects)[0].Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
-		t.Error("the namespace does not enforce it")
+		t.Error("the namespace does not enforce the standard")
 	}
 }
 
-func TestServerTakesChurn(t *testing.T) {
+func TestServerAcceptsChurnManifests(t *testing.T) {
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)

@@ -27,14 +27,14 @@ import (
 
 var pair = pki.New("ingress-nginx-admission").Issue("ingress-nginx-admission", []string{"ingress-nginx-admission.ingress-nginx.svc"})
 
-// withAdmission is an overlay with the webhook, too.
+// withAdmission is an overlay that adds the webhook.
 var withAdmission = map[string]string{
 	"admission/tls.crt":          string(pair.Certificate),
 	"admission/tls.key":          string(pair.Key),
 	"cluster/kustomization.yaml": "resources: [../controller]\ncomponents: [../admission]\n",
 }
 
-// each runs a test on what is installed with the webhook and without it.
+// each runs a test on the installed objects, with and without the webhook.
 func each(t *testing.T, test func(t *testing.T, objects []runtime.Object)) {
 	for folder, over := range map[string]map[string]string{".": nil, "cluster": withAdmission} {
 		t.Run(folder, func(t *testing.T) {
@@ -60,12 +60,12 @@ func pod(t *testing.T, objects []runtime.Object) corev1.PodTemplateSpec {
 	t.Helper()
 	deployments := all[*appsv1.Deployment](objects)
 	if len(deployments) != 1 {
-		t.Fatalf("%d Deployments", len(deployments))
+		t.Fatalf("got %d Deployments, want 1", len(deployments))
 	}
 	return deployments[0].Spec.Template
 }
 
-func TestServerTakesThem(t *testing.T) {
+func TestServerAcceptsManifests(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
 		if err != nil {
@@ -80,7 +80,7 @@ func TestServerTakesThem(t *testing.T) {
 	})
 }
 
-func TestAllInOneNamespace(t *testing.T) {
+func TestObjectsAreInOneNamespace(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		global := []string{"Namespace", "ClusterRole", "ClusterRoleBinding", "IngressClass", "ValidatingWebhookConfiguration"}
 		for _, object := range objects {
@@ -99,17 +99,16 @@ func TestAllInOneNamespace(t *testing.T) {
 	})
 }
 
-// TestRolesAreBound: what the roles allow is tested with the command; here, that
-// the pods have them.
-func TestRolesAreBound(t *testing.T) {
+// The tests of the commands check what the roles allow; this test checks that the pods have them.
+func TestRolesAreBoundToTheServiceAccount(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		want := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "ingress-nginx", Name: pod(t, objects).Spec.ServiceAccountName}}
 		check := func(kind string, subjects []rbacv1.Subject, to rbacv1.RoleRef, role string) {
 			if !slices.Equal(subjects, want) {
-				t.Errorf("the %s is for %+v, want %+v", kind, subjects, want)
+				t.Errorf("the %s has the subjects %+v, want %+v", kind, subjects, want)
 			}
 			if to.Name != role {
-				t.Errorf("the %s is to %s, want %s", kind, to.Name, role)
+				t.Errorf("the %s refers to %s, want %s", kind, to.Name, role)
 			}
 		}
 		check("ClusterRoleBinding", all[*rbacv1.ClusterRoleBinding](objects)[0].Subjects, all[*rbacv1.ClusterRoleBinding](objects)[0].RoleRef, all[*rbacv1.ClusterRole](objects)[0].Name)
@@ -117,13 +116,13 @@ func TestRolesAreBound(t *testing.T) {
 	})
 }
 
-// TestRestricted has the rules of the Pod Security Standard of that name, which
+// TestPodsMeetTheRestrictedStandard has the rules of the Pod Security Standard of that name, which
 // the namespace enforces, and a root that nobody writes to.
-func TestRestricted(t *testing.T) {
+func TestPodsMeetTheRestrictedStandard(t *testing.T) {
 	each(t, func(t *testing.T, objects []runtime.Object) {
 		spec := pod(t, objects).Spec
 		if sysctls := spec.SecurityContext.Sysctls; len(sysctls) != 1 || sysctls[0].Name != "net.ipv4.ip_unprivileged_port_start" {
-			t.Errorf("sysctls %v are not as the standard has it", sysctls)
+			t.Errorf("sysctls %v violate the standard", sysctls)
 		}
 		mustBeRestricted(t, spec)
 	})
@@ -132,11 +131,11 @@ func TestRestricted(t *testing.T) {
 func mustBeRestricted(t *testing.T, spec corev1.PodSpec) {
 	t.Helper()
 	for _, rule := range unrestricted(spec) {
-		t.Errorf("%s is not as the standard has it", rule)
+		t.Errorf("%s violates the standard", rule)
 	}
 }
 
-// unrestricted are the rules that a pod breaks.
+// unrestricted returns the rules that a pod violates.
 func unrestricted(spec corev1.PodSpec) (broken []string) {
 	rule := func(name string, kept bool) {
 		if !kept {
@@ -163,8 +162,8 @@ func unrestricted(spec corev1.PodSpec) (broken []string) {
 	return broken
 }
 
-// A container that is not the first is looked at as well.
-func TestRestrictedIsOfEveryContainer(t *testing.T) {
+// The rules apply to every container, not only to the first.
+func TestEveryContainerIsChecked(t *testing.T) {
 	objects, err := deploy.Build(".", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +177,7 @@ func TestRestrictedIsOfEveryContainer(t *testing.T) {
 		add(spec, corev1.Container{Name: name, SecurityContext: &corev1.SecurityContext{Privileged: new(true), RunAsUser: new(int64(0))}})
 		want := []string{name + ": privileged", name + ": runAsNonRoot", name + ": allowPrivilegeEscalation", name + ": readOnlyRootFilesystem", name + ": capabilities"}
 		if got := unrestricted(*spec); !slices.Equal(got, want) {
-			t.Errorf("broken are %q, want %q", got, want)
+			t.Errorf("violated rules %q, want %q", got, want)
 		}
 	}
 }
@@ -188,27 +187,27 @@ func TestServicesReachThePods(t *testing.T) {
 		template := pod(t, objects)
 		for _, service := range all[*corev1.Service](objects) {
 			if selector := labels.SelectorFromSet(service.Spec.Selector); selector.Empty() || !selector.Matches(labels.Set(template.Labels)) {
-				t.Errorf("service %s selects %s, the pods have %v", service.Name, selector, template.Labels)
+				t.Errorf("service %s selects %s, but the pods have the labels %v", service.Name, selector, template.Labels)
 			}
 			for _, port := range service.Spec.Ports {
 				if !slices.ContainsFunc(template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool {
 					return port.TargetPort == intstr.FromString(p.Name)
 				}) {
-					t.Errorf("service %s leads to port %s, which the pods have not", service.Name, port.TargetPort.String())
+					t.Errorf("service %s has target port %s, which the pods lack", service.Name, port.TargetPort.String())
 				}
 			}
 		}
 	})
 }
 
-func TestWebhookTrustsItsCertificate(t *testing.T) {
+func TestWebhookManifestsMatch(t *testing.T) {
 	objects, err := deploy.Build("cluster", withAdmission)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hook := all[*admissionv1.ValidatingWebhookConfiguration](objects)[0].Webhooks[0].ClientConfig
 	if !bytes.Equal(hook.CABundle, pair.Certificate) {
-		t.Errorf("it trusts %q", hook.CABundle)
+		t.Errorf("wrong CA bundle %q", hook.CABundle)
 	}
 	if name := hook.Service.Name; !slices.ContainsFunc(all[*corev1.Service](objects), func(s *corev1.Service) bool { return s.Name == name && s.Namespace == hook.Service.Namespace }) {
 		t.Errorf("there is no service %s", name)
@@ -219,15 +218,15 @@ func TestWebhookTrustsItsCertificate(t *testing.T) {
 	}
 }
 
-func TestAWordThatIsNotKubernetesIsRefused(t *testing.T) {
+func TestUnknownFieldIsRejected(t *testing.T) {
 	_, err := deploy.Build(".", map[string]string{"controller/ingressclass.yaml": "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: nginx}\nspec: {controler: k8s.io/ingress-nginx}\n"})
 	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.controler"`) {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want one that names the field", err)
 	}
 }
 
-// TestKubectlBuildsTheSame holds the library to what users run.
-func TestKubectlBuildsTheSame(t *testing.T) {
+// TestBuildMatchesKubectl compares the library with kubectl, which users run.
+func TestBuildMatchesKubectl(t *testing.T) {
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Skip(err)
@@ -251,7 +250,7 @@ func mustBuildTheSame(t *testing.T, kubectl, folder string) {
 	}
 	documents := strings.Split(string(out), "\n---\n")
 	if len(documents) != len(objects) {
-		t.Fatalf("kubectl makes %d objects, Build %d", len(documents), len(objects))
+		t.Fatalf("kubectl builds %d objects, Build %d", len(documents), len(objects))
 	}
 	for i, document := range documents {
 		theirs, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(document), nil, nil)

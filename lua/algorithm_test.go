@@ -49,7 +49,7 @@ func owners(t *testing.T, w *worker, n int) map[string]string {
 	return pods
 }
 
-func TestChashBindsAKeyToAnEndpointInEveryWorker(t *testing.T) {
+func TestChashBindsAKeyInEveryWorker(t *testing.T) {
 	s := start(t, setup{})
 	endpoints := pods(t, 5)
 	shop := backend{Name: "shop", HashBy: hashBy("$http_x_key-${server_port}", 0), Endpoints: endpoints}
@@ -200,7 +200,7 @@ func TestEWMAForgetsAndSeedsEndpoints(t *testing.T) {
 	}
 }
 
-func TestANewAlgorithmResetsTheInstance(t *testing.T) {
+func TestNewAlgorithmResetsTheInstance(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	endpoints := pods(t, 2)
 	shop := backend{Name: "shop", Endpoints: endpoints}

@@ -41,7 +41,7 @@ func wantEven(t *testing.T, answers map[string]int, endpoints []endpoint, each i
 	}
 }
 
-func TestEveryWorkerGoesRoundAllEndpoints(t *testing.T) {
+func TestEveryWorkerUsesAllEndpointsInTurn(t *testing.T) {
 	s := start(t, setup{})
 	endpoints := pods(t, 5)
 	for _, w := range s.serve(backend{Name: "shop", Endpoints: endpoints}) {
@@ -93,7 +93,7 @@ func TestNoEndpointsIs503(t *testing.T) {
 	gone("no such backend")
 }
 
-func TestNoPostYetIs503(t *testing.T) {
+func TestBeforeTheFirstPostIs503(t *testing.T) {
 	s := start(t, setup{})
 	for _, w := range s.workers("shop") {
 		if w.first.status != http.StatusServiceUnavailable {
@@ -102,7 +102,7 @@ func TestNoPostYetIs503(t *testing.T) {
 	}
 }
 
-func TestBadDataKeepsTheOld(t *testing.T) {
+func TestInvalidDataKeepsTheBackends(t *testing.T) {
 	s := start(t, setup{})
 	endpoints := pods(t, 2)
 	workers := s.serve(backend{Name: "shop", Endpoints: endpoints})
@@ -125,7 +125,7 @@ func TestBadDataKeepsTheOld(t *testing.T) {
 	s.awaitMark(workers, s.post(backend{Name: "shop", Endpoints: endpoints[:1]}))
 }
 
-func TestABadBackendDoesNotBlockOthers(t *testing.T) {
+func TestInvalidBackendDoesNotBlockOthers(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("backend odd could not be synced")
 	workers := s.serve(backend{Name: "odd", Endpoints: []endpoint{{}}, Service: 1}, backend{Name: "shop", Endpoints: pods(t, 1)})
@@ -164,7 +164,7 @@ func TestNewWorkersServeTheirFirstRequest(t *testing.T) {
 	}
 }
 
-func TestARefusedConnectionIsTriedAtTheNextEndpoint(t *testing.T) {
+func TestRefusedConnectionIsRetriedAtTheNextEndpoint(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	s.expectLog("Connection refused")
 	alive := pods(t, 1)
@@ -215,7 +215,7 @@ func TestAlgorithmsWithoutTheirParametersAreRoundRobin(t *testing.T) {
 	}
 }
 
-func TestASubsetIsNotLargerThanTheEndpoints(t *testing.T) {
+func TestSubsetIsNotLargerThanTheEndpoints(t *testing.T) {
 	s := start(t, setup{Workers: 1})
 	endpoints := pods(t, 4)
 	hash := map[string]any{"upstream-hash-by": "$request_uri", "upstream-hash-by-subset": true, "upstream-hash-by-subset-size": 9999999999}
@@ -270,7 +270,7 @@ func TestIPv6Endpoint(t *testing.T) {
 	wantEven(t, tally(t, s.serve(backend{Name: "shop", Endpoints: endpoints})[0], 3), endpoints, 3)
 }
 
-func TestARealRoundRobinLibraryTakesPrecedence(t *testing.T) {
+func TestInstalledRoundRobinLibraryTakesPrecedence(t *testing.T) {
 	dir := folder(t)
 	if err := os.Mkdir(dir+"/resty", 0o755); err != nil {
 		t.Fatal(err)

@@ -137,7 +137,7 @@ func TestCertificatesAreSwappedWithoutAFailedHandshake(t *testing.T) {
 	load.Wait()
 }
 
-func TestAFullDictionaryOfCertificatesIsReported(t *testing.T) {
+func TestFullCertificateDictionaryIsReported(t *testing.T) {
 	s := start(t, setup{CertificateData: "64k"})
 	s.expectLog("certificate_data dictionary is full, LRU entry has been removed to store")
 	s.expectLog("storing certificates: certificate huge: no memory")

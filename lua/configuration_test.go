@@ -70,7 +70,7 @@ func TestTheAPIRejectsBadRequests(t *testing.T) {
 }
 
 // The old backends stay, also for new workers.
-func TestBackendsThatDoNotFitAreRejected(t *testing.T) {
+func TestOversizedBackendsAreRejected(t *testing.T) {
 	s := start(t, setup{})
 	s.expectLog("a client request body is buffered to a temporary file")
 	s.expectLog("dynamic-configuration: error updating configuration: no memory")

@@ -124,7 +124,7 @@ func TestDeltasEqualFullLists(t *testing.T) {
 	s.awaitServing(processes, sequence)
 }
 
-func TestADeltaOfAnotherBaseIsRejected(t *testing.T) {
+func TestDeltaOfAnotherBaseIsRejected(t *testing.T) {
 	s := start(t, setup{Config: deltas, Server: peeking})
 	change := func(name string) delta {
 		return delta{Changed: []backend{{Name: name, Endpoints: []endpoint{{"10.0.0.1", "80"}}}}, Removed: []string{}}
@@ -167,7 +167,7 @@ func TestADeltaOfAnotherBaseIsRejected(t *testing.T) {
 }
 
 // If there is no memory for another delta, the sender must send the full list, which frees memory.
-func TestADeltaThatDoesNotFit(t *testing.T) {
+func TestOversizedDeltaIsRejected(t *testing.T) {
 	s := start(t, setup{Config: deltas, ConfigurationData: "128k", Server: peeking})
 	s.expectLog("a client request body is buffered")
 	sequence := s.sequence("[]")

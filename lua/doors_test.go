@@ -95,7 +95,7 @@ func TestOCSPRequestsDoNotReachTheConfiguration(t *testing.T) {
 }
 
 // A responder may send an endless response. A worker must not read all of it.
-func TestAResponderThatNeverEnds(t *testing.T) {
+func TestEndlessOCSPResponse(t *testing.T) {
 	for name, answer := range map[string]string{
 		"a line": "a", "a head": "X-A: b\r\n", "a body": "\r\nabc", "chunks": "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
 		"a line of a chunk": "Transfer-Encoding: chunked\r\n\r\n1;", "a length": "Content-Length: 99999999999999\r\n\r\na", "a negative length": "Content-Length: -1\r\n\r\na",

@@ -40,7 +40,7 @@ func TestRedirectToHTTPS(t *testing.T) {
 				status = http.StatusPermanentRedirect
 			}
 			if location := got.header.Get("Location"); got.status != status || location != c.location {
-				t.Errorf("%d %q, want %d %q", got.status, location, status, c.location)
+				t.Errorf("got %d %q, want %d %q", got.status, location, status, c.location)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func (s *site) awaitServing(workers []nginx.Worker, sequence int) (generation in
 			}
 			generation = said[i].Generation
 			if said[i].Workers != len(workers) {
-				s.t.Fatalf("%+v of %d workers", said[i], len(workers))
+				s.t.Fatalf("got %+v of %d workers", said[i], len(workers))
 			}
 		}
 		return true
@@ -132,6 +132,6 @@ func TestEachWorkerReportsWhatItServes(t *testing.T) {
 func TestWorkersReportNothingByDefault(t *testing.T) {
 	s := start(t, setup{})
 	if status, text := s.call(http.MethodGet, "/configuration/workers", ""); status != http.StatusNotFound || text != "Not found!" {
-		t.Errorf("%d %q", status, text)
+		t.Errorf("got %d %q", status, text)
 	}
 }

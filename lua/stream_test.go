@@ -159,7 +159,7 @@ rewrite_by_lua_file {{.Root}}/etc/nginx/lua/nginx/ngx_srv_redirect.lua;
 	_, port, _ := net.SplitHostPort(s.HTTP)
 	for asked, want := range map[string]string{"/www/a?b=1": "/www/a?b=1", "/www/a/": "/www/a"} {
 		if got := w.getPath(asked); got.status != 308 || got.header.Get("Location") != "http://www.shop.example:"+port+want {
-			t.Errorf("%d %s", got.status, got.header.Get("Location"))
+			t.Errorf("got %d %s", got.status, got.header.Get("Location"))
 		}
 	}
 }

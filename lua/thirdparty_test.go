@@ -165,7 +165,7 @@ http {
 }
 `))
 
-func TestOurLuaUnderTheirConf(t *testing.T) {
+func TestOurLuaWithAForeignConfiguration(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")

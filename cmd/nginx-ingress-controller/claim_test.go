@@ -50,7 +50,7 @@ func begin(t *testing.T, args []string) *exec.Cmd {
 
 // The nginx of a killed controller does not prevent the next controller from starting, but a
 // running controller does.
-func TestAKilledControllerDoesNotBlockTheNext(t *testing.T) {
+func TestKilledControllerDoesNotBlockTheNext(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
 	}

@@ -100,9 +100,9 @@ func TestEveryFlagOfIngressNginxIsAccepted(t *testing.T) {
 		name, want, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch flag := f.set.Lookup(name); {
 		case flag == nil:
-			t.Errorf("no --%s", name)
+			t.Errorf("--%s is missing", name)
 		case flag.DefValue != want:
-			t.Errorf("--%s is %q, want %q", name, flag.DefValue, want)
+			t.Errorf("the default of --%s is %q, want %q", name, flag.DefValue, want)
 		}
 	}
 	if count != 72 {

@@ -29,15 +29,15 @@ func abCommand() *cobra.Command {
 	o := abOptions{base: trial.Side{Name: "base"}, head: trial.Side{Name: "head"}}
 	command := &cobra.Command{
 		Use:   "ab SCENARIO.yaml",
-		Short: "Run a scenario with two controllers by turns and compare them",
-		Long: `Run a scenario with two controllers by turns and compare them.
+		Short: "Run a scenario with two controllers in turns and compare them",
+		Long: `Run a scenario with two controllers in turns and compare them.
 
 Base and head take turns (A B B A A B B A …), so that changes of the machine affect
-both alike. Before that, head is started once with the scenario's population, so that
-a controller that cannot start is found before base has run for minutes. The runs stay
-in the folders OUT/base and OUT/head; windtunnel compare reads them again. A void run
-is repeated, twice at most, and kept in OUT/void. For exit codes see windtunnel
-compare; 3 also means that a run stayed void.`,
+both alike. First, head is started once with the scenario's population: a controller
+that cannot start is detected before base has run for minutes. The runs stay in the
+folders OUT/base and OUT/head; windtunnel compare can read them again. A void run is
+repeated at most twice, and kept in OUT/void. Exit codes: those of windtunnel compare;
+3 also means that a run stayed void.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +56,7 @@ compare; 3 also means that a run stayed void.`,
 // addSide adds the flags of base or head.
 func addSide(command *cobra.Command, s *trial.Side) {
 	flags := command.Flags()
-	flags.StringVar(&s.Controller, s.Name, "", "the controller: a binary, or where images run an image (default: the bundled one)")
+	flags.StringVar(&s.Controller, s.Name, "", "the controller: a binary, or an image for drivers that run images (default: the bundled one)")
 	flags.StringToStringVar(&s.Flags, s.Name+"-flag", nil, "NAME=VALUE: a flag of its controller, such as nginx-template=/my/nginx.tmpl")
 	flags.StringToStringVar(&s.Config, s.Name+"-config", nil, "KEY=VALUE: a key of its ConfigMap")
 }

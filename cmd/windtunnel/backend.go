@@ -41,11 +41,11 @@ func backendCommand() *cobra.Command {
 
 Answers every request with its identity: over HTTP/1, h2c, gRPC and websockets on
 --address, and over plain TCP and UDP on --stream-port, like the pods of windtunnel run.
-Every path answers, and so does /healthz. When it is asked to end (SIGTERM), it serves
-for --drain longer and completes the requests in progress.
-With --control it is no pod until a harness makes it one, and may be another pod later;
-GET /healthz of that address says whether it is ready for orders. Beyond loopback this
-requires a token: from --control-token-file, or from ` + pool.TokenVariable + `.`,
+It answers on every path, including /healthz. After SIGTERM, it serves for --drain
+longer and completes the requests in progress.
+With --control, the harness tells the process which pod to be, and may change that later;
+GET /healthz at that address reports whether it accepts commands. Beyond loopback this
+requires a token, from --control-token-file or from ` + pool.TokenVariable + `.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.serve(cmd.Context(), cmd.OutOrStdout())
@@ -56,9 +56,9 @@ requires a token: from --control-token-file, or from ` + pool.TokenVariable + `.
 	flags.StringVar(&o.name, "name", cmp.Or(os.Getenv("POD_NAME"), host), "the pod's name (default: POD_NAME, or else the host's)")
 	flags.StringVar(&o.namespace, "namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), "default"), "the pod's namespace (default: POD_NAMESPACE)")
 	flags.StringVar(&o.service, "service", os.Getenv("SERVICE"), "the service that it belongs to (default: SERVICE)")
-	flags.StringVar(&o.address, "address", fmt.Sprintf("0.0.0.0:%d", pool.Port), "where to answer")
-	flags.IntVar(&o.streamPort, "stream-port", pool.StreamPort, "port to answer at over plain TCP and UDP; 0: none")
-	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long to keep serving when asked to end")
+	flags.StringVar(&o.address, "address", fmt.Sprintf("0.0.0.0:%d", pool.Port), "address to listen on")
+	flags.IntVar(&o.streamPort, "stream-port", pool.StreamPort, "port to listen on for plain TCP and UDP; 0: none")
+	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long to keep serving after SIGTERM")
 	flags.StringVar(&o.control, "control", "", "address of the control API (default: none)")
 	flags.StringVar(&o.tokenFile, "control-token-file", "", "file with the token that the control API requires")
 	return command
@@ -70,14 +70,14 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("--address: %w", err)
 	}
 	if o.streamPort < 0 || o.streamPort > math.MaxUint16 {
-		return fmt.Errorf("--stream-port: %d is no port: name one of 1 to %d, or 0 for none", o.streamPort, math.MaxUint16)
+		return fmt.Errorf("--stream-port: %d is not a port: want 1 to %d, or 0 for none", o.streamPort, math.MaxUint16)
 	}
 	tell := printEvents(out)
 	if o.control != "" {
 		return o.obey(ctx, out, &pool.Server{Address: address, StreamPort: o.streamPort, Tell: tell})
 	}
 	if o.service == "" {
-		return errors.New("--service is missing, and so is SERVICE: say which service the pod is of")
+		return errors.New("neither --service nor SERVICE is set: name the service of the pod")
 	}
 	if !strings.Contains(o.service, "/") {
 		o.service = o.namespace + "/" + o.service
@@ -95,7 +95,7 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 // obey serves the control API and runs the pods that clients request.
 func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Server) error {
 	if o.service != "" {
-		return errors.New("--control and --service (or SERVICE) exclude each other: with --control, the harness says which pod to be")
+		return errors.New("--control and --service (or SERVICE) exclude each other: with --control, the harness chooses the pod")
 	}
 	var err error
 	if server.Token, err = o.token(); err != nil {
@@ -107,7 +107,7 @@ func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Se
 	}
 	if at := listener.Addr().(*net.TCPAddr); server.Token == "" && !at.IP.IsLoopback() {
 		listener.Close()
-		return fmt.Errorf("--control: %v is not a loopback address, so anyone could tell this process what to be: give it a token with --control-token-file or %s", at, pool.TokenVariable)
+		return fmt.Errorf("--control: %v is not a loopback address, so anyone could control this process: set a token with --control-token-file or %s", at, pool.TokenVariable)
 	}
 	fmt.Fprintln(out, "controlled at", listener.Addr())
 	serving := http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(out, "control: ", 0)}

@@ -42,7 +42,7 @@ func until(t *testing.T, what, url string, ok func(*http.Response, error) bool) 
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s: never %s; last %+v, %v", url, what, response, err)
+			t.Fatalf("%s: want %s; last response %+v, %v", url, what, response, err)
 		}
 	}
 }

@@ -35,13 +35,13 @@ func churnCommand() *cobra.Command {
 		Short: "Change a live cluster as scenarios do, in a namespace of its own",
 		Long: `Change a live cluster as scenarios do, in a namespace of its own.
 
-Creates the namespace, services with EndpointSlices and ingresses to them, and then makes
-the changes: of each kind as many a second as --rate says. The seed alone decides what
-they are. Nobody answers at the addresses of the pods; with --backends, a Deployment of
-that image runs simulated pods that answer. At the end, or after Ctrl-C, everything that
-was created is removed. A namespace that exists already is left alone, even that of an
-earlier run, unless --yes-touch names it: then nothing in it is overwritten, and only what
-was created is removed. The recording of --out is for windtunnel replay.
+Creates the namespace, services with EndpointSlices, and ingresses that route to them. Then
+makes changes: of each kind, --rate per second. The seed alone determines the changes.
+Nothing listens at the addresses of the pods; with --backends, a Deployment of that image
+runs simulated pods that answer. At the end, or after Ctrl-C, everything that was created
+is removed. An existing namespace is not used, not even one of an earlier run, unless
+--yes-touch names it: then nothing in it is overwritten, and only what was created is
+removed. windtunnel replay reads the recording that --out names.
 Exit codes: 0, or 1 if the API refused a change, 2 for bad input, 130 when interrupted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,22 +49,22 @@ Exit codes: 0, or 1 if the API refused a change, 2 for bad input, 130 when inter
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the cluster's (default: as kubectl finds it, or the pod's own)")
-	flags.StringVar(&o.context, "context", "", "of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: as kubectl finds it, or the pod's own)")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig (default: its current one)")
 	p := &o.shape.Population
 	flags.StringVarP(&p.Namespace, "namespace", "n", "windtunnel-churn", "namespace to create, and to remove at the end")
-	flags.StringVar(&o.touch, "yes-touch", "", "the name of the namespace once more, to use it although it exists")
+	flags.StringVar(&o.touch, "yes-touch", "", "use this existing namespace; must equal --namespace")
 	flags.StringSliceVar(&o.shape.Kinds, "kind", []string{scenario.RollingUpdate}, "kinds of churn: "+strings.Join(live.Kinds, ","))
-	flags.Float64Var(&o.shape.Rate, "rate", 1, "changes a second, of each kind")
-	flags.DurationVar(&o.shape.For, "for", time.Minute, "how long")
+	flags.Float64Var(&o.shape.Rate, "rate", 1, "changes per second, of each kind")
+	flags.DurationVar(&o.shape.For, "for", time.Minute, "how long to make changes")
 	flags.Uint64Var(&p.Seed, "seed", 1, "the same seed gives the same population and changes")
-	flags.IntVar(&p.Services, "services", 10, "services")
-	flags.IntVar(&p.Pods, "pods", 3, "pods of each service")
-	flags.IntVar(&p.Ingresses, "ingresses", 10, "ingresses")
+	flags.IntVar(&p.Services, "services", 10, "number of services")
+	flags.IntVar(&p.Pods, "pods", 3, "number of pods of each service")
+	flags.IntVar(&p.Ingresses, "ingresses", 10, "number of ingresses")
 	flags.StringVar(&p.Class, "class", corpus.IngressClass, "class of the ingresses")
 	flags.BoolVar(&p.TLS, "tls", false, "give each ingress a certificate")
-	flags.StringVar(&o.image, "backends", "", "image with windtunnel, for pods that answer (default: no pod answers)")
-	flags.DurationVar(&o.shape.Drain, "drain", 5*time.Second, "how long a pod that answers goes on after it left its service")
+	flags.StringVar(&o.image, "backends", "", "image that contains windtunnel, to run pods that answer (default: no pod answers)")
+	flags.DurationVar(&o.shape.Drain, "drain", 5*time.Second, "how long a pod that answers keeps serving after it has left its service")
 	flags.BoolVar(&o.keep, "keep", false, "keep what was created")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print what would be written, and write nothing")
 	flags.StringVarP(&o.out, "out", "o", "churn.jsonl", "the recording to write; empty: none")

@@ -31,7 +31,7 @@ func churnServer(t *testing.T) *kubeapi.Server {
 }
 
 // The summary is printed even if something fails afterwards.
-func TestChurnTellsBeforeItFails(t *testing.T) {
+func TestChurnPrintsSummaryBeforeItFails(t *testing.T) {
 	api := churnServer(t)
 	if _, err := api.Inject(fault.Forbidden(), fault.Scope{Resources: []string{"namespaces"}, Verbs: []string{"delete"}}); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestChurnTellsBeforeItFails(t *testing.T) {
 }
 
 // A run that is interrupted before it begins ends like one that is interrupted later.
-func TestChurnInterruptedAtOnce(t *testing.T) {
+func TestChurnInterruptedBeforeItBegins(t *testing.T) {
 	api := churnServer(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
@@ -60,6 +60,6 @@ func TestChurnInterruptedAtOnce(t *testing.T) {
 		}
 	}
 	if left, _ := filepath.Glob(out); left != nil {
-		t.Errorf("left: %v", left)
+		t.Errorf("objects remain: %v", left)
 	}
 }

@@ -21,7 +21,7 @@ const (
 
 // No job runs the example workflow, so it could become stale unnoticed. Everything that the
 // workflow and its script name must exist.
-func TestCIExampleNamesWhatThereIs(t *testing.T) {
+func TestCIExampleNamesExistingThings(t *testing.T) {
 	var file struct {
 		Jobs map[string]struct {
 			Strategy struct {
@@ -44,7 +44,7 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if s.Tier != "pr" {
-			t.Errorf("%s is of tier %q: a pull request waits for those of pr only", one.Scenario, s.Tier)
+			t.Errorf("%s has tier %q: pull requests run tier pr only", one.Scenario, s.Tier)
 		}
 		// --runs=0 stops the command after it has parsed the flags.
 		var stderr strings.Builder
@@ -61,7 +61,7 @@ func TestCIExampleNamesWhatThereIs(t *testing.T) {
 		}
 		called = called || words[0] == script
 		if info, err := os.Stat(filepath.Join(repository, words[0])); err != nil || info.Mode()&0o111 == 0 {
-			t.Errorf("%s is called and cannot be run: %v", words[0], err)
+			t.Errorf("cannot run %s: %v", words[0], err)
 		}
 	}
 	if !called {
@@ -75,7 +75,7 @@ var calls = regexp.MustCompile(`(?m)windtunnel"? ([a-z]+)((?:\\\n|[^\n])*)`)
 
 var longFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
 
-func TestCIExampleNamesFlagsThatThereAre(t *testing.T) {
+func TestCIExampleNamesExistingFlags(t *testing.T) {
 	root := rootCommand()
 	seen := 0
 	for _, path := range []string{workflow, script} {
@@ -95,7 +95,7 @@ func TestCIExampleNamesFlagsThatThereAre(t *testing.T) {
 		}
 	}
 	if seen < 5 {
-		t.Errorf("%d flags were found, the script alone has five", seen)
+		t.Errorf("found %d flags, but the script alone has five", seen)
 	}
 }
 
@@ -135,12 +135,12 @@ func TestCIExample(t *testing.T) {
 			}
 			for _, want := range test.says {
 				if !strings.Contains(string(summary), want) {
-					t.Errorf("the summary has no %q:\n%s", want, summary)
+					t.Errorf("the summary lacks %q:\n%s", want, summary)
 				}
 			}
 			pages, err := filepath.Glob(filepath.Join(out, "small", "head", "*", "report.html"))
 			if err != nil || test.code != exitBadInput && strconv.Itoa(len(pages)) != test.runs {
-				t.Errorf("%d pages of head, want one for each of %s runs: %v", len(pages), test.runs, err)
+				t.Errorf("got %d pages of head, want one for each of %s runs: %v", len(pages), test.runs, err)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ var comparisonOutcomes = map[compare.Outcome]judge.Outcome{
 func (o *compareOptions) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.figures, "figure", nil, "figures to compare, such as reloads,requests.* (default: all; windtunnel list figures)")
-	flags.Float64Var(&o.alpha, "alpha", 0.05, "chance of any false alarm among the figures that vary")
+	flags.Float64Var(&o.alpha, "alpha", 0.05, "probability of a false alarm, over all figures that vary")
 	flags.Float64Var(&o.floor, "floor", 10, "smallest rise that matters, in percent, for figures that vary")
 	flags.DurationVar(&o.least, "floor-time", 0, "smallest rise that matters for a time (default: the figure's own)")
 	flags.StringToStringVar(&o.budgets, "budget", nil, "FIGURE=AMOUNT or FIGURE=NUMBER%: how much it may rise (such as reloads=0,posts.bytes=5%,requests.latency.p50=1ms,memory.peakRSS=10Mi)")
@@ -87,20 +87,21 @@ func compareCommand() *cobra.Command {
 	var o compareOptions
 	command := &cobra.Command{
 		Use:   "compare BASE HEAD",
-		Short: "Say whether runs are worse than others",
-		Long: `Say whether runs are worse than others.
+		Short: "Decide whether some runs are worse than others",
+		Long: `Decide whether some runs are worse than others.
 
 BASE and HEAD are each the folder of a run, or a folder of such folders. They
-must be of one scenario and seed. What is compared is what the scenario's changes
-and traffic cost (windtunnel list figures), not what answers hold. Counts
-(reloads, failed requests, sockets …) are held against a budget, the worst run of
-each side; times, memory and other figures that vary are tested (Mann-Whitney,
-Holm's correction) and must rise by more than a budget as well.
-Exit code: 0 nothing is worse, and a difference would have had a chance to show;
-1 something is worse; 2 the runs cannot be compared; 3 nothing can be said: a run
-is void, base differs from itself (A/A), or of some figure the runs are too few to
-tell any difference from chance. With --figure, only what is named counts.
-Figures and budgets that the flags do not name are those of the scenario's compare:.`,
+must be of the same scenario and seed. The comparison covers the cost of the
+scenario's changes and traffic (windtunnel list figures), not the content of
+responses. For counts (reloads, failed requests, sockets …), the worst runs of both
+sides are compared with a budget. Times, memory and other figures that vary are
+worse if a test says so (Mann-Whitney, Holm's correction) and they rise by more than
+a budget.
+Exit codes: 0 nothing is worse, and there were enough runs to show a difference;
+1 something is worse; 2 the runs cannot be compared; 3 there is no result: a run is
+void, base differs from itself (A/A), or there are too few runs to show a difference
+of some figure. With --figure, only the named figures count. The field compare of
+the scenario sets the figures and budgets that the flags do not name.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := comparedScenario(args[0])

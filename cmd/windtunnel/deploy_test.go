@@ -51,13 +51,13 @@ func TestChurnRoles(t *testing.T) {
 	heal()
 	refused, needless := roles.Verdict()
 	for _, request := range refused {
-		t.Errorf("no role allows what churn asks for: %+v", request)
+		t.Errorf("no role allows a request of churn: %+v", request)
 	}
 	for _, one := range needless {
-		t.Errorf("a role allows what churn never asked for: %+v", one)
+		t.Errorf("churn never used a permission of a role: %+v", one)
 	}
 	left, err := kubernetes.NewForConfigOrDie(api.Config()).CoreV1().Services("windtunnel-churn").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(left.Items) > 0 {
-		t.Errorf("%d services are left, %v", len(left.Items), err)
+		t.Errorf("%d services remain, %v", len(left.Items), err)
 	}
 }

@@ -18,7 +18,7 @@ func doctorCommand() *cobra.Command {
 	var program string
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine has for Windtunnel, and what each missing thing switches off",
+		Short: "Show what this machine provides, and which features each missing item disables",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := useNginx(program); err != nil {

@@ -52,23 +52,23 @@ func (f *driverFlags) add(command *cobra.Command) {
 	}
 	flags.StringVar(&f.name, "driver", "local", "where subjects run: "+strings.Join(all, ", "))
 	addNginx(flags, &f.nginx)
-	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: run a controller without the flag --nginx-root, although it writes to "+local.HostPaths+" of this machine")
-	flags.StringVar(&f.image, "image", "", "with --driver container or kind: the bundled controller's image, or what is to run in its place (default: "+engine.Image+")")
+	flags.BoolVar(&f.hostPaths, "allow-host-paths", false, "with --driver local: allow controllers without the flag --nginx-root, which write to "+local.HostPaths+" of this machine")
+	flags.StringVar(&f.image, "image", "", "with --driver container or kind: image that replaces the bundled controller's (default: "+engine.Image+")")
 	flags.StringVar(&f.kind.Cluster.Image, "kind-image", "", "with --driver kind: the image of the nodes (default: kind's own, which is pulled)")
-	flags.IntVar(&f.kind.Pool, "pool", 0, "with --driver kind: run the simulated pods in so many real pods (default: in listeners of this machine)")
+	flags.IntVar(&f.kind.Pool, "pool", 0, "with --driver kind: number of real pods that act as the simulated pods (default: none, listeners on this machine)")
 	flags.StringVar(&f.kubeadm, "kubeadm", "", "with --driver kind: a file that patches kubeadm's configuration")
-	flags.StringVar(&f.kind.Cluster.Keep, "keep", "", "with --driver kind: keep the clusters, by this name; the next run with the same name empties and uses them")
+	flags.StringVar(&f.kind.Cluster.Keep, "keep", "", "with --driver kind: keep the clusters under this name; the next run with the same name empties and reuses them")
 	completes(command, "driver", names...)
 }
 
 // addController adds the flag for the controller's binary.
 func (f *driverFlags) addController(flags *pflag.FlagSet) {
-	flags.StringVar(&f.controller, "controller", "", "the bundled controller's binary (default: beside this one)")
+	flags.StringVar(&f.controller, "controller", "", "the bundled controller's binary (default: next to this one)")
 }
 
 // addPortBase adds the flag for the subjects' ports.
 func (f *driverFlags) addPortBase(flags *pflag.FlagSet) {
-	flags.IntVar(&f.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
+	flags.IntVar(&f.portBase, "port-base", 0, "first port of the first subject; each subject gets ten ports (default: free ports)")
 }
 
 // foreign reports whether another controller may replace the bundled one.
@@ -113,14 +113,14 @@ func bundledController(path string) (string, error) {
 		path = filepath.Join(filepath.Dir(self), "nginx-ingress-controller")
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("the controller is not at %s: build it (make build) or say where it is", path)
+		return "", fmt.Errorf("the controller is not at %s: build it (make build), or name it with --controller", path)
 	}
 	return path, nil
 }
 
 func openContainer(f driverFlags) (driver.Driver, error) {
 	if f.controller != "" {
-		return nil, fmt.Errorf("--controller=%s is a binary, and in containers images run: name one by --image", f.controller)
+		return nil, fmt.Errorf("--controller=%s is a binary, but containers run images: name one with --image", f.controller)
 	}
 	d := container.Driver{Image: f.image, PortBase: f.portBase}
 	return d, d.Fit(context.Background())

@@ -46,7 +46,7 @@ func (o *explainOptions) add(command *cobra.Command) {
 	name("udp-services-configmap", "the ConfigMap of UDP ports", &controller.UDPServices)
 	name("default-backend-service", "the service for requests that match no ingress", &controller.DefaultBackendService)
 	name("default-ssl-certificate", "the Secret with the default certificate", &controller.DefaultSSLCertificate)
-	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class that is served; ingresses that name no class are served, too")
+	flags.StringVar(&o.IngressClass, "ingress-class", "nginx", "the class to serve; ingresses without a class are served as well")
 	flags.BoolVar(&controller.DynamicConfiguration, "dynamic-configuration", true, "send endpoints to nginx without a reload")
 	flags.StringVar(&o.template, "nginx-template", "", "nginx.tmpl to use instead of ours")
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 if the change needs a reload")
@@ -57,17 +57,17 @@ func explainCommand() *cobra.Command {
 	var o explainOptions
 	command := &cobra.Command{
 		Use:   "explain OLD NEW",
-		Short: "Say what a change of manifests makes nginx do, and why, without a cluster or nginx",
-		Long: `Say what a change of manifests makes nginx do, and why, without a cluster or nginx.
+		Short: "Explain what a change of manifests makes nginx do, and why, without a cluster or nginx",
+		Long: `Explain what a change of manifests makes nginx do, and why, without a cluster or nginx.
 
-OLD and NEW are each a file of manifests, a folder of such files, or - for the
-standard input: all that the cluster holds before and after (kubectl get
+OLD and NEW are each a file of manifests, a folder of such files, or - for standard
+input: the contents of the cluster before and after (kubectl get
 ingress,service,endpointslice,secret,configmap -A -o yaml). The explanation says what
 the bundled controller would do: whether it reloads nginx, with the server, the
 location and the lines of nginx.conf that differ; what it sends to the running nginx;
 and which parts of the manifests it does not follow exactly. nginx itself does not run,
 so problems that only nginx -t finds are missing.
-Exit code: 0 explained, 1 with --exit-code: the change needs a reload, 2 the
+Exit codes: 0 explained, 1 with --exit-code: the change needs a reload, 2 the
 manifests or the template cannot be read.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +80,7 @@ manifests or the template cannot be read.`,
 
 func (o *explainOptions) explain(stdin io.Reader, stdout io.Writer, old, next string) error {
 	if old == "-" && next == "-" {
-		return errors.New("OLD and NEW are both the standard input: give a file for one of them")
+		return errors.New("OLD and NEW are both standard input: use a file for one of them")
 	}
 	before, beforeErr := readCluster(stdin, old)
 	after, afterErr := readCluster(stdin, next)

@@ -12,7 +12,7 @@ import (
 
 // addLength adds the flag that overrides the length of a scenario.
 func addLength(flags *pflag.FlagSet, length *time.Duration) {
-	flags.DurationVar(length, "length", 0, "stretch the timeline to this length; rates do not change (default: the scenario's)")
+	flags.DurationVar(length, "length", 0, "stretch the timeline to this length without changing rates (default: the scenario's)")
 }
 
 // ofLength returns the scenario with the length of the flag, if the flag is set.

@@ -42,10 +42,10 @@ func listCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list " + strings.Join(names, "|") + " [NAME…]",
 		Short: "List scenarios, lanes, faults, measurements, figures, drivers or adapters",
-		Long:  "List the entries of a kind; with names, only those:\n\n" + strings.Join(docs, "\n"),
+		Long:  "List the entries of a list, or only those with the given names:\n\n" + strings.Join(docs, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("say what to list: %s", oneOf(names))
+				return fmt.Errorf("name what to list: %s", oneOf(names))
 			}
 			return nil
 		},
@@ -99,7 +99,7 @@ func chosen(list string, all []entry, names []string) ([]entry, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(l entry) bool { return l.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no %s among the %s: windtunnel list %s", name, list, list)
+			return nil, fmt.Errorf("there is no %s in the list of %s: see windtunnel list %s", name, list, list)
 		}
 		some = append(some, all[i])
 	}

@@ -14,7 +14,7 @@ import (
 func listScenarios() ([]entry, error) {
 	all, err := scenarios([]string{scenarioFolder}, "")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: run this where the folder %s is, as in a checkout of Windtunnel", err, scenarioFolder)
+		return nil, fmt.Errorf("%w: run this command in a folder that contains %s, such as a checkout of Windtunnel", err, scenarioFolder)
 	}
 	if err != nil {
 		return nil, err

@@ -37,20 +37,20 @@ func recordCommand() *cobra.Command {
 		Long: `Record what happens in a live cluster, to replay it here.
 
 Watches Services, EndpointSlices and Ingresses, and writes nothing to the cluster.
-The recording has the services, the number of pods of each, the hosts that are routed
-to them, and each change of endpoints and each new host with its time. It has no
-addresses, labels, annotations or anything from Secrets; with --hash-names no names
-either. It ends after --for, or with Ctrl-C.`,
+The recording contains the services, the number of pods of each, the hosts that are
+routed to them, and each change of endpoints and each new host with its time. It does not
+contain addresses, labels, annotations or anything from Secrets; with --hash-names it
+does not contain names either. It ends after --for, or with Ctrl-C.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.record(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the cluster's (default: as kubectl finds it)")
-	flags.StringVar(&o.context, "context", "", "of the kubeconfig (default: its current one)")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: as kubectl finds it)")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig (default: its current one)")
 	flags.StringSliceVarP(&o.namespaces, "namespace", "n", nil, "namespaces to follow (default: all)")
-	flags.DurationVar(&o.length, "for", 0, "how long (default: until interrupted)")
+	flags.DurationVar(&o.length, "for", 0, "how long to record (default: until interrupted)")
 	flags.BoolVar(&o.hash, "hash-names", false, "replace the names of services and hosts by hashes that cannot be guessed")
 	flags.StringVarP(&o.out, "out", "o", "recording.jsonl", "the file to write")
 	o.format.add(command)
@@ -59,7 +59,7 @@ either. It ends after --for, or with Ctrl-C.`,
 
 func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) error {
 	if _, err := os.Stat(o.out); err == nil {
-		return fmt.Errorf("%s is there already: choose another --out", o.out)
+		return fmt.Errorf("%s already exists: choose another --out", o.out)
 	}
 	config, err := liveCluster(o.kubeconfig, o.context)
 	if err != nil {

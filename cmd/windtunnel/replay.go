@@ -36,9 +36,9 @@ func replayCommand() *cobra.Command {
 
 The scenario of a RUN (its folder) runs again with the run's seed, and so with the same
 population, changes and times: against another controller, or with other flags or
-ConfigMap keys. Whether the changes were the same is checked against the run's log.
+ConfigMap keys. The replay compares the changes with those in the run's log.
 A RECORDING (a file of windtunnel record) becomes a scenario with a hundred requests
-a second to its hosts; the scenario is kept with the results, so that you can extend it.
+per second to its hosts, which is saved with the results, so that you can extend it.
 Exit codes: those of windtunnel run.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ Exit codes: those of windtunnel run.`,
 	o.driver.addPortBase(flags)
 	flags.StringToStringVar(&o.flags, "flag", nil, "a flag of every subject's controller, over its own: sync-rate-limit=1")
 	flags.StringToStringVar(&o.keys, "config", nil, "a key of every subject's ConfigMap, over its own: worker-processes=4")
-	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod goes on serving after it left its service")
+	flags.DurationVar(&o.drain, "drain", 5*time.Second, "how long a recorded pod keeps serving after it has left its service")
 	o.format.add(command, markdownFormat)
 	return command
 }
@@ -88,7 +88,7 @@ func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, std
 		return errors.Join(ran, err)
 	}
 	if err := trial.SameChanges(before, now); err != nil {
-		return fmt.Errorf("the replay is not of the same changes: %w", err)
+		return fmt.Errorf("the replay did not make the same changes: %w", err)
 	}
 	if o.format.chosen != textFormat {
 		stdout = stderr // stdout is for programs to parse

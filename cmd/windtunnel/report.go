@@ -14,10 +14,10 @@ func reportCommand() *cobra.Command {
 	var format format
 	command := &cobra.Command{
 		Use:   "report RUN-FOLDER",
-		Short: "Make the reports of an earlier run again from its event log",
-		Long: `Make the reports of an earlier run again from its event log.
+		Short: "Recompute the reports of an earlier run from its event log",
+		Long: `Recompute the reports of an earlier run from its event log.
 
-The log of a run that was killed is read as far as it goes; the run is void. An
+The log of a run that was killed is read up to its end; the run is void. An
 expectation that cannot be evaluated, such as one that divides by zero, is not met.
 Exit codes: those of windtunnel run.`,
 		Args: cobra.ExactArgs(1),

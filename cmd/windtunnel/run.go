@@ -32,13 +32,13 @@ func runCommand() *cobra.Command {
 		Long: `Run a scenario and report what it cost.
 
 Writes a folder with the event log (events.jsonl), the measurements
-(result.json), a page to look at (report.html), the same for a pull request
-(report.md), for a CI (junit.xml) and for benchstat (bench.txt), and the logs of
-what ran.
-Exit code: 0 all expectations hold, 1 one does not or the subject died, 2 the
-run could not be done, 3 the run is void (the report says why), 4 skipped because
-the driver cannot do what the scenario asks for, 130 interrupted (the report covers
-the run until then).`,
+(result.json), the report as a page (report.html), for pull requests (report.md),
+for CI systems (junit.xml) and for benchstat (bench.txt), and the logs of the
+subjects.
+Exit codes: 0 all expectations hold, 1 one does not or the subject died, 2 the
+scenario could not be run, 3 the run is void (the report says why), 4 skipped because
+the driver does not support what the scenario needs, 130 interrupted (the report
+covers the run until then).`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenario,
 		RunE: func(cmd *cobra.Command, args []string) error {

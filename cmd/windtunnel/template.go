@@ -16,13 +16,13 @@ func templateCommand() *cobra.Command {
 	}
 	command.AddCommand(&cobra.Command{
 		Use:   "export DIR",
-		Short: "Write the bundled controller's template into a folder, a file for each block of nginx.conf",
-		Long: `Write the bundled controller's template into a folder, a file for each block of nginx.conf.
+		Short: "Write the bundled controller's template into a folder, one file per block of nginx.conf",
+		Long: `Write the bundled controller's template into a folder, one file per block of nginx.conf.
 
 With --nginx-template=DIR, the controller uses the folder instead of its own template.
-Unchanged, it renders the same nginx.conf. A file that exists already is not
+If you change nothing, it renders the same nginx.conf. Existing files are not
 overwritten.
-Exit code: 0 written, 2 not.`,
+Exit codes: 0 written, 2 not written.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, err := template.Export(args[0])

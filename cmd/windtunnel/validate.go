@@ -48,9 +48,9 @@ func validateCommand() *cobra.Command {
 		Short: "Check scenario files without running them",
 		Long: `Check scenario files without running them.
 
-Prints all problems of all files, a line each: FILE:LINE: what is wrong; how to fix it.
-In a folder, all YAML files are checked, in the folders below it, too.
-Exit code: 0 all files are good, 2 one is not, or there is none.`,
+Prints all problems of all files, one per line: FILE:LINE: what is wrong; how to fix it.
+In a folder, checks all YAML files, including those in subfolders.
+Exit codes: 0 all files are valid, 2 a file is not, or there is none.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +66,7 @@ func validate(out io.Writer, format format, paths []string) error {
 	for _, path := range paths {
 		files, err := scenarioFiles([]string{path})
 		if err == nil && len(files) == 0 {
-			err = errors.New("the folder has no YAML file")
+			err = errors.New("the folder contains no YAML file")
 		}
 		if err != nil {
 			all = append(all, validated{File: path, Problems: problemsOf(err)})

@@ -31,14 +31,14 @@ func verifyCommand() *cobra.Command {
 	var o verifyOptions
 	command := &cobra.Command{
 		Use:   "verify [SCENARIO.yaml | FOLDER]…",
-		Short: "Run scenarios, and prove of each that it can fail",
-		Long: `Run scenarios, and prove of each that it can fail.
+		Short: "Run scenarios, and prove that each one can fail",
+		Long: `Run scenarios, and prove that each one can fail.
 
-Each scenario is run twice: as it is, when its expectations must hold, and with the
-mutation of its control, when the expectations that the control names must not hold.
-Without arguments: all scenarios of the folder scenarios.
-Exit code: 0 every run did what it must, 1 a scenario fails or a control stays green,
-2 a scenario could not be run, 3 a run was void.`,
+Each scenario is run twice: unchanged, when its expectations must hold, and with the
+mutation of its control, when the expectations that the control names must fail.
+Without arguments, runs all scenarios in the folder scenarios.
+Exit codes: 0 every run had the required outcome, 1 a scenario failed or the named
+expectations held under a control, 2 a scenario could not be run, 3 a run was void.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.tier != "" && !slices.Contains(scenario.Tiers, o.tier) {

@@ -74,9 +74,9 @@ func TestReviewsWaitForTheirTurn(t *testing.T) {
 	}
 	select {
 	case <-inside:
-		t.Errorf("more than %d are checked at once", mostChecked)
+		t.Errorf("more than %d reviews are checked at once", mostChecked)
 	case code := <-answered:
-		t.Errorf("one was answered with %d", code)
+		t.Errorf("a waiting review got status %d", code)
 	case <-time.After(50 * time.Millisecond): // if the limit is broken, this fails most of the time; if not, never
 	}
 	close(release)

@@ -47,14 +47,14 @@ func FuzzParse(f *testing.F) {
 		set, findings, err := annotations.Parse(in, opts)
 		if err != nil {
 			if !strings.Contains(err.Error(), "the ingress is rejected") {
-				t.Errorf("error %v does not say what was done", err)
+				t.Errorf("error %v does not say that the ingress is rejected", err)
 			}
 			return
 		}
 		unsafe(t, "", reflect.ValueOf(plain), reflect.ValueOf(set))
 		again, same, _ := annotations.Parse(in, opts)
 		if !reflect.DeepEqual(set, again) || !reflect.DeepEqual(findings, same) {
-			t.Error("parsing twice is not parsing once")
+			t.Error("parsing twice gives another result than parsing once")
 		}
 	})
 }

@@ -132,7 +132,7 @@ func TestGates(t *testing.T) {
 
 // Given a value that no format accepts, each key does what its row defines. Keys that accept any
 // text are excluded.
-func TestABadValueDoesWhatItsRowSays(t *testing.T) {
+func TestInvalidValuesFollowTheTable(t *testing.T) {
 	const bad = "\x01;\n}"
 	for _, family := range annotations.Families() {
 		for _, key := range family.Keys {
@@ -157,7 +157,7 @@ func TestABadValueDoesWhatItsRowSays(t *testing.T) {
 			switch key.Bad {
 			case annotations.RejectsAll:
 				if err == nil || !strings.Contains(err.Error(), "/"+key.Name+":") {
-					t.Errorf("%s: error %v, want that it rejects", key.Name, err)
+					t.Errorf("%s: error %v, want a rejection", key.Name, err)
 				}
 			case annotations.DeniesRequest:
 				if set.Denied == nil || !told {

@@ -17,7 +17,7 @@ import (
 // testdata/table.txt contains ingress-nginx's annotations, each with its risk, its scope and what
 // happens to a bad value. It differs from ingress-nginx where a bad value would leave the location
 // open there, or more open than requested (docs/compat.md).
-func TestEveryAnnotationOfIngressNginxIsThere(t *testing.T) {
+func TestEveryAnnotationOfIngressNginxExists(t *testing.T) {
 	text, err := os.ReadFile("testdata/table.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestEveryAnnotationOfIngressNginxIsThere(t *testing.T) {
 	}
 }
 
-func TestEveryRowIsWhole(t *testing.T) {
+func TestRowsAreComplete(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	for _, family := range annotations.Families() {
 		if family.Name == "" || len(family.Keys) == 0 {
@@ -43,7 +43,7 @@ func TestEveryRowIsWhole(t *testing.T) {
 		}
 		for _, key := range family.Keys {
 			if !name.MatchString(key.Name) || key.Want.Text == "" || !strings.HasSuffix(key.Doc, ".") {
-				t.Errorf("%s: no name, no sentence (%q) or nothing wanted (%q)", key.Name, key.Doc, key.Want.Text)
+				t.Errorf("%s: the name, the description (%q) or the wanted value (%q) is missing", key.Name, key.Doc, key.Want.Text)
 			}
 		}
 	}

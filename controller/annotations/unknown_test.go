@@ -52,13 +52,13 @@ func TestUnknownAnnotationsAreFindings(t *testing.T) {
 	}
 }
 
-func TestManyUnknownAnnotationsAreFewFindings(t *testing.T) {
+func TestManyUnknownAnnotationsGiveFewFindings(t *testing.T) {
 	many := map[string]string{}
 	for i := range 1000 {
 		many[fmt.Sprintf("%s/x-%04d", DefaultPrefix, i)] = "y"
 	}
 	got := findingsOf(t, many, options.Options{Config: options.Defaults(1, false)})
 	if len(got) != mostUnknown || !strings.Contains(got[mostUnknown-1], "(and 990 more unknown annotations)") {
-		t.Errorf("%d findings, the last %q", len(got), got[len(got)-1])
+		t.Errorf("got %d findings, the last is %q", len(got), got[len(got)-1])
 	}
 }

@@ -177,12 +177,12 @@ func TestHalfFailedApplyIsCompleted(t *testing.T) {
 	}
 	f.wantAnswer("two")
 	if running := f.target.Running(); string(running.Conf) != string(next.Conf) || string(running.Backends.Body()) != "[1]" {
-		t.Errorf("the running state is not what nginx has: backends %s", running.Backends.Body())
+		t.Errorf("the running state differs from nginx's: backends %s", running.Backends.Body())
 	}
 
 	report = f.must(f.reach(next))
 	if report.Reloaded || len(report.Posts) != 1 {
-		t.Errorf("the rest: %+v, want one POST and no second reload", report)
+		t.Errorf("the next sync: %+v, want one POST and no second reload", report)
 	}
 	if got, want := strings.Join(f.posted, ", "), "/configuration/backends [1], /configuration/backends [2]"; got != want {
 		t.Errorf("posted %s, want %s", got, want)
@@ -194,7 +194,7 @@ func TestPostIsRetried(t *testing.T) {
 	f.refuse.Store(2)
 	report := f.must(f.reach(f.state("one", "[1]")))
 	if len(report.Posts) != 1 || report.Posts[0].Bytes != len("[1]") || report.Posts[0].Took < 2*time.Millisecond {
-		t.Errorf("posts: %+v, want one that took two pauses", report.Posts)
+		t.Errorf("posts: %+v, want one POST with two pauses", report.Posts)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 	f.must(f.reach(f.state("three", "[]")))
 	f.wantAnswer("three")
 	if _, err := os.Stat(candidate); err == nil {
-		t.Errorf("%s is left", candidate)
+		t.Errorf("%s remains", candidate)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestEnded(t *testing.T) {
 	f.must(f.reach(f.state("one", "[]")))
 	select {
 	case <-f.target.Ended():
-		t.Fatal("ended while it runs")
+		t.Fatal("nginx is reported as ended while it runs")
 	default:
 	}
 	if err := f.target.Quit(t.Context()); err != nil {

@@ -14,7 +14,7 @@ func TestCheck(t *testing.T) {
 	initialized := http.StatusOK
 	status := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/is-dynamic-lb-initialized" {
-			t.Errorf("asked for %s", r.URL)
+			t.Errorf("request for %s", r.URL)
 		}
 		w.WriteHeader(initialized)
 	}))

@@ -49,7 +49,7 @@ func TestFailedWriteLeavesNoFiles(t *testing.T) {
 		t.Error("a directory was replaced")
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
-		t.Errorf("%d entries are left, want 1", len(entries))
+		t.Errorf("%d entries remain, want 1", len(entries))
 	}
 }
 

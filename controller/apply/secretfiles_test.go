@@ -16,7 +16,7 @@ import (
 func (f *fixture) wantNoFile(path string) {
 	f.Helper()
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		f.Errorf("%s is there (%v)", path, err)
+		f.Errorf("%s exists (%v)", path, err)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	// Other content alone causes a reload.
 	report := f.must(f.reach(with("one", map[string][]byte{a: []byte("2"), b: []byte("b")})))
 	if !report.Reloaded {
-		t.Error("no reload for a file with other content")
+		t.Error("no reload although the content of a file changed")
 	}
 	f.wantFile(a, []byte("2"))
 	f.wantFile(b, []byte("b"))

@@ -84,10 +84,10 @@ func TestChainIsCompleted(t *testing.T) {
 		t.Errorf("%d certificates, want its own, lower and upper; %v", got, findings)
 	}
 	if strings.Count(string(cluster.Secrets[name].Data["tls.crt"]), "BEGIN CERTIFICATE") != 1 {
-		t.Error("the cluster's own Secret was changed")
+		t.Error("the Secret of the cluster was modified")
 	}
 	if again, _ := w.complete(cluster, now); again != secret {
-		t.Error("another object for the same Secret")
+		t.Error("the same Secret gave a different object")
 	}
 }
 
@@ -101,7 +101,7 @@ func TestAuthorityThatDoesNotAnswer(t *testing.T) {
 	for _, minutes := range []time.Duration{0, 9} { // too early to ask again
 		secret, findings := w.complete(cluster, now.Add(minutes*time.Minute))
 		if secret != cluster.Secrets[name] || len(findings) != 1 || !strings.Contains(findings[0].Reason, "404") {
-			t.Errorf("%v", findings)
+			t.Errorf("got %v", findings)
 		}
 	}
 	w.files["/lower"], w.files["/root"] = lower.PEM, root.PEM
@@ -133,11 +133,11 @@ func TestCompleteChainsAreLeftAlone(t *testing.T) {
 	for _, pair := range []pki.Pair{root.Issue("no address", nil), {Certificate: root.PEM}, {Certificate: []byte("nonsense")}, {}} {
 		cluster := clusterOf(pair)
 		if secret, findings := w.complete(cluster, now); secret != cluster.Secrets[name] || findings != nil {
-			t.Errorf("%v", findings)
+			t.Errorf("got %v", findings)
 		}
 	}
 	if len(w.changed) > 0 {
-		t.Error("the authority was asked")
+		t.Error("the authority got a request")
 	}
 }
 
@@ -169,6 +169,6 @@ func TestForbiddenAuthority(t *testing.T) {
 	<-w.changed
 	secret, findings := w.complete(cluster, now)
 	if secret != cluster.Secrets[name] || len(findings) != 1 || !strings.Contains(findings[0].Reason, forbidden.Error()) {
-		t.Errorf("%v", findings)
+		t.Errorf("got %v", findings)
 	}
 }

@@ -105,7 +105,7 @@ func TestUnwritablePathIsAFinding(t *testing.T) {
 	in.Options.Root = "/root-of-tests"
 	built := compile.Build(cluster, in)
 	if asked != "/root-of-tests/etc/ingress-controller/none/otel.toml" {
-		t.Errorf("asked for %q", asked)
+		t.Errorf("checked the path %q", asked)
 	}
 	defaults := options.Defaults(2, false).OpentelemetryConfig
 	if got := built.Input.Options.Config.OpentelemetryConfig; got != defaults {

@@ -133,7 +133,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			before := stateWith(t, data)
 			data[key.Name] = value
 			if reflect.DeepEqual(before, stateWith(t, data)) {
-				t.Errorf("nginx reads the same with %s: %s", key.Name, value)
+				t.Errorf("%s: %s does not change the configuration", key.Name, value)
 			}
 		})
 	}

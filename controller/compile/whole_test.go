@@ -116,7 +116,7 @@ func TestEqualClustersInAnyOrderMakeEqualBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if steps := plan.Diff(want, got); len(steps) > 0 {
-				t.Fatalf("seed %d, dynamic %t: the order of the objects makes a difference: %s", seed, dynamic, describe(steps))
+				t.Fatalf("seed %d, dynamic %t: the result depends on the order of the objects: %s", seed, dynamic, describe(steps))
 			}
 			if !reflect.DeepEqual(findings, again) {
 				t.Errorf("seed %d: findings differ: %v, %v", seed, findings, again)
@@ -129,7 +129,7 @@ func TestBuildDoesNotModifyTheCluster(t *testing.T) {
 	whole, same := populate(20), populate(20)
 	model.Build(snapshot.Take(whole), parse(flags{}, nil).Options)
 	if !reflect.DeepEqual(whole, same) {
-		t.Error("building changed objects that belong to the informers' stores")
+		t.Error("Build modified objects of the informers' stores")
 	}
 }
 
@@ -151,7 +151,7 @@ func TestReasonsAreLimited(t *testing.T) {
 		}
 	}
 	if bytes.Equal(running.Conf, next.Conf) {
-		t.Error("two clusters, one nginx.conf")
+		t.Error("two different clusters give the same nginx.conf")
 	}
 }
 

@@ -64,7 +64,7 @@ func TestReloads(t *testing.T) {
 	m.Phase(FirstWorker, 0)
 	want(t, m, `reload_phase_duration_seconds_sum{`+common+`,phase="test"} 2`)
 	if strings.Contains(scrape(m), `phase="first_worker"`) {
-		t.Error("a phase that was not reached is observed")
+		t.Error("a phase that was not reached has an observation")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestLeader(t *testing.T) {
 	o := options
 	o.Election = ""
 	if text := scrape(New(o)); strings.Contains(text, "leader_election_status") {
-		t.Error("there is a metric of the election without an election")
+		t.Error("the metric of the election exists without an election")
 	}
 }
 
@@ -130,7 +130,7 @@ func TestOrphans(t *testing.T) {
 		"orphan_ingress{"+common+`,ingress="api",namespace="shop",type="no-endpoint"} 1`)
 	m.Orphans(nil)
 	if strings.Contains(scrape(m), "orphan_ingress") {
-		t.Error("orphans are left")
+		t.Error("orphans remain")
 	}
 }
 
@@ -145,7 +145,7 @@ func TestAdmissions(t *testing.T) {
 	o := options
 	o.Admission = false
 	if text := scrape(New(o)); strings.Contains(text, "_admission_") {
-		t.Error("there are metrics of the webhook without a webhook")
+		t.Error("metrics of the webhook exist without a webhook")
 	}
 }
 

@@ -37,7 +37,7 @@ func TestRequests(t *testing.T) {
 		"request_size_sum"+withCanary+" 40", "request_size_bucket{canary=\"\","+labels+`,le="20"} 2`,
 		"response_size_sum"+withCanary+" 600", "bytes_sent_bucket{canary=\"\","+labels+`,le="1000"} 2`)
 	if strings.Contains(scrape(m), "connect_duration_seconds") {
-		t.Error("-1 was observed")
+		t.Error("the value -1 was observed")
 	}
 }
 
@@ -93,7 +93,7 @@ func TestSeriesOfARemovedIngressAreRemoved(t *testing.T) {
 	m.Serves(next)
 	m.Requests([]Record{record()})
 	if text := scrape(m); strings.Contains(text, `ingress="web"`) {
-		t.Errorf("left:\n%s", ours(text))
+		t.Errorf("series remain:\n%s", ours(text))
 	}
 	one := record()
 	one.Ingress = "new"
@@ -165,7 +165,7 @@ func FuzzRecords(f *testing.F) {
 func TestStubStatus(t *testing.T) {
 	got, err := parseStubStatus("Active connections: 3 \nserver accepts handled requests\n 10 9 27 \nReading: 0 Writing: 1 Waiting: 2 \n")
 	if err != nil || got != (stubNumbers{active: 3, accepted: 10, handled: 9, requests: 27, reading: 0, writing: 1, waiting: 2}) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("got %+v, %v", got, err)
 	}
 	if _, err := parseStubStatus("<html>"); err == nil {
 		t.Error("no error")

@@ -15,7 +15,7 @@ import (
 
 // Every annotation whose value the model looks up as a Secret must say so, because package watch
 // ignores changes of other Secrets.
-func TestAnnotationsThatNameSecretsSaySo(t *testing.T) {
+func TestSecretAnnotationsAreMarked(t *testing.T) {
 	secret := types.NamespacedName{Namespace: "demo", Name: "probe"}
 	opts := options.Options{Config: options.Defaults(1, false)}
 	opts.Config.AnnotationsRiskLevel, opts.Config.AllowSnippetAnnotations = "Critical", true

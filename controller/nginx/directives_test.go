@@ -28,7 +28,7 @@ func TestUnmetNamesTheFirstDirectiveThatNginxDoesNotKnow(t *testing.T) {
 			switch {
 			case unmet == nil && test.directive == "":
 			case unmet == nil || unmet.Directive != test.directive || unmet.Line != test.line || !strings.Contains(unmet.Reason, test.reason):
-				t.Errorf("%+v, want %s in line %d for %s", unmet, test.directive, test.line, test.reason)
+				t.Errorf("got %+v, want %s in line %d for %s", unmet, test.directive, test.line, test.reason)
 			}
 		})
 	}

@@ -61,6 +61,6 @@ func TestDoors(t *testing.T) {
 		t.Error(got)
 	}
 	if ports.IsDoor(netip.MustParseAddr("127.0.0.1"), 80) || !ports.IsDoor(netip.MustParseAddr("::ffff:127.0.0.1"), 4) || ports.IsDoor(netip.MustParseAddr("10.0.0.1"), 4) {
-		t.Error("the ports that are doors are doors on loopback only")
+		t.Error("IsDoor is wrong: only the doors on loopback addresses are doors")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/internal/golden"
 )
 
-func TestAnEmptyConfigMapIsTheDefaults(t *testing.T) {
+func TestEmptyConfigMapGivesTheDefaults(t *testing.T) {
 	defaults := options.Defaults(4, true)
 	config, findings := options.Parse(nil, defaults)
 	if diff := cmp.Diff(defaults, config); diff != "" || len(findings) > 0 {
@@ -28,18 +28,18 @@ func TestAnEmptyConfigMapIsTheDefaults(t *testing.T) {
 	}
 }
 
-func TestIPv6DecidesWhetherDNSIsAskedForIt(t *testing.T) {
+func TestDNSQueriesFollowIPv6(t *testing.T) {
 	if options.Defaults(0, true).DisableIpv6DNS || !options.Defaults(0, false).DisableIpv6DNS {
 		t.Error("disable-ipv6-dns does not follow the machine")
 	}
 }
 
-func TestEveryRowOfTheTableIsWhole(t *testing.T) {
+func TestRowsAreComplete(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	seen := make(map[string]bool)
 	for _, key := range options.Keys() {
 		if !name.MatchString(key.Name) || seen[key.Name] {
-			t.Errorf("key %q is no name or there twice", key.Name)
+			t.Errorf("key %q is not a name, or is in the table twice", key.Name)
 		}
 		seen[key.Name] = true
 		if key.Doc == "" || !strings.HasSuffix(key.Doc, ".") {
@@ -289,7 +289,7 @@ func FuzzParse(f *testing.F) {
 			instead.WhitelistSourceRange = []string{"0.0.0.0/32"}
 		}
 		if len(findings) > 0 && !reflect.DeepEqual(config, instead) && !isList(key) {
-			t.Errorf("%s: %q is bad and still used", key, value)
+			t.Errorf("%s: the invalid value %q is used", key, value)
 		}
 		if i := slices.IndexFunc(options.Keys(), func(k options.Key) bool { return k.Name == key }); i >= 0 && !free[options.Keys()[i].Type] {
 			if line := lineBreak(reflect.ValueOf(config)); line != "" && line != lineBreak(reflect.ValueOf(defaults)) {
@@ -298,7 +298,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, same := options.Parse(map[string]string{key: value}, config)
 		if !reflect.DeepEqual(config, again) || len(same) != len(findings) {
-			t.Errorf("%s: %q twice is not %q once", key, value, value)
+			t.Errorf("%s: parsing %q twice gives another result than %q", key, value, value)
 		}
 	})
 }

@@ -235,7 +235,7 @@ func TestSilentClients(t *testing.T) {
 	closed := func(conn net.Conn) {
 		t.Helper()
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("not closed: %v", err)
+			t.Errorf("the connection is still open: %v", err)
 		}
 	}
 	closed(w.dial())
@@ -296,7 +296,7 @@ func TestCloseWaitsForConnections(t *testing.T) {
 	fmt.Fprint(open, "last words")
 	open.CloseWrite()
 	if answer, err := io.ReadAll(open); string(answer) != "pod heard last words" {
-		t.Errorf("%q, %v", answer, err)
+		t.Errorf("got %q, %v", answer, err)
 	}
 	open.Close()
 	<-closed

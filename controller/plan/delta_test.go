@@ -42,7 +42,7 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 	other := deltas(2)
 	other.Backends = wire.List{{Name: "other", JSON: []byte(`{"name":"other"}`)}}
 	if step := post(t, deltas(1), other); step.Delta != nil {
-		t.Errorf("a delta of %d bytes instead of %d bytes", len(step.Delta), other.Backends.Size())
+		t.Errorf("planned a delta of %d bytes instead of a list of %d bytes", len(step.Delta), other.Backends.Size())
 	}
 	unasked := deltas(2)
 	unasked.TakesDeltas = false
@@ -56,7 +56,7 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 		t.Errorf("a new dictionary: %+v", steps)
 	}
 	if steps := plan.Diff(plan.State{}, deltas(1)); steps[len(steps)-1].Delta != nil {
-		t.Error("a delta to nothing")
+		t.Error("planned a delta without a base")
 	}
 }
 
@@ -73,10 +73,10 @@ func TestAllBackendsArePlannedAgainAfterManyDeltas(t *testing.T) {
 			continue
 		}
 		if sinceWhole += len(step.Delta); sinceWhole > running.Backends.Size()/2 {
-			t.Fatalf("%d bytes of deltas beside a whole of %d", sinceWhole, running.Backends.Size())
+			t.Fatalf("%d bytes of deltas for a full list of %d bytes", sinceWhole, running.Backends.Size())
 		}
 	}
 	if whole == 0 || whole > 20 {
-		t.Errorf("%d of 100 POSTs had all backends", whole)
+		t.Errorf("%d of 100 POSTs sent all backends", whole)
 	}
 }

@@ -153,7 +153,7 @@ func FuzzDirectives(f *testing.F) {
 			}
 		}
 		if snippetLacks(wanted, wanted) {
-			t.Errorf("%q lacks itself", wanted)
+			t.Errorf("%q is weaker than itself", wanted)
 		}
 		snippetLacks(earlier, wanted)
 	})

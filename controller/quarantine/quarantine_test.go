@@ -103,7 +103,7 @@ func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 		}
 	}
 	if words := r.bring(cluster); words != "" && trials > 0 {
-		r.Fatalf("nginx refuses what is served in the end: %s", words)
+		r.Fatalf("nginx refuses the final configuration: %s", words)
 	}
 	return false
 }

@@ -15,7 +15,7 @@ import (
 
 // Tests the address and port that pods get and that allow lists check, for combinations of the
 // PROXY protocol and client headers.
-func TestWhoTheClientIs(t *testing.T) {
+func TestClientAddress(t *testing.T) {
 	const (
 		trusted   = "PROXY TCP4 10.0.0.7 192.0.2.1 5 443\r\n" // a trusted proxy, in proxy-real-ip-cidr
 		untrusted = "PROXY TCP4 203.0.113.9 192.0.2.1 5 8443\r\n"

@@ -211,7 +211,7 @@ func TestAllFunctionsOfIngressNginxExist(t *testing.T) {
 	}
 	for _, name := range names {
 		if functions[name] == nil {
-			t.Errorf("no function %s", name)
+			t.Errorf("the function %s is missing", name)
 		}
 	}
 }

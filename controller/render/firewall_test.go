@@ -113,6 +113,6 @@ func TestUnavailableFirewallIsAFinding(t *testing.T) {
 	m := &model.Model{Servers: []*model.Server{{Locations: []*model.Location{location}}}}
 	findings := render.Findings(m, in)
 	if len(findings) != 1 || findings[0].Object != "Ingress demo/web" || !strings.Contains(findings[0].Reason, "there is no file /etc/nginx/modsecurity/modsecurity.conf; locations that ask for ModSecurity answer 503") {
-		t.Errorf("%v", findings)
+		t.Errorf("got %v", findings)
 	}
 }

@@ -90,7 +90,7 @@ func TestTheForeignTemplateUsesTheWholeDataModel(t *testing.T) {
 				use = name + " "
 			}
 			if !strings.Contains(string(text), use) {
-				t.Errorf("%s: no %s", of, use)
+				t.Errorf("%s: %s is not used", of, use)
 			}
 		}
 	}
@@ -259,7 +259,7 @@ server {
 
 // Our template, written out and parsed as a user's, gives the same result for a model with all
 // features.
-func TestOurTemplateAsAUsers(t *testing.T) {
+func TestOurTemplateAsAUserTemplate(t *testing.T) {
 	for name, change := range map[string]func(*render.Input){
 		"dynamic":           func(*render.Input) {},
 		"by reloads":        func(in *render.Input) { in.Options.DynamicConfiguration = false },

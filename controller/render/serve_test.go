@@ -309,7 +309,7 @@ func TestExternalAuth(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if n := asked["http://cached.example/often"]; n > 0 {
-				t.Errorf("%d requests for a response cached for this user", n)
+				t.Errorf("%d authentication requests although the response is cached for this user", n)
 			}
 		})
 	}
@@ -346,7 +346,7 @@ func TestMirrorsAndFastCGI(t *testing.T) {
 		r.Method, r.Body = http.MethodPut, io.NopCloser(strings.NewReader("content"))
 	})
 	if got.status != 200 {
-		t.Errorf("%d %s", got.status, got.body)
+		t.Errorf("got %d %s", got.status, got.body)
 	}
 	if copied := <-copies; copied != "PUT /a?b host=copy.example content" {
 		t.Errorf("mirrored %q", copied)
@@ -463,11 +463,11 @@ func TestWebSocketsPass(t *testing.T) {
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, nil)
 	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("%v %v", response, err)
+		t.Fatalf("got %v %v", response, err)
 	}
 	io.WriteString(conn, "ping\n")
 	if line, err := reader.ReadString('\n'); line != "ping\n" {
-		t.Errorf("%q %v", line, err)
+		t.Errorf("got %q %v", line, err)
 	}
 }
 

@@ -137,7 +137,7 @@ func TestFailingMirrorsHaveNoEffect(t *testing.T) {
 	m.Backends.Find(model.DefaultBackendName).Endpoints = []model.Endpoint{page}
 	s := serve(t, m, in, program)
 	if got := s.ask("mirrored.example", "/page", nil); got.status != 200 || !strings.HasPrefix(got.body, "GET /page ") {
-		t.Errorf("%d %q", got.status, got.body)
+		t.Errorf("got %d %q", got.status, got.body)
 	}
 	if got := s.logged("mirrored.example "); got != "mirrored.example /page 200 <demo-web-80>\n" {
 		t.Errorf("access log: %q", got)

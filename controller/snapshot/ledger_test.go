@@ -85,7 +85,7 @@ func TestLedgerMatchesTake(t *testing.T) {
 				before := given[len(given)-1]
 				for service := range want.ChangedServices(before) { // compares all slices
 					if !got.ChangedServices(before)[service] {
-						t.Fatalf("seed %d: %s changed unnoticed", seed, service)
+						t.Fatalf("seed %d: the change of %s was missed", seed, service)
 					}
 				}
 			}
@@ -112,7 +112,7 @@ func TestSnapshotsShareUnchangedObjects(t *testing.T) {
 	ledger.Put(&discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Name: "a-1", Labels: map[string]string{discoveryv1.LabelServiceName: "a"}}})
 	now := ledger.Snapshot()
 	if reflect.ValueOf(before.Services).Pointer() != reflect.ValueOf(now.Services).Pointer() {
-		t.Error("services were copied for a slice")
+		t.Error("a change of a slice copied the services")
 	}
 	if old, new := maps.Collect(before.EndpointSlices.All()), maps.Collect(now.EndpointSlices.All()); len(old) != 0 || len(new) != 1 {
 		t.Errorf("slices before: %v, now: %v", old, new)

@@ -157,7 +157,7 @@ func TestLeaderWritesAndTheNextTakesOver(t *testing.T) {
 	c.await("10.0.0.1")
 	second, _ := c.run(c.options(c.addPod("controller-1", "node-1"), "10.0.0.2"))
 	if len(second) > 0 {
-		t.Error("two leaders")
+		t.Error("there are two leaders")
 	}
 	stop() // releases the lease
 	c.awaitLead(first, false)

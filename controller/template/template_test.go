@@ -36,7 +36,7 @@ func edit(t *testing.T, file, old, now string) {
 	}
 }
 
-func TestExportIsRead(t *testing.T) {
+func TestExportedTemplateIsRead(t *testing.T) {
 	folder := export(t)
 	before, err := Read(folder)
 	if err != nil {

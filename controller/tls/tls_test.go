@@ -126,10 +126,10 @@ func TestReadReportsTheWrongKey(t *testing.T) {
 				return
 			}
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("%v, want %s", err, test.want)
+				t.Errorf("error %v, want %s", err, test.want)
 			}
 			if read.Pair != nil || read.CA != nil || read.Revocations != nil {
-				t.Errorf("Read returned a part: %+v", read)
+				t.Errorf("Read returned a partial result: %+v", read)
 			}
 			for _, secret := range []string{string(good.Key), string(other.Key)} {
 				if line := strings.Split(secret, "\n")[1]; strings.Contains(err.Error(), line) {
@@ -144,7 +144,7 @@ func TestReadReportsTheWrongKey(t *testing.T) {
 func TestReadPartly(t *testing.T) {
 	read := ours.Read(&corev1.Secret{Data: map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y"), "ca.crt": authority.PEM}})
 	if read.Pair != nil || read.CA == nil || len(read.Problems) != 1 {
-		t.Errorf("%+v", read)
+		t.Errorf("got %+v", read)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestFilesAreBelowTheRoot(t *testing.T) {
 	files := Files(options.Options{Root: "/r", Config: parse(t, map[string]string{"zipkin-collector-host": "z", "opentelemetry-config": "/etc/nginx/otel.toml"})})
 	want := []string{"/r/etc/nginx/opentracing.json", "/r/etc/nginx/otel.toml"}
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -84,7 +84,7 @@ func FuzzServiceName(f *testing.F) {
 		config.OtelServiceName, config.ZipkinCollectorHost, config.ZipkinServiceName = name, "z", name
 		toml := string(openTelemetry(config))
 		if strings.Count(toml, "\n") != strings.Count(string(openTelemetry(options.Defaults(1, false))), "\n") {
-			t.Errorf("another number of lines: %s", toml)
+			t.Errorf("the number of lines changed: %s", toml)
 		}
 		if !json.Valid(openTracing(config)) {
 			t.Error("not JSON")

@@ -23,7 +23,7 @@ func TestRingDropsTheOldest(t *testing.T) {
 		numbers = append(numbers, c.Number)
 	})
 	if len(numbers) < 4 || len(numbers) > 6 {
-		t.Errorf("%d changes are left in a ring of 4: %v", len(numbers), numbers)
+		t.Errorf("%d changes remain in a ring of 4: %v", len(numbers), numbers)
 	}
 	for i := 1; i < len(numbers); i++ {
 		if numbers[i] <= numbers[i-1] {

@@ -54,7 +54,7 @@ func checkFields[T any](c *cluster, api objects[T], kind, name string, object fu
 	c.next("delete " + kind + " " + name)
 	select {
 	case extra := <-c.changes:
-		c.Errorf("%s: a field that is not read caused a change: %q is left over", kind, extra)
+		c.Errorf("%s: a field that is not read caused the change %q", kind, extra)
 	default:
 	}
 }

@@ -121,7 +121,7 @@ var (
 	remove = metav1.DeleteOptions{}
 )
 
-func TestWhichIngressesAreOurs(t *testing.T) {
+func TestSelectedIngresses(t *testing.T) {
 	catchAll := ingress("catch-all", "nginx")
 	catchAll.Spec.DefaultBackend = &networkingv1.IngressBackend{}
 	all := []runtime.Object{

@@ -62,7 +62,7 @@ func TestServersAfter(t *testing.T) {
 		}
 	}
 	if _, err := wire.ServersAfter([]byte("{"), []byte("{}")); err == nil {
-		t.Error("no error for what is not JSON")
+		t.Error("no error for invalid JSON")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestServersKeeping(t *testing.T) {
 		}
 	}
 	if _, err := wire.ServersKeeping([]byte("["), []byte("{}")); err == nil {
-		t.Error("no error for what is no JSON")
+		t.Error("no error for invalid JSON")
 	}
 }
 

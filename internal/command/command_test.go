@@ -26,7 +26,7 @@ func within(t *testing.T, what func()) {
 func TestOutputAndExitCode(t *testing.T) {
 	out, err := New(t.Context(), "sh", "-c", "echo answer; exit 3").Output()
 	if exit := new(exec.ExitError); string(out) != "answer\n" || !errors.As(err, &exit) || exit.ExitCode() != 3 {
-		t.Errorf("%q, %v", out, err)
+		t.Errorf("got %q, %v", out, err)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestWaitIgnoresChildrenThatHoldTheOutput(t *testing.T) {
 		cmd := New(t.Context(), "sh", "-c", "sleep 1000 & echo $!")
 		out, err := cmd.Output()
 		if !errors.Is(err, exec.ErrWaitDelay) {
-			t.Errorf("%q, %v", out, err)
+			t.Errorf("got %q, %v", out, err)
 		}
 		_ = exec.Command("kill", strings.TrimSpace(string(out))).Run()
 	})

@@ -27,7 +27,7 @@ func pretend(t *testing.T, text string) {
 	t.Setenv("NGINX_BINARY", path)
 }
 
-func TestAnNginxWithoutLuaIsNotFit(t *testing.T) {
+func TestNginxWithoutLuaIsNotFit(t *testing.T) {
 	pretend(t, "nginx version: nginx/1.22.1\nconfigure arguments: --prefix=/nowhere --modules-path=/nowhere/modules")
 	err := Fit()
 	if err == nil || !strings.Contains(err.Error(), "http_lua") || !strings.Contains(err.Error(), "apt-get install libnginx-mod-http-lua") {

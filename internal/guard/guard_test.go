@@ -134,7 +134,7 @@ func TestSignalsReachTheCommand(t *testing.T) {
 	}
 }
 
-func TestACommandThatCannotStart(t *testing.T) {
+func TestCommandCannotStart(t *testing.T) {
 	g := newGuard(t)
 	if _, err := g.Start(exec.Command("/nowhere/controller"), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "/nowhere/controller") {
 		t.Errorf("error %v, want one that names the binary", err)
@@ -162,7 +162,7 @@ func TestCloseKillsAndRemoves(t *testing.T) {
 	gone(t, g.Dir, p.PID())
 }
 
-func TestAKilledGuardKillsEverything(t *testing.T) {
+func TestKilledGuardKillsEverything(t *testing.T) {
 	g := newGuard(t)
 	p := begin(t, g, family+"tail -f "+filepath.Join(g.Dir, sessionFile)+" & wait", &bytes.Buffer{})
 	if err := g.command.Process.Kill(); err != nil {
@@ -220,7 +220,7 @@ func TestNothingOutlivesTheHarness(t *testing.T) {
 
 // If the guard was killed as well, the next guard removes what is left, but nothing of running
 // harnesses.
-func TestTheNextGuardSweeps(t *testing.T) {
+func TestNextGuardSweeps(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, living, _, livingChild := harness(t)
 	command, dir, guard, _ := harness(t)

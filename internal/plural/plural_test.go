@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 		{plural.Noun(0, "is", "are"), "are"},
 	} {
 		if test.got != test.want {
-			t.Errorf("%q, want %q", test.got, test.want)
+			t.Errorf("got %q, want %q", test.got, test.want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestReadRefuses tries what a user may name by mistake. Read must not wait for any of it.
+// TestReadRefuses tries paths that a user may pass by mistake. Read must not wait for any of them.
 func TestReadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	pipe, large := filepath.Join(dir, "pipe"), filepath.Join(dir, "large")

@@ -25,6 +25,6 @@ func TestNearest(t *testing.T) {
 		t.Errorf("without known words: %q", got)
 	}
 	if got := DidYouMean("tlz", known); got != "did you mean tls?" {
-		t.Errorf("it asks %q", got)
+		t.Errorf("the suggestion is %q", got)
 	}
 }

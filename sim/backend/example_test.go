@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/backend"
 )
 
-// A pod is a listener on its own address, and its answers have its name.
+// A pod listens on its own address, and its answers contain its name.
 func Example() {
 	fleet := backend.New(backend.Options{Prefix: netip.MustParsePrefix("127.200.0.0/16"), Port: 18099})
 	defer fleet.Stop()

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// A standard gRPC client works with a pod: one answer, at the time that was asked for, a stream,
-// and a refusal.
-func TestPodAnswersCalls(t *testing.T) {
+// A standard gRPC client works with a pod: a single answer at the requested time, a stream, and
+// an error.
+func TestGRPCCalls(t *testing.T) {
 	p := ready(t, newFleet(t, nil), "demo/web-1")
 	c, err := grpc.NewClient("passthrough:///"+p.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -37,10 +37,10 @@ func TestPodAnswersCalls(t *testing.T) {
 	}
 	got, err := ParseIdentity([]byte(answer.GetValue()))
 	if err != nil || got != (Identity{Pod: "demo/web-1", Service: "demo/web", State: Ready, Body: sum}) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("answer %+v, %v", got, err)
 	}
 	if pods := header.Get(PodHeader); len(pods) != 1 || pods[0] != "demo/web-1" {
-		t.Errorf("the header names %v", pods)
+		t.Errorf("the header contains the pods %v", pods)
 	}
 
 	stream, err := c.NewStream(metadata.AppendToOutgoingContext(t.Context(), EventsHeader, "3"), &grpc.StreamDesc{ServerStreams: true}, WatchMethod)
@@ -61,6 +61,6 @@ func TestPodAnswersCalls(t *testing.T) {
 
 	bad := metadata.AppendToOutgoingContext(t.Context(), TakeHeader, "soon")
 	if err := c.Invoke(bad, AskMethod, wrapperspb.Bytes(nil), &answer); status.Code(err) != codes.InvalidArgument {
-		t.Errorf("asked to take \"soon\": %v", err)
+		t.Errorf("with the duration \"soon\": %v", err)
 	}
 }

@@ -17,7 +17,7 @@ const many = 10_000
 // that they use are bounded, and are free again afterwards.
 func TestTenThousandPods(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("takes seconds; not run with -short")
 	}
 	needFiles(t, many+1000)
 	before, filesBefore := memory(), openFiles(t)
@@ -40,7 +40,7 @@ func TestTenThousandPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	if open := openFiles(t) - filesBefore; open > many+100 {
-		t.Errorf("%d pods hold %d files", many, open)
+		t.Errorf("%d pods have %d open files", many, open)
 	}
 
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -64,9 +64,9 @@ func TestTenThousandPods(t *testing.T) {
 	}
 
 	each := (memory() - before) / many
-	t.Logf("%d bytes a pod", each)
+	t.Logf("%d bytes per pod", each)
 	if each > 64<<10 {
-		t.Errorf("a pod takes %d bytes", each)
+		t.Errorf("a pod uses %d bytes", each)
 	}
 	f.Stop()
 	if left := openFiles(t) - filesBefore; left > 100 {

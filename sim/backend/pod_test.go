@@ -78,11 +78,11 @@ func mustRefuse(t *testing.T, p Pod) {
 		c.Close()
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("a pod that is %s: connecting gave %v, want a refusal", p.State(), err)
+		t.Errorf("connecting to a pod in state %s: %v, want a refusal", p.State(), err)
 	}
 }
 
-func TestAnswerSaysWhoGaveIt(t *testing.T) {
+func TestAnswerNamesThePod(t *testing.T) {
 	p := ready(t, newFleet(t, nil), "demo/web-1")
 	response, body := post(t, p, "abc")
 	want := Identity{
@@ -100,11 +100,11 @@ func TestAnswerSaysWhoGaveIt(t *testing.T) {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
 	if response.ContentLength != int64(len(body)) {
-		t.Errorf("Content-Length is %d, the body has %d bytes", response.ContentLength, len(body))
+		t.Errorf("Content-Length is %d, but the body has %d bytes", response.ContentLength, len(body))
 	}
 }
 
-func TestLife(t *testing.T) {
+func TestPodLifecycle(t *testing.T) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
 	f := newFleet(t, log)
@@ -119,13 +119,13 @@ func TestLife(t *testing.T) {
 	}
 	p.Terminate(time.Hour)
 	if r, _ := post(t, p, ""); r.Header.Get(StateHeader) != string(Terminating) {
-		t.Errorf("a terminating pod says that it is %q", r.Header.Get(StateHeader))
+		t.Errorf("a terminating pod reports the state %q", r.Header.Get(StateHeader))
 	}
 	p.Gone()
 	<-p.Done()
 	mustRefuse(t, p)
 	if _, ok := f.Get("demo/web-1"); ok {
-		t.Error("a pod that is gone can still be got")
+		t.Error("Get returns a pod that is gone")
 	}
 	if err := p.Ready(); err == nil {
 		t.Error("a pod that was gone became ready")
@@ -184,18 +184,18 @@ func TestGoneClosesIdleAndFinishesInFlight(t *testing.T) {
 	fmt.Fprintf(busy, "abc")
 	response, err := http.ReadResponse(reader, nil)
 	if err != nil {
-		t.Fatalf("the answer under way was cut: %v", err)
+		t.Fatalf("the answer in progress was cut off: %v", err)
 	}
 	if _, err := io.ReadAll(response.Body); err != nil {
-		t.Errorf("the answer under way was cut: %v", err)
+		t.Errorf("the answer in progress was cut off: %v", err)
 	}
 	if got := response.Header.Get(StateHeader); got != string(Ready) {
-		t.Errorf("the answer to a request that came to a ready pod says that it was %s", got)
+		t.Errorf("the answer to a request that arrived at a ready pod reports the state %s", got)
 	}
 	<-p.Done()
 }
 
-// On a connection over which nothing ever came, no answer is under way: the pod does not wait for
+// A connection on which nothing ever arrived has no answer in progress: the pod does not wait for
 // it and logs no trouble.
 func TestGoneClosesSilentConnections(t *testing.T) {
 	var out bytes.Buffer
@@ -204,7 +204,7 @@ func TestGoneClosesSilentConnections(t *testing.T) {
 	silent, busy := dial(t, p), dial(t, p)
 	fmt.Fprintf(busy, "POST / HTTP/1.1\r\nHost: web\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
 	reader := bufio.NewReader(busy)
-	if _, err := reader.ReadString('\n'); err != nil { // later than silent, it was accepted: so was silent
+	if _, err := reader.ReadString('\n'); err != nil { // accepted after silent, so silent has been accepted as well
 		t.Fatal(err)
 	}
 	reader.ReadString('\n')
@@ -215,19 +215,19 @@ func TestGoneClosesSilentConnections(t *testing.T) {
 	}
 	select {
 	case <-p.Done():
-		t.Error("the answer under way was not waited for")
-	default: // the silent one was closed before
+		t.Error("the pod did not wait for the answer in progress")
+	default: // the silent connection was closed first
 	}
 	fmt.Fprintf(busy, "abc")
 	if _, err := http.ReadResponse(reader, nil); err != nil {
-		t.Errorf("the answer under way was cut: %v", err)
+		t.Errorf("the answer in progress was cut off: %v", err)
 	}
 	<-p.Done()
 
 	noTrouble(t, log, &out)
 }
 
-// noTrouble fails the test if the log that was written to out has a trouble.
+// noTrouble fails the test if the log in out contains a trouble.
 func noTrouble(t *testing.T, log *event.Log, out *bytes.Buffer) {
 	t.Helper()
 	if err := log.Close(); err != nil {
@@ -244,7 +244,7 @@ func noTrouble(t *testing.T, log *event.Log, out *bytes.Buffer) {
 }
 
 // A pod answers a request that has arrived, even if it has not read it yet.
-func TestGoneAnswersWhatHasArrived(t *testing.T) {
+func TestGoneAnswersArrivedRequests(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.201.255.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestGoneAnswersWhatHasArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if _, err := client.Write([]byte("x")); err != nil { // over loopback it is there at once
+	if _, err := client.Write([]byte("x")); err != nil { // over loopback it arrives at once
 		t.Fatal(err)
 	}
 	accepted, err := e.Accept()
@@ -265,14 +265,14 @@ func TestGoneAnswersWhatHasArrived(t *testing.T) {
 	defer accepted.Close()
 	e.stop()
 	if err := e.Close(); err != nil {
-		t.Errorf("closed again: %v", err)
+		t.Errorf("closing it again: %v", err)
 	}
 	if n, err := accepted.Read(make([]byte, 2)); n != 1 || err != nil {
-		t.Errorf("read %d, %v", n, err)
+		t.Errorf("read %d bytes, %v", n, err)
 	}
 }
 
-func TestStopCuts(t *testing.T) {
+func TestStopCutsRequests(t *testing.T) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
 	busy := dial(t, p)
@@ -284,7 +284,7 @@ func TestStopCuts(t *testing.T) {
 	<-p.Done()
 	mustRefuse(t, p)
 	if _, err := f.Start("demo/web-2", "demo/web"); err == nil {
-		t.Error("a stopped fleet started a pod")
+		t.Error("a stopped fleet has started a pod")
 	}
 }
 
@@ -307,24 +307,24 @@ func TestNamesAndAddresses(t *testing.T) {
 			t.Fatalf("pod %d: %v", i, err)
 		}
 		if seen[p.Addr()] {
-			t.Errorf("%v was given twice", p.Addr())
+			t.Errorf("address %v was assigned twice", p.Addr())
 		}
 		seen[p.Addr()] = true
 		if _, err := f.Start("demo/web", "demo/web"); err == nil {
-			t.Error("two living pods of one name")
+			t.Error("two pods with the same name run at the same time")
 		}
 		p.Gone()
 	}
 	if _, err := f.Start("demo/web", "demo/web"); err == nil || !strings.Contains(err.Error(), "have been used") {
-		t.Errorf("with no address left: %v", err)
+		t.Errorf("without a free address: %v", err)
 	}
 	f = New(Options{Prefix: netip.MustParsePrefix("10.0.0.0/8"), Port: 1})
 	if _, err := f.Start("demo/web", "demo/web"); err == nil {
-		t.Error("a pod off the loopback")
+		t.Error("a pod was started outside loopback")
 	}
 }
 
-func TestReadyWhereSomebodyListens(t *testing.T) {
+func TestReadyFailsIfAddressIsInUse(t *testing.T) {
 	f := newFleet(t, nil)
 	p := start(t, f, "demo/web-1")
 	l, err := net.Listen("tcp4", p.Addr().String())
@@ -332,7 +332,7 @@ func TestReadyWhereSomebodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Ready(); !errors.Is(err, syscall.EADDRINUSE) || p.State() != Starting {
-		t.Errorf("Ready gave %v and left the pod %s", err, p.State())
+		t.Errorf("Ready returned %v; the pod is %s", err, p.State())
 	}
 	l.Close()
 	if err := p.Ready(); err != nil {
@@ -341,7 +341,7 @@ func TestReadyWhereSomebodyListens(t *testing.T) {
 }
 
 // If several goroutines end a pod at once, it ends exactly once, however short its life was.
-func TestManyEnds(t *testing.T) {
+func TestConcurrentEnds(t *testing.T) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
 	f := newFleet(t, log)
@@ -364,13 +364,13 @@ func FuzzParseIdentity(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		identity, err := ParseIdentity(body)
 		if err != nil && identity != (Identity{}) {
-			t.Errorf("an error, and yet %+v", identity)
+			t.Errorf("an error with a value: %+v", identity)
 		}
 	})
 }
 
-// Stop also cuts the last answers of pods that are gone.
-func TestStopWaitsForPodsThatGo(t *testing.T) {
+// Stop also cuts off the last answers of pods that are gone.
+func TestStopWaitsForTerminatingPods(t *testing.T) {
 	f := newFleet(t, nil)
 	p := ready(t, f, "demo/web-1")
 	slow, err := http.NewRequest(http.MethodGet, "http://"+p.Addr().String(), nil)
@@ -378,7 +378,7 @@ func TestStopWaitsForPodsThatGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow.Header.Set(TakeHeader, "1m")
-	response, err := http.DefaultClient.Do(slow) // its head is there
+	response, err := http.DefaultClient.Do(slow) // its header has arrived
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,6 +391,6 @@ func TestStopWaitsForPodsThatGo(t *testing.T) {
 	select {
 	case <-p.Done():
 	default:
-		t.Error("Stop has returned before a pod that was going was done")
+		t.Error("Stop has returned before a terminating pod had ended")
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// A datagram may ask for a later answer; if the time is not valid, it is answered at once, like all
-// others.
-func TestDatagramsThatAreAnsweredLater(t *testing.T) {
+// A datagram may request a delayed answer; if the delay is invalid, it is answered at once, like
+// all others.
+func TestDelayedDatagrams(t *testing.T) {
 	free, err := port.Free(2)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestDatagramsThatAreAnsweredLater(t *testing.T) {
 		conn.SetReadDeadline(asked.Add(20 * time.Second))
 		answer := make([]byte, 1500)
 		if _, err := conn.Read(answer); err != nil || time.Since(asked) < least {
-			t.Errorf("%q: answered %v after %v", said, err, time.Since(asked))
+			t.Errorf("%q: answer %v after %v", said, err, time.Since(asked))
 		}
 	}
 }
@@ -58,8 +58,8 @@ func (l *failsOnce) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// After an error, the pod accepts again: a client that connects is answered.
-func TestAcceptIsTriedAgain(t *testing.T) {
+// After an error of Accept, the pod accepts again and answers the next client.
+func TestAcceptIsRetried(t *testing.T) {
 	s, err := listenStream(netip.MustParseAddrPort("127.0.0.1:0"))
 	if err != nil {
 		t.Fatal(err)
@@ -80,14 +80,14 @@ func TestAcceptIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if answer, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(answer, "demo/web-1") {
-		t.Errorf("answered %q, %v", answer, err)
+		t.Errorf("answer %q, %v", answer, err)
 	}
 	if e := <-told; e.Trouble == nil || !strings.Contains(e.Trouble.Detail, "raise the limit") {
-		t.Errorf("told %+v", e)
+		t.Errorf("event %+v", e)
 	}
 	s.close()
 	<-ended // and it ends with its listener
 	if len(told) > 0 {
-		t.Errorf("told %+v", <-told)
+		t.Errorf("event %+v", <-told)
 	}
 }

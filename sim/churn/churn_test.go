@@ -39,19 +39,19 @@ func eachShape(t *testing.T, check func(*testing.T, corpus.Population, churn.Opt
 	}
 }
 
-func TestSeedDecides(t *testing.T) {
+func TestSeedDeterminesChanges(t *testing.T) {
 	eachShape(t, func(t *testing.T, p corpus.Population, o churn.Options, s churn.Stream) {
 		if diff := cmp.Diff(s, churn.RollingUpdate(p, o)); diff != "" {
-			t.Errorf("the same seed gave another stream:\n%s", diff)
+			t.Errorf("the same seed generated different changes:\n%s", diff)
 		}
 		o.Seed += 100
 		if reflect.DeepEqual(s, churn.RollingUpdate(p, o)) {
-			t.Error("another seed gave the same stream")
+			t.Error("another seed generated the same changes")
 		}
 	})
 }
 
-func TestPopulationIsLeftAlone(t *testing.T) {
+func TestPopulationIsNotModified(t *testing.T) {
 	p := population(3, 3)
 	churn.RollingUpdate(p, churn.Options{Seed: 1, Rate: 10, For: 10 * time.Second})
 	if diff := cmp.Diff(population(3, 3), p); diff != "" {
@@ -59,12 +59,13 @@ func TestPopulationIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestEvenly checks that there are as many changes as requested, one in each time slot.
-func TestEvenly(t *testing.T) {
+// TestChangesAreSpreadEvenly checks that there are as many changes as requested, one in each time
+// slot.
+func TestChangesAreSpreadEvenly(t *testing.T) {
 	eachShape(t, func(t *testing.T, _ corpus.Population, o churn.Options, s churn.Stream) {
 		want := int(o.Rate*o.For.Seconds() + 0.5)
 		if len(s.Changes) != want {
-			t.Fatalf("%d changes, want %d", len(s.Changes), want)
+			t.Fatalf("got %d changes, want %d", len(s.Changes), want)
 		}
 		slot := o.For.Seconds() / float64(want)
 		offsets := map[time.Duration]bool{}
@@ -109,9 +110,9 @@ func TestMembership(t *testing.T) {
 	})
 }
 
-// TestOneAfterAnother checks that a roll continues until all old pods of its service are gone, and
-// that no service rolls again before all others have rolled.
-func TestOneAfterAnother(t *testing.T) {
+// TestServicesRollInTurn checks that a roll continues until all old pods of its service are gone,
+// and that no service rolls again before all others have rolled.
+func TestServicesRollInTurn(t *testing.T) {
 	eachShape(t, func(t *testing.T, p corpus.Population, _ churn.Options, s churn.Stream) {
 		pods := len(p.Services[0].Pods)
 		rolls := slices.Collect(slices.Chunk(s.Changes, pods))
@@ -119,7 +120,7 @@ func TestOneAfterAnother(t *testing.T) {
 			added := map[string]bool{}
 			for _, c := range roll {
 				if c.Service != roll[0].Service {
-					t.Fatalf("change %d is of %s, while %s is being rolled", c.ID, c.Service, roll[0].Service)
+					t.Fatalf("change %d is for %s, but %s is still being rolled", c.ID, c.Service, roll[0].Service)
 				}
 				if added[c.Remove[0]] {
 					t.Fatalf("change %d removes %s, which this roll has added", c.ID, c.Remove[0])
@@ -128,13 +129,13 @@ func TestOneAfterAnother(t *testing.T) {
 			}
 			turn := rolls[i-i%len(p.Services) : i]
 			if slices.ContainsFunc(turn, func(r []churn.Change) bool { return r[0].Service == roll[0].Service }) {
-				t.Fatalf("roll %d is of %s, which had its turn", i, roll[0].Service)
+				t.Fatalf("roll %d is for %s, which has already had its turn", i, roll[0].Service)
 			}
 		}
 	})
 }
 
-func TestNothingToRoll(t *testing.T) {
+func TestNoPodsNoChanges(t *testing.T) {
 	for _, p := range []corpus.Population{population(0, 0), population(3, 0)} {
 		s := churn.RollingUpdate(p, churn.Options{Seed: 1, Rate: 5, For: time.Second})
 		if len(s.Changes) != 0 || s.Length != time.Second {
@@ -143,7 +144,7 @@ func TestNothingToRoll(t *testing.T) {
 	}
 }
 
-func TestRounds(t *testing.T) {
+func TestRoundsJoinToTheWhole(t *testing.T) {
 	eachShape(t, func(t *testing.T, _ corpus.Population, _ churn.Options, s churn.Stream) {
 		for _, n := range []int{1, 2, 3, 7} {
 			var begin time.Duration
@@ -151,7 +152,7 @@ func TestRounds(t *testing.T) {
 			for _, round := range s.Rounds(n) {
 				for _, c := range round.Changes {
 					if c.At < 0 || c.At > round.Length {
-						t.Fatalf("change %d at %v of a round of %v", c.ID, c.At, round.Length)
+						t.Fatalf("change %d at %v is outside a round of %v", c.ID, c.At, round.Length)
 					}
 					c.At += begin
 					joined = append(joined, c)
@@ -168,7 +169,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-func TestRoundsAreEven(t *testing.T) {
+func TestRoundsHaveEqualShares(t *testing.T) {
 	s := churn.RollingUpdate(population(100, 5), churn.Options{Seed: 1, Rate: 5, For: 20 * time.Second})
 	for i, round := range s.Rounds(2) {
 		if len(round.Changes) != 50 || round.Length != 10*time.Second {

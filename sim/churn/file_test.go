@@ -31,8 +31,9 @@ func TestRecordAndReplay(t *testing.T) {
 	})
 }
 
-// TestStaysTheSame checks that a seed gives the same changes in every version of Windtunnel.
-func TestStaysTheSame(t *testing.T) {
+// TestSeedIsStableAcrossVersions checks that a seed gives the same changes in every version of
+// Windtunnel.
+func TestSeedIsStableAcrossVersions(t *testing.T) {
 	var file bytes.Buffer
 	p := population(4, 2)
 	s := churn.RollingUpdate(p, churn.Options{Seed: 1, Rate: 2, For: 5 * time.Second, Start: time.Second})
@@ -71,7 +72,7 @@ func TestBadFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s, err := churn.Read(strings.NewReader(test.file))
 			if err == nil {
-				t.Fatalf("read as %+v", s)
+				t.Fatalf("no error, read %+v", s)
 			}
 			if !strings.HasPrefix(err.Error(), "read recording: "+test.want) {
 				t.Errorf("got  %v\nwant read recording: %s…", err, test.want)

@@ -17,8 +17,8 @@ var kinds = map[string]func(corpus.Population, churn.Options) churn.Stream{
 	"rolling-update": churn.RollingUpdate, "scale-out": churn.ScaleOut, "new-hosts": churn.NewHosts, "touch": churn.Touch,
 }
 
-// Every kind gives as many changes as requested, over all services in turns, depends on the seed
-// alone, and can be written and read again.
+// Every kind generates as many changes as requested, visits the services in turn, depends on the
+// seed alone, and survives writing and reading.
 func TestEveryKind(t *testing.T) {
 	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestEveryKind(t *testing.T) {
 			o := churn.Options{Seed: 7, Rate: 6, For: 4 * time.Second, Start: time.Second}
 			s := make(p, o)
 			if len(s.Changes) != 24 || s.Length != 5*time.Second {
-				t.Errorf("%d changes on %v", len(s.Changes), s.Length)
+				t.Errorf("got %d changes in %v", len(s.Changes), s.Length)
 			}
 			times := map[string]int{}
 			for _, c := range s.Changes {
@@ -34,15 +34,15 @@ func TestEveryKind(t *testing.T) {
 			}
 			for service, n := range times {
 				if n != 6 {
-					t.Errorf("%s has %d of 24 changes of 4 services", service, n)
+					t.Errorf("%s has %d of 24 changes for 4 services", service, n)
 				}
 			}
 			if diff := cmp.Diff(s, make(p, o)); diff != "" {
-				t.Errorf("the same seed gave another stream:\n%s", diff)
+				t.Errorf("the same seed generated different changes:\n%s", diff)
 			}
 			o.Seed++
 			if reflect.DeepEqual(s, make(p, o)) {
-				t.Error("another seed gave the same stream")
+				t.Error("another seed generated the same changes")
 			}
 			var file bytes.Buffer
 			if err := churn.Write(&file, churn.Recording{Population: p, Stream: s}); err != nil {
@@ -62,7 +62,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-func TestNewPodsAndHostsAreNew(t *testing.T) {
+func TestNamesAreNew(t *testing.T) {
 	p := population(3, 2)
 	used := map[string]bool{}
 	for _, service := range p.Services {
@@ -78,7 +78,7 @@ func TestNewPodsAndHostsAreNew(t *testing.T) {
 		for _, c := range s.Changes {
 			for _, name := range append(slices.Clone(c.Add), c.Host) {
 				if name != "" && used[name] {
-					t.Errorf("%s is not new", name)
+					t.Errorf("the name %s was used before", name)
 				}
 				used[name] = true
 			}
@@ -92,13 +92,13 @@ func TestNewHostsGoToServicesWithoutOne(t *testing.T) {
 	p.Ingresses = p.Ingresses[:2]
 	for _, c := range churn.NewHosts(p, churn.Options{Seed: 1, Rate: 10, For: time.Second}).Changes {
 		if p.Routed()[c.Service] {
-			t.Errorf("%s goes to %s, which has an ingress", c.Host, c.Service)
+			t.Errorf("host %s routes to %s, which already has an ingress", c.Host, c.Service)
 		}
 	}
 }
 
 // Touch uses all kinds of objects, but only those that exist.
-func TestTouch(t *testing.T) {
+func TestTouchUsesExistingObjects(t *testing.T) {
 	p := population(3, 2)
 	p.Ingresses = p.Ingresses[:1]
 	routed := p.Routed()
@@ -106,10 +106,10 @@ func TestTouch(t *testing.T) {
 	for _, c := range churn.Touch(p, churn.Options{Seed: 1, Rate: 30, For: 10 * time.Second}).Changes {
 		seen[c.Touch] = true
 		if c.Touch == churn.Ingress && !routed[c.Service] {
-			t.Errorf("an ingress of %s, which has none", c.Service)
+			t.Errorf("a change of the ingress of %s, which has none", c.Service)
 		}
 	}
 	if len(seen) != 3 {
-		t.Errorf("touched are %v", seen)
+		t.Errorf("touched objects %v", seen)
 	}
 }

@@ -48,11 +48,11 @@ func row(t *testing.T, c compare.Comparison, figure string) compare.Row {
 			return r
 		}
 	}
-	t.Fatalf("no row %s", figure)
+	t.Fatalf("the row %s is missing", figure)
 	return compare.Row{}
 }
 
-func TestNothingChanged(t *testing.T) {
+func TestEqualRunsAreNotWorse(t *testing.T) {
 	c := compared(t, runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 50*time.Millisecond, 0), compare.Options{})
 	for _, r := range c.Rows {
 		if r.Verdict != compare.Same && r.Verdict != compare.Unsure {
@@ -68,13 +68,13 @@ func TestSlowerIsWorse(t *testing.T) {
 	base, slower := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	c := compared(t, base, slower, compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Worse || r.Change < 0.4 || r.P >= 0.05 || r.Detectable == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	if r := row(t, c, "converge.last.p50"); r.Verdict != compare.Unsure {
-		t.Errorf("what did not change: %+v", r)
+		t.Errorf("a figure that did not change: %+v", r)
 	}
 	if r := row(t, compared(t, slower, base, compare.Options{}), "requests.latency.p50"); r.Verdict != compare.Better {
-		t.Errorf("the other way about: %+v", r)
+		t.Errorf("with base and head exchanged: %+v", r)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestTimesHaveBudgets(t *testing.T) {
 }
 
 // A rise from zero counts, although it has no relative size.
-func TestFromZero(t *testing.T) {
+func TestRiseFromZeroCounts(t *testing.T) {
 	base, head := runs(1, 10, time.Millisecond, 0), runs(2, 10, time.Millisecond, 0)
 	for i := range head {
 		head[i].Subjects[0].Outage = time.Second + time.Duration(i)
@@ -128,13 +128,13 @@ func TestFromZero(t *testing.T) {
 	c := compared(t, base, head, compare.Options{})
 	for _, figure := range []string{"outage", "requests.stale.n", "requests.stale.max"} {
 		if r := row(t, c, figure); r.Verdict != compare.Worse {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 }
 
 // The number of sockets rises if a template closes the connections of clients.
-func TestSockets(t *testing.T) {
+func TestMoreSocketsAreWorse(t *testing.T) {
 	base, head := runs(1, 2, time.Millisecond, 0), runs(2, 2, time.Millisecond, 0)
 	for i := range head {
 		base[i].Subjects[0].Requests.Sockets, head[i].Subjects[0].Requests.Sockets = 2, 210
@@ -169,7 +169,7 @@ func TestWorstRunCounts(t *testing.T) {
 	head := runs(2, 10, time.Millisecond, 0)
 	head[7].Subjects[0].Requests.Unexplained = 1
 	if r := row(t, compared(t, runs(1, 10, time.Millisecond, 0), head, compare.Options{}), "requests.unexplained"); r.Verdict != compare.Worse {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 }
 
@@ -178,10 +178,10 @@ func TestWorstRunCounts(t *testing.T) {
 func TestTooFewRuns(t *testing.T) {
 	c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 0), compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.TooFew {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	if c.Controlled {
-		t.Error("three runs cannot be compared with themselves")
+		t.Error("three runs have no A/A control")
 	}
 	if c.Outcome != compare.CannotSay || c.Needed != 5 {
 		t.Errorf("%s, %d runs are needed", c.Outcome, c.Needed)
@@ -201,27 +201,27 @@ func TestNeededRuns(t *testing.T) {
 		c := compared(t, runs(1, n, time.Millisecond, 0), runs(2, n, time.Second, 0), compare.Options{})
 		told := row(t, c, "requests.latency.p50").Verdict == compare.Worse
 		if told != (n >= c.Needed) {
-			t.Errorf("with %d runs, of %d needed, it is %s", n, c.Needed, row(t, c, "requests.latency.p50").Verdict)
+			t.Errorf("with %d of %d needed runs, the verdict is %s", n, c.Needed, row(t, c, "requests.latency.p50").Verdict)
 		}
 	}
 }
 
 // A figure that only few runs have does not affect the other figures.
-func TestAFigureOfFewRuns(t *testing.T) {
+func TestFigureInFewRuns(t *testing.T) {
 	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	base[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.1}
 	head[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.2}
 	c := compared(t, base, head, compare.Options{})
 	if r := row(t, c, "balance.hottest"); r.Verdict != compare.TooFew {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Worse {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 }
 
 // A machine that changes during the runs of base makes the comparison void.
-func TestControl(t *testing.T) {
+func TestAAControl(t *testing.T) {
 	base := runs(1, 12, 50*time.Millisecond, 0)
 	for i := range base {
 		if i%2 == 1 {
@@ -229,11 +229,11 @@ func TestControl(t *testing.T) {
 		}
 	}
 	if c := compared(t, base, runs(2, 12, 50*time.Millisecond, 0), compare.Options{}); !c.Void() {
-		t.Error("base differs from itself, and the comparison is not void")
+		t.Error("base differs from itself, but the comparison is not void")
 	}
 }
 
-func TestWhatCannotBeCompared(t *testing.T) {
+func TestRunsThatCannotBeCompared(t *testing.T) {
 	good := runs(1, 1, time.Millisecond, 0)
 	for want, spoil := range map[string]func(*measure.Result){
 		"seed 2":         func(r *measure.Result) { r.Run.Seed = 2 },
@@ -254,7 +254,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		}
 	}
 	if _, err := compare.Runs(nil, good, compare.Options{}); err == nil {
-		t.Error("nothing was compared with something")
+		t.Error("a comparison with an empty set of runs gave no error")
 	}
 }
 
@@ -270,7 +270,7 @@ func TestNoisyFiguresAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "the runs might have missed a doubling: cpu.nginx of dynamic."; !strings.Contains(out.String(), want) {
-		t.Errorf("it does not say %q:\n%s", want, out.String())
+		t.Errorf("the output lacks %q:\n%s", want, out.String())
 	}
 }
 
@@ -302,7 +302,7 @@ func ExampleRuns() {
 	// dynamic requests.latency.p99
 }
 
-func TestMarkdownShowsNamesAsTheyAre(t *testing.T) {
+func TestMarkdownEscapesNames(t *testing.T) {
 	c := compare.Comparison{
 		Scenario: "a<b>\n# c", Rows: []compare.Row{{Subject: "<script>", Figure: "[x](y)"}}, Control: []compare.Row{{Subject: "*s*", Figure: "f"}},
 	}
@@ -316,6 +316,6 @@ func TestMarkdownShowsNamesAsTheyAre(t *testing.T) {
 		}
 	}
 	if c.Rows[0].Subject != "<script>" {
-		t.Error("the comparison itself was changed")
+		t.Error("printing modified the comparison")
 	}
 }

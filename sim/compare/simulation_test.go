@@ -12,7 +12,7 @@ import (
 )
 
 // machine generates runs in which every figure varies by chance: times and sizes around a mean with
-// outliers, counts of random events like such events.
+// outliers, counts of random events with a Poisson distribution.
 type machine struct {
 	random *rand.Rand
 	spread float64 // relative, of times
@@ -77,7 +77,7 @@ func TestFalseAlarms(t *testing.T) {
 		for range trials {
 			c := compared(t, m.runs(runs, nil), m.runs(runs, nil), compare.Options{})
 			if !c.Controlled {
-				t.Fatalf("%d runs are too few: %d are needed", runs, c.Needed)
+				t.Fatalf("got %d runs, but %d are needed", runs, c.Needed)
 			}
 			if len(c.Worse()) > 0 {
 				worse++
@@ -93,9 +93,9 @@ func TestFalseAlarms(t *testing.T) {
 		}
 		// 5 % of 120 are 6, and three standard deviations more are 13.
 		if worse > 13 || void > 13 {
-			t.Errorf("spread %v, %v events: of %d comparisons of the same %d say worse (%d by a count) and %d void", m.spread, m.events, trials, worse, counts, void)
+			t.Errorf("spread %v, %v events: %d comparisons of equal sides: %d worse (%d by a count), %d void", m.spread, m.events, trials, worse, counts, void)
 		}
-		t.Logf("spread %v, %v events: of %d comparisons of the same %d say worse (%d by a count), %d void", m.spread, m.events, trials, worse, counts, void)
+		t.Logf("spread %v, %v events: %d comparisons of equal sides: %d worse (%d by a count), %d void", m.spread, m.events, trials, worse, counts, void)
 	}
 }
 

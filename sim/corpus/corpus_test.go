@@ -33,9 +33,9 @@ func addresses() func(string) netip.Addr {
 	}
 }
 
-// TestStaysTheSame has a population as its golden file. It checks that a seed gives the same
-// population in every version of Windtunnel.
-func TestStaysTheSame(t *testing.T) {
+// TestSeedIsStableAcrossVersions has a population as its golden file. It checks that a seed gives
+// the same population in every version of Windtunnel.
+func TestSeedIsStableAcrossVersions(t *testing.T) {
 	var file bytes.Buffer
 	p := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 3, Seed: 4})
 	for _, object := range p.Objects(addresses()) {
@@ -50,17 +50,17 @@ func TestStaysTheSame(t *testing.T) {
 
 func TestSeedDecides(t *testing.T) {
 	if diff := cmp.Diff(corpus.Generate(shape), corpus.Generate(shape)); diff != "" {
-		t.Errorf("the same seed gave another population:\n%s", diff)
+		t.Errorf("the same seed generated a different population:\n%s", diff)
 	}
 	other := shape
 	other.Seed++
 	if reflect.DeepEqual(corpus.Generate(shape), corpus.Generate(other)) {
-		t.Error("another seed gave the same population")
+		t.Error("another seed generated the same population")
 	}
 }
 
-// TestPartsAreIndependent checks that more ingresses do not change the services, so that two runs that
-// differ in one count differ in nothing else.
+// TestPartsAreIndependent checks that more ingresses do not change the services, so that two runs
+// that differ in one count differ in nothing else.
 func TestPartsAreIndependent(t *testing.T) {
 	more := shape
 	more.Ingresses += 10
@@ -127,8 +127,8 @@ func TestIngresses(t *testing.T) {
 	}
 }
 
-// TestObjectsHangTogether checks the references between the objects.
-func TestObjectsHangTogether(t *testing.T) {
+// TestObjectsReferToEachOther checks the references between the objects.
+func TestObjectsReferToEachOther(t *testing.T) {
 	p := corpus.Generate(shape)
 	objects := p.Objects(addresses())
 	seen := map[string]bool{}

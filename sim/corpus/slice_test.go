@@ -23,7 +23,7 @@ func members(n int) []corpus.Member {
 	return all
 }
 
-func TestSlicesHoldEachMemberOnce(t *testing.T) {
+func TestSlicesContainEachMemberOnce(t *testing.T) {
 	for _, test := range []struct {
 		members int
 		want    []int
@@ -80,11 +80,11 @@ func TestAddressType(t *testing.T) {
 	}
 }
 
-func TestNamesAreNeverGivenTwice(t *testing.T) {
+func TestNamesAreUnique(t *testing.T) {
 	taken := corpus.NewNames(rand.New(rand.NewPCG(1, 1))).Pod("svc")
 	names := corpus.NewNames(rand.New(rand.NewPCG(1, 1)), taken)
 	if got := names.Pod("svc"); got == taken {
-		t.Errorf("%s was taken", got)
+		t.Errorf("the name %s is already in use", got)
 	}
 }
 

@@ -35,18 +35,18 @@ func TestFits(t *testing.T) {
 	}
 	for _, f := range fault.All() {
 		if err := driver.Fits(kind.Driver{}, with(f.Name)); f.Needs == fault.APIServer && !errors.Is(err, fault.ErrNotHere) {
-			t.Errorf("kind says that it can make %s: %v", f.Name, err)
+			t.Errorf("kind accepts the fault %s: %v", f.Name, err)
 		}
 	}
 	err := driver.Fits(kind.Driver{}, with("api-429"))
 	if !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), "a.yaml:7: fault api-429, driver kind: ") || !strings.HasSuffix(err.Error(), "the API server is a real one") {
-		t.Errorf("kind and a fault of the API: %v", err)
+		t.Errorf("kind with a fault of the API server: %v", err)
 	}
 }
 
-// What only root can break is not for others to run, wherever.
+// Faults that need root are refused for other users, with every driver.
 func TestFitsNeedsRoot(t *testing.T) {
-	runtime.LockOSThread() // and never unlocked: the thread, which stays another user's, ends with the test
+	runtime.LockOSThread() // never unlocked: the thread keeps the other user's ID and ends with the test
 	if _, _, failed := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), 65534, ^uintptr(0)); failed != 0 && os.Geteuid() == 0 {
 		t.Skip(failed)
 	}

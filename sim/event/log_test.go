@@ -61,7 +61,7 @@ func TestTimesCountFromTheStart(t *testing.T) {
 	}
 }
 
-func TestManyWritersKeepLinesWhole(t *testing.T) {
+func TestConcurrentWritersWriteWholeLines(t *testing.T) {
 	var out bytes.Buffer
 	log := event.NewLog(&out, time.Now())
 	tapped := 0
@@ -89,7 +89,7 @@ func TestManyWritersKeepLinesWhole(t *testing.T) {
 	next := map[string]int{}
 	for _, e := range got {
 		if e.Answer.Change != next[e.Subject] {
-			t.Fatalf("writer %s: event %d came when %d was due", e.Subject, e.Answer.Change, next[e.Subject])
+			t.Fatalf("writer %s: got event %d, want %d", e.Subject, e.Answer.Change, next[e.Subject])
 		}
 		next[e.Subject]++
 	}
@@ -110,7 +110,7 @@ func TestCloseReturnsAWriteError(t *testing.T) {
 	}
 }
 
-func TestABadLineIsReported(t *testing.T) {
+func TestInvalidLineIsReported(t *testing.T) {
 	got, err := read(t, "{\"at\":1}\n{\"at\":2}\nnot JSON\n")
 	if len(got) != 2 || err == nil || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("%d events, error %v; want 2 and one that names line 3", len(got), err)
@@ -131,7 +131,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // A killed run leaves an incomplete last line. The lines before it are read.
-func TestACutLogIsReadUpToTheCut(t *testing.T) {
+func TestTruncatedLogIsRead(t *testing.T) {
 	const whole = `{"at":5,"subject":"a","phase":{"name":"round-begin","round":1}}` + "\n"
 	for cut := 1; cut < len(whole)-1; cut++ {
 		all, err := read(t, whole+whole[:cut])

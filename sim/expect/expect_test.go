@@ -113,14 +113,14 @@ func TestCompileRefuses(t *testing.T) {
 			}
 			for _, want := range test.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v: lacks %q", err, want)
+					t.Errorf("error %v lacks %q", err, want)
 				}
 			}
 		})
 	}
 }
 
-func TestCheckTellsWhatCannotBeEvaluated(t *testing.T) {
+func TestCheckReportsEvaluationErrors(t *testing.T) {
 	for _, text := range []string{"1/0 == 1", "lanes[9].failed == 0", "requests.sent / converge.flaps > 1"} {
 		e, err := expect.Compile(text)
 		if err != nil {
@@ -146,7 +146,7 @@ func FuzzCompile(f *testing.F) {
 		}
 		v, err := e.Evaluate(subject)
 		if err == nil && v.Text != e.String() {
-			t.Errorf("evaluation of %q is about %q", e, v.Text)
+			t.Errorf("the evaluation of %q has the text %q", e, v.Text)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A disk that was healed has room for as much as it has already, however much that is, and keeps
+// A healed disk has as much free space as its files use, however much that is, and keeps
 // its files.
 func TestDiskFull(t *testing.T) {
 	f, _ := Find("disk-full")
@@ -29,14 +29,14 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) // an error: it is gone
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) // an error means that it is already unmounted
 	next := filepath.Join(dir, "nginx.conf.next")
 	if err := os.WriteFile(next, content, 0o644); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("writing to a full disk: %v", err)
 	}
 	heal()
 	if struck != 1 {
-		t.Errorf("struck %d writes, not the one that there was", struck)
+		t.Errorf("struck %d writes, want 1", struck)
 	}
 	for range 2 {
 		if err := os.WriteFile(next, content, 0o644); err != nil {
@@ -45,6 +45,6 @@ func TestDiskFull(t *testing.T) {
 		next += ".next"
 	}
 	if got, _ := os.ReadFile(conf); len(got) != len(content) || len(p.troubles) != 0 {
-		t.Errorf("%d bytes of %d are there, %q", len(got), len(content), p.troubles)
+		t.Errorf("got %d bytes of %d, troubles %q", len(got), len(content), p.troubles)
 	}
 }

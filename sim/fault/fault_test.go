@@ -65,7 +65,7 @@ func TestLastingFaultsHeal(t *testing.T) {
 			t.Fatal(f.Name, err)
 		}
 		if len(p.injected) == 0 {
-			t.Errorf("%s injects nothing", f.Name)
+			t.Errorf("%s injects no fault", f.Name)
 		}
 		cancel() // the end of the round comes before the end of the fault
 		if struck := <-told; p.healed != 1 || struck != 7 {
@@ -74,9 +74,9 @@ func TestLastingFaultsHeal(t *testing.T) {
 	}
 }
 
-func TestDriverThatCannot(t *testing.T) {
+func TestUnsupportedFaultIsNotHere(t *testing.T) {
 	f, _ := Find("api-restart")
-	if _, err := f.Strike(t.Context(), &patient{refuses: true}, time.Second, func(int) { t.Error("healed what never struck") }); !errors.Is(err, ErrNotHere) {
+	if _, err := f.Strike(t.Context(), &patient{refuses: true}, time.Second, func(int) { t.Error("healed a fault that never struck") }); !errors.Is(err, ErrNotHere) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -101,16 +101,16 @@ func TestWorkerKill(t *testing.T) {
 	oldest := slices.MinFunc(workers, func(a, b *exec.Cmd) int { return a.Process.Pid - b.Process.Pid })
 	oldest.Wait()
 	if status := oldest.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
-		t.Errorf("it ended by %v", status)
+		t.Errorf("the worker ended with %v", status)
 	}
 	for _, w := range workers {
 		if w != oldest && w.Process.Signal(syscall.Signal(0)) != nil {
-			t.Error("the other is dead, too")
+			t.Error("the other worker has ended as well")
 		}
 	}
 	p.workers = nil
 	if _, err := f.Strike(t.Context(), p, 0, func(int) {}); err == nil || !strings.Contains(err.Error(), "no workers") {
-		t.Errorf("with no worker: %v", err)
+		t.Errorf("without workers: %v", err)
 	}
 }
 
@@ -160,7 +160,7 @@ func await(t *testing.T, what string, isSo func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !isSo(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited in vain for ", what)
+			t.Fatal("timeout while waiting for ", what)
 		}
 	}
 }
@@ -197,19 +197,19 @@ func TestWorkersStopped(t *testing.T) {
 	await(t, "the worker to be stopped", func() bool { return isStopped(worker.Process.Pid) })
 	heal()
 	if err := worker.says(); err != nil || struck != 1 {
-		t.Errorf("it goes on: %v; struck %d workers", err, struck)
+		t.Errorf("after healing: %v; struck %d workers", err, struck)
 	}
 }
 
 // If not all workers can be stopped, none stays stopped.
-func TestWorkersThatCannotBeStopped(t *testing.T) {
+func TestStoppingIsAllOrNothing(t *testing.T) {
 	worker := newSayer(t)
 	f, _ := Find("workers-stopped")
 	if _, err := f.Strike(t.Context(), &patient{workers: []int{worker.Process.Pid, 0}}, time.Hour, func(int) {}); err == nil {
 		t.Error("process 0 was stopped")
 	}
 	if err := worker.says(); err != nil {
-		t.Error("it does not go on: ", err)
+		t.Error("the other worker does not continue: ", err)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestNoWorkers(t *testing.T) {
 }
 
 // An unknown PID must not be taken for a process group, such as ours.
-func TestNoSignalToGroups(t *testing.T) {
+func TestNoSignalToProcessGroups(t *testing.T) {
 	for _, pid := range []int{0, -os.Getpid()} {
 		if err := signal(pid, 0); err == nil || !strings.Contains(err.Error(), "not there") {
 			t.Errorf("%d: %v", pid, err)
@@ -232,16 +232,16 @@ func TestNoSignalToGroups(t *testing.T) {
 }
 
 // A fault that strikes nothing must show, so each fault names what it counts.
-func TestAllSayWhatTheyStrike(t *testing.T) {
+func TestFaultsHaveAUnit(t *testing.T) {
 	for _, f := range All() {
 		if f.Strikes == "" {
-			t.Errorf("%s does not say what it strikes", f.Name)
+			t.Errorf("%s has no unit for what it strikes", f.Name)
 		}
 	}
 }
 
-// Fits trusts Needs before a run: exactly the faults that break the API server say that they need it.
-func TestFaultsSayWhatTheyNeed(t *testing.T) {
+// Fits relies on Needs before a run: exactly the faults that break the API server need it.
+func TestFaultsDeclareTheirNeeds(t *testing.T) {
 	for _, f := range All() {
 		p := &patient{}
 		heal, err := f.Strike(t.Context(), p, time.Hour, func(int) {})
@@ -249,13 +249,13 @@ func TestFaultsSayWhatTheyNeed(t *testing.T) {
 			heal()
 		}
 		if injects := len(p.injected) > 0; injects != (f.Needs == APIServer) {
-			t.Errorf("%s breaks the API server: %t; it needs %q", f.Name, injects, f.Needs)
+			t.Errorf("%s breaks the API server: %t, but needs %q", f.Name, injects, f.Needs)
 		}
 	}
 }
 
 // A victim is there while both its controller and its master run.
-func TestThere(t *testing.T) {
+func TestSubjectIsThere(t *testing.T) {
 	here := os.Getpid()
 	for name, test := range map[string]struct {
 		p    patient
@@ -272,14 +272,14 @@ func TestThere(t *testing.T) {
 	}
 }
 
-func TestReferenceNamesAll(t *testing.T) {
+func TestReferenceListsAllFaults(t *testing.T) {
 	text, err := os.ReadFile("../../docs/scenarios.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range All() {
 		if row := "| `" + f.Name + "` | " + f.Doc + " | " + f.Strikes + " |"; !strings.Contains(string(text), row) {
-			t.Errorf("docs/scenarios.md has no row\n%s", row)
+			t.Errorf("docs/scenarios.md lacks the row\n%s", row)
 		}
 	}
 }
@@ -295,6 +295,6 @@ func TestReadinessLate(t *testing.T) {
 	}
 	heal()
 	if p.late != 0 || struck != 5 {
-		t.Errorf("still %v late; struck %d pods, want those that the victim reports", p.late, struck)
+		t.Errorf("after healing: %v late; struck %d pods, want the number that the victim reports", p.late, struck)
 	}
 }

@@ -83,7 +83,8 @@ func strikeConfigTests(t *testing.T, v Victim) (heal func()) {
 	return heal
 }
 
-// The end of nginx is no refusal of its configuration; the next nginx is tested like the first.
+// The end of nginx does not count as a refused configuration; the next nginx is tested like the
+// first.
 func TestConfigTestsOutliveTheMaster(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	first := startMaster(t, "touch "+ran)
@@ -95,17 +96,17 @@ func TestConfigTestsOutliveTheMaster(t *testing.T) {
 	v.become(startMaster(t, "echo 'nginx: [emerg] no' >&2; echo 'nginx: test failed' >&2; exit 1").Process.Pid)
 	await(t, "a trouble", func() bool { return len(v.told()) > 0 })
 	if got := v.told(); len(got) != 1 || got[0] != "nginx -t refuses the configuration in place: nginx: [emerg] no" {
-		t.Errorf("%q", got)
+		t.Errorf("troubles %q", got)
 	}
 }
 
 // A test without a verdict is reported as such.
-func TestConfigTestsThatCannotRun(t *testing.T) {
+func TestConfigTestsWithoutVerdict(t *testing.T) {
 	v := &revived{patient: patient{master: startMaster(t, "echo no way in >&2; exit 1").Process.Pid}}
 	strikeConfigTests(t, v)
 	await(t, "a trouble", func() bool { return len(v.told()) > 0 })
 	if got := v.told(); len(got) != 1 || got[0] != "nginx -t cannot be run: no way in" {
-		t.Errorf("%q", got)
+		t.Errorf("troubles %q", got)
 	}
 }
 
@@ -126,7 +127,7 @@ func TestConfigTestsEndWithTheirChildren(t *testing.T) {
 		return err != nil || len(line) == 0 // it may be a zombie
 	})
 	if got := v.told(); len(got) != 0 {
-		t.Errorf("%q", got)
+		t.Errorf("troubles %q", got)
 	}
 }
 
@@ -177,12 +178,12 @@ func TestConfigTorn(t *testing.T) {
 	}
 }
 
-// The root of a process that has ended is unknown, not ours.
+// The root of a process that has ended is unknown. It is not the root of this process.
 func TestRootOf(t *testing.T) {
 	if root, err := rootOf(os.Getpid()); root != "" || err != nil {
-		t.Errorf("ours: %q, %v", root, err)
+		t.Errorf("this process: %q, %v", root, err)
 	}
 	if root, err := rootOf(dead(t)); err == nil {
-		t.Errorf("nobody's: %q", root)
+		t.Errorf("a process that does not exist: %q", root)
 	}
 }

@@ -59,7 +59,7 @@ func TestPostsRefused(t *testing.T) {
 	}
 	heal()
 	if struck != 1 {
-		t.Errorf("struck %d connections, not the one that was refused", struck)
+		t.Errorf("struck %d connections, want 1", struck)
 	}
 	if err := dial(status); err != nil {
 		t.Errorf("after it healed: %v", err)
@@ -109,7 +109,7 @@ func TestPostsRefusedSweeps(t *testing.T) {
 		return slices.ContainsFunc(tables, func(t *nftables.Table) bool { return t.Name == name })
 	}
 	if there(left.Name) || !there(living.Name) {
-		t.Errorf("that of a dead harness is there: %t; that of a living one: %t", there(left.Name), there(living.Name))
+		t.Errorf("the table of a dead harness exists: %t; that of a running one: %t", there(left.Name), there(living.Name))
 	}
 }
 

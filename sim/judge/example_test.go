@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// The expectations of a scenario are checked on a result, and the outcome says why.
+// This checks the expectations of a scenario on a result; the outcome contains the reason.
 func Example() {
 	s := &scenario.Scenario{Spec: scenario.Spec{Expect: []scenario.Expectation{{Expression: "reloads == 0"}}}}
 	result := measure.Result{Subjects: []measure.Subject{{Name: "bundled", Valid: true, Reloads: 7}}}

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// The gravest of several outcomes counts; a skipped trial does not.
-func TestTogether(t *testing.T) {
+// The most severe of several outcomes counts; skipped trials do not.
+func TestCombinedOutcome(t *testing.T) {
 	for _, test := range []struct {
 		all  []judge.Outcome
 		want judge.Outcome
@@ -32,7 +32,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Each expectation is checked for every subject that it is about.
+// Each expectation is checked for every subject to which it applies.
 func TestChecks(t *testing.T) {
 	s := &scenario.Scenario{File: "story.yaml", Spec: scenario.Spec{
 		Subjects: []scenario.Subject{
@@ -52,12 +52,12 @@ func TestChecks(t *testing.T) {
 		{Subject: "unnamed", Evaluation: expect.Evaluation{Text: "reloads < 3", Actual: "reloads = 3"}},
 	}
 	if got, err := judge.Checks(s, result); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%+v, %v, want %+v", got, err, want)
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 
 	s.Expect = []scenario.Expectation{{Expression: "reload == 1", Line: 7}}
 	if _, err := judge.Checks(s, result); err == nil || !strings.HasPrefix(err.Error(), "story.yaml:7: ") {
-		t.Errorf("%v, want an error with the line", err)
+		t.Errorf("error %v, want an error with the line", err)
 	}
 }
 
@@ -66,7 +66,7 @@ func check(subject, text string, ok, void bool) judge.Check {
 }
 
 // A void run neither passes nor fails, whatever its values say.
-func TestOf(t *testing.T) {
+func TestOutcome(t *testing.T) {
 	valid, void := measure.Subject{Name: "a", Valid: true}, measure.Subject{Name: "b", Invalid: []string{"the host was starved", "and more"}}
 	for name, test := range map[string]struct {
 		subjects []measure.Subject
@@ -88,7 +88,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestOfControl(t *testing.T) {
+func TestOutcomeOfControl(t *testing.T) {
 	broken := check("a", "x", false, false)
 	broken.Error = "division by zero"
 	for name, test := range map[string]struct {
@@ -114,7 +114,7 @@ func TestOfControl(t *testing.T) {
 
 // A control whose fault struck nothing, or could not be made, proves nothing, whichever
 // expectations fail.
-func TestControlMustStrike(t *testing.T) {
+func TestControlWithoutEffectIsVoid(t *testing.T) {
 	for name, test := range map[string]struct {
 		struck []measure.Struck
 		want   string // the fault that did not strike

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMaker(t *testing.T) {
+func TestMakerOfACluster(t *testing.T) {
 	for name, want := range map[string]int{
 		"windtunnel-4711-0":    4711,
 		"windtunnel-mine-0":    0,

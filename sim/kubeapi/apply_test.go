@@ -43,7 +43,7 @@ func TestApplyCreatesAndUpdates(t *testing.T) {
 	}
 	rv := s.state.Version()
 	if code, _ := apply(one, "fieldManager=m"); code != http.StatusOK || s.state.Version() != rv {
-		t.Errorf("the same again: %d, version %d after %d", code, s.state.Version(), rv)
+		t.Errorf("the same apply again: %d, version %d after %d", code, s.state.Version(), rv)
 	}
 	// A field that a manager no longer applies is removed, unless another manager also owns it.
 	if code, _ := apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {l: w}}", "fieldManager=other"); code != http.StatusOK {
@@ -107,14 +107,14 @@ func TestApplyStatus(t *testing.T) {
 	status := applynetworking.Ingress("web", "default").WithStatus(applynetworking.IngressStatus().WithLoadBalancer(
 		applynetworking.IngressLoadBalancerStatus().WithIngress(applynetworking.IngressLoadBalancerIngress().WithIP("10.0.0.1"))))
 	if _, err := ings.ApplyStatus(t.Context(), status, metav1.ApplyOptions{FieldManager: "lb"}); !errors.IsNotFound(err) {
-		t.Errorf("the status of nothing: %v", err)
+		t.Errorf("the status of a missing object: %v", err)
 	}
 	if _, err := ings.Create(t.Context(), ingress("web"), metav1.CreateOptions{FieldManager: "user"}); err != nil {
 		t.Fatal(err)
 	}
 	ing, err := ings.ApplyStatus(t.Context(), status, metav1.ApplyOptions{FieldManager: "lb"})
 	if err != nil || len(ing.Status.LoadBalancer.Ingress) != 1 || ing.Generation != 1 {
-		t.Fatalf("%+v, %v", ing, err)
+		t.Fatalf("got %+v, %v", ing, err)
 	}
 	if got := owners(ing.ObjectMeta); got["lb Apply status"] == "" || strings.Contains(got["user Update"], "f:status") {
 		t.Errorf("owners %v", got)
@@ -160,7 +160,7 @@ func TestFieldManagers(t *testing.T) {
 	}
 }
 
-// Both representations of an event share one account of field owners.
+// Both representations of an event share their field owners.
 func TestApplyEvent(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
@@ -169,7 +169,7 @@ func TestApplyEvent(t *testing.T) {
 	code, obj := w.answer(w.send("PATCH", "/apis/events.k8s.io/v1/namespaces/default/events/e?fieldManager=new&force=true", applyYAML,
 		`{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"e"},"note":"two"}`))
 	if code != http.StatusOK || text(obj, "note") != "two" || text(obj, "reason") != "R" {
-		t.Fatalf("%d %v", code, obj.Object)
+		t.Fatalf("got %d %v", code, obj.Object)
 	}
 	var m metav1.ObjectMeta
 	raw, _ := json.Marshal(obj.Object["metadata"])

@@ -25,7 +25,7 @@ func guarded(t testing.TB) *Server {
 }
 
 // A request with the token or a certificate of this server is accepted, over both protocols.
-func TestAuthenticationLetsIn(t *testing.T) {
+func TestAuthenticatedRequestsAreAccepted(t *testing.T) {
 	s := guarded(t)
 	byCert, err := s.CertificateConfig("jane", "system:masters")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestAuthenticationLetsIn(t *testing.T) {
 	}
 }
 
-func TestAuthenticationKeepsOut(t *testing.T) {
+func TestUnauthenticatedRequestsAreRejected(t *testing.T) {
 	s, other := guarded(t), guarded(t)
 	stranger, err := other.CertificateConfig("jane", "system:masters")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestAuthenticationKeepsOut(t *testing.T) {
 }
 
 // Without credentials everything except health probes gets a 401, over both protocols.
-func TestAuthenticationWords(t *testing.T) {
+func TestUnauthenticatedResponses(t *testing.T) {
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", Token: "0123456789abcdef"})
 	for _, path := range []string{"/", "/api", "/apis", "/version", "/openapi/v3", "/api/v1/namespaces/default/services/web", "/api/v1/pods?watch=1", "/apis/none.example/v1/things", "/healthzz", "/readyz/"} {
 		want := "Unauthorized"
@@ -142,10 +142,10 @@ func TestContentTypeIsRequired(t *testing.T) {
 		}
 	}
 	if after := everything(s); !reflect.DeepEqual(before, after) {
-		t.Errorf("changed: %v", after)
+		t.Errorf("the objects changed: %v", after)
 	}
 	if err := client(t, s.Config()).CoreV1().RESTClient().Post().AbsPath(cmPath).Body([]byte(`{"metadata":{"name":"b"}}`)).Do(t.Context()).Error(); err != nil {
-		t.Errorf("a client with a token, whose library sets no type: %v", err)
+		t.Errorf("a client with a token and without a Content-Type: %v", err)
 	}
 	if resp := w.send("DELETE", cmPath+"/a", "", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("DELETE without a body: %d", resp.StatusCode)
@@ -209,17 +209,17 @@ func TestKubeconfigCarriesCredentials(t *testing.T) {
 				}
 			}
 			if is, err := os.Lstat(s.Kubeconfig()); err != nil || is.Mode() != 0o600 {
-				t.Errorf("the kubeconfig is %v, %v", is.Mode(), err)
+				t.Errorf("the kubeconfig has mode %v, %v", is.Mode(), err)
 			}
 			if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "not yours" {
-				t.Errorf("a link was followed: %s, %v", text, err)
+				t.Errorf("the server followed a link: %s, %v", text, err)
 			}
 		})
 	}
 }
 
 // Listening beyond loopback requires TLS, authentication and a token that the operator chose.
-func TestListensBeyondLoopbackOnlyGuarded(t *testing.T) {
+func TestListeningBeyondLoopbackNeedsProtection(t *testing.T) {
 	token := strings.Repeat("t", minToken)
 	for name, test := range map[string]struct {
 		opts Options

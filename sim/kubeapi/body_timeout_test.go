@@ -15,7 +15,7 @@ import (
 
 // The server gives up a body that does not arrive: the client gets an answer or at least a closed
 // connection, whether or not the handler reads the body.
-func TestSlowBodiesAreCutOff(t *testing.T) {
+func TestSlowBodiesTimeOut(t *testing.T) {
 	t.Parallel()
 	s := startHasty(t)
 	for name, head := range map[string]string{
@@ -36,10 +36,10 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 				}
 				answer, err := io.ReadAll(conn) // until the server closes
 				if err != nil {
-					t.Fatal("the server holds on: ", err)
+					t.Fatal("the server did not close the connection: ", err)
 				}
 				if name == "create" && !strings.Contains(string(answer), "504 Gateway Timeout") {
-					t.Errorf("answered %s", answer)
+					t.Errorf("response %s", answer)
 				}
 			})
 		}
@@ -84,7 +84,7 @@ func dialed(t *testing.T, s *Server, secure bool) net.Conn {
 
 // The time limit for bodies does not apply to answers: a watch, also one with a body, and a request
 // that waits long after its body, go on after it.
-func TestLongAnswersAreNotCutOff(t *testing.T) {
+func TestLongResponsesDoNotTimeOut(t *testing.T) {
 	t.Parallel()
 	s := startHasty(t)
 	for _, url := range []string{s.URL(), s.TLSURL()} {

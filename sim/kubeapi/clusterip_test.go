@@ -11,7 +11,7 @@ import (
 
 // No two services have the same address, whether a client or the server chose it. An address is
 // free again when its service was deleted, or was never created.
-func TestClusterIPsAreOnesOwn(t *testing.T) {
+func TestClusterIPsAreUnique(t *testing.T) {
 	s := start(t)
 	services := client(t, s.Config()).CoreV1().Services("default")
 	create := func(name, ip string, opts metav1.CreateOptions) (*corev1.Service, error) {
@@ -33,7 +33,7 @@ func TestClusterIPsAreOnesOwn(t *testing.T) {
 		t.Fatal("after a dry run:", err)
 	}
 	if _, err := create("second", asked, metav1.CreateOptions{}); !errors.IsInvalid(err) || !strings.Contains(err.Error(), "provided IP is already allocated") {
-		t.Errorf("taken address: %v", err)
+		t.Errorf("an address that is in use: %v", err)
 	}
 	seen := map[string]bool{asked: true, probe.Spec.ClusterIP: true}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -42,7 +42,7 @@ func TestClusterIPsAreOnesOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[svc.Spec.ClusterIP] {
-			t.Errorf("%s was given out twice", svc.Spec.ClusterIP)
+			t.Errorf("%s was assigned twice", svc.Spec.ClusterIP)
 		}
 		seen[svc.Spec.ClusterIP] = true
 	}
@@ -50,7 +50,7 @@ func TestClusterIPsAreOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := create("second", asked, metav1.CreateOptions{}); err != nil {
-		t.Error("address of a service that has gone:", err)
+		t.Error("the address of a deleted service:", err)
 	}
 	for _, name := range []string{"headless-a", "headless-b"} {
 		if _, err := create(name, corev1.ClusterIPNone, metav1.CreateOptions{}); err != nil {

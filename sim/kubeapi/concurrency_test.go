@@ -86,7 +86,7 @@ func TestWatchersAgree(t *testing.T) {
 	}
 	for i, got := range states {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("watcher %d ends with %v, a list with %v", i, got, want)
+			t.Errorf("watcher %d ends with %v, want %v as in a list", i, got, want)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func replay(t *testing.T, w watch.Interface) map[string]string {
 		}
 		last = rv
 		if _, known := state[cm.Name]; known == (e.Type == watch.Added) {
-			t.Errorf("%s of %s, which is known: %v", e.Type, cm.Name, known)
+			t.Errorf("%s of %s, whose existence is known: %v", e.Type, cm.Name, known)
 		}
 		state[cm.Name] = cm.ResourceVersion
 		if e.Type == watch.Deleted {
@@ -159,7 +159,7 @@ func replay(t *testing.T, w watch.Interface) map[string]string {
 }
 
 // A deletion that marks a pod succeeds even if a kubelet removes the pod as soon as it is marked.
-func TestDeletionsMeet(t *testing.T) {
+func TestConcurrentDeletions(t *testing.T) {
 	t.Parallel()
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", Dir: t.TempDir(), Anonymous: true, Kubelet: true})
 	pods := client(t, s.Config()).CoreV1().Pods("default")

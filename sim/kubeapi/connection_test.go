@@ -33,7 +33,7 @@ func TestCloseDoesNotWaitForSilentConnections(t *testing.T) {
 	}
 	seen := func(context.Context) (bool, error) { return s.connections.count() == len(silent), nil }
 	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, seen); err != nil {
-		t.Fatal("the server has not seen the connections")
+		t.Fatal("the server has not accepted the connections")
 	}
 	// Well under the five seconds that net/http waits for a first request.
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -10,7 +10,7 @@ import (
 
 // A request that needs a container is refused with one line that says why. A missing pod is
 // reported first.
-func TestKubectlIsToldThatThereAreNoContainers(t *testing.T) {
+func TestContainerRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)
 	k := newKubectl(t, s)

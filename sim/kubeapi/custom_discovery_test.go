@@ -99,7 +99,7 @@ func TestDiscoveryFormsAgree(t *testing.T) {
 	}
 	for _, want := range []string{"example.com/v1 widgets Widget", "example.com/v1 widgets/scale Scale", "batch/v1 jobs Job"} {
 		if !slices.Contains(a, want) {
-			t.Errorf("no %q in %v", want, a)
+			t.Errorf("%q is missing in %v", want, a)
 		}
 	}
 	if slices.Contains(a, "example.com/v1beta1 widgets/scale Scale") {

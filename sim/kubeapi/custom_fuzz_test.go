@@ -44,7 +44,7 @@ func FuzzCustomObject(f *testing.F) {
 			path := "/apis/example.com/" + version + "/namespaces/default/widgets"
 			w := send("POST", path, "application/json", body)
 			if w.Code >= 500 && !bytes.Contains(w.Body.Bytes(), []byte("resourceVersion should not be set")) {
-				t.Fatalf("%d %s", w.Code, w.Body)
+				t.Fatalf("got %d %s", w.Code, w.Body)
 			}
 			if w.Code != http.StatusCreated {
 				continue
@@ -65,7 +65,7 @@ func FuzzCustomObject(f *testing.F) {
 
 // Definitions are created and deleted while their objects are written, read and watched: the server
 // answers every request, and nothing is left at the end.
-func TestDefinitionsComeAndGoUnderLoad(t *testing.T) {
+func TestDefinitionsChangeUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	crds := definitions(t, s).ApiextensionsV1().CustomResourceDefinitions()
@@ -102,6 +102,6 @@ func TestDefinitionsComeAndGoUnderLoad(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	if n, ok := s.Holds()["widgets.example.com"]; ok {
-		t.Errorf("%d objects left", n)
+		t.Errorf("%d objects remain", n)
 	}
 }

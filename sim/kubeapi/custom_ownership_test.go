@@ -29,7 +29,7 @@ spec:
       status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
 `)
 	if code, crd := w.answer(resp); code != http.StatusCreated || len(crd.GetManagedFields()) != 1 {
-		t.Fatalf("%d %v", code, crd.Object)
+		t.Fatalf("got %d %v", code, crd.Object)
 	}
 	const wheels = "/apis/example.com/v1/namespaces/default/wheels"
 	apply := func(manager, spec string) (int, *unstructured.Unstructured) {
@@ -37,29 +37,29 @@ spec:
 	}
 	code, made := apply("me", "{size: 1, replicas: 2}")
 	if code != http.StatusCreated || text(made, "spec", "kind") != "round" {
-		t.Fatalf("%d %v", code, made.Object)
+		t.Fatalf("got %d %v", code, made.Object)
 	}
 	if code, again := apply("me", "{size: 1, replicas: 2}"); code != http.StatusOK || again.GetResourceVersion() != made.GetResourceVersion() {
-		t.Errorf("the same again: %d, version %s after %s", code, again.GetResourceVersion(), made.GetResourceVersion())
+		t.Errorf("the same apply again: %d, version %s after %s", code, again.GetResourceVersion(), made.GetResourceVersion())
 	}
 	code, status := apply("you", "{size: 2}")
 	if code != http.StatusConflict || !strings.Contains(text(status, "message"), `conflict with "me": .spec.size`) {
-		t.Errorf("%d %q", code, text(status, "message"))
+		t.Errorf("got %d %q", code, text(status, "message"))
 	}
 	code, scale := w.answer(w.send("PATCH", wheels+"/a/scale?fieldManager=hpa", "application/merge-patch+json", `{"spec":{"replicas":5}}`))
 	if code != http.StatusOK || scale.GetKind() != "Scale" {
-		t.Fatalf("%d %v", code, scale.Object)
+		t.Fatalf("got %d %v", code, scale.Object)
 	}
 	if code, status = apply("me", "{size: 1, replicas: 2}"); code != http.StatusConflict || !strings.Contains(text(status, "message"), ".spec.replicas") {
-		t.Errorf("replicas that another has scaled: %d %q", code, text(status, "message"))
+		t.Errorf("replicas that another manager has scaled: %d %q", code, text(status, "message"))
 	}
 	apply("me", "{size: 1, tags: [a]}")
 	if code, both := apply("you", "{tags: [b]}"); code != http.StatusOK || fmt.Sprint(nested(t, both, "spec", "tags")) != "[a b]" {
-		t.Errorf("a set, whose items have owners of their own: %d %v", code, both.Object)
+		t.Errorf("a set whose items have different owners: %d %v", code, both.Object)
 	}
 	apply("you", "{}")
 	code, left := apply("me", "{}")
 	if spec, _, _ := unstructured.NestedMap(left.Object, "spec"); code != http.StatusOK || len(spec) != 2 {
-		t.Errorf("what remains when nothing is applied: %d %v", code, left.Object)
+		t.Errorf("after an empty apply: %d %v", code, left.Object)
 	}
 }

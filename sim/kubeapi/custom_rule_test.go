@@ -66,6 +66,6 @@ func TestValidationRules(t *testing.T) {
 	broken := strings.ReplaceAll(strings.Replace(ruledDefinition, "self.min <= self.max", "self.min <=", 1), "anges", "angez")
 	if code, status := w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", broken); code != http.StatusUnprocessableEntity ||
 		!slices.ContainsFunc(causes(status), func(c string) bool { return strings.Contains(c, "x-kubernetes-validations[0].rule") }) {
-		t.Errorf("a rule that is none: %d %v", code, causes(status))
+		t.Errorf("an invalid rule: %d %v", code, causes(status))
 	}
 }

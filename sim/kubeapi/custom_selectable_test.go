@@ -56,7 +56,7 @@ func TestSelectableFields(t *testing.T) {
 	}
 	for _, want := range []string{"ADDED", "DELETED"} {
 		if e := <-w.ResultChan(); string(e.Type) != want {
-			t.Errorf("%s instead of %s", e.Type, want)
+			t.Errorf("got %s, want %s", e.Type, want)
 		}
 	}
 }

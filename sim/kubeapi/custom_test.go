@@ -177,7 +177,7 @@ func TestDefinitionsAreValidated(t *testing.T) {
 	}
 }
 
-func TestCustomObjectsLive(t *testing.T) {
+func TestCustomObjectLifecycle(t *testing.T) {
 	s := start(t)
 	define(t, s, widgetDefinition)
 	all := dynamicClient(t, s.Config())
@@ -209,7 +209,7 @@ func TestCustomObjectsLive(t *testing.T) {
 	}
 	step("nothing", 1, false, update(func(map[string]any) {}))
 	step("a label", 1, true, update(func(o map[string]any) { o["metadata"].(map[string]any)["labels"] = map[string]any{"x": "y"} }))
-	step("status by the wrong door", 1, false, update(func(o map[string]any) { o["status"] = map[string]any{"ready": true} }))
+	step("status through the main resource", 1, false, update(func(o map[string]any) { o["status"] = map[string]any{"ready": true} }))
 	step("spec", 2, true, update(func(o map[string]any) { o["spec"].(map[string]any)["port"] = "http" }))
 	step("status", 2, true, func(u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		u.Object["status"] = map[string]any{"ready": true, "replicas": int64(3), "selector": "app=a"}
@@ -278,7 +278,7 @@ func TestCustomObjectsAreValidated(t *testing.T) {
 				t.Errorf("%s: %s", resp.Status, resp.body)
 			}
 			if strings.Contains(resp.body, `"colour"`) || resp.Header.Get("Warning") != "" {
-				t.Errorf("kept or warned of: %s %q", resp.body, resp.Header.Get("Warning"))
+				t.Errorf("an unknown field was stored or caused a warning: %s %q", resp.body, resp.Header.Get("Warning"))
 			}
 		})
 	}
@@ -336,7 +336,7 @@ func TestCustomInformers(t *testing.T) {
 	}
 }
 
-func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
+func TestDeletedDefinitionDeletesItsObjects(t *testing.T) {
 	s := start(t)
 	define(t, s, widgetDefinition)
 	crds := definitions(t, s).ApiextensionsV1().CustomResourceDefinitions()
@@ -357,10 +357,10 @@ func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
 	}
 	crd, err := crds.Get(t.Context(), "widgets.example.com", metav1.GetOptions{})
 	if err != nil || !custom.IsTrue(crd, apiextensionsv1.Terminating) || len(crd.Finalizers) != 1 {
-		t.Fatalf("while an object is held: %+v, %v", crd, err)
+		t.Fatalf("while a finalizer holds an object: %+v, %v", crd, err)
 	}
 	if _, err := c.Create(t.Context(), widget("late", "l"), metav1.CreateOptions{}); !errors.IsForbidden(err) {
-		t.Errorf("creating meanwhile: %v", err)
+		t.Errorf("creating an object in the meantime: %v", err)
 	}
 	if _, err := c.Patch(t.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
@@ -376,7 +376,7 @@ func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
 		t.Errorf("the watch saw %s", got)
 	}
 	if _, err := crds.Get(t.Context(), "widgets.example.com", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("the definition is still there: %v", err)
+		t.Errorf("the definition still exists: %v", err)
 	}
 	if resp := (rawWire{wire{t, s.URL()}}).send("GET", "/apis/example.com/v1/widgets", "", ""); resp.StatusCode != 404 || resp.body != "404 page not found\n" {
 		t.Errorf("its resource: %s %q", resp.Status, resp.body)
@@ -387,7 +387,7 @@ func TestDefinitionTakesItsObjectsAlong(t *testing.T) {
 	}
 }
 
-func TestNamespaceTakesCustomObjectsAlong(t *testing.T) {
+func TestDeletedNamespaceDeletesCustomObjects(t *testing.T) {
 	s := start(t)
 	define(t, s, widgetDefinition)
 	core := client(t, s.Config()).CoreV1()
@@ -395,7 +395,7 @@ func TestNamespaceTakesCustomObjectsAlong(t *testing.T) {
 	ns.SetName("team")
 	c := dynamicClient(t, s.Config())
 	if _, err := c.Resource(widgets).Namespace("team").Create(t.Context(), widget("a", "1"), metav1.CreateOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("into a namespace that is not there: %v", err)
+		t.Errorf("in a namespace that does not exist: %v", err)
 	}
 	ns.SetKind("Namespace")
 	ns.SetAPIVersion("v1")
@@ -409,7 +409,7 @@ func TestNamespaceTakesCustomObjectsAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := s.Holds()["widgets.example.com"]; n != 0 {
-		t.Errorf("%d widgets left", n)
+		t.Errorf("%d widgets remain", n)
 	}
 }
 
@@ -434,12 +434,12 @@ func TestDefinitionChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Create(t.Context(), widget("b", "1"), metav1.CreateOptions{}); !errors.IsInvalid(err) {
-		t.Errorf("without what is now required: %v", err)
+		t.Errorf("without the field that is now required: %v", err)
 	}
 	if _, err := c.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"spec":{"mode":"slow"}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if e := <-w.ResultChan(); e.Type != watch.Modified {
-		t.Errorf("the watch from before saw %+v", e)
+		t.Errorf("the earlier watch received %+v", e)
 	}
 }

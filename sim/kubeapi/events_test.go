@@ -10,7 +10,7 @@ import (
 )
 
 // An event that is written through one group is also visible in the other.
-func TestEventsOfBothGroupsAreTheSame(t *testing.T) {
+func TestEventsAreSharedByBothGroups(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
 	w, err := c.EventsV1().Events("default").Watch(t.Context(), metav1.ListOptions{})

@@ -9,7 +9,7 @@ import (
 
 func breakable(o *Options) { o.Broken = true }
 
-func TestBrokenNeedsItsSwitch(t *testing.T) {
+func TestBrokenFaultsNeedTheOption(t *testing.T) {
 	r := newRig(t)
 	for _, f := range []fault.Fault{fault.DroppedEvents(), fault.DuplicatedEvents(), fault.ReorderedEvents()} {
 		if _, err := r.s.Inject(f, fault.Scope{}); err == nil || !strings.Contains(err.Error(), "Options.Broken") {

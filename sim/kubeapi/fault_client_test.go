@@ -90,7 +90,7 @@ func TestLostAcknowledgement(t *testing.T) {
 			t.Errorf("the answer was not lost: %v", err)
 		}
 		if _, err := cms.Create(t.Context(), configMap("lost", "1"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
-			t.Errorf("the second time: %v", err)
+			t.Errorf("the repeated write: %v", err)
 		}
 		r.sees("lost")
 		r.settled()
@@ -141,7 +141,7 @@ func TestLeaseRefused(t *testing.T) {
 }
 
 // A scope limits a fault: other requests are served, and counts and times end the fault.
-func TestInjectKeepsToItsScope(t *testing.T) {
+func TestScopeLimitsFaults(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	subject := client(t, r.subject)
@@ -153,7 +153,7 @@ func TestInjectKeepsToItsScope(t *testing.T) {
 
 	stop := r.inject(fault.Forbidden(), fault.Scope{Resources: []string{"secrets"}})
 	if refused() {
-		t.Error("another resource was hit")
+		t.Error("the fault hit another resource")
 	}
 	stop()
 	stop = r.inject(fault.Forbidden(), fault.Scope{Skip: 1, Count: 2})
@@ -170,10 +170,10 @@ func TestInjectKeepsToItsScope(t *testing.T) {
 	connection := r.hit("forbidden").Connection
 	stop = r.inject(fault.Forbidden(), fault.Scope{Connection: connection})
 	if !refused() {
-		t.Error("its connection was not hit")
+		t.Error("the fault missed its connection")
 	}
 	if _, err := client(t, r.s.TLSConfig()).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
-		t.Errorf("another connection was hit: %v", err)
+		t.Errorf("the fault hit another connection: %v", err)
 	}
 	stop()
 	until := func(what string, is func() bool) {
@@ -191,13 +191,13 @@ func TestInjectKeepsToItsScope(t *testing.T) {
 	until("went", func() bool { return len(r.s.faults.now.Load().injections) == 0 })
 	for _, scope := range []fault.Scope{{Verbs: []string{"put"}}, {Count: -1}} {
 		if _, err := r.s.Inject(fault.Forbidden(), scope); err == nil {
-			t.Errorf("took scope %+v", scope)
+			t.Errorf("the server accepted the scope %+v", scope)
 		}
 	}
 }
 
 // Faults can also hit requests that are not about a resource.
-func TestInjectHitsDiscovery(t *testing.T) {
+func TestFaultsHitDiscovery(t *testing.T) {
 	r := newRig(t)
 	r.inject(fault.ServerError(503, 0), fault.Scope{Count: 1})
 	if _, err := client(t, r.subject).ServerVersion(); !apierrors.IsServiceUnavailable(err) {
@@ -216,7 +216,7 @@ func TestEmptyList(t *testing.T) {
 	cms := client(t, r.subject).CoreV1().ConfigMaps("default")
 	list, err := cms.List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) != 0 || list.ResourceVersion != "1" {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("got %+v, %v", list, err)
 	}
 	w, err := cms.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
 	if err != nil {
@@ -254,7 +254,7 @@ func TestFaultsEndWithTheServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := r.s.Close(ctx); err != nil {
-		t.Errorf("a delayed request keeps the server: %v", err)
+		t.Errorf("a delayed request blocks Close: %v", err)
 	}
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -101,7 +101,7 @@ func TestInformerSurvivesBytes(t *testing.T) {
 
 // A delayed watch receives nothing while others receive all events, and everything after the fault
 // is healed.
-func TestInformerIsHeldBack(t *testing.T) {
+func TestDelayedWatchReceivesNothing(t *testing.T) {
 	for _, f := range []fault.Fault{fault.StalledWatch(), fault.DelayedEvents(1 << 60)} {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func TestInformerIsHeldBack(t *testing.T) {
 				<-control.ResultChan()
 			}
 			if len(r.added) != 0 {
-				t.Errorf("told of %s while stalled", <-r.added)
+				t.Errorf("the informer received %s while its watch was stalled", <-r.added)
 			}
 			stop()
 			r.sees("held")
@@ -157,7 +157,7 @@ func TestStalledWatchOutlivesItsTimeout(t *testing.T) {
 	}
 	select {
 	case e, ok := <-stalled.ResultChan():
-		t.Errorf("the stalled watch told %v, %v", e, ok)
+		t.Errorf("the stalled watch received %v, %v", e, ok)
 	default:
 	}
 	stop()
@@ -166,7 +166,7 @@ func TestStalledWatchOutlivesItsTimeout(t *testing.T) {
 }
 
 // An informer starts although its first list fails.
-func TestInformerStartsThrough(t *testing.T) {
+func TestInformerStartsDespiteFaults(t *testing.T) {
 	watchlist := fault.Scope{Verbs: []string{"watchlist"}, Count: 1}
 	for name, test := range map[string]struct {
 		fault fault.Fault
@@ -206,7 +206,7 @@ func TestSlowList(t *testing.T) {
 	r.watch()
 	r.hit("delay")
 	if r.informer.HasSynced() {
-		t.Error("synced without an answer")
+		t.Error("the informer synced without a response")
 	}
 	stop()
 	r.sees("first")
@@ -242,6 +242,6 @@ func TestStaleRead(t *testing.T) {
 	r.inject(fault.StaleRead(0), fault.Scope{})
 	list, err := subject.List(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
 	if want := configMapsOf(r.s).Len(); err != nil || len(list.Items) != want {
-		t.Errorf("a list that lags by nothing has %d items, %v; want %d", len(list.Items), err, want)
+		t.Errorf("a list without delay has %d items, %v; want %d", len(list.Items), err, want)
 	}
 }

@@ -48,7 +48,7 @@ func TestInformerSurvivesOutage(t *testing.T) {
 				}
 				stop()
 				if r.s.URL() != url {
-					t.Errorf("came back at %s, not %s", r.s.URL(), url)
+					t.Errorf("the server returned at %s, want %s", r.s.URL(), url)
 				}
 				r.settled()
 				r.asked(test.want)
@@ -72,7 +72,7 @@ func TestCloseWhileDown(t *testing.T) {
 	}
 }
 
-// After a compaction it is too late for watches that resume, for pages and for exact lists. Open
+// After a compaction, resuming watches, next pages and exact lists get 410. Open
 // watches do not notice it.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestCompaction(t *testing.T) {
 	_, err = r.operator.List(t.Context(), metav1.ListOptions{Limit: 1, Continue: page.Continue})
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) || status.Status().ListMeta.Continue == "" {
-		t.Errorf("the second page: %v; want 410 and a token to go on inconsistently", err)
+		t.Errorf("the second page: %v; want 410 and a token to continue inconsistently", err)
 	} else if rest, err := r.operator.List(t.Context(), metav1.ListOptions{Continue: status.Status().ListMeta.Continue}); err != nil || len(rest.Items) != 2 {
 		t.Errorf("the rest: %v, %v", rest, err)
 	}
@@ -101,7 +101,7 @@ func TestCompaction(t *testing.T) {
 		t.Errorf("of another resource: %v, %v", list, err)
 	}
 	if got := r.sent.kinds(); len(got) != 0 {
-		t.Errorf("the open watch did not live on: %v", got)
+		t.Errorf("the open watch ended: %v", got)
 	}
 	r.inject(fault.ClosedWatch(), fault.Scope{Count: 1})
 	r.settled()
@@ -136,14 +136,14 @@ func TestCertificateRotation(t *testing.T) {
 	}
 	stop := r.inject(fault.CertificateRotation(true), fault.Scope{})
 	if _, err := get(); err == nil || !strings.Contains(err.Error(), "certificate signed by unknown authority") {
-		t.Errorf("of an unknown CA: %v", err)
+		t.Errorf("with an unknown CA: %v", err)
 	}
 	if config := r.s.TLSConfig(); string(config.CAData) == string(r.subject.CAData) {
-		t.Error("the server does not hand out its new CA")
+		t.Error("the server does not return its new CA")
 	}
 	stop()
 	if third, err := get(); err != nil || third != second {
-		t.Errorf("after it was taken back: serial %s, %v", third, err)
+		t.Errorf("after healing: serial %s, %v", third, err)
 	}
 	r.settled()
 	r.asked("") // the informer's connection stayed open all the time

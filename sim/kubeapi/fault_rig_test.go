@@ -116,7 +116,7 @@ func (r *rig) sees(name string) {
 				return
 			}
 		case <-patience:
-			r.Fatalf("the informer never told of %s; it asked for %v", name, r.sent.kinds())
+			r.Fatalf("the informer never reported %s; it sent %v", name, r.sent.kinds())
 		}
 	}
 }
@@ -166,12 +166,12 @@ func (r *rig) settled() {
 		r.Fatal(err)
 	}
 	if held := r.informer.GetStore().ListKeys(); len(held) != len(list.Items) {
-		r.Errorf("the informer holds %v, the server %d objects", held, len(list.Items))
+		r.Errorf("the informer has %v, the server has %d objects", held, len(list.Items))
 	}
 	for _, cm := range list.Items {
 		obj, ok, _ := r.informer.GetStore().GetByKey("default/" + cm.Name)
 		if !ok || obj.(*corev1.ConfigMap).ResourceVersion != cm.ResourceVersion {
-			r.Errorf("the informer does not hold %s at version %s", cm.Name, cm.ResourceVersion)
+			r.Errorf("the informer lacks %s at version %s", cm.Name, cm.ResourceVersion)
 		}
 	}
 }
@@ -218,10 +218,10 @@ func (r *rig) asked(want string) {
 		got = append(got, kind)
 	}
 	if strings.Join(got, " ") != want {
-		r.Errorf("the informer asked for %v, want %s", r.sent.kinds(), want)
+		r.Errorf("the informer sent %v, want %s", r.sent.kinds(), want)
 	}
 	if few > 5 {
-		r.Errorf("the informer asked again too often: %v", r.sent.kinds())
+		r.Errorf("the informer repeated requests too often: %v", r.sent.kinds())
 	}
 }
 

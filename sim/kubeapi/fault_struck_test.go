@@ -37,7 +37,7 @@ func TestStruckRequests(t *testing.T) {
 			t.Errorf("%+v: struck %d and failed %d, want %d", test.scope, got, failed, test.want)
 		}
 		if got := stop(); got != test.want {
-			t.Errorf("%+v: asked again: struck %d", test.scope, got)
+			t.Errorf("%+v: healed again: struck %d", test.scope, got)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestStruckWatches(t *testing.T) {
 				r.create("third") // the informer recovers from every fault
 				r.sees("third")
 				if asked := len(r.sent.kinds()); f.Name == "ended-watches" && asked != want {
-					t.Errorf("it asked %d times: %v", asked, r.sent.kinds())
+					t.Errorf("it sent %d requests: %v", asked, r.sent.kinds())
 				}
 			})
 		}

@@ -114,7 +114,7 @@ func FuzzPatch(f *testing.F) {
 		s.handler().ServeHTTP(w, req)
 		unharmed(t, req, w.Code, before, everything(s))
 		if w.Code >= http.StatusInternalServerError && !ownFault.Match(w.Body.Bytes()) {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("got %d %s", w.Code, w.Body)
 		}
 	})
 }

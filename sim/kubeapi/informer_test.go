@@ -101,7 +101,7 @@ func follow(t *testing.T, s *Server, informer cache.SharedIndexInformer) {
 	}
 	go informer.RunWithContext(t.Context())
 	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
-		t.Fatal("never synced")
+		t.Fatal("the informer never synced")
 	}
 	expect(t, events, "add a 1")
 	if _, err := cms.Create(t.Context(), configMap("b", "1"), metav1.CreateOptions{}); err != nil {
@@ -248,7 +248,7 @@ func TestExpiredWatch(t *testing.T) {
 		t.Fatalf("event %+v", e)
 	}
 	if _, ok := <-w.ResultChan(); ok {
-		t.Error("the stream goes on after the error")
+		t.Error("the stream continues after the error")
 	}
 }
 

@@ -85,7 +85,7 @@ func TestKubectlOnACluster(t *testing.T) {
 		printed := k.run(strings.Fields(command)...)
 		for _, text := range want {
 			if !strings.Contains(printed, text) {
-				t.Errorf("kubectl %s does not say %q:\n%s", command, text, printed)
+				t.Errorf("the output of kubectl %s lacks %q:\n%s", command, text, printed)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (k kubectl) fails(want string, args ...string) {
 	k.Helper()
 	out, err := k.command(k.Context(), args...).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), want) {
-		k.Errorf("kubectl %s: %v, does not say %q:\n%s", strings.Join(args, " "), err, want, out)
+		k.Errorf("kubectl %s: %v, output lacks %q:\n%s", strings.Join(args, " "), err, want, out)
 	}
 }
 
@@ -154,7 +154,7 @@ func applied(k kubectl, file string) {
 	k.run("apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", other)
 	k.run("apply", "--server-side", "--field-manager=other", "--dry-run=server", "-f", other)
 	if out := k.run("get", "svc", "shop", "-o", "jsonpath={.metadata.labels.tier}"); out != "front" {
-		k.Errorf("label %q after it was taken by force", out)
+		k.Errorf("label %q after a forced apply", out)
 	}
 }
 

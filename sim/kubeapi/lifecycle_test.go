@@ -63,7 +63,7 @@ func TestGenerationCountsSpecs(t *testing.T) {
 	ing.Spec.Rules[0].Host = "other.example"
 	step("spec", 2, true)
 	ing.Status.LoadBalancer.Ingress = append(ing.Status.LoadBalancer.Ingress, ingressAddress("127.0.0.1"))
-	step("status by the wrong door", 2, false)
+	step("status through the main resource", 2, false)
 	ing.Status.LoadBalancer.Ingress = append(ing.Status.LoadBalancer.Ingress, ingressAddress("127.0.0.1"))
 	ing.Spec.Rules[0].Host = "ignored.example"
 	step("status", 2, true)
@@ -109,11 +109,11 @@ func TestFinalizersHoldAnObject(t *testing.T) {
 		t.Fatalf("event %+v", e)
 	}
 	if _, err := cms.Get(t.Context(), "a", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("still there: %v", err)
+		t.Errorf("it still exists: %v", err)
 	}
 }
 
-func TestNamespaceTakesItsContentsAlong(t *testing.T) {
+func TestDeletedNamespaceDeletesItsContents(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
 	if _, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}, metav1.CreateOptions{}); err != nil {
@@ -131,7 +131,7 @@ func TestNamespaceTakesItsContentsAlong(t *testing.T) {
 	}
 	ns, err := c.CoreV1().Namespaces().Get(t.Context(), "team", metav1.GetOptions{})
 	if err != nil || ns.Status.Phase != corev1.NamespaceTerminating {
-		t.Fatalf("phase %q, %v; want Terminating while an object is held", ns.Status.Phase, err)
+		t.Fatalf("phase %q, %v; want Terminating while a finalizer holds an object", ns.Status.Phase, err)
 	}
 	_, err = c.CoreV1().ConfigMaps("team").Create(t.Context(), configMap("late", "1"), metav1.CreateOptions{})
 	if !errors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -141,10 +141,10 @@ func TestNamespaceTakesItsContentsAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.CoreV1().Namespaces().Get(t.Context(), "team", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("still there: %v", err)
+		t.Errorf("it still exists: %v", err)
 	}
 	if n := s.Holds()["configmaps"]; n != 0 {
-		t.Errorf("%d config maps left", n)
+		t.Errorf("%d config maps remain", n)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestDeleteCollectionSelects(t *testing.T) {
 	}
 	list, err := cms.List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) != 1 || list.Items[0].Name != "b" {
-		t.Errorf("left %v, %v", list, err)
+		t.Errorf("remaining objects %v, %v", list, err)
 	}
 }
 
@@ -181,13 +181,13 @@ func TestDryRunStoresNothing(t *testing.T) {
 	before := s.state.Version()
 	changed, err := cms.Update(t.Context(), configMap("a", "2"), metav1.UpdateOptions{DryRun: dry})
 	if err != nil || changed.Labels["v"] != "2" {
-		t.Errorf("answered %v, %v", changed, err)
+		t.Errorf("response %v, %v", changed, err)
 	}
 	if err := cms.Delete(t.Context(), "a", metav1.DeleteOptions{DryRun: dry}); err != nil {
 		t.Error(err)
 	}
 	if s.state.Version() != before {
-		t.Error("dry runs wrote")
+		t.Error("a dry run stored something")
 	}
 }
 
@@ -257,7 +257,7 @@ func TestUnknownFieldsWarn(t *testing.T) {
 }
 
 // System namespaces cannot be deleted, by any kind of request.
-func TestSystemNamespacesStay(t *testing.T) {
+func TestSystemNamespacesCannotBeDeleted(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	w.mustCreate("/api/v1/namespaces", `{"metadata":{"name":"kube-node-lease"}}`)

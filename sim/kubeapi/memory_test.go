@@ -18,7 +18,7 @@ import (
 
 // Watches whose clients do not read use little memory, and an otherwise idle process returns it
 // soon after the watches end.
-func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
+func TestDroppedWatchesReturnTheirMemory(t *testing.T) {
 	s := startWith(t, Options{HTTP: "127.0.0.1:0", Anonymous: true})
 	writer := s.Writer()
 	for i := range 400 { // half a megabyte for each watch
@@ -54,11 +54,11 @@ func TestMemoryOfDroppedWatchesComesBack(t *testing.T) {
 	within("all watch", func() bool { return slices.Watchers.Load() == watches })
 	runtime.GC()
 	if each := (held() - before) / watches; each > 256<<10 {
-		t.Errorf("each watch holds %d KiB", each>>10)
+		t.Errorf("each watch uses %d KiB", each>>10)
 	}
 	for _, conn := range conns {
 		conn.Close()
 	}
 	within("the watches have ended", func() bool { return slices.Watchers.Load() == 0 && runtime.NumGoroutine() <= goroutines+5 })
-	within("their memory is back", func() bool { return held() < before+16<<20 }) // the test does not start a garbage collection
+	within("their memory is free", func() bool { return held() < before+16<<20 }) // the test does not start a garbage collection
 }

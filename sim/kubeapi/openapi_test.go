@@ -52,7 +52,7 @@ func refs(v any, found map[string]bool) {
 }
 
 // Every document of the index is complete, and has the kinds of its group.
-func TestOpenAPIDocumentsAreWhole(t *testing.T) {
+func TestOpenAPIDocumentsAreComplete(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	_, body := fetch(t, s.URL()+"/openapi/v3", nil)
@@ -77,13 +77,13 @@ func TestOpenAPIDocumentsAreWhole(t *testing.T) {
 		refs(d.Components.Schemas, found)
 		for ref := range found {
 			if _, ok := d.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]; !ok {
-				t.Errorf("%s refers to %s, which is not there", name, ref)
+				t.Errorf("%s refers to %s, which does not exist", name, ref)
 			}
 		}
 	}
 }
 
-func TestOpenAPIIsCachedByItsTag(t *testing.T) {
+func TestOpenAPIHasETags(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/networking.k8s.io/v1"} {

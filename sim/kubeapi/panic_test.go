@@ -66,13 +66,13 @@ func TestPatchesThatPanic(t *testing.T) {
 	}
 	unharmed(t, httptest.NewRequest("PATCH", "/", nil), 400, before, everything(s))
 	if said := log.String(); !strings.Contains(said, "panic while serving") || !strings.Contains(said, "json-patch") {
-		t.Errorf("the log does not tell of it: %q", said)
+		t.Errorf("the log lacks the panic: %q", said)
 	}
 }
 
 // A panic in the server's own code is a 500 before the answer has begun, and an aborted answer
 // afterwards, over both protocols. The log has the stack.
-func TestPanicsAreAnsweredAndTold(t *testing.T) {
+func TestPanicsAreAnsweredAndLogged(t *testing.T) {
 	out := &logged{}
 	s := &Server{log: slog.New(slog.NewTextHandler(out, nil))}
 	mux := http.NewServeMux()
@@ -101,13 +101,13 @@ func TestPanicsAreAnsweredAndTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		if body, err := io.ReadAll(resp.Body); err == nil {
-			t.Errorf("%s: the answer %s seems whole", resp.Proto, body)
+			t.Errorf("%s: the response %s looks complete", resp.Proto, body)
 		}
 		resp.Body.Close()
 	}
 	for _, want := range []string{"early", "late", "GET /before", "panic_test.go"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the log does not say %q: %s", want, out)
+			t.Errorf("the log lacks %q: %s", want, out)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestDeletePropagation(t *testing.T) {
 			w.mustCreate(cmPath, fmt.Sprintf(`{"metadata":{"generateName":"p","name":"p","finalizers":[%s]}}`, test.has))
 			code, obj := w.do("DELETE", cmPath+"/p", test.body)
 			if code != test.code || obj.GetKind() != test.kind || !slices.Equal(obj.GetFinalizers(), test.finalizers) {
-				t.Errorf("%d %s %v, want %d %s %v", code, obj.GetKind(), obj.GetFinalizers(), test.code, test.kind, test.finalizers)
+				t.Errorf("got %d %s %v, want %d %s %v", code, obj.GetKind(), obj.GetFinalizers(), test.code, test.kind, test.finalizers)
 			}
 			if test.kind != "Status" {
 				if obj.GetDeletionTimestamp() == nil {
@@ -49,7 +49,7 @@ func TestDeletePropagation(t *testing.T) {
 	}
 	code, status := w.do("DELETE", cmPath+"/p", `{"propagationPolicy":"Sideways"}`)
 	if code != 422 || text(status, "details", "kind") != "DeleteOptions" {
-		t.Errorf("%d %v", code, status.Object)
+		t.Errorf("got %d %v", code, status.Object)
 	}
 	if code, status = w.do("DELETE", cmPath+"/p?propagationPolicy=Orphan&orphanDependents=true", ""); code != 422 {
 		t.Errorf("both, in the query: %d %v", code, status.Object)
@@ -63,7 +63,7 @@ func TestDeleteEventInForeground(t *testing.T) {
 	const events = "/api/v1/namespaces/default/events"
 	w.mustCreate(events, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`)
 	if code, obj := w.do("DELETE", events+"/e", `{"propagationPolicy":"Foreground"}`); code != 200 || obj.GetKind() != "Status" {
-		t.Errorf("%d %v", code, obj.Object)
+		t.Errorf("got %d %v", code, obj.Object)
 	}
 }
 
@@ -72,16 +72,16 @@ func TestDeletePreconditions(t *testing.T) {
 	w := wire{t, s.URL()}
 	made := w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)
 	if code, status := w.do("DELETE", cmPath+"/a", `{"preconditions":{"resourceVersion":"1"}}`); code != 409 {
-		t.Errorf("%d %v", code, status.Object)
+		t.Errorf("got %d %v", code, status.Object)
 	}
 	body := fmt.Sprintf(`{"preconditions":{"resourceVersion":%q,"uid":%q}}`, made.GetResourceVersion(), made.GetUID())
 	code, status := w.do("DELETE", cmPath+"/a", body)
 	if uid, _, _ := unstructured.NestedString(status.Object, "details", "uid"); code != 200 || uid != string(made.GetUID()) {
-		t.Errorf("%d %v", code, status.Object)
+		t.Errorf("got %d %v", code, status.Object)
 	}
 }
 
-func TestDeleteCollectionHoldsWhatHasFinalizers(t *testing.T) {
+func TestDeleteCollectionKeepsObjectsWithFinalizers(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	w.mustCreate(cmPath, `{"metadata":{"name":"a"}}`)

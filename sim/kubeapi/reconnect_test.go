@@ -71,7 +71,7 @@ func TestInformerReconnects(t *testing.T) {
 	create("b")
 	expect(t, events, "add b 1")
 	if urls := sent.all(); len(urls) != 2 || strings.Contains(urls[1], "sendInitialEvents") {
-		t.Errorf("after a cut: %v", urls)
+		t.Errorf("after a closed connection: %v", urls)
 	}
 
 	c := configMapsOf(s)
@@ -93,7 +93,7 @@ func TestInformerReconnects(t *testing.T) {
 		select {
 		case got = <-events:
 		case <-t.Context().Done():
-			t.Fatal("never saw c")
+			t.Fatal("the informer never reported c")
 		}
 	}
 	if urls := sent.all(); len(urls) > 6 {

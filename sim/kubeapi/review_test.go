@@ -45,7 +45,7 @@ func TestReviewsAllowEverything(t *testing.T) {
 }
 
 // Reviews return the user: a certificate's user and groups, else the administrator.
-func TestReviewSaysWhoAsks(t *testing.T) {
+func TestReviewReturnsTheUser(t *testing.T) {
 	s := start(t)
 	jane, err := s.CertificateConfig("jane", "shop")
 	if err != nil {

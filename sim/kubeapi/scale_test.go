@@ -51,16 +51,16 @@ func TestScale(t *testing.T) {
 	}
 	scale, err := deploys.GetScale(t.Context(), "web", metav1.GetOptions{})
 	if err != nil || scale.Spec.Replicas != 2 || scale.Status.Selector != "app=web" || scale.ResourceVersion == "" {
-		t.Fatalf("%+v, %v", scale, err)
+		t.Fatalf("got %+v, %v", scale, err)
 	}
 	stale := scale.DeepCopy()
 	scale.Spec.Replicas = 3
 	if scale, err = deploys.UpdateScale(t.Context(), "web", scale, metav1.UpdateOptions{FieldManager: "hpa"}); err != nil || scale.Spec.Replicas != 3 {
-		t.Fatalf("%+v, %v", scale, err)
+		t.Fatalf("got %+v, %v", scale, err)
 	}
 	deploy, err := deploys.Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil || *deploy.Spec.Replicas != 3 || deploy.Generation != 2 || deploy.ResourceVersion != scale.ResourceVersion {
-		t.Errorf("%+v, %v", deploy, err)
+		t.Errorf("got %+v, %v", deploy, err)
 	}
 	got := owners(deploy.ObjectMeta)
 	if got["hpa Update scale"] != `{"f:spec":{"f:replicas":{}}}` || strings.Contains(got["user Update"], "f:replicas") {
@@ -73,11 +73,11 @@ func TestScale(t *testing.T) {
 	stale.ResourceVersion, stale.Spec.Replicas = "", -1
 	_, err = deploys.UpdateScale(t.Context(), "web", stale, metav1.UpdateOptions{})
 	if want := `Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+		t.Errorf("error %v, want %s", err, want)
 	}
 	stale.Spec.Replicas, stale.UID = 1, "other"
 	if _, err := deploys.UpdateScale(t.Context(), "web", stale, metav1.UpdateOptions{}); !errors.IsConflict(err) || !strings.Contains(err.Error(), `deployments/scale.apps "web"`) {
-		t.Errorf("the scale of another: %v", err)
+		t.Errorf("the scale of another object: %v", err)
 	}
 }
 
@@ -95,19 +95,19 @@ func TestScalePatches(t *testing.T) {
 	}
 	apply := applyautoscaling.Scale().WithName("web").WithNamespace("default").WithSpec(applyautoscaling.ScaleSpec().WithReplicas(5))
 	if _, err := sets.ApplyScale(t.Context(), "web", apply, metav1.ApplyOptions{FieldManager: "hpa"}); !errors.IsConflict(err) {
-		t.Errorf("replicas that another owns: %v", err)
+		t.Errorf("replicas that another manager owns: %v", err)
 	}
 	scale, err := sets.ApplyScale(t.Context(), "web", apply, metav1.ApplyOptions{FieldManager: "hpa", Force: true})
 	if err != nil || scale.Spec.Replicas != 5 {
-		t.Fatalf("%+v, %v", scale, err)
+		t.Fatalf("got %+v, %v", scale, err)
 	}
 	var raw autoscalingv1.Scale
 	err = c.AppsV1().RESTClient().Get().AbsPath("/apis/apps/v1/namespaces/default/replicasets/web/scale").
 		SetHeader("Accept", "application/json").Do(t.Context()).Into(&raw)
 	if err != nil || raw.Spec.Replicas != 5 {
-		t.Errorf("%+v, %v", raw, err)
+		t.Errorf("got %+v, %v", raw, err)
 	}
 	if _, err := sets.GetScale(t.Context(), "none", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("the scale of nothing: %v", err)
+		t.Errorf("the scale of a missing object: %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func client(t testing.TB, config *rest.Config) *kubernetes.Clientset {
 	return c
 }
 
-func TestStartRefusesWhatCannotWork(t *testing.T) {
+func TestStartRefusesInvalidOptions(t *testing.T) {
 	busy := start(t)
 	taken := strings.TrimPrefix(busy.URL(), "http://")
 	for name, test := range map[string]struct {
@@ -65,11 +65,11 @@ func TestStartRefusesWhatCannotWork(t *testing.T) {
 			s, err := Start(test.opts)
 			if err == nil {
 				s.Close(context.Background())
-				t.Fatal("started")
+				t.Fatal("the server started")
 			}
 			for _, want := range test.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
+					t.Errorf("error %q lacks %q", err, want)
 				}
 			}
 		})

@@ -38,7 +38,7 @@ func TestChunks(t *testing.T) {
 				}
 				c := chunkedOf(writer, req)
 				if past := c != nil; past != test.past {
-					t.Errorf("chunks are written past net/http: %v, want %v", past, test.past)
+					t.Errorf("chunks bypass net/http: %v, want %v", past, test.past)
 				}
 				http.NewResponseController(w).Flush()
 				if c == nil {
@@ -76,7 +76,7 @@ func TestChunks(t *testing.T) {
 					t.Errorf("read %q, %v", body, err)
 				}
 				if keeps := test.http2 || test.minor == 1; reused != (again == 1 && keeps) {
-					t.Errorf("request %d: on a connection that was used before: %v", again, reused)
+					t.Errorf("request %d: connection reused: %v", again, reused)
 				}
 			}
 		})

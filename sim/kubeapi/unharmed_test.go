@@ -100,7 +100,7 @@ func TestBounds(t *testing.T) {
 			}
 			resp.Body.Close()
 			if resp.StatusCode != test.want {
-				t.Errorf("%d, want %d", resp.StatusCode, test.want)
+				t.Errorf("got %d, want %d", resp.StatusCode, test.want)
 			}
 			unharmed(t, req, resp.StatusCode, before, everything(s))
 		})
@@ -109,7 +109,7 @@ func TestBounds(t *testing.T) {
 
 // The server answers 404 to an ambiguous path. It does not redirect it, which would turn a POST
 // into a GET, and does not serve the path hidden in it.
-func TestPathTricks(t *testing.T) {
+func TestAmbiguousPathsAreRefused(t *testing.T) {
 	s, err := newServer(Options{Anonymous: true})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestPathTricks(t *testing.T) {
 		}
 	}
 	if ambiguous(&url.URL{Path: "/"}) || ambiguous(&url.URL{Path: "/api/v1/namespaces/default/"}) {
-		t.Error("a plain path is called ambiguous")
+		t.Error("a plain path was refused as ambiguous")
 	}
 }
 
@@ -150,6 +150,6 @@ func TestDeleteCollectionNeedsNamespace(t *testing.T) {
 	config := rest.CopyConfig(s.Config())
 	err := client(t, config).CoreV1().RESTClient().Delete().AbsPath("/api/v1/configmaps").Do(context.Background()).Error()
 	if err == nil || configMapsOf(s).Len() != 1 {
-		t.Errorf("%v; %d objects left", err, configMapsOf(s).Len())
+		t.Errorf("%v; %d objects remain", err, configMapsOf(s).Len())
 	}
 }

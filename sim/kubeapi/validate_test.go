@@ -201,6 +201,6 @@ func TestFieldValidation(t *testing.T) {
 		}
 	}
 	if code, status := w.do("POST", cmPath+"?fieldValidation=Maybe", `{}`); code != 422 || text(status, "details", "kind") != "CreateOptions" {
-		t.Errorf("%d %v", code, status.Object)
+		t.Errorf("got %d %v", code, status.Object)
 	}
 }

@@ -61,7 +61,7 @@ func newHookServer(t *testing.T, answer func(*admissionv1.AdmissionRequest) *adm
 	return h
 }
 
-// questions returns the requests since the last call.
+// questions returns the reviews received since the last call.
 func (h *hookServer) questions() []*admissionv1.AdmissionRequest {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +111,7 @@ func (h *hookServer) install(t *testing.T, c kubernetes.Interface, rule admissio
 	}
 }
 
-func TestWebhookIsAsked(t *testing.T) {
+func TestWebhookIsCalled(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
 	h := newHookServer(t, allow)
@@ -121,7 +121,7 @@ func TestWebhookIsAsked(t *testing.T) {
 		t.Helper()
 		asked := h.questions()
 		if len(asked) != 1 {
-			t.Fatalf("%s: asked %d times", what, len(asked))
+			t.Fatalf("%s: called %d times", what, len(asked))
 		}
 		q := asked[0]
 		if q.Operation != operation || q.Name != "web" || q.Namespace != "default" || q.Kind.Kind != "Ingress" || q.RequestKind.Kind != "Ingress" ||
@@ -137,7 +137,7 @@ func TestWebhookIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if q := question("dry run", admissionv1.Create, "CreateOptions", true, false); !*q.DryRun {
-		t.Error("the webhook does not know of the dry run")
+		t.Error("the review does not mention the dry run")
 	}
 	made, err := ings.Create(t.Context(), ingress("web"), metav1.CreateOptions{FieldManager: "me"})
 	if err != nil {
@@ -176,7 +176,7 @@ func TestWebhookIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(h.questions()); n != 0 {
-		t.Errorf("asked %d times about a config map", n)
+		t.Errorf("called %d times for a config map", n)
 	}
 	// Without a configuration the webhook is not called.
 	if err := c.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), "check", metav1.DeleteOptions{}); err != nil {
@@ -216,7 +216,7 @@ func TestWebhookDenies(t *testing.T) {
 				}
 			}
 			if s.state.Version() != before {
-				t.Error("something was written")
+				t.Error("the denied request stored something")
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestWebhookSelects(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(h.questions()); n != try.asked {
-			t.Errorf("%+v: asked %d times", try, n)
+			t.Errorf("%+v: called %d times", try, n)
 		}
 	}
 }
@@ -296,12 +296,12 @@ func TestReviewVersions(t *testing.T) {
 		h.AdmissionReviewVersions = []string{"v7", "v1beta1", "v1"}
 	})
 	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a", ""), metav1.CreateOptions{}); !errors.IsForbidden(err) || h.version != "admission.k8s.io/v1beta1" {
-		t.Errorf("the answer in %s says %v", h.version, err)
+		t.Errorf("the response in version %s: %v", h.version, err)
 	}
 }
 
 // A webhook gets the options of a deletion; for a collection, it gets no object names.
-func TestWebhookIsToldOfDeletions(t *testing.T) {
+func TestWebhookIsCalledForDeletions(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
 	h := newHookServer(t, allow)
@@ -317,13 +317,13 @@ func TestWebhookIsToldOfDeletions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if asked := h.questions(); len(asked) != 1 || asked[0].Name != "a" || !strings.Contains(string(asked[0].Options.Raw), `"propagationPolicy":"Background"`) {
-		t.Errorf("of a deletion: %+v", asked)
+		t.Errorf("reviews of a deletion: %+v", asked)
 	}
 	if err := cms.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if asked := h.questions(); len(asked) != 1 || asked[0].Name != "" || len(asked[0].OldObject.Raw) == 0 {
-		t.Errorf("of a collection: %+v", asked)
+		t.Errorf("reviews of a deleted collection: %+v", asked)
 	}
 }
 

@@ -119,10 +119,10 @@ func TestErrors(t *testing.T) {
 			w := wire{t, s.URL()}
 			code, status := w.do(test.method, test.path, test.body)
 			if code != test.code || text(status, "reason") != test.reason || !strings.Contains(text(status, "message"), test.message) {
-				t.Errorf("%d %s %q, want %d %s %q", code, text(status, "reason"), text(status, "message"), test.code, test.reason, test.message)
+				t.Errorf("got %d %s %q, want %d %s %q", code, text(status, "reason"), text(status, "message"), test.code, test.reason, test.message)
 			}
 			if status.GetKind() != "Status" || status.GetAPIVersion() != "v1" {
-				t.Errorf("answered with a %s", status.GetKind())
+				t.Errorf("the response is a %s", status.GetKind())
 			}
 		})
 	}
@@ -130,7 +130,7 @@ func TestErrors(t *testing.T) {
 		resp := wire{t, s.URL()}.send("GET", "/apis/none.example/v1/things", "", "")
 		body, _ := io.ReadAll(resp.Body)
 		if resp.StatusCode != 404 || strings.TrimSpace(string(body)) != "404 page not found" {
-			t.Errorf("%d %q", resp.StatusCode, body)
+			t.Errorf("got %d %q", resp.StatusCode, body)
 		}
 	})
 	t.Run("accept", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func TestPagesAreOneSnapshot(t *testing.T) {
+func TestPagesAreFromOneSnapshot(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -168,7 +168,7 @@ func TestPagesAreOneSnapshot(t *testing.T) {
 			names = append(names, obj.GetName()+text(&obj, "data", "k"))
 		}
 		if page.GetResourceVersion() != first.GetResourceVersion() {
-			t.Errorf("a page at version %s, the first at %s", page.GetResourceVersion(), first.GetResourceVersion())
+			t.Errorf("a page has version %s, but the first has %s", page.GetResourceVersion(), first.GetResourceVersion())
 		}
 		token := text(page, "metadata", "continue")
 		if token == "" {
@@ -185,11 +185,11 @@ func TestPagesAreOneSnapshot(t *testing.T) {
 	}
 	_, any := w.do("GET", cmPath+"?resourceVersion=0&limit=2", "")
 	if items, _, _ := unstructured.NestedSlice(any.Object, "items"); len(items) != 5 || text(any, "metadata", "continue") != "" {
-		t.Errorf("%d items of any version, want all 5 in spite of the limit", len(items))
+		t.Errorf("%d items of any version, want all 5 despite the limit", len(items))
 	}
 }
 
-func TestCompactedTokenCanGoOn(t *testing.T) {
+func TestCompactedTokenCanContinue(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	c := configMapsOf(s)
@@ -203,7 +203,7 @@ func TestCompactedTokenCanGoOn(t *testing.T) {
 	}
 	code, status := w.do("GET", cmPath+"?limit=1&continue="+text(page, "metadata", "continue"), "")
 	if code != http.StatusGone || text(status, "reason") != "Expired" {
-		t.Fatalf("%d %s", code, text(status, "message"))
+		t.Fatalf("got %d %s", code, text(status, "message"))
 	}
 	_, rest := w.do("GET", cmPath+"?continue="+text(status, "metadata", "continue"), "")
 	if items, _, _ := unstructured.NestedSlice(rest.Object, "items"); len(items) != 4 {
@@ -278,13 +278,13 @@ func TestWatchListEndsInBookmark(t *testing.T) {
 		t.Parallel()
 		e := wire{t, s.URL()}.watch(cmPath + "?watch=true&timeoutSeconds=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan")
 		if kind, obj := e.next(); kind != "" {
-			t.Errorf("%s %v", kind, obj)
+			t.Errorf("got %s %v", kind, obj)
 		}
 	})
 }
 
 // A watch with a selector reports objects that start or stop matching.
-func TestSelectorEnterAndLeave(t *testing.T) {
+func TestSelectorWatchReportsChangedMatches(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}
 	e := w.watch(cmPath + "?watch=true&resourceVersion=" + object.FormatVersion(s.state.Version()) + "&labelSelector=" + url.QueryEscape("on=yes"))
@@ -297,7 +297,7 @@ func TestSelectorEnterAndLeave(t *testing.T) {
 	e.expect("MODIFIED", "a")
 	gone := e.expect("DELETED", "a")
 	if text(gone, "data", "n") != "2" || gone.GetResourceVersion() != left.GetResourceVersion() {
-		t.Errorf("left as %v, want its last matching state under version %s", gone.Object, left.GetResourceVersion())
+		t.Errorf("deleted object %v, want its last matching state with version %s", gone.Object, left.GetResourceVersion())
 	}
 }
 
@@ -309,14 +309,14 @@ func TestFutureVersions(t *testing.T) {
 		code, status := wire{t, s.URL()}.do("GET", cmPath+"?resourceVersion=999", "")
 		causes, _, _ := unstructured.NestedSlice(status.Object, "details", "causes")
 		if code != http.StatusGatewayTimeout || len(causes) != 1 || causes[0].(map[string]any)["reason"] != "ResourceVersionTooLarge" {
-			t.Errorf("%d %v", code, status.Object)
+			t.Errorf("got %d %v", code, status.Object)
 		}
 	})
 	t.Run("streaming list", func(t *testing.T) {
 		t.Parallel()
 		e := wire{t, s.URL()}.watch(cmPath + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999")
 		if obj := e.expect("ERROR", ""); text(obj, "reason") != "Timeout" {
-			t.Errorf("%v", obj.Object)
+			t.Errorf("got %v", obj.Object)
 		}
 	})
 }

@@ -33,11 +33,11 @@ func TestWriter(t *testing.T) {
 	created := must(t)(writer.Create(given))
 	updated := must(t)(writer.Update(inDefault("a", "2")))
 	if same := must(t)(writer.Update(inDefault("a", "2"))); same != updated {
-		t.Errorf("an update that changes nothing is at version %d, after %d", same, updated)
+		t.Errorf("an update without a change has version %d, after %d", same, updated)
 	}
 	deleted := must(t)(writer.Delete(given))
 	if !equality.Semantic.DeepEqual(given, unchanged) {
-		t.Errorf("the object given is now %+v", given)
+		t.Errorf("the writer modified its argument: %+v", given)
 	}
 	uid := ""
 	for _, want := range []struct {
@@ -69,7 +69,7 @@ func must(t *testing.T) func(uint64, error) uint64 {
 	}
 }
 
-func TestWriterRefusesAsARequest(t *testing.T) {
+func TestWriterValidatesLikeARequest(t *testing.T) {
 	w := start(t).Writer()
 	old := must(t)(w.Create(inDefault("a", "1")))
 	must(t)(w.Update(inDefault("a", "2")))
@@ -107,7 +107,7 @@ func TestWriterRefusesAsARequest(t *testing.T) {
 	}
 }
 
-// single makes a change by the method for its kind; for a change of no such kind there is none.
+// single makes a change with the method for its kind, if there is one.
 func single(w Writer, change Change) (uint64, error) {
 	switch change.Kind {
 	case watch.Added:
@@ -156,7 +156,7 @@ func TestWriterApply(t *testing.T) {
 			want += first
 		}
 		if versions[i] != want {
-			t.Errorf("change %d is at version %d of %v, want %d", i, versions[i], versions, want)
+			t.Errorf("change %d has version %d of %v, want %d", i, versions[i], versions, want)
 		}
 	}
 	for name, v := range map[string]string{"a": "2", "b": "2"} {
@@ -179,7 +179,7 @@ func TestWriterDeletes(t *testing.T) {
 	must(t)(w.Create(held))
 	marked := must(t)(w.Delete(held))
 	if again := must(t)(w.Delete(held)); again != marked {
-		t.Errorf("deleted again at version %d, after %d", again, marked)
+		t.Errorf("deleting it again: version %d, after %d", again, marked)
 	}
 	if n := s.Holds()["configmaps"]; n != 1 {
 		t.Errorf("holds %d config maps", n)

@@ -109,7 +109,7 @@ func TestChurn(t *testing.T) {
 		objects := r.objects(t)
 		for _, want := range []string{"Service svc-000", "Ingress svc-003", "Secret svc-003-tls"} {
 			if objects[want] == nil {
-				t.Errorf("no %s in %v", want, objects)
+				t.Errorf("%s is missing in %v", want, objects)
 			}
 		}
 		for object, labels := range objects {
@@ -124,10 +124,10 @@ func TestChurn(t *testing.T) {
 	}
 	const changes = 5 * 6 // kinds, each 20/s for 0.3 s
 	if result.Run != began || result.Writes != changes || result.Errors != 0 || result.Max == 0 || result.P50 > result.Max {
-		t.Errorf("%+v", result)
+		t.Errorf("got %+v", result)
 	}
 	if found := r.namespace(t); found != nil {
-		t.Errorf("left: %+v", found)
+		t.Errorf("objects remain: %+v", found)
 	}
 	var file bytes.Buffer
 	if err := churn.Write(&file, result.Recording); err != nil {
@@ -143,7 +143,7 @@ func TestChurn(t *testing.T) {
 }
 
 // Objects that churn writes again keep their labels and their class.
-func TestLabelsStay(t *testing.T) {
+func TestLabelsAreKept(t *testing.T) {
 	r := newRig(t, nil)
 	r.Keep = true
 	result, err := Churn(t.Context(), r.Options)
@@ -152,7 +152,7 @@ func TestLabelsStay(t *testing.T) {
 	}
 	objects := r.objects(t)
 	if len(objects) < 4*4 {
-		t.Errorf("kept only %v", objects)
+		t.Errorf("only these objects remain: %v", objects)
 	}
 	for object, labels := range objects {
 		if labels[RunLabel] != result.Run {
@@ -171,7 +171,7 @@ func TestLabelsStay(t *testing.T) {
 }
 
 // A namespace of another owner stays as it is, whatever its labels.
-func TestRefuses(t *testing.T) {
+func TestExistingNamespaceIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		labels map[string]string
 		touch  string
@@ -194,14 +194,14 @@ func TestRefuses(t *testing.T) {
 				"Churn":  func() error { _, err := Churn(t.Context(), r.Options); return err },
 			} {
 				if err := do(); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), test.want) {
-					t.Errorf("%s gives %v", what, err)
+					t.Errorf("%s: got %v", what, err)
 				}
 			}
 			if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
 				t.Errorf("the namespace (-before +after):\n%s", diff)
 			}
 			if objects := r.objects(t); len(objects) > 0 {
-				t.Errorf("written: %v", objects)
+				t.Errorf("it created objects: %v", objects)
 			}
 		})
 	}
@@ -220,8 +220,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A namespace that another creates between our survey and our claim is theirs.
-func TestClaimLosesARace(t *testing.T) {
+// A namespace that somebody else creates between our check and our claim is not used.
+func TestNamespaceCreatedBySomebodyElse(t *testing.T) {
 	r := newRig(t, nil)
 	g, err := survey(t.Context(), r.client, "gale", "", "me")
 	if err != nil {
@@ -229,14 +229,14 @@ func TestClaimLosesARace(t *testing.T) {
 	}
 	before := r.makeNamespace(t, nil)
 	if err := g.claim(t.Context(), r.client, "me"); !errors.Is(err, ErrNotOurs) {
-		t.Errorf("claimed: %v", err)
+		t.Errorf("got %v, want an error: the namespace is not ours", err)
 	}
 	if diff := cmp.Diff(before, r.namespace(t)); diff != "" {
 		t.Errorf("the namespace (-before +after):\n%s", diff)
 	}
 }
 
-func TestTouchesANamedNamespace(t *testing.T) {
+func TestNamedNamespaceIsUsed(t *testing.T) {
 	r := newRig(t, nil)
 	before := r.makeNamespace(t, map[string]string{"team": "shop"})
 	other := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
@@ -264,9 +264,9 @@ func keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// In another's namespace churn overwrites nothing, neither for the population nor for later
-// changes.
-func TestOverwritesNothing(t *testing.T) {
+// In a namespace that it did not create, churn overwrites nothing, neither for the population nor
+// for later changes.
+func TestExistingObjectsAreNotOverwritten(t *testing.T) {
 	for name, labels := range map[string]map[string]string{"svc-002": nil, "new-4.gale.example": nil, "svc-003": labels("abcdefgh")} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil)
@@ -318,20 +318,20 @@ func TestInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if result.Writes < 5 || len(result.Recording.Changes) == 0 || result.Recording.Length > time.Minute {
-				t.Errorf("%+v", result.Tally)
+				t.Errorf("got %+v", result.Tally)
 			}
 			if err := churn.Write(&bytes.Buffer{}, result.Recording); err != nil {
 				t.Error(err)
 			}
 			if found := r.namespace(t); (found != nil) != (touch != "") || len(r.objects(t)) > 0 {
-				t.Errorf("left: %+v with %v", found, r.objects(t))
+				t.Errorf("namespace %+v remains, with %v", found, r.objects(t))
 			}
 		})
 	}
 }
 
-// If another deletes our namespace and creates one of the same name, it is theirs.
-func TestARecreatedNamespaceIsNotRemoved(t *testing.T) {
+// A namespace that somebody else deletes and recreates is not removed.
+func TestRecreatedNamespaceIsNotRemoved(t *testing.T) {
 	r := newRig(t, nil)
 	var theirs *corev1.Namespace
 	r.Began = func(string) {
@@ -357,7 +357,7 @@ func (r *rig) inject(t *testing.T, f fault.Fault, verb string, skip, count int) 
 }
 
 // An interrupt before the run begins is not an error, and leaves nothing behind.
-func TestInterruptedBeforeItBegan(t *testing.T) {
+func TestInterruptedBeforeItBegins(t *testing.T) {
 	for _, verb := range []string{"get", "create"} {
 		r := newRig(t, nil)
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -365,20 +365,20 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 		r.inject(t, fault.Fault{Name: "interrupt", Serve: func(c *fault.Call, _ http.ResponseWriter, serve func(http.ResponseWriter)) error {
 			serve(httptest.NewRecorder())
 			interrupt()
-			c.Wait(-1) // until the client is gone
+			c.Wait(-1) // until the client has gone away
 			return nil
 		}}, verb, 0, 1)
 		if result, err := Churn(ctx, r.Options); err != nil || result.Run != "" {
 			t.Errorf("%s: %+v, %v", verb, result.Tally, err)
 		}
 		if found := r.namespace(t); found != nil {
-			t.Errorf("%s: left %+v", verb, found)
+			t.Errorf("%s: %+v remains", verb, found)
 		}
 	}
 }
 
 // The namespace is removed even if the answer to its creation is lost and the next get fails.
-func TestALostAnswerLeavesNothing(t *testing.T) {
+func TestLostResponseLeavesNothing(t *testing.T) {
 	r := newRig(t, nil)
 	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
 	r.inject(t, fault.ServerError(500, 0), "get", 1, 1)
@@ -386,12 +386,12 @@ func TestALostAnswerLeavesNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if found := r.namespace(t); found != nil {
-		t.Errorf("left: %+v", found)
+		t.Errorf("objects remain: %+v", found)
 	}
 }
 
 // The error names a namespace that may remain, and how to check for it and remove it.
-func TestReportsWhatMayRemain(t *testing.T) {
+func TestErrorNamesWhatMayRemain(t *testing.T) {
 	r := newRig(t, nil)
 	r.inject(t, fault.LostAcknowledgement(), "create", 0, 1)
 	r.inject(t, fault.Forbidden(), "get", 1, 0)
@@ -404,7 +404,7 @@ func TestReportsWhatMayRemain(t *testing.T) {
 }
 
 // A single API failure does not leave the namespace behind.
-func TestRemovesDespiteAFailure(t *testing.T) {
+func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
 	for _, f := range []fault.Fault{fault.ServerError(500, 0), fault.ServerError(503, 0), fault.BadGateway()} {
 		for _, verb := range []string{"delete", "get"} {
 			r := newRig(t, nil)
@@ -413,14 +413,14 @@ func TestRemovesDespiteAFailure(t *testing.T) {
 				t.Errorf("%s at %s: %v", f.Name, verb, err)
 			}
 			if found := r.namespace(t); found != nil {
-				t.Errorf("%s at %s: left %+v", f.Name, verb, found)
+				t.Errorf("%s at %s: %+v remains", f.Name, verb, found)
 			}
 		}
 	}
 }
 
 // patiently retries until ctx ends, and not longer.
-func TestPatientlyEndsWithItsContext(t *testing.T) {
+func TestRetriesEndWithTheContext(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	down, tries := errors.New("connection refused"), 0
 	err := patiently(ctx, func(context.Context) (bool, error) {
@@ -430,7 +430,7 @@ func TestPatientlyEndsWithItsContext(t *testing.T) {
 		return false, down
 	})
 	if tries != 2 || !errors.Is(err, down) || !errors.Is(err, context.Canceled) {
-		t.Errorf("after %d tries %v", tries, err)
+		t.Errorf("after %d tries: %v", tries, err)
 	}
 }
 
@@ -475,7 +475,7 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if result.Errors == 0 || result.Errors > result.Writes || !strings.Contains(result.LastError, "not today") {
-		t.Errorf("%+v", result.Tally)
+		t.Errorf("got %+v", result.Tally)
 	}
 	if r.namespace(t) != nil {
 		t.Error("the namespace remains")

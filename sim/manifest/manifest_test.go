@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestParseKnowsPlaces(t *testing.T) {
+func TestParseRecordsLines(t *testing.T) {
 	const file = `# a comment
 ---
 
@@ -86,7 +86,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if err != nil && !strings.HasPrefix(err.Error(), "f:") {
-			t.Errorf("no location: %v", err)
+			t.Errorf("the error has no location: %v", err)
 		}
 	})
 }

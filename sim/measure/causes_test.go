@@ -40,6 +40,6 @@ func TestEveryCauseIsKnown(t *testing.T) {
 		return true
 	})
 	if found != len(measure.Causes)+1 {
-		t.Errorf("event has %d causes, measure.Causes %d and one that does not count", found, len(measure.Causes))
+		t.Errorf("package event has %d causes, measure.Causes has %d, want one less", found, len(measure.Causes))
 	}
 }

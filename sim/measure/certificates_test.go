@@ -42,6 +42,6 @@ func TestCertificates(t *testing.T) {
 	}
 	got := result.Subjects[0].Certificates
 	if got.Changed != 3 || got.Unseen != 1 || got.First.N != 2 || got.First.Max != 111*ms || got.Last.Max != 151*ms || got.Last.P50.Round(ms) != 16*ms {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }

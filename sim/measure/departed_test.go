@@ -52,7 +52,7 @@ func TestDepartedPods(t *testing.T) {
 }
 
 // The result reports which change was refused, and why.
-func TestRefusedChangesSayWhy(t *testing.T) {
+func TestRefusedChangesHaveAReason(t *testing.T) {
 	result, _, err := From(measuretest.Seq([]event.Event{
 		{Run: &event.Run{Schema: event.Schema, Subjects: []string{"it"}}},
 		{At: 0, Subject: "it", Phase: &event.Phase{Name: event.RoundBegin, Round: 1}},
@@ -70,7 +70,7 @@ func TestRefusedChangesSayWhy(t *testing.T) {
 }
 
 // A killed run leaves a log without an end, in a round or between two rounds.
-func TestALogWithoutAnEndIsVoid(t *testing.T) {
+func TestLogWithoutAnEndIsVoid(t *testing.T) {
 	begun := []event.Event{
 		{Run: &event.Run{Schema: event.Schema, Subjects: []string{"it"}}},
 		{At: 0, Subject: "it", Phase: &event.Phase{Name: event.Ready}},

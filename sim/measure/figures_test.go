@@ -19,7 +19,7 @@ func TestFigures(t *testing.T) {
 		}
 		for _, name := range []string{"name " + f.Name, "unit " + f.Unit, "label " + f.Label} {
 			if seen[name] && name != "label " {
-				t.Errorf("two figures have %q", name)
+				t.Errorf("two figures have the name or label %q", name)
 			}
 			seen[name] = true
 		}
@@ -27,7 +27,7 @@ func TestFigures(t *testing.T) {
 }
 
 // A figure without data includes its dependent fields.
-func TestUnseen(t *testing.T) {
+func TestFiguresWithoutData(t *testing.T) {
 	empty := measure.Unseen(measure.Subject{})
 	for _, path := range []string{"changes.unconverged", "converge.flaps", "posts.count", "posts.bytes", "syncs.count", "syncs.failed", "start.unserved", "balance.hottest", "balance.idle", "certificates.unseen", "memory.peakRSS", "memory.growth", "memory.endPSS", "cpu.nginx", "cpu.controller", "lanes", "struck", "workers.history"} {
 		if !slices.Contains(empty, path) {

@@ -33,12 +33,12 @@ func TestLegsAddUp(t *testing.T) {
 		t.Errorf("they add up to %v", sum)
 	}
 	if s.Converge.Way.Sync.N != 1 {
-		t.Errorf("%+v", s.Converge.Way)
+		t.Errorf("got %+v", s.Converge.Way)
 	}
 }
 
 // A subject that does not report its syncs has only the legs that are visible from outside.
-func TestLegsFromOutside(t *testing.T) {
+func TestLegsWithoutReportedSyncs(t *testing.T) {
 	m := newLegs(nil)
 	m.Add(event.Event{At: 3, Written: &event.Written{Change: 1}}, true)
 	timeline := Timeline{Changes: []Served{{ID: 1, At: 1, Fate: Converged, First: 5, Last: 7}, {ID: 2, At: 1, Fate: Failed, First: none, Last: none}}}

@@ -31,7 +31,7 @@ func from(t testing.TB, events []event.Event) measured {
 }
 
 // Writers race, so the order of the lines must not matter, especially for lines with the same time.
-func TestOrderOfLinesDoesNotMatter(t *testing.T) {
+func TestLineOrderDoesNotMatter(t *testing.T) {
 	events := measuretest.Log(1, 3*time.Second)
 	// A coarse clock gives many lines the same time.
 	for i := range events {
@@ -42,13 +42,13 @@ func TestOrderOfLinesDoesNotMatter(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 		if diff := cmp.Diff(want, from(t, events)); diff != "" {
-			t.Fatalf("seed %d: another order, another result (-first +shuffled):\n%s", seed, diff)
+			t.Fatalf("seed %d: the result depends on the order (-first +shuffled):\n%s", seed, diff)
 		}
 	}
 }
 
 // The figures of a subject are independent of the events of another subject.
-func TestSubjectsAreMeasuredAlone(t *testing.T) {
+func TestSubjectsAreIndependent(t *testing.T) {
 	events := measuretest.Log(2, 3*time.Second)
 	both := from(t, events)
 	for i, name := range []string{measuretest.Dynamic, measuretest.Reload} {
@@ -65,7 +65,7 @@ func TestSubjectsAreMeasuredAlone(t *testing.T) {
 }
 
 // The figures of a realistic run are consistent with one another.
-func TestFiguresHangTogether(t *testing.T) {
+func TestFiguresAreConsistent(t *testing.T) {
 	m := from(t, measuretest.Log(3, 5*time.Second))
 	for i, s := range m.Result.Subjects {
 		check(t, s, m.Series.Subjects[i])
@@ -104,22 +104,22 @@ func check(t testing.TB, s measure.Subject, l measure.Timeline) {
 			unwatched++
 		}
 		if c.Last >= 0 && c.Last < c.First {
-			t.Errorf("change %d was served by all before it was by one: %+v", c.ID, c)
+			t.Errorf("change %d was served by all workers before the first: %+v", c.ID, c)
 		}
 	}
 	c := s.Changes
 	for what, holds := range map[string]bool{
-		"the bins hold every request":     requests == s.Requests.Sent && failed == s.Requests.Failed,
-		"the lanes hold every request":    lanes == s.Requests.Sent,
-		"every change has one fate":       c.Made == c.Failed+c.Converged+c.Superseded+c.Unconverged+unwatched && c.Made == len(l.Changes),
-		"a reload is a line":              s.Reloads == len(l.Reloads),
-		"converged changes have a last":   s.Converge.Last.N == c.Converged,
-		"quantiles are in order":          ordered(s.Requests.Latency) && ordered(s.Converge.First) && ordered(s.Converge.Last),
-		"the bound is a rate":             s.Requests.Bound >= 0 && s.Requests.Bound <= 1,
-		"valid means no reason not to be": s.Valid == (len(s.Invalid) == 0),
+		"the bins contain every request":            requests == s.Requests.Sent && failed == s.Requests.Failed,
+		"the lanes contain every request":           lanes == s.Requests.Sent,
+		"every change has one outcome":              c.Made == c.Failed+c.Converged+c.Superseded+c.Unconverged+unwatched && c.Made == len(l.Changes),
+		"every reload is listed":                    s.Reloads == len(l.Reloads),
+		"converged changes have a last convergence": s.Converge.Last.N == c.Converged,
+		"quantiles are in order":                    ordered(s.Requests.Latency) && ordered(s.Converge.First) && ordered(s.Converge.Last),
+		"the bound is a rate":                       s.Requests.Bound >= 0 && s.Requests.Bound <= 1,
+		"valid means no reason against it":          s.Valid == (len(s.Invalid) == 0),
 	} {
 		if !holds {
-			t.Errorf("%s: not so: %s", s.Name, what)
+			t.Errorf("%s: violated: %s", s.Name, what)
 		}
 	}
 }

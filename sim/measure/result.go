@@ -13,7 +13,7 @@ import (
 // or changes its meaning.
 const Schema = "windtunnel.dev/result/v1"
 
-// Result is what one run measured, subjects in the order of the scenario.
+// Result contains the measurements of one run.
 type Result struct {
 	Schema   string    `json:"schema"`   // the version of this format
 	Run      event.Run `json:"run"`      // what was run, from what, where
@@ -21,7 +21,7 @@ type Result struct {
 	Subjects []Subject `json:"subjects"` // in the order of the scenario
 }
 
-// Subject is what one subject cost its clients. Only its rounds count. The JSON names are the names
+// Subject contains the measurements of one subject, over its rounds. The JSON names are the names
 // that expectations use.
 type Subject struct {
 	Name     string        `json:"name"`     // as in the scenario
@@ -41,8 +41,8 @@ type Subject struct {
 	Converge Converge `json:"converge"`
 	Probe    Probe    `json:"probe"`
 	Requests Requests `json:"requests"` // all lanes
-	// Outage is the longest stretch in which no request succeeded: from the first
-	// that failed until the next that did not, by when they were meant to be sent.
+	// Outage is the longest time in which no request succeeded: from the first
+	// that failed until the next that did not, by intended send time.
 	Outage       time.Duration `json:"outage"`
 	Lanes        []Lane        `json:"lanes,omitempty"` // each lane
 	Balance      Balance       `json:"balance"`
@@ -64,7 +64,7 @@ type Changes struct {
 	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or a pod of a service without a host, and have no see
 }
 
-// Struck is what the faults of one name struck. If a fault strikes nothing
+// Struck counts what the faults of one name struck. If a fault strikes nothing
 // although the subject is running, the run is void.
 type Struck struct {
 	Name   string `json:"name"`
@@ -77,12 +77,12 @@ type Struck struct {
 	Untold int    `json:"untold"` // of those times, the log lacks the result
 }
 
-// Balance is how evenly requests were distributed over pods, for services whose pods stayed the
-// same and got enough requests.
+// Balance describes how evenly requests were distributed over pods, for services whose pods stayed
+// the same and got enough requests.
 type Balance struct {
 	Services int     `json:"services"` // number of such services
 	Hottest  float64 `json:"hottest"`  // the largest share of one pod, relative to its fair share; 1: all got the same; 0: no such services
-	Idle     int     `json:"idle"`     // pods that got nothing
+	Idle     int     `json:"idle"`     // pods without requests
 }
 
 // Start describes all starts of the controller: the longest times, and the sums of the URLs that
@@ -95,7 +95,7 @@ type Start struct {
 	Unserved int           `json:"unserved"` // URLs that no pod answered then
 }
 
-// Probe is what it took to ask every worker: convergence is measured over these connections. Each
+// Probe counts the connections to the workers, over which convergence is measured. Each
 // round opens new connections and counts its workers again.
 type Probe struct {
 	Connections int `json:"connections"` // opened, including those that reached a worker which already had one
@@ -104,7 +104,7 @@ type Probe struct {
 }
 
 // Posts counts dynamic updates. Visible is false for a controller that does not report them; the
-// zeros mean nothing then.
+// zeros are then meaningless.
 type Posts struct {
 	Visible bool  `json:"visible"`
 	Count   int   `json:"count"`
@@ -117,7 +117,7 @@ type Syncs struct {
 	Failed int `json:"failed"`
 }
 
-// Converge is how long a change took from intent until the first worker, and
+// Converge describes how long a change took from intent until the first worker, and
 // until the last of all workers, served it (new pods answer, old ones no longer do).
 type Converge struct {
 	First Durations `json:"first"`
@@ -133,7 +133,7 @@ type Converge struct {
 	Between Durations `json:"between"`
 }
 
-// Durations summarises a set of durations. N is the size of the set; the rest is zero when N is.
+// Durations summarises a set of durations. N is the size of the set; if it is 0, all fields are 0.
 type Durations struct {
 	N   int           `json:"n"`
 	P50 time.Duration `json:"p50"`
@@ -169,7 +169,7 @@ type Requests struct {
 	Stale Durations `json:"stale"`
 }
 
-// Lane is Requests of one lane.
+// Lane is the Requests of one lane.
 type Lane struct {
 	Name string `json:"name"`
 	Requests
@@ -179,7 +179,7 @@ type Lane struct {
 	Lasted Durations `json:"lasted"`
 }
 
-// Certificates is when clients of the TLS lanes saw changed certificates.
+// Certificates describes when clients of the TLS lanes saw changed certificates.
 type Certificates struct {
 	Changed int `json:"changed"`
 	Unseen  int `json:"unseen"` // no client saw them before their round ended
@@ -221,10 +221,10 @@ type History struct {
 	Exits      map[string]int `json:"exits"` // exits of its workers by status: "code 0", "SIGKILL", "untold"
 }
 
-// Held explains why a draining generation lived on: the TCP connections that its draining workers
-// held open when last seen with any.
+// Held explains why a draining generation still exists: the TCP connections that its draining
+// workers held open when last seen with any.
 type Held struct {
-	Looks   int `json:"looks"` // number of samples; 0: nothing is known
+	Looks   int `json:"looks"` // number of samples; 0: the cause is unknown
 	Clients int `json:"clients"`
 	Pods    int `json:"pods"`
 }
@@ -255,8 +255,8 @@ type Trends struct {
 type Trend struct {
 	N       int     `json:"n"`
 	PerHour float64 `json:"perHour"`
-	Low     float64 `json:"low"`  // an hour
-	High    float64 `json:"high"` // an hour
+	Low     float64 `json:"low"`  // per hour
+	High    float64 `json:"high"` // per hour
 }
 
 // CPU is the CPU time used in the rounds.

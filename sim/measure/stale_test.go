@@ -36,6 +36,6 @@ func TestStaleAnswers(t *testing.T) {
 		t.Errorf("all lanes: %+v", got)
 	}
 	if tcp := s.Lanes[0]; tcp.Name != "tcp" || tcp.Stale.N != 1 || tcp.Stale.Max.Round(ms) != 15*ms || tcp.Latency.N != 3 {
-		t.Errorf("%+v", tcp)
+		t.Errorf("got %+v", tcp)
 	}
 }

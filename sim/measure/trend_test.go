@@ -55,10 +55,10 @@ func TestTrend(t *testing.T) {
 			chance = rand.New(rand.NewPCG(1, 3))
 			got := grown(t, 3600, test.of).NginxRSS
 			if got.PerHour < test.low || got.PerHour > test.high || got.Low > got.PerHour || got.High < got.PerHour {
-				t.Errorf("%+v, want %.0f to %.0f", got, test.low, test.high)
+				t.Errorf("got %+v, want %.0f to %.0f", got, test.low, test.high)
 			}
 			if grows := got.Low > 0; grows != (test.low > 0) {
-				t.Errorf("%+v: it grows: %v", got, grows)
+				t.Errorf("%+v: growth %v", got, grows)
 			}
 		})
 	}
@@ -69,12 +69,12 @@ func TestNoTrend(t *testing.T) {
 	still := func(float64) float64 { return 1 << 30 }
 	got := grown(t, 3600, still)
 	if got.NginxRSS.N == 0 || got.NginxRSS.PerHour != 0 || got.ControllerFiles.N == 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 	if got.NginxPSS != (measure.Trend{}) || got.NginxFiles.N != 0 {
-		t.Errorf("a trend of what was not sampled: %+v", got)
+		t.Errorf("a trend without samples: %+v", got)
 	}
 	if got := grown(t, 8, still); got.NginxRSS.N != 0 {
-		t.Errorf("a trend through eight points: %+v", got)
+		t.Errorf("a trend of only eight samples: %+v", got)
 	}
 }

@@ -22,7 +22,7 @@ func TestConvergenceOfAReload(t *testing.T) {
 	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
 
 	c.Watch(change(1, nil, "demo/old"))
-	if err := c.Settled(r.ctx); err != nil { // both workers answer from the old
+	if err := c.Settled(r.ctx); err != nil { // both workers answer from the old pod
 		t.Fatal(err)
 	}
 	c.Watch(change(2, []string{"demo/old"}, "demo/fresh"))
@@ -44,12 +44,12 @@ func TestConvergenceOfAReload(t *testing.T) {
 	pods := answersOf(t, events, 2)
 	for _, worker := range first {
 		if got := pods[worker.PID]; len(got) == 0 || got[0] != "demo/old" || got[len(got)-1] != "demo/old" {
-			t.Errorf("worker %d of the old configuration answered %v, want demo/old only", worker.PID, got)
+			t.Errorf("worker %d of the old configuration answered %v, want only demo/old", worker.PID, got)
 		}
 	}
 	for _, worker := range second {
 		if got := strings.Join(pods[worker.PID], " "); got != "demo/fresh demo/fresh" {
-			t.Errorf("worker %d of the new configuration answered %q, want demo/fresh twice and no more", worker.PID, got)
+			t.Errorf("worker %d of the new configuration answered %q, want demo/fresh exactly twice", worker.PID, got)
 		}
 	}
 	if effort := c.Effort(); effort.Connections < 4 || effort.Workers != 4 || effort.Unreached != 0 {
@@ -57,7 +57,7 @@ func TestConvergenceOfAReload(t *testing.T) {
 	}
 }
 
-func TestConvergenceInTheRunningWorkers(t *testing.T) {
+func TestConvergenceWithoutAReload(t *testing.T) {
 	pod := startSwitchPod(t, "demo/old")
 	n := startNginx(t, "location / { proxy_pass http://"+pod.address+"; }")
 	r := newRun(t)
@@ -104,7 +104,7 @@ func TestConvergenceSurvivesKeepaliveRequests(t *testing.T) {
 	opened := c.Effort().Connections
 	answersOf(t, r.end(w, c), 1) // none failed
 	if opened < 8 {
-		t.Errorf("%d connections for 400 answers, 50 each at most", opened)
+		t.Errorf("%d connections for 400 answers, with at most 50 on each", opened)
 	}
 }
 
@@ -125,9 +125,9 @@ func TestSupersededChange(t *testing.T) {
 	r.end(w, c)
 }
 
-// A worker that starts while a change is open is asked about it, but not about what was undone
+// A new worker is asked about open changes, but not about those that were undone
 // before.
-func TestNewWorkerIsAskedAboutWhatIsOpen(t *testing.T) {
+func TestNewWorkerIsAskedAboutOpenChanges(t *testing.T) {
 	pod := startSwitchPod(t, "demo/a")
 	server := "location / { proxy_pass http://" + pod.address + "; }"
 	n := startNginx(t, server)
@@ -152,7 +152,7 @@ func TestNewWorkerIsAskedAboutWhatIsOpen(t *testing.T) {
 	}
 }
 
-func TestConvergenceEndsAndLeavesNothing(t *testing.T) {
+func TestConvergenceEndsWithoutLeaks(t *testing.T) {
 	pod := startPod(t, "demo/a")
 	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")
 	r := newRun(t)
@@ -166,14 +166,14 @@ func TestConvergenceEndsAndLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Watch(change(2, nil, "demo/never"))
-	c.Watch(event.Change{ID: 3}) // no host: cannot be asked about
+	c.Watch(event.Change{ID: 3}) // without a host, so no worker can be asked about it
 	if c.Pending() != 1 {
 		t.Errorf("%d pending, want 1", c.Pending())
 	}
 	cancel()
 	<-c.Done()
 	if err := c.Settled(r.ctx); err == nil {
-		t.Error("settled, though a change was open when the probe ended")
+		t.Error("settled although a change was open when the probe ended")
 	}
 	// The pod's server, which is also in this process, closes its side later.
 	for runtime.NumGoroutine() > goroutines || openFiles(t) > files {
@@ -220,7 +220,7 @@ func openFiles(t *testing.T) int {
 
 // With two changes of one route, and a worker that uses an even number of pods in turn, every
 // answer counts for both changes.
-func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
+func TestChangesOfOneRouteShareAnswers(t *testing.T) {
 	pods := []string{startPod(t, "demo/a"), startPod(t, "demo/b")}
 	n := startNginx(t, "location / { proxy_pass http://pair; }", "upstream pair { server "+pods[0]+"; server "+pods[1]+"; }")
 	r := newRun(t)
@@ -241,7 +241,7 @@ func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
 			}
 			for i := 1; i < len(got); i++ {
 				if got[i] == got[i-1] {
-					t.Errorf("change %d, worker %d: %v does not go round", id, worker, got)
+					t.Errorf("change %d, worker %d: %v does not alternate", id, worker, got)
 				}
 			}
 		}
@@ -249,7 +249,7 @@ func TestChangesOfOneRouteShareTheirAnswers(t *testing.T) {
 }
 
 // A worker that accepts no connection is reported, until it does.
-func TestWorkerThatIsNotReached(t *testing.T) {
+func TestUnreachedWorkerIsReported(t *testing.T) {
 	pod := startPod(t, "demo/a")
 	n := startNginx(t, "location / { proxy_pass http://"+pod+"; }")
 	r := newRun(t)
@@ -267,7 +267,7 @@ func TestWorkerThatIsNotReached(t *testing.T) {
 		for c.Effort().Unreached != want {
 			select {
 			case <-r.ctx.Done():
-				t.Fatalf("%+v, want %d not reached", c.Effort(), want)
+				t.Fatalf("got %+v, want %d not reached", c.Effort(), want)
 			case <-time.After(time.Millisecond):
 			}
 		}

@@ -17,7 +17,7 @@ func TestConvergenceWithoutRights(t *testing.T) {
 		return
 	}
 	if os.Getuid() != 0 {
-		t.Skip("only root can become somebody with less rights")
+		t.Skip("needs root, to run a part of the test with fewer rights")
 	}
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
@@ -48,7 +48,7 @@ func convergenceWithoutRights(t *testing.T, address string) {
 		t.Errorf("settled: %v, want an error at once", err)
 	}
 	if off := c.Effort().Off; off == "" {
-		t.Error("nobody is asked any more, and the effort does not say why")
+		t.Error("the probe has stopped, but the effort does not say why")
 	}
 	troubles := map[string]int{}
 	samples := 0
@@ -67,7 +67,7 @@ func convergenceWithoutRights(t *testing.T, address string) {
 		}
 	}
 	if samples == 0 {
-		t.Error("no sample, though memory and CPU time are everybody's to see")
+		t.Error("no sample, although every user can read memory and CPU time")
 	}
 }
 

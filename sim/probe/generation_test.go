@@ -13,7 +13,7 @@ import (
 
 // A draining generation is logged with the reason why it lives: a client that waits for an answer,
 // and a pod that does not answer.
-func TestDrainingGenerationIsHeld(t *testing.T) {
+func TestDrainingGenerationIsExplained(t *testing.T) {
 	pod := startSlowPod(t)
 	server := "location / { proxy_pass http://" + pod.address + "; }"
 	n := startNginx(t, server)
@@ -65,19 +65,19 @@ func TestDrainingGenerationIsHeld(t *testing.T) {
 		}
 	}
 	if held == nil {
-		t.Fatal("the draining generation was never looked at")
+		t.Fatal("the draining generation was never sampled")
 	}
 	if *held.Held != (event.Connections{Clients: 1, Pods: 1}) {
 		t.Errorf("the draining generation was %+v, held by %+v, want a client and a pod", held, held.Held)
 	}
 	if len(last) != 1 || last[0].Generation != base+1 || last[0].Workers != 2 || last[0].PSS == 0 {
-		t.Errorf("in the end there were %+v, want the new generation", last)
+		t.Errorf("at the end: %+v, want the new generation", last)
 	}
 }
 
 // The log distinguishes a worker that ends by itself from one that is killed, as far as this kernel
 // allows.
-func TestWorkersSayHowTheyEnded(t *testing.T) {
+func TestExitStatusOfWorkers(t *testing.T) {
 	n := startNginx(t, "return 200;")
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
@@ -102,12 +102,12 @@ func TestWorkersSayHowTheyEnded(t *testing.T) {
 		}
 		switch got := e.Worker.Exit; {
 		case got == nil && tells:
-			t.Errorf("worker %+v ended, and nothing says how", *e.Worker)
+			t.Errorf("worker %+v ended without an exit status", *e.Worker)
 		case got == nil:
 		case e.Worker.PID == first[0].PID && *got != event.Exit{Signal: "SIGKILL"}:
-			t.Errorf("the killed worker ended by %+v", *got)
+			t.Errorf("the killed worker ended with %+v", *got)
 		case e.Worker.PID != first[0].PID && *got != event.Exit{}:
-			t.Errorf("a drained worker ended by %+v", *got)
+			t.Errorf("a drained worker ended with %+v", *got)
 		}
 	}
 }
@@ -131,16 +131,16 @@ func toldOfOthers(t *testing.T) bool {
 	}
 	exit := all.of(child.Process.Pid)
 	if exit != nil && *exit != (event.Exit{}) {
-		t.Errorf("cat ended by %+v", *exit)
+		t.Errorf("cat ended with %+v", *exit)
 	}
 	if len(all) > 0 {
-		t.Error("what ended is not forgotten")
+		t.Error("the ended process is still tracked")
 	}
 	return exit != nil
 }
 
 // On any kernel, the exit status of a process that nobody has reaped is known.
-func TestZombieSaysHowItEnded(t *testing.T) {
+func TestExitStatusOfAZombie(t *testing.T) {
 	child := exec.Command("sh", "-c", "exit 3")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestZombieSaysHowItEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exit := (exits{}).of(child.Process.Pid); exit == nil || *exit != (event.Exit{Code: 3}) {
-		t.Errorf("it ended by %+v, want code 3", exit)
+		t.Errorf("it ended with %+v, want code 3", exit)
 	}
 }
 
@@ -179,8 +179,8 @@ func TestSockets(t *testing.T) {
 }
 
 // A connection that nobody has accepted yet belongs to no process. Its inode is 0, like that of
-// files that are no sockets.
-func TestFilesAreNoConnections(t *testing.T) {
+// files that are not sockets.
+func TestUnacceptedConnectionsHaveNoOwner(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

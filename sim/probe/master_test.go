@@ -36,7 +36,7 @@ func family(t *testing.T, title string) (parent, child int) {
 	}
 	all := process.Below(shell.Process.Pid)
 	if len(all) == 0 {
-		t.Fatal("nothing is below the shell")
+		t.Fatal("the shell has no child")
 	}
 	return shell.Process.Pid, all[len(all)-1]
 }
@@ -44,13 +44,13 @@ func family(t *testing.T, title string) (parent, child int) {
 func TestMasterBelow(t *testing.T) {
 	parent, child := family(t, "nginx: master process nginx")
 	if got, err := MasterBelow(os.Getpid()); err != nil || got != child {
-		t.Errorf("below us: %d, %v, want %d", got, err, child)
+		t.Errorf("below this process: %d, %v, want %d", got, err, child)
 	}
 	if got, err := MasterBelow(parent); err != nil || got != child {
 		t.Errorf("below its parent: %d, %v, want %d", got, err, child)
 	}
 	if all := process.Below(os.Getpid()); slices.Index(all, parent) > slices.Index(all, child) || !slices.Contains(all, parent) {
-		t.Errorf("%v does not have %d before %d", all, parent, child)
+		t.Errorf("%v does not list %d before %d", all, parent, child)
 	}
 }
 
@@ -60,6 +60,6 @@ func TestNoMasterBelow(t *testing.T) {
 		t.Errorf("found %d, %v", got, err)
 	}
 	if Command(1<<22+1) != nil || len(process.Below(1<<22+1)) != 0 {
-		t.Error("a process that there cannot be has a command, or children")
+		t.Error("a process that cannot exist has a command or children")
 	}
 }

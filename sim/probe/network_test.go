@@ -26,7 +26,7 @@ const asListener = "PROBE_TEST_LISTENS"
 // TestListens is not a test: it accepts connections in a namespace of its own until its input ends.
 func TestListens(t *testing.T) {
 	if os.Getenv(asListener) == "" {
-		t.Skip("it is a part of TestOtherNetwork")
+		t.Skip("runs only as a part of TestOtherNetwork")
 	}
 	listener, err := net.Listen("tcp4", "0.0.0.0:0")
 	if err != nil {
@@ -62,7 +62,7 @@ func otherNetwork(t *testing.T) (pid int, address string) {
 		t.Fatal(err)
 	}
 	if err := child.Start(); errors.Is(err, os.ErrPermission) {
-		t.Skipf("a network namespace cannot be made: %v", err)
+		t.Skipf("cannot create a network namespace: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func otherNetwork(t *testing.T) (pid int, address string) {
 	name := fmt.Sprintf("wtp%d", pid)
 	cable := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: name}, PeerName: name + "b", PeerNamespace: netlink.NsPid(pid)}
 	if err := netlink.LinkAdd(cable); err != nil {
-		t.Skipf("no virtual cable can be made: %v", err)
+		t.Skipf("cannot create a veth pair: %v", err)
 	}
 	t.Cleanup(func() { netlink.LinkDel(cable) })
 	ours, theirs := fmt.Sprintf("198.19.%d.1", pid%250), fmt.Sprintf("198.19.%d.2", pid%250)
@@ -125,21 +125,21 @@ func TestOtherNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // it has been accepted then
+	if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil { // then it has been accepted
 		t.Fatal(err)
 	}
 	if owner, err := Owner(conn, []int{os.Getpid(), pid}); owner != pid || err != nil {
-		t.Errorf("Owner = %d, %v, want %d, which is elsewhere", owner, err, pid)
+		t.Errorf("Owner = %d, %v, want %d, in the other namespace", owner, err, pid)
 	}
 	if owner, err := Owner(conn, []int{os.Getpid()}); !errors.Is(err, ErrNotOwned) {
-		t.Errorf("Owner among us = %d, %v, want ErrNotOwned", owner, err)
+		t.Errorf("Owner in this namespace = %d, %v, want ErrNotOwned", owner, err)
 	}
 	held, err := heldBy([]int{os.Getpid(), pid})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if held[pid] != (event.Connections{Clients: 1}) {
-		t.Errorf("the other holds %+v, want one client", held[pid])
+		t.Errorf("the process in the other namespace holds %+v, want one client", held[pid])
 	}
 
 	server, _ := addrPort(conn.RemoteAddr())
@@ -149,18 +149,18 @@ func TestOtherNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found, err := holder(inode, []int{pid}); found != pid || err != nil {
-		t.Errorf("by /proc/%s/net/tcp the socket is held by %d, %v", strconv.Itoa(pid), found, err)
+		t.Errorf("according to /proc/%s/net/tcp, process %d holds the socket, %v", strconv.Itoa(pid), found, err)
 	}
 }
 
 // A process in another network may end while we look into that network through it.
-func TestOtherNetworkHasGone(t *testing.T) {
+func TestOtherNetworkEnds(t *testing.T) {
 	child := exec.Command("true")
 	if err := child.Run(); err != nil {
 		t.Fatal(err)
 	}
 	n := network(child.Process.Pid)
 	if err := n.addHeld(map[int]event.Connections{}, []int{int(n)}); !gone(err) {
-		t.Errorf("what a process held that has ended: %v, want that it has gone", err)
+		t.Errorf("sockets of an ended process: %v, want an error that it has gone", err)
 	}
 }

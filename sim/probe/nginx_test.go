@@ -258,7 +258,7 @@ func (p *switchPod) awaitAnswers(ctx context.Context, t *testing.T, n int) {
 		select {
 		case <-p.asked:
 		case <-ctx.Done():
-			t.Fatal("the pod is not asked")
+			t.Fatal("the pod receives no requests")
 		}
 	}
 }

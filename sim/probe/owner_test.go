@@ -26,7 +26,7 @@ func TestOwnerIsTheWorkerThatAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if said := askPID(t, conn); said != pid {
-			t.Errorf("the connection said to be worker %d's was answered by %d", pid, said)
+			t.Errorf("worker %d owns the connection, but worker %d answered", pid, said)
 		}
 		if owner, err := Owner(conn, pids); owner != pid || err != nil {
 			t.Errorf("Owner: %d, %v, want %d", owner, err, pid)
@@ -35,11 +35,11 @@ func TestOwnerIsTheWorkerThatAnswers(t *testing.T) {
 		remote, _ := addrPort(conn.LocalAddr())
 		diag, err := network(0).diagInode(local, remote)
 		if err != nil {
-			t.Logf("no sock_diag here: %v", err)
+			t.Logf("sock_diag is not available: %v", err)
 			continue
 		}
 		if proc, err := network(0).procInode(local, remote); proc != diag || err != nil {
-			t.Errorf("/proc/net/tcp says inode %d, %v, sock_diag says %d", proc, err, diag)
+			t.Errorf("/proc/net/tcp reports inode %d, %v, sock_diag reports %d", proc, err, diag)
 		}
 	}
 	r.end(w)
@@ -60,11 +60,11 @@ func askPID(t *testing.T, conn *connection) int {
 	return pid
 }
 
-func TestOwnerOfWhatNobodyAccepted(t *testing.T) {
+func TestOwnerOfUnacceptedConnection(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			t.Logf("%v", err) // no IPv6 here
+			t.Logf("%v", err) // IPv6 is not available
 			continue
 		}
 		defer l.Close()
@@ -86,7 +86,7 @@ func TestOwnerOfWhatNobodyAccepted(t *testing.T) {
 			t.Errorf("accepted: %d, %v, want %d", pid, err, us[0])
 		}
 		if _, err := Owner(conn, []int{1 << 22}); !errors.Is(err, ErrNotOwned) {
-			t.Errorf("among others: %v, want ErrNotOwned", err)
+			t.Errorf("for other processes: %v, want ErrNotOwned", err)
 		}
 		accepted.Close()
 		if pid, err := Owner(conn, us); err == nil {
@@ -95,7 +95,7 @@ func TestOwnerOfWhatNobodyAccepted(t *testing.T) {
 	}
 }
 
-func TestOwnerOfSomethingElse(t *testing.T) {
+func TestOwnerOfAPipe(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()

@@ -8,13 +8,13 @@ import (
 
 func TestExists(t *testing.T) {
 	if !Exists(os.Getpid()) {
-		t.Error("we live")
+		t.Error("this process does not exist")
 	}
 	child := exec.Command("true")
 	if err := child.Run(); err != nil {
 		t.Fatal(err)
 	}
 	if Exists(child.Process.Pid) {
-		t.Error("a process that has been waited for lives on")
+		t.Error("a process that has been reaped still exists")
 	}
 }

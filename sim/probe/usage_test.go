@@ -40,7 +40,7 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	if len(samples) < 2 {
-		t.Fatalf("%d samples, want one for each Sample at least", len(samples))
+		t.Fatalf("%d samples, want at least one for each Sample", len(samples))
 	}
 	var before event.Usage
 	withPSS := 0
@@ -58,12 +58,12 @@ func TestUsage(t *testing.T) {
 			}
 		}
 		if s.NginxCPU < before.NginxCPU || s.ControllerCPU < before.ControllerCPU || s.ChildrenCPU < before.ChildrenCPU {
-			t.Errorf("CPU time ran backwards: %+v, then %+v", before, s)
+			t.Errorf("CPU time decreased: %+v, then %+v", before, s)
 		}
 		before = s
 	}
 	if withPSS < 2 {
-		t.Errorf("%d samples with PSS, want both of Sample at least", withPSS)
+		t.Errorf("%d samples with PSS, want at least the two of Sample", withPSS)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestUsageWithoutSubject(t *testing.T) {
 	u.Sample()
 	for _, e := range r.end(w, u) {
 		if e.Usage != nil {
-			t.Errorf("a sample of nothing: %+v", e.Usage)
+			t.Errorf("a sample without a subject: %+v", e.Usage)
 		}
 	}
 }

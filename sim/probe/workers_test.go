@@ -46,12 +46,12 @@ func TestWorkersOfReloadsAndCrashes(t *testing.T) {
 			continue
 		}
 		if e.Subject != "subject" || e.Worker.Master != n.master {
-			t.Errorf("not of this subject: %+v", e)
+			t.Errorf("an event of another subject: %+v", e)
 		}
 		states[e.Worker.PID] = append(states[e.Worker.PID], e.Worker.State)
 	}
 	if len(states) != 2*5+1 {
-		t.Errorf("%d workers were seen, want 11: five generations of two and one replaced", len(states))
+		t.Errorf("saw %d workers, want 11: five generations of two, and a replaced one", len(states))
 	}
 	for _, worker := range first {
 		s := states[worker.PID]
@@ -127,7 +127,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-func TestStartIsOnTheBootClock(t *testing.T) {
+func TestStartTimeUsesTheBootClock(t *testing.T) {
 	started, err := startedAt(syscall.Getpid())
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func (l *live) record(o record.Options, changes int, act func()) churn.Recording
 	acted := make(chan struct{})
 	o.Began = func(services, pods, hosts int) {
 		if services != 3 || pods != 6 || hosts != 2 {
-			l.Errorf("began with %d services, %d pods, %d hosts", services, pods, hosts)
+			l.Errorf("the recording begins with %d services, %d pods, %d hosts", services, pods, hosts)
 		}
 		go func() { defer close(acted); act() }()
 	}
@@ -156,7 +156,7 @@ func TestRecord(t *testing.T) {
 	}
 	slices.Sort(hosts)
 	if hosts = slices.Compact(hosts); !slices.Equal(hosts, []string{"svc-000.demo.example", "svc-001.demo.example"}) {
-		t.Errorf("hosts are %v", hosts)
+		t.Errorf("hosts %v", hosts)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestLeftOut(t *testing.T) {
 		l.put(corpus.Ingress{Name: "last", Host: "last.example", Paths: []corpus.Path{{Prefix: "/", Service: "svc-001"}}}.Object("demo"))
 	})
 	if diff := cmp.Diff(map[string]int{"changed ingresses": 1}, recording.Left); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
+		t.Errorf("left out (-want +got):\n%s", diff)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestHashedNames(t *testing.T) {
 	}
 	for _, name := range append(slices.Collect(maps.Keys(l.pods)), "demo", "svc-000", "svc-001", "svc-002", "secret") {
 		if strings.Contains(file.String(), name) {
-			t.Errorf("%s is in the file", name)
+			t.Errorf("the file contains %s", name)
 		}
 	}
 	if _, err := churn.Read(&file); err != nil {
@@ -200,6 +200,6 @@ func TestNamespaces(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	recording, err := record.Record(ctx, l.server.Config(), record.Options{Namespaces: []string{"other"}, Began: func(int, int, int) { stop() }})
 	if err != nil || len(recording.Population.Services) > 0 {
-		t.Errorf("%+v, %v", recording.Population, err)
+		t.Errorf("got %+v, %v", recording.Population, err)
 	}
 }

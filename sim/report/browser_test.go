@@ -33,11 +33,11 @@ const patience = 2 * time.Minute
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a browser takes its time")
+		t.Skip("starting a browser takes seconds; not run with -short")
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("no chromium in PATH to open the page with; hack/setup tests installs it")
+		t.Skip("chromium is not in PATH; hack/setup tests installs it")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.WindowSize(1200, 900), chromedp.WSURLReadTimeout(patience))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -123,7 +123,7 @@ func ask[T any](p *page, script string) T {
 	return answer
 }
 
-func TestPageInBrowser(t *testing.T) {
+func TestPageInABrowser(t *testing.T) {
 	browser := startBrowser(t)
 	crash := event.Event{At: 4 * time.Second, Subject: measuretest.Dynamic, Fault: &event.Fault{Name: "worker-kill"}}
 	run := write(t, crash)
@@ -157,11 +157,11 @@ func testDraws(t *testing.T, browser context.Context, run string) {
 				t.Errorf("plots %v, want %v", plots, test.plots)
 			}
 			if drawn := ask[string](p, `document.documentElement.dataset.drawn`); drawn != strconv.Itoa(len(plots)) {
-				t.Errorf("%s plots drawn of %d", drawn, len(plots))
+				t.Errorf("drew %s plots of %d", drawn, len(plots))
 			}
 			if name == "run" {
 				for _, bare := range ask[[]string](p, bareFigures) {
-					t.Errorf("nothing is drawn in %s", bare)
+					t.Errorf("the plot %s is empty", bare)
 				}
 			}
 			p.quiet()
@@ -187,15 +187,15 @@ func (p *page) quiet() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, line := range p.console {
-		p.Errorf("the console says: %s", line)
+		p.Errorf("the page wrote to the console: %s", line)
 	}
 	for _, fetched := range p.fetched {
 		if !strings.HasPrefix(fetched, "file:") && !strings.HasPrefix(fetched, "data:") {
-			p.Errorf("the page fetches %s", fetched)
+			p.Errorf("the page requests %s", fetched)
 		}
 	}
 	if len(p.fetched) == 0 {
-		p.Error("no request was seen, not even for the page")
+		p.Error("saw no request, not even for the page")
 	}
 }
 
@@ -206,7 +206,7 @@ func testKeyboard(t *testing.T, browser context.Context, run string) {
 	want := ask[[]string](p, `(window.nameOf = (e) => e.getAttribute("aria-label") || e.textContent.trim().slice(0, 40),
 		[...document.querySelectorAll("a[href], summary, .scroll, .plot")].map(nameOf))`)
 	if len(want) < 20 {
-		t.Fatalf("only %q can have the focus", want)
+		t.Fatalf("only %q can get the focus", want)
 	}
 	for i, name := range want {
 		p.do(chromedp.KeyEvent(kb.Tab))
@@ -216,17 +216,17 @@ func testKeyboard(t *testing.T, browser context.Context, run string) {
 		}](p, `((e, s) => ({ Name: nameOf(e), Style: s.outlineStyle, Width: parseFloat(s.outlineWidth), Plot: e.closest("figure")?.dataset.plot || "",
 			Before: e.querySelector(".u-legend")?.textContent || "" }))(document.activeElement, getComputedStyle(document.activeElement))`)
 		if focus.Name != name {
-			t.Fatalf("tab %d comes to %q, want %q", i+1, focus.Name, name)
+			t.Fatalf("tab %d moves the focus to %q, want %q", i+1, focus.Name, name)
 		}
 		if focus.Style == "none" || focus.Width < 1 {
-			t.Errorf("%q has the focus and does not show it: outline %s %v", name, focus.Style, focus.Width)
+			t.Errorf("%q does not show that it has the focus: outline %s %v", name, focus.Style, focus.Width)
 		}
 		if focus.Plot == "" {
 			continue
 		}
 		p.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
 		if after := ask[string](p, `document.activeElement.querySelector(".u-legend").textContent`); after == focus.Before {
-			t.Errorf("the arrow keys read nothing from %q: %q", name, after)
+			t.Errorf("the arrow keys read no value from %q: %q", name, after)
 		}
 	}
 	p.quiet()
@@ -244,7 +244,7 @@ func testLegible(t *testing.T, browser context.Context, run, scheme string) {
 		Ratio float64
 	}](p, contrasts)
 	if len(texts) < 200 {
-		t.Errorf("only %d texts were looked at", len(texts))
+		t.Errorf("checked only %d texts", len(texts))
 	}
 	for _, text := range texts {
 		if text.Ratio < 4.5 {

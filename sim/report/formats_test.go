@@ -40,7 +40,7 @@ func TestFormats(t *testing.T) {
 }
 
 // benchstat can read the output.
-func TestBenchmarkIsRead(t *testing.T) {
+func TestBenchstatReadsTheOutput(t *testing.T) {
 	result, _, _ := measured(t)
 	var out bytes.Buffer
 	if err := report.Benchmark(&out, result); err != nil {
@@ -88,7 +88,7 @@ func TestJUnitCounts(t *testing.T) {
 }
 
 // Every format reports that a run is void, and none reports that one of its expectations is met.
-func TestVoidIsUnmistakable(t *testing.T) {
+func TestEveryFormatReportsVoid(t *testing.T) {
 	result, series, checks := measured(t, void...)
 	for format, test := range map[string]struct {
 		write func(io.Writer) error
@@ -107,12 +107,12 @@ func TestVoidIsUnmistakable(t *testing.T) {
 		}
 		for _, want := range test.says {
 			if !strings.Contains(out.String(), want) {
-				t.Errorf("%s does not say %q", format, want)
+				t.Errorf("%s lacks %q", format, want)
 			}
 		}
 		for _, wrong := range test.not {
 			if strings.Contains(out.String(), wrong) {
-				t.Errorf("%s says %q", format, wrong)
+				t.Errorf("%s contains %q", format, wrong)
 			}
 		}
 	}

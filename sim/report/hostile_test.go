@@ -41,6 +41,6 @@ func TestReportsEscapeTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(page.String(), "\x1b") {
-		t.Error("a controller's log commands the terminal")
+		t.Error("a controller's log sends control sequences to the terminal")
 	}
 }

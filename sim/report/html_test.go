@@ -42,7 +42,7 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found := fetches.Find(page); found != nil {
-		t.Errorf("the page fetches something: %s", found)
+		t.Errorf("the page loads an external resource: %s", found)
 	}
 	for _, want := range []string{"reload-vs-dynamic", "last convergence", "requests.failed == 0", "EndpointSlice demo/svc-"} {
 		if !bytes.Contains(page, []byte(want)) {
@@ -60,7 +60,7 @@ func TestPageEscapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(out.String(), hostile) {
-		t.Error("a name became a script")
+		t.Error("a name is executed as a script")
 	}
 }
 
@@ -84,6 +84,6 @@ func TestPageOfLongRunIsSmall(t *testing.T) {
 		t.Errorf("the page of %d changes has %d bytes", len(timeline.Changes), out.Len())
 	}
 	if !bytes.Contains(out.Bytes(), []byte("107999000000")) {
-		t.Error("the slowest change is not in it")
+		t.Error("the page lacks the slowest change")
 	}
 }

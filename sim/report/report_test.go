@@ -36,7 +36,7 @@ func measured(t testing.TB, more ...event.Event) (measure.Result, measure.Series
 	return result, series, checks
 }
 
-// void are events that make a run void and troubled.
+// void are events that make a run void and report a trouble.
 var void = []event.Event{
 	{At: 2 * time.Second, Subject: measuretest.Reload, Trouble: &event.Trouble{What: "nginx wrote an alert", Detail: "worker process 7 exited on signal 11"}},
 	{At: 3 * time.Second, Phase: &event.Phase{Name: event.Cut}},
@@ -51,7 +51,7 @@ func TestTable(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(out.String(), "\x1b") {
-				t.Error("colours, and this is no terminal")
+				t.Error("the output has colours although it is not a terminal")
 			}
 			for line := range strings.Lines(out.String()) {
 				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 100 {
@@ -63,7 +63,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestTableOfNothing(t *testing.T) {
+func TestEmptyTable(t *testing.T) {
 	var out bytes.Buffer
 	result := measure.Result{Subjects: []measure.Subject{{Name: "empty"}}}
 	if err := report.Table(&out, result, nil); err != nil {
@@ -72,7 +72,7 @@ func TestTableOfNothing(t *testing.T) {
 	golden.Check(t, "testdata/table-nothing.txt", out.Bytes())
 }
 
-func TestJSONIsRead(t *testing.T) {
+func TestJSONRoundTrip(t *testing.T) {
 	result, _, checks := measured(t)
 	var out bytes.Buffer
 	if err := report.JSON(&out, result, checks); err != nil {

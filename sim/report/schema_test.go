@@ -52,7 +52,7 @@ func TestResultSchema(t *testing.T) {
 	for name, definition := range all.Definitions {
 		for field := definition.Properties.Oldest(); field != nil; field = field.Next() {
 			if field.Value.Description == "" && definition.Description == "" {
-				t.Errorf("nothing says what %s of %s is", field.Key, name)
+				t.Errorf("%s of %s has no description", field.Key, name)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// A scenario is run with processes of this machine, measured from its log, and printed as a
-// table. This needs nginx with Lua and the controller's binary (make build). Package sim/trial
+// This runs a scenario with processes of this machine, measures it from its log, and prints a
+// table. It needs nginx with Lua and the controller's binary (make build). Package sim/trial
 // does all of this in one call.
 func Example() {
 	const dir = "runs/mine"
@@ -42,7 +42,7 @@ func Example() {
 	if err := events.Close(); err != nil {
 		log.Fatal(err)
 	}
-	if err != nil { // what was seen until then is in the log
+	if err != nil { // the log contains the events until then
 		log.Print(err)
 	}
 

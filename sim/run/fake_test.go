@@ -31,7 +31,7 @@ import (
 // would. Their API servers, pods and controllers' processes are real.
 type stage struct {
 	t *testing.T
-	// What goes wrong, by the subject's name.
+	// Failures to simulate, by the subject's name.
 	unprepared, unlaunched, unrevived map[string]error
 
 	mu     sync.Mutex
@@ -82,7 +82,7 @@ type actor struct {
 	stopped bool
 }
 
-// begin starts a process that lasts, as the controller.
+// begin starts a long-running process as the controller.
 func (a *actor) begin() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,7 +105,7 @@ func (a *actor) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.process != nil {
-		a.process.Process.Kill() // an error: it has ended
+		a.process.Process.Kill() // an error means that it has ended
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *stage) play(text string, see func(e event.Event, interrupt context.Canc
 	return slices.Clone(events), err
 }
 
-// phases are those that the log tells of, as "subject name round".
+// phases returns the phases in the log, as "subject name round".
 func phases(events []event.Event) []string {
 	var all []string
 	for _, e := range events {

@@ -15,7 +15,7 @@ import (
 	"windtunnel.dev/sim/measure/measuretest"
 )
 
-// two is a scenario of two subjects; the rest of its spec follows.
+// two is the beginning of a scenario with two subjects; tests append the rest of its spec.
 const two = `
 apiVersion: windtunnel.dev/v1
 kind: Scenario
@@ -25,15 +25,15 @@ spec:
   population: {services: 2}
 `
 
-// forever is a timeline that no test sees the end of.
+// forever is a timeline that is longer than any test.
 const forever = `
   timeline:
   - {at: 0s, churn: rolling-update, rate: 5/s, for: 1h}
 `
 
-// Subjects start together and take turns, the order turned round each time; a
-// round has its phases in their order.
-func TestTurns(t *testing.T) {
+// Subjects start together and take turns, in the opposite order each time; the phases of a
+// round are in order.
+func TestSubjectsTakeTurns(t *testing.T) {
 	s := &stage{t: t}
 	events, err := s.play(two+`
   rounds: 3
@@ -44,7 +44,7 @@ func TestTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := phases(events)
-	slices.Sort(got[:2])          // both become ready, in any order
+	slices.Sort(got[:2])          // both become ready, in either order
 	slices.Sort(got[len(got)-2:]) // and are stopped
 	want := []string{"a ready 0", "b ready 0"}
 	for round, turns := range []string{"ab", "ba", "ab"} {
@@ -68,12 +68,12 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	if made["a"] != 6 || made["b"] != 6 {
-		t.Errorf("changes %v, want all six of the timeline for each", made)
+		t.Errorf("changes %v, want all six changes of the timeline for each subject", made)
 	}
 }
 
-// An interrupt keeps what was measured: the log is whole, and says that it was cut.
-func TestInterrupt(t *testing.T) {
+// After an interrupt the log is complete until then, and says that the run was cut.
+func TestInterruptKeepsTheLog(t *testing.T) {
 	s := &stage{t: t}
 	events, err := s.play(two+forever, func(e event.Event, interrupt context.CancelCauseFunc) {
 		if e.Change != nil {
@@ -95,9 +95,9 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A subject that dies ends the run, also in the turn of another, and its words
-// are what is told.
-func TestADyingSubject(t *testing.T) {
+// A subject that dies ends the run, even in the turn of another subject. The error and the log
+// contain its last output.
+func TestDyingSubjectEndsTheRun(t *testing.T) {
 	s := &stage{t: t}
 	events, err := s.play(two+forever, func(e event.Event, _ context.CancelCauseFunc) {
 		if begins(e, "a", 1) {
@@ -111,7 +111,7 @@ func TestADyingSubject(t *testing.T) {
 		return e.Subject == "b" && e.Trouble != nil && strings.Contains(e.Trouble.Detail, "its last words")
 	})
 	if !told || !slices.Contains(phases(events), " cut 0") {
-		t.Errorf("trouble told: %v; phases %q", told, phases(events))
+		t.Errorf("trouble logged: %v; phases %q", told, phases(events))
 	}
 }
 
@@ -121,8 +121,8 @@ const killing = `
   - {at: 0s, churn: rolling-update, rate: 5/s, for: 1h}
 `
 
-// In a scenario that kills controllers they are started again.
-func TestRevival(t *testing.T) {
+// In a scenario that kills controllers, they are restarted.
+func TestKilledControllersAreRestarted(t *testing.T) {
 	s := &stage{t: t}
 	var again *event.Start
 	_, err := s.play(two+killing, func(e event.Event, interrupt context.CancelCauseFunc) {
@@ -135,23 +135,23 @@ func TestRevival(t *testing.T) {
 		t.Fatalf("error %v, start %+v", err, again)
 	}
 	if again.Asked == 0 || again.Unserved != 0 || again.Served < again.Healthy {
-		t.Errorf("%+v", again)
+		t.Errorf("got %+v", again)
 	}
 	if s.actors[0].revived != 1 || s.actors[1].revived != 0 {
 		t.Errorf("revived %d and %d times", s.actors[0].revived, s.actors[1].revived)
 	}
 }
 
-func TestNoRevival(t *testing.T) {
+func TestRestartFails(t *testing.T) {
 	s := &stage{t: t, unrevived: map[string]error{"a": errors.New("it has had enough")}}
 	if _, err := s.play(two+killing, nil); err == nil || !strings.Contains(err.Error(), "it has had enough") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// The patience after the last change ends: that a change was never served is a
-// result, and the run goes on.
-func TestPatienceEnds(t *testing.T) {
+// The settle time after the last change ends: a change that was never served is a
+// result, and the run continues.
+func TestSettleTimeEnds(t *testing.T) {
 	s := &stage{t: t}
 	events, err := s.play(two+`
   settle: 50ms
@@ -172,8 +172,8 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// There is nothing to wait for where every change is served.
-func TestNoPatienceIsNeeded(t *testing.T) {
+// A round ends as soon as every change is served.
+func TestRoundEndsWhenSettled(t *testing.T) {
 	s := &stage{t: t}
 	if _, err := s.play(two+`
   settle: 24h
@@ -184,8 +184,8 @@ func TestNoPatienceIsNeeded(t *testing.T) {
 	}
 }
 
-// Where one subject cannot be had there is no run, and of the others nothing is left.
-func TestNoRun(t *testing.T) {
+// If one subject cannot start, the run does not begin, and nothing of the others remains.
+func TestSubjectCannotStart(t *testing.T) {
 	broken := map[string]error{"b": errors.New("no room for it")}
 	for name, s := range map[string]*stage{
 		"prepared": {t: t, unprepared: broken},
@@ -193,16 +193,16 @@ func TestNoRun(t *testing.T) {
 	} {
 		events, err := s.play(two+forever, nil)
 		if err == nil || !strings.Contains(err.Error(), "no room for it") {
-			t.Errorf("not %s: error %v", name, err)
+			t.Errorf("cannot be %s: error %v", name, err)
 		}
 		if slices.ContainsFunc(events, func(e event.Event) bool { return begins(e, "a", 1) }) {
-			t.Errorf("not %s: a round began", name)
+			t.Errorf("cannot be %s: a round began", name)
 		}
 	}
 }
 
-// A fault ends with its round at the latest, and the log says what it has struck
-// before the next begins.
+// A fault ends at the latest with its round, and the log says what it struck
+// before the next round begins.
 func TestFaultsEndWithTheirRound(t *testing.T) {
 	s := &stage{t: t}
 	events, err := s.play(two+`

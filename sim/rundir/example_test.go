@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// The log of an earlier run is measured again, by the expectations that its scenario has
-// today, and the reports beside the log are written again.
+// This measures the log of an earlier run again, with the expectations that its scenario has today,
+// and rewrites the reports next to the log.
 func Example() {
 	dir := rundir.Dir("runs/mine")
 	s, err := scenario.Load(dir.File(rundir.Scenario), scenario.Known{})

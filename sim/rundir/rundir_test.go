@@ -57,7 +57,7 @@ func logOf(t *testing.T, d rundir.Dir, events ...event.Event) {
 	}
 }
 
-// The folder keeps the scenario's file, or what became of it.
+// The folder keeps the scenario's file, or the changed scenario.
 func TestCreate(t *testing.T) {
 	s := story(t)
 	d, err := rundir.Create(filepath.Join(t.TempDir(), "a", "b"), s, false)
@@ -65,14 +65,14 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kept, err := os.ReadFile(d.File(rundir.Scenario)); err != nil || string(kept) != text {
-		t.Errorf("%s, %v", kept, err)
+		t.Errorf("got %s, %v", kept, err)
 	}
 	s.Settle = 77 * time.Second
 	if _, err := rundir.Create(string(d), s, true); err != nil {
 		t.Errorf("a folder without a log: %v", err)
 	}
 	if kept, err := os.ReadFile(d.File(rundir.Scenario)); err != nil || !bytes.Contains(kept, []byte("1m17s")) {
-		t.Errorf("%s, %v", kept, err)
+		t.Errorf("got %s, %v", kept, err)
 	}
 	logOf(t, d)
 	if _, err := rundir.Create(string(d), s, false); err == nil || !strings.Contains(err.Error(), "holds a run already") {
@@ -114,7 +114,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What is measured in memory is what the folder holds.
+// The measurements in memory equal those in the folder.
 func TestMeasure(t *testing.T) {
 	d := rundir.Dir(t.TempDir())
 	var events []event.Event
@@ -128,7 +128,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if outcome, note := m.Outcome(); outcome != judge.Failed {
-		t.Errorf("%s, %s", outcome, note)
+		t.Errorf("got %s, %s", outcome, note)
 	}
 	for _, name := range []string{rundir.Result, rundir.Page, rundir.Markdown, rundir.JUnit, rundir.Bench} {
 		if info, err := os.Stat(d.File(name)); err != nil || info.Size() == 0 {
@@ -141,7 +141,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A folder holds one run, or folders of runs, which come in the order of their starts.
+// A folder contains one run, or folders of runs, which are read in the order of their starts.
 func TestResults(t *testing.T) {
 	out := t.TempDir()
 	if _, err := rundir.Results(out); err == nil || !strings.Contains(err.Error(), "holds no result.json") {

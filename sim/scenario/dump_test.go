@@ -47,7 +47,7 @@ items:
   status: {loadBalancer: {ingress: [{ip: 127.0.0.1}]}}
 `
 
-func TestListsAndDumpsAreManifests(t *testing.T) {
+func TestManifestsFromListsAndDumps(t *testing.T) {
 	s, err := scenario.Parse("dump.yaml", []byte(plain+"  timeline: [{at: 1s, apply: web}]\n"+dump), known)
 	if err != nil {
 		t.Fatal(err)
@@ -101,14 +101,14 @@ metadata: {name: web, annotations: {nginx.ingress.kubernetes.io/limt-rps: "5"}}
 	other := known
 	other.Keys.Other = true
 	if s, err = scenario.Parse("f.yaml", []byte(plain+"  config: {keep-aliv: 1}\n"), other); err != nil || len(s.Warnings) != 1 {
-		t.Errorf("where the bundled controller is another: %v, %v", s, err)
+		t.Errorf("with the bundled controller replaced: %v, %v", s, err)
 	}
 	if _, err = scenario.Parse("f.yaml", []byte(plain+"  config: {keep-aliv: 1}\n"), known); err == nil {
-		t.Error("ours: no error")
+		t.Error("no error with the bundled controller")
 	}
 }
 
-func TestPathsCountFromTheFile(t *testing.T) {
+func TestPathsAreRelativeToTheFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "s.yaml")
 	const file = plain + `  subjects:
@@ -132,11 +132,11 @@ func TestPathsCountFromTheFile(t *testing.T) {
 		"in PATH":        {s.Subjects[1].Controller, "other"},
 	} {
 		if pair[0] != pair[1] {
-			t.Errorf("%s is %s, want %s", what, pair[0], pair[1])
+			t.Errorf("%s: path %s, want %s", what, pair[0], pair[1])
 		}
 	}
 	if !s.Located {
-		t.Error("Located is false, although paths were made absolute")
+		t.Error("Located is false although paths were made absolute")
 	}
 }
 
@@ -160,6 +160,6 @@ func TestDrainHasADefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err = scenario.Parse("f.yaml", text, known); err != nil || *s.Timeline[0].Drain != 0 {
-		t.Errorf("written again: %v, %v", s, err)
+		t.Errorf("after Marshal and Parse: %v, %v", s, err)
 	}
 }

@@ -48,7 +48,7 @@ func TestBadFiles(t *testing.T) {
 			}
 			s, err := scenario.Parse("bad.yaml", archive.Files[0].Data, known)
 			if err == nil {
-				t.Fatalf("accepted as %+v", s)
+				t.Fatalf("no error, parsed %+v", s)
 			}
 			archive.Files[1].Data = []byte(err.Error() + "\n")
 			golden.Check(t, path, txtar.Format(archive))
@@ -156,14 +156,14 @@ func TestManifests(t *testing.T) {
 	}
 	web := s.Named("web")
 	if len(web) != 2 || web[0].Object.GetKind() != "Service" || web[1].Object.GetKind() != "Ingress" {
-		t.Fatalf("web is %v, want its service, then its ingress", web)
+		t.Fatalf("the manifests of web are %v, want the service, then the ingress", web)
 	}
 	if web[0].Line != 25 {
 		t.Errorf("the service is at line %d, want 25", web[0].Line)
 	}
 	later := s.Named("web-20")
 	if len(later) != 1 || later[0].Object.GetName() != "web" {
-		t.Fatalf("web-20 is %v, want a version of the ingress web", later)
+		t.Fatalf("the manifests of web-20 are %v, want a version of the ingress web", later)
 	}
 	want := map[string]string{"nginx.ingress.kubernetes.io/canary-weight": "20"}
 	if diff := cmp.Diff(want, later[0].Object.GetAnnotations()); diff != "" {
@@ -171,7 +171,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-func TestMinimal(t *testing.T) {
+func TestMinimalScenario(t *testing.T) {
 	s, err := scenario.Parse("x", []byte("{apiVersion: windtunnel.dev/v1, kind: Scenario, metadata: {name: x}}"), known)
 	if err != nil {
 		t.Fatal(err)
@@ -182,8 +182,8 @@ func TestMinimal(t *testing.T) {
 	}
 }
 
-// TestShipped parses every scenario of the repository.
-func TestShipped(t *testing.T) {
+// TestShippedScenariosAreValid parses every scenario of the repository.
+func TestShippedScenariosAreValid(t *testing.T) {
 	paths, err := filepath.Glob("../../scenarios/*/*.yaml")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no scenarios", err)
@@ -213,8 +213,8 @@ func TestReferenceExample(t *testing.T) {
 	}
 }
 
-// TestReferenceIsWhole checks that the reference has every field of the format.
-func TestReferenceIsWhole(t *testing.T) {
+// TestReferenceIsComplete checks that the reference has every field of the format.
+func TestReferenceIsComplete(t *testing.T) {
 	text, err := os.ReadFile("../../docs/scenarios.md")
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestReferenceIsWhole(t *testing.T) {
 		for field := range reflect.TypeOf(part).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 			if name != "-" && !strings.Contains(string(text), "\n| `"+name+"` |") {
-				t.Errorf("docs/scenarios.md has no row for %s of %T", name, part)
+				t.Errorf("docs/scenarios.md lacks a row for %s of %T", name, part)
 			}
 		}
 	}

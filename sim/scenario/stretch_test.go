@@ -21,9 +21,9 @@ func TestStretched(t *testing.T) {
 		t.Errorf("%+v, control %+v", minute.Timeline, minute.Control.Timeline)
 	}
 	if minute.Timeline[0].Rate != 1 || minute.Settle != 20*time.Second {
-		t.Error("a rate or the settle time was stretched, too")
+		t.Error("a rate or the settle time was stretched as well")
 	}
 	if hour.Length() != time.Hour || hour.Control.Timeline[0].At != time.Hour {
-		t.Error("the scenario itself was changed")
+		t.Error("Stretched modified the scenario")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/fault"
 )
 
-// victim has no processes to kill, and notes by how much its pods are late.
+// victim has no processes to kill, and records the delay of its pods.
 type victim struct {
 	fault.Unable
 	late []time.Duration

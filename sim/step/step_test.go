@@ -192,7 +192,7 @@ func TestTimeline(t *testing.T) {
 		case e.Written != nil:
 			written++
 			if e.Written.Error != "" {
-				t.Errorf("%+v", e.Written)
+				t.Errorf("got %+v", e.Written)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func TestTimeline(t *testing.T) {
 }
 
 // A write that the API refuses is logged, and the timeline continues.
-func TestARefusedWriteIsLogged(t *testing.T) {
+func TestRefusedWriteIsLogged(t *testing.T) {
 	s := newStage(t, "127.61.0.0/16")
 	remove := s.beats[len(s.beats)-1] // of a manifest that was never applied
 	if err := remove.Do(t.Context(), s.cluster); err != nil {
@@ -211,7 +211,7 @@ func TestARefusedWriteIsLogged(t *testing.T) {
 	events := s.events(t)
 	last := events[len(events)-1]
 	if last.Written == nil || !strings.Contains(last.Written.Error, "not found") {
-		t.Errorf("the log ends with %+v, not with a refused write", last)
+		t.Errorf("the log ends with %+v, want a refused write", last)
 	}
 }
 
@@ -272,7 +272,7 @@ spec: {defaultBackend: {service: {name: svc-001, port: {number: 80}}}}
 `
 
 // Each kind of churn writes its kind of object, and its changes have what the probes need.
-func TestOtherChurns(t *testing.T) {
+func TestEveryKindOfChurn(t *testing.T) {
 	s := newStageOf(t, otherChurns, "127.62.0.0/16")
 	var reported []event.Change
 	s.cluster.Watch = func(c event.Change) { reported = append(reported, c) }
@@ -283,7 +283,7 @@ func TestOtherChurns(t *testing.T) {
 	}
 	for _, e := range s.events(t) {
 		if e.Written != nil && e.Written.Error != "" {
-			t.Errorf("%+v", e.Written)
+			t.Errorf("got %+v", e.Written)
 		}
 	}
 	count := map[string]int{}
@@ -292,15 +292,15 @@ func TestOtherChurns(t *testing.T) {
 		switch c.Step {
 		case "scale-out":
 			if len(c.Added) != 1 || len(c.Removed) > 0 || c.Host == "" || c.Pods < 3 {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v", c)
 			}
 		case "new-hosts":
 			if c.See == nil || c.See.Service == "" || c.See.Status != 200 {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v", c)
 			}
 		case "touch":
 			if c.Host != "" || c.See != nil {
-				t.Errorf("%+v", c)
+				t.Errorf("got %+v", c)
 			}
 		case "apply":
 			isLast := strings.HasPrefix(c.Object, "Ingress")

@@ -68,7 +68,7 @@ func TestSine(t *testing.T) {
 		}
 	}
 	if got := a.Pacer(1).Rate(time.Second); math.Abs(got-200) > 1e-9 {
-		t.Errorf("at the crest the rate is %v", got)
+		t.Errorf("the maximum rate is %v", got)
 	}
 }
 
@@ -90,10 +90,10 @@ func TestPoisson(t *testing.T) {
 		t.Errorf("the gaps have mean %v s and deviation %v s, want 0.01 both", mean, deviation)
 	}
 	if again := dues(Arrivals{Rate: 100, Poisson: true}, 7, n); !slices.Equal(all, again) {
-		t.Error("the same seed gave other times")
+		t.Error("the same seed generated different times")
 	}
 	if other := dues(Arrivals{Rate: 100, Poisson: true}, 8, n); slices.Equal(all, other) {
-		t.Error("another seed gave the same times")
+		t.Error("another seed generated the same times")
 	}
 	ramp := dues(Arrivals{Rate: 100, To: 1000, Over: 10 * time.Second, Poisson: true}, 7, n)
 	if got := between(ramp, 0, 10*time.Second); math.Abs(float64(got)-5500) > 5*math.Sqrt(5500) {
@@ -101,15 +101,15 @@ func TestPoisson(t *testing.T) {
 	}
 }
 
-// A rate that falls to nothing ends the attack.
-func TestRampToNothing(t *testing.T) {
+// A rate that falls to zero ends the attack.
+func TestRampToZero(t *testing.T) {
 	all := dues(Arrivals{Rate: 10, To: 0, Over: 10 * time.Second}, 1, 1000)
 	if len(all) < 49 || len(all) > 50 {
 		t.Errorf("%d requests, want 50", len(all))
 	}
 }
 
-// Every request is due when the arrivals say.
+// Every request is due at the time that the arrivals compute.
 func FuzzArrivals(f *testing.F) {
 	f.Add(100.0, 10.0, 5.0, uint16(100), uint16(100), true)
 	f.Add(0.5, 0.5, 0.0, uint16(0), uint16(1), false)
@@ -123,7 +123,7 @@ func FuzzArrivals(f *testing.F) {
 			t.Fatalf("%+v: %d of 50 requests, at %v", a, len(all), all)
 		}
 		if last := all[49].Seconds(); !poisson && math.Abs(a.expected(last)-50) > 1e-2 {
-			t.Errorf("%+v: the 50th request is due at %v s, when %v are", a, last, a.expected(last))
+			t.Errorf("%+v: the 50th request is due at %v s, where the arrivals expect %v requests", a, last, a.expected(last))
 		}
 	})
 }

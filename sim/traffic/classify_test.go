@@ -19,22 +19,22 @@ import (
 // both are the two lanes of simple requests: with retries, and without.
 var both = []string{"http", "post"}
 
-// causes has each cause that a server can produce, and how.
+// causes contains each cause that a server can produce, and how.
 var causes = []struct {
 	name  string
 	lanes []string
 	want  event.Cause
-	// after so many requests that went well on the same connection
+	// number of successful requests on the same connection before
 	after   int
 	timeout time.Duration
 	script  func(*peer)
 }{
 	{name: "a whole answer", lanes: both, want: "", script: (*peer).ok},
-	{name: "an interim answer before", lanes: both, want: "", script: func(p *peer) {
+	{name: "an interim answer first", lanes: both, want: "", script: func(p *peer) {
 		sum := p.read()
 		io.WriteString(p, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"+answer(200, "demo/web-1", "demo/web", sum))
 	}},
-	{name: "an error while the request is still on its way", lanes: []string{"post"}, want: event.NginxError,
+	{name: "an error while the request is still being sent", lanes: []string{"post"}, want: event.NginxError,
 		script: func(p *peer) {
 			io.WriteString(p, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			p.read()
@@ -115,7 +115,7 @@ func TestCauses(t *testing.T) {
 				c := newClient(t, lane, serve(t, test.script).address)
 				for range test.after {
 					if r := c.fire(); r.Cause != "" {
-						t.Fatalf("a request before: %s: %s", r.Cause, r.Detail)
+						t.Fatalf("an earlier request: %s: %s", r.Cause, r.Detail)
 					}
 				}
 				if test.timeout != 0 {
@@ -126,7 +126,7 @@ func TestCauses(t *testing.T) {
 					t.Errorf("cause %q (%s), want %q", r.Cause, r.Detail, test.want)
 				}
 				if r.Reused != (test.after > 0) {
-					t.Errorf("reused: %v", r.Reused)
+					t.Errorf("connection reused: %v", r.Reused)
 				}
 				if r.Retries != 0 {
 					t.Errorf("%d retries", r.Retries)
@@ -150,8 +150,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// If we cannot connect to an address, that is the generator's trouble.
-func TestOurDialing(t *testing.T) {
+// If the generator cannot connect to an address, the subject is not at fault.
+func TestLocalDialErrors(t *testing.T) {
 	for _, lane := range Lanes() {
 		if DoorOf(lane) == UDP {
 			continue // UDP may broadcast
@@ -167,10 +167,10 @@ func TestOurDialing(t *testing.T) {
 	}
 }
 
-func TestOurCancel(t *testing.T) {
+func TestCancelledRequests(t *testing.T) {
 	for _, lane := range Lanes() {
 		if DoorOf(lane) == UDP {
-			continue // has no connection; see TestDatagramsAtTheEnd
+			continue // has no connection; see TestDatagramsAtTheEndOfTheRun
 		}
 		asked := make(chan struct{})
 		c := newClient(t, lane, serve(t, func(p *peer) { p.reader.Peek(1); close(asked); p.untilClosed() }).address)
@@ -184,9 +184,9 @@ func TestOurCancel(t *testing.T) {
 	}
 }
 
-// If nothing listens when a request is repeated, that is the cause of its failure, not what
+// If nothing listens when a request is repeated, the cause of its failure is the refusal, not what
 // happened to the first connection.
-func TestReplayRefused(t *testing.T) {
+func TestRetryIsRefused(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestReplayRefused(t *testing.T) {
 }
 
 // Retries that a client hides are counted; the log describes the last connection.
-func TestReplayIsCounted(t *testing.T) {
+func TestRetryIsCounted(t *testing.T) {
 	for name, end := range map[string]func(*peer){"FIN": func(*peer) {}, "RST": (*peer).reset} {
 		c := newClient(t, "http", serve(t, func(p *peer) { p.ok(); p.read(); end(p) }, (*peer).ok).address)
 		if r := c.fire(); r.Cause != "" || r.Retries != 0 || r.Reused {
@@ -227,9 +227,9 @@ func TestReplayIsCounted(t *testing.T) {
 	}
 }
 
-// The lane post checks a connection before it sends: it does not fail on one that it can know to be
+// The lane post checks a connection before it sends: it does not fail on one that is known to be
 // dead, nor on one with unrequested data.
-func TestLookBeforeSending(t *testing.T) {
+func TestPostChecksConnections(t *testing.T) {
 	for name, spoil := range map[string]func(*peer){
 		"FIN":  func(p *peer) { p.Close() },
 		"RST":  (*peer).reset,
@@ -240,7 +240,7 @@ func TestLookBeforeSending(t *testing.T) {
 			p.ok()
 			<-answered
 			spoil(p)
-			close(spoiled) // on loopback, what was sent has already arrived
+			close(spoiled) // on loopback, sent data has already arrived
 			p.untilClosed()
 		}, (*peer).ok).address)
 		if r := c.fire(); r.Cause != "" {
@@ -258,14 +258,14 @@ func TestLookBeforeSending(t *testing.T) {
 }
 
 // A connection with bytes after the answer is not reused.
-func TestMoreThanTheAnswer(t *testing.T) {
+func TestConnectionWithExtraBytes(t *testing.T) {
 	c := newClient(t, "post", serve(t, func(p *peer) {
 		io.WriteString(p, answer(200, "demo/web-1", "demo/web", p.read())+"HTTP/1.1 200 OK\r\n")
 		p.untilClosed()
 	}, (*peer).ok).address)
 	for range 2 {
 		if r := c.fire(); r.Cause != "" || r.Reused {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestConnectionClose(t *testing.T) {
 	c := newClient(t, "post", serve(t, bye, bye).address)
 	for range 2 {
 		if r := c.fire(); r.Cause != "" || r.Reused {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func FuzzAnswer(f *testing.F) {
 		case r.Cause == event.Unknown:
 			t.Errorf("status %d: unknown: %s", r.Status, r.Detail)
 		case r.Cause == "" && (r.Pod == "" || r.Served != "demo/web"):
-			t.Errorf("not a failure, and yet %+v", r)
+			t.Errorf("a successful request has the result %+v", r)
 		}
 	})
 }

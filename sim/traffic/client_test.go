@@ -91,14 +91,14 @@ type client struct {
 	dialer    *dialer
 	log       *events
 	cancel    context.CancelCauseFunc
-	path      string // of what is asked for
+	path      string // of the request
 }
 
 func newClient(t testing.TB, laneName string, to netip.AddrPort) *client {
 	t.Helper()
 	l, ok := find(laneName)
 	if !ok {
-		t.Fatalf("no lane %s", laneName)
+		t.Fatalf("the lane %s does not exist", laneName)
 	}
 	log := newEvents()
 	inFlight, cancel := context.WithCancelCause(t.Context())

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-func TestReferenceNamesAllLanes(t *testing.T) {
+func TestReferenceListsAllLanes(t *testing.T) {
 	text, err := os.ReadFile("../../docs/scenarios.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range Lanes() {
 		if row := "| `" + name + "` | " + DocOf(name) + " |"; DocOf(name) == "" || !strings.Contains(string(text), row) {
-			t.Errorf("docs/scenarios.md has no row\n%s", row)
+			t.Errorf("docs/scenarios.md lacks the row\n%s", row)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (e *events) load(t testing.TB) event.Load {
 		}
 	}
 	if len(loads) != 1 {
-		t.Fatalf("an attack says once what it had to send: %+v", loads)
+		t.Fatalf("got %+v, want one event with the load of the attack", loads)
 	}
 	return loads[0]
 }

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/traffic"
 )
 
-// A quarter of a second of POSTs at 200 a second. Every request is logged, with
-// why it failed if it did.
+// This sends POSTs for a quarter of a second at 200 per second. Every request is logged, with the
+// cause if it failed.
 func ExampleRun() {
 	fleet := backend.New(backend.Options{Prefix: netip.MustParsePrefix("127.202.0.0/16"), Port: 18098})
 	defer fleet.Stop()

@@ -19,10 +19,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Wherever we end an exchange, no lane blames the subject: neither at the end of the run nor when a
-// request times out, whether the peer goes on or is silent, and whatever the text of the library's
-// error is.
-func TestOurOwnEndIsNobodysFault(t *testing.T) {
+// Wherever the harness ends an exchange, no lane blames the subject: neither at the end of the run
+// nor when a request times out, whether the peer continues or is silent, and whatever the text of
+// the library's error is.
+func TestEndByTheHarnessIsNotAFailure(t *testing.T) {
 	points := attack.Times(40, 400)
 	for i, name := range Lanes() {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestOurOwnEndIsNobodysFault(t *testing.T) {
 			to := entrance(t, name, p)
 			whole := newStrait(t, name, to, 1<<40, false, func() {})
 			if r := newClient(t, name, whole.address).fire(); r.Cause != "" {
-				t.Fatalf("before anything is ended: %s: %s", r.Cause, r.Detail)
+				t.Fatalf("before the exchange is ended: %s: %s", r.Cause, r.Detail)
 			}
 			var seen counts
 			var tries errgroup.Group
@@ -60,15 +60,15 @@ func TestOurOwnEndIsNobodysFault(t *testing.T) {
 			}
 			tries.Wait()
 			for _, end := range ends {
-				if seen.of(end.want) < points/2 { // a peer that goes on may still answer
-					t.Errorf("%s ended nothing at most points: %v", end.what, seen.n)
+				if seen.of(end.want) < points/2 { // a peer that continues may still answer
+					t.Errorf("%s had no effect at most points: %v", end.what, seen.n)
 				}
 			}
 		})
 	}
 }
 
-// ends are the ways in which we end an exchange.
+// ends are the ways in which the harness ends an exchange.
 var ends = []struct {
 	what            string
 	cancels, silent bool
@@ -81,7 +81,7 @@ var ends = []struct {
 }
 
 // strait is a proxy between a lane and its peer. When limit bytes have passed, it calls reached,
-// and then goes on or is silent.
+// and then continues or is silent.
 type strait struct {
 	address netip.AddrPort
 	passed  atomic.Int64
@@ -230,7 +230,7 @@ func (c *counts) of(cause event.Cause) int {
 // closed for an unknown reason.
 func TestUnknownErrors(t *testing.T) {
 	for name, err := range map[string]error{
-		"new":              errors.New("net/http: something that has never been seen"),
+		"new":              errors.New("net/http: an unknown error"),
 		"closed by us":     &net.OpError{Op: "read", Net: "tcp", Err: net.ErrClosed},
 		"cancelled by us":  context.Canceled,
 		"of the transport": errors.New("http: putIdleConn: connection is in bad state"),

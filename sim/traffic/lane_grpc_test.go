@@ -72,10 +72,10 @@ func TestCausesOfCalls(t *testing.T) {
 		"a status of nobody": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Grpc-Status", "14")
 		}, "grpc", event.NginxError},
-		"502 by nginx":        {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(502) }, "grpc", event.NginxError},
-		"not a message":       {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html></html>") }, "grpc", event.Corrupted},
-		"another pod's words": {withStatus("0"), "grpc", event.Corrupted},
-		"no answer":           {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "grpc", event.Timeout},
+		"502 by nginx":       {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(502) }, "grpc", event.NginxError},
+		"not a message":      {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html></html>") }, "grpc", event.Corrupted},
+		"another pod's body": {withStatus("0"), "grpc", event.Corrupted},
+		"no answer":          {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "grpc", event.Timeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClient(t, test.lane, callee(t, test.handler))
@@ -94,10 +94,10 @@ func TestCallsShareAConnection(t *testing.T) {
 	c := newClient(t, "grpc", entrance(t, "grpc", pod(t, "127.207.0.0/24", "demo/web-1", "demo/web")))
 	for i := range 3 {
 		if r := c.fire(); r.Cause != "" || r.Reused != (i > 0) || r.Serial == "" || r.Messages != 1 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 	if opened := c.log.opened(t); opened != 1 {
-		t.Errorf("%d connections", opened)
+		t.Errorf("got %d connections, want 1", opened)
 	}
 }

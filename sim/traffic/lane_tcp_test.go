@@ -55,7 +55,7 @@ func TestCausesOfTCP(t *testing.T) {
 }
 
 // A pod that ends cuts its connections.
-func TestTCPIsCutByAPod(t *testing.T) {
+func TestTCPConnectionIsCutByItsPod(t *testing.T) {
 	p := pod(t, "127.208.0.0/24", "demo/web-1", "demo/web")
 	conn, err := net.Dial("tcp", p.StreamAddr().String())
 	if err != nil {
@@ -66,15 +66,15 @@ func TestTCPIsCutByAPod(t *testing.T) {
 	for range 2 {
 		io.WriteString(conn, "abc\n")
 		if answer, err := answers.ReadString('\n'); err != nil || !strings.Contains(answer, sumOf("abc")) {
-			t.Fatalf("%q, %v", answer, err)
+			t.Fatalf("got %q, %v", answer, err)
 		}
 	}
 	p.Gone()
 	if _, err := answers.ReadString('\n'); err == nil {
-		t.Error("a pod that is gone keeps a connection")
+		t.Error("a pod that is gone keeps a connection open")
 	}
 	if _, err := net.Dial("tcp", p.StreamAddr().String()); err == nil {
-		t.Error("a pod that is gone takes a connection")
+		t.Error("a pod that is gone accepts a connection")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// entrance returns where a lane's clients reach a pod: through a TLS proxy in place of nginx if the
-// lane speaks TLS.
+// entrance returns the address at which a lane's clients reach a pod: a TLS proxy in place of nginx
+// if the lane speaks TLS.
 func entrance(t *testing.T, lane string, p backend.Pod) netip.AddrPort {
 	t.Helper()
 	switch DoorOf(lane) {
@@ -69,7 +69,7 @@ func unwrap(t *testing.T, config *tls.Config, to netip.AddrPort) netip.AddrPort 
 }
 
 // Each cause of failed handshakes, on a real socket.
-func TestHandshakesThatFail(t *testing.T) {
+func TestFailedHandshakes(t *testing.T) {
 	for name, test := range map[string]struct {
 		script func(*peer)
 		want   event.Cause
@@ -99,7 +99,7 @@ func TestHandshakesThatFail(t *testing.T) {
 
 // The log has the serial number of the certificate of each full handshake. A certificate for
 // another host is a failure, whoever answers.
-func TestCertificateShown(t *testing.T) {
+func TestCertificateIsRecorded(t *testing.T) {
 	p := pod(t, "127.206.0.0/24", "demo/web-1", "demo/web")
 	authority := pki.New("nobody")
 	var shown, other tls.Certificate
@@ -123,11 +123,11 @@ func TestCertificateShown(t *testing.T) {
 	c := newClient(t, "tls", unwrap(t, config, p.Addr()))
 	for range 2 {
 		if r := c.fire(); r.Cause != "" || r.Serial != serials["web.example"] || r.Pod != "demo/web-1" || r.Reused {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v", r)
 		}
 	}
 	if r := c.fire(); r.Cause != event.WrongCert || r.Serial != serials["api.example"] {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	for range 3 {
 		if got := <-handshakes; got != "web.example" {

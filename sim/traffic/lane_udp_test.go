@@ -39,8 +39,8 @@ func TestCausesOfUDP(t *testing.T) {
 	}
 }
 
-// The end of the run is nobody's failure, for datagrams too.
-func TestDatagramsAtTheEnd(t *testing.T) {
+// The end of the run is not a failure for datagrams either.
+func TestDatagramsAtTheEndOfTheRun(t *testing.T) {
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

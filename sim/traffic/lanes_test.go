@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Every lane works with a pod, and logs what it got.
+// Every lane works with a pod, and logs the results.
 func TestEveryLaneSucceeds(t *testing.T) {
 	for _, name := range Lanes() {
 		t.Run(name, func(t *testing.T) {
@@ -18,23 +18,23 @@ func TestEveryLaneSucceeds(t *testing.T) {
 			for range 2 {
 				got := c.fire()
 				if got.Cause != "" || got.Pod != "demo/web-1" || got.Lane != name {
-					t.Errorf("%+v", got)
+					t.Errorf("got %+v", got)
 				}
 				// One in each interval: fewer on a busy machine, never more.
 				if found, _ := find(name); found.stream && (got.Messages == 0 || got.Messages > 1+int(got.Took/streamInterval)) {
 					t.Errorf("%d messages in %v: %+v", got.Messages, got.Took, got)
 				}
 				if name == "fresh" && got.Reused {
-					t.Error("a fresh connection has served before")
+					t.Error("a fresh connection was used before")
 				}
 			}
 		})
 	}
 }
 
-// A pod that ends in the middle cuts what is in flight: an answer is truncated, a stream is cut,
+// A pod that ends in the middle cuts off the exchange: an answer is truncated, a stream is cut,
 // and none is a success.
-func TestCutInTheMiddle(t *testing.T) {
+func TestPodEndsInTheMiddle(t *testing.T) {
 	for _, test := range []struct {
 		lane   string
 		answer string // the beginning; then the connection closes
@@ -64,7 +64,7 @@ func TestCutInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestWebsocketIsCut(t *testing.T) {
+func TestWebsocketIsCutByItsPod(t *testing.T) {
 	p := pod(t, "127.204.0.0/24", "demo/web-1", "demo/web")
 	c := newClient(t, "websocket", p.Addr())
 	c.recorder.attack.Last = time.Minute
@@ -74,7 +74,7 @@ func TestWebsocketIsCut(t *testing.T) {
 	got := c.fire()
 	<-gone
 	if got.Cause != event.StreamCut || got.Messages == 0 || !strings.Contains(got.Detail, "messages") {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 }
 
-// An answer to the handshake that is no upgrade is classified like any other answer.
+// An answer to the handshake that is not an upgrade is classified like any other answer.
 func TestWebsocketRefused(t *testing.T) {
 	s := serve(t, func(p *peer) {
 		p.read()
@@ -107,6 +107,6 @@ func TestWebsocketRefused(t *testing.T) {
 		p.untilClosed()
 	})
 	if got := newClient(t, "websocket", s.address).fire(); got.Cause != event.NginxError || got.Status != 503 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }

@@ -48,7 +48,7 @@ func TestErrorsOfNginx(t *testing.T) {
 	}
 }
 
-// A worker cuts what it still has after worker_shutdown_timeout, and the cause says when and after
+// A worker cuts open streams after worker_shutdown_timeout, and the cause says when and after
 // how many messages.
 func TestStreamsCutByNginx(t *testing.T) {
 	asked := make(chan struct{})

@@ -55,7 +55,7 @@ func startNginxWith(t *testing.T, to netip.AddrPort, main, locations string) *pr
 	dir := t.TempDir()
 	user := ""
 	if os.Geteuid() == 0 {
-		user = "user root;\n" // the workers write where only we can
+		user = "user root;\n" // the workers write to folders of the test's user
 	}
 	conf := fmt.Sprintf(`%sdaemon off;
 %[6]s
@@ -128,7 +128,7 @@ func (p *proxy) waitForWorkers() {
 	})
 }
 
-// waitForOldWorkers waits until every worker except the newest ones has gone, or has a title that
+// waitForOldWorkers waits until every worker except the newest ones has ended, or has a title that
 // says that it shuts down.
 func (p *proxy) waitForOldWorkers() {
 	p.t.Helper()
@@ -157,7 +157,7 @@ func (p *proxy) waitUntil(what string, isSo func(children []string) bool) {
 		select {
 		case <-look.C:
 		case <-deadline:
-			p.t.Fatalf("no %s in 20 s", what)
+			p.t.Fatalf("timeout after 20 s waiting for %s", what)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (p *proxy) waitUntil(what string, isSo func(children []string) bool) {
 // reload explains, and without reloads nothing is lost.
 func TestReloadsOfNginx(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("takes seconds; not run with -short")
 	}
 	nginx := startNginx(t, pod(t, "127.203.0.0/24", "demo/web-1", "demo/web").Addr())
 
@@ -182,7 +182,7 @@ func TestReloadsOfNginx(t *testing.T) {
 
 	for lane, c := range control {
 		if len(c.Causes) != 0 {
-			t.Errorf("%s: without a reload requests failed: %v", lane, c.Causes)
+			t.Errorf("%s: requests failed without a reload: %v", lane, c.Causes)
 		}
 	}
 	for lane, r := range reloaded {
@@ -191,15 +191,15 @@ func TestReloadsOfNginx(t *testing.T) {
 			case event.IdleClose, event.Reset, event.EOF, event.Truncated:
 			case event.OurCancel: // on a host too busy to finish in a second
 			default:
-				t.Errorf("%s: %d requests failed by %s, which a reload does not explain: %s", lane, r.Causes[cause], cause, r.Details[cause])
+				t.Errorf("%s: %d requests failed with the cause %s, which a reload does not explain: %s", lane, r.Causes[cause], cause, r.Details[cause])
 			}
 		}
 		if r.Sockets <= control[lane].Sockets {
-			t.Errorf("%s: 30 reloads, yet only %d sockets opened, without any %d", lane, r.Sockets, control[lane].Sockets)
+			t.Errorf("%s: opened only %d sockets with 30 reloads, and %d without", lane, r.Sockets, control[lane].Sockets)
 		}
 	}
 	if retries := reloaded["post"].Retries; retries != 0 {
-		t.Errorf("the lane that never replays replayed %d times", retries)
+		t.Errorf("the lane that never retries retried %d times", retries)
 	}
 }
 
@@ -251,7 +251,7 @@ func tally(t *testing.T, nginx *proxy, rate vegeta.Pacer, act func()) map[string
 	}
 	for lane, c := range counts {
 		if c.Sent == 0 {
-			t.Errorf("%s: nothing was sent", lane)
+			t.Errorf("%s: no request was sent", lane)
 		}
 	}
 	return counts
@@ -265,9 +265,9 @@ func show(counts map[string]*count) string {
 	return text.String()
 }
 
-// Requests that last, through a real nginx: all outlive a reload, because the old workers finish
-// what they have.
-func TestLanesOutliveAReload(t *testing.T) {
+// Long requests through a real nginx survive a reload, because the old workers finish
+// them.
+func TestLongRequestsSurviveAReload(t *testing.T) {
 	nginx := startNginx(t, pod(t, "127.205.0.0/24", "demo/web-1", "demo/web").Addr())
 	var running sync.WaitGroup
 	logs := map[string]*events{}

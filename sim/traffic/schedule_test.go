@@ -58,14 +58,13 @@ func silent(t *testing.T, lane string) netip.AddrPort {
 	return serve(t, slices.Repeat([]func(*peer){(*peer).untilClosed}, 100)...).address
 }
 
-// Every lane reports that too few of the due requests were sent, whatever kept it from sending
-// them.
+// Every lane reports that too few of the due requests were sent, whatever the reason.
 func TestEveryLaneReportsStarvation(t *testing.T) {
 	const (
 		length = 300 * time.Millisecond
 		due    = 29 // at 100/s; the last may be on its way when the run ends
 	)
-	var runs sync.WaitGroup // all at once: they mostly wait
+	var runs sync.WaitGroup // all in parallel, because they mostly wait
 	for name, test := range map[string]struct {
 		atOnce   int
 		before   func(ctx context.Context, hits uint64) // what the pacer does before each shot
@@ -77,7 +76,7 @@ func TestEveryLaneReportsStarvation(t *testing.T) {
 				<-ctx.Done()
 			}
 		}},
-		"the pacer never comes": {atOnce: 100, mostSent: 0, before: func(ctx context.Context, _ uint64) { <-ctx.Done() }},
+		"the pacer never continues": {atOnce: 100, mostSent: 0, before: func(ctx context.Context, _ uint64) { <-ctx.Done() }},
 	} {
 		for _, lane := range Lanes() {
 			to := silent(t, lane)
@@ -101,9 +100,9 @@ func TestEveryLaneReportsStarvation(t *testing.T) {
 	runs.Wait()
 }
 
-// A stuck server does not slow the schedule down: the requests that wait for it are sent late, and
-// say so.
-func TestLateRequestsShow(t *testing.T) {
+// A stuck server does not slow down the schedule: the requests that wait for it are sent late, and
+// the log says so.
+func TestLateRequestsAreReported(t *testing.T) {
 	for lane, play := range map[string]func(p *peer, wait func()){
 		"post": func(p *peer, wait func()) {
 			for sum := p.read(); sum != ""; sum = p.read() {
@@ -124,7 +123,7 @@ func TestLateRequestsShow(t *testing.T) {
 			release := make(chan struct{})
 			var asked atomic.Int32
 			wait := func() {
-				if asked.Add(1) == 2 { // both requests that may be under way hang now
+				if asked.Add(1) == 2 { // both requests that may be in flight now hang
 					time.AfterFunc(300*time.Millisecond, func() { close(release) })
 				}
 				<-release
@@ -142,11 +141,11 @@ func TestLateRequestsShow(t *testing.T) {
 			for _, r := range log.requests(t) {
 				late = max(late, r.Lag)
 				if r.Cause != "" {
-					t.Errorf("%+v", r)
+					t.Errorf("got %+v", r)
 				}
 			}
 			if late < 200*time.Millisecond {
-				t.Errorf("two requests hung for 270 ms and more, yet no other was more than %v late", late)
+				t.Errorf("two requests hung for at least 270 ms, but no other request was more than %v late", late)
 			}
 			if diff := cmp.Diff(event.Load{Lane: lane, Due: shots}, log.load(t)); diff != "" {
 				t.Errorf("load (-want +got):\n%s", diff)
@@ -157,14 +156,14 @@ func TestLateRequestsShow(t *testing.T) {
 
 // If a server is stuck until the run ends, the requests that wait for it are sent late or never,
 // and the log says so.
-func TestStarvedGeneratorShows(t *testing.T) {
+func TestStarvationIsReported(t *testing.T) {
 	const shots = 50
 	release := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var asked atomic.Int32
 	hang := func(p *peer) {
-		if asked.Add(1) == 2 { // both requests that may be under way hang now
+		if asked.Add(1) == 2 { // both requests that may be in flight now hang
 			time.AfterFunc(300*time.Millisecond, func() {
 				cancel()
 				close(release)
@@ -192,17 +191,17 @@ func TestStarvedGeneratorShows(t *testing.T) {
 	for _, r := range requests {
 		late = max(late, r.Lag)
 	}
-	// A machine that stalls for a second may miss the third request, too.
+	// A machine that stalls for a second may also miss the third request.
 	if len(requests) > 2 && late < 200*time.Millisecond {
-		t.Errorf("two requests hung for 270 ms and more, yet no other was more than %v late", late)
+		t.Errorf("two requests hung for at least 270 ms, but no other request was more than %v late", late)
 	}
 	if load := log.load(t); load.Missed == 0 || load.Missed != load.Due-len(requests) {
-		t.Errorf("of about 30 requests due %d were sent; %+v", len(requests), load)
+		t.Errorf("sent %d of about 30 due requests; %+v", len(requests), load)
 	}
 }
 
-// Unsent shots are counted even if the attack notices the end of the run before anybody has noted
-// when that was.
+// Unsent shots are counted even if the attack notices the end of the run before its time has been
+// recorded.
 func TestUnsentShotsAreCounted(t *testing.T) {
 	for range 1000 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -213,7 +212,7 @@ func TestUnsentShotsAreCounted(t *testing.T) {
 		cancel()
 		s.account()
 		if load := log.load(t); load.Missed < 90 || load.Missed != load.Due {
-			t.Fatalf("none of about 100 requests was sent; %+v", load)
+			t.Fatalf("sent none of about 100 requests; %+v", load)
 		}
 	}
 }
@@ -230,11 +229,11 @@ func TestSlowRateEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if load, requests := log.load(t), log.requests(t); load.Due != 0 || len(requests) != 0 {
-		t.Errorf("%+v, %+v", load, requests)
+		t.Errorf("got %+v, %+v", load, requests)
 	}
 }
 
-// Wherever a run is interrupted, each request that was due is either sent or missed, in every lane.
+// Wherever a run is interrupted, each due request is either sent or missed, in every lane.
 func TestInterruptedRunsAccountForEveryShot(t *testing.T) {
 	const shots = 8
 	for i, lane := range Lanes() {
@@ -257,7 +256,7 @@ func TestInterruptedRunsAccountForEveryShot(t *testing.T) {
 				}
 				load, sent := log.load(t), len(log.requests(t))
 				if load.Due < int(end) || sent > int(end) || load.Missed != load.Due-sent {
-					t.Errorf("interrupted before shot %d: %d were sent: %+v", end, sent, load)
+					t.Errorf("interrupted before shot %d: sent %d: %+v", end, sent, load)
 				}
 				for _, r := range log.requests(t) {
 					if r.Lag < 0 || r.Cause != "" && r.Cause != event.OurCancel {
@@ -269,8 +268,8 @@ func TestInterruptedRunsAccountForEveryShot(t *testing.T) {
 	}
 }
 
-// Requests are due when the arrivals say, whatever the protocol and whoever is late.
-func TestRequestsAreDueAsTheyArrive(t *testing.T) {
+// Requests are due at the times of the arrivals, whatever the protocol and whoever is late.
+func TestRequestsFollowTheArrivals(t *testing.T) {
 	for name, arrivals := range map[string]Arrivals{
 		"constant": {Rate: 500},
 		"poisson":  {Rate: 500, Poisson: true},
@@ -318,8 +317,8 @@ func gaps(times []time.Duration) []time.Duration {
 	return all
 }
 
-// Servers see nothing of how requests find their shots.
-func TestRequestsCarryNothingOfOurs(t *testing.T) {
+// Requests carry no internal data of the generator.
+func TestRequestsCarryNoInternalData(t *testing.T) {
 	for _, lane := range []string{"http", "post", "websocket"} {
 		t.Run(lane, func(t *testing.T) {
 			seen := make(chan *http.Request, 1)
@@ -337,11 +336,11 @@ func TestRequestsCarryNothingOfOurs(t *testing.T) {
 			}
 			r := <-seen
 			if r.Host != "web.example" || r.RequestURI != "/a?b=c" {
-				t.Errorf("asked %s for %s", r.Host, r.RequestURI)
+				t.Errorf("request to %s for %s", r.Host, r.RequestURI)
 			}
 			for name := range r.Header {
 				if strings.HasPrefix(name, "X-") {
-					t.Errorf("sent the header %s", name)
+					t.Errorf("the request has the header %s", name)
 				}
 			}
 		})

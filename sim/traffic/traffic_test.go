@@ -13,7 +13,7 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-func TestRunSendsWhatWasScheduled(t *testing.T) {
+func TestRunSendsScheduledRequests(t *testing.T) {
 	p := pod(t, "127.202.0.0/24", "demo/web-1", "demo/web")
 	rate := vegeta.Rate{Freq: 500, Per: time.Second}
 	for _, lane := range Lanes() {
@@ -33,7 +33,7 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 			return log.all(t)
 		}
 		if l, _ := find(lane); l.http != nil && l.http.ownPaths {
-			continue // half the targets are not for it; TestEveryLaneSucceeds has it
+			continue // half of the targets do not support it; TestEveryLaneSucceeds covers it
 		}
 		hosts := func(all []event.Event) map[time.Duration]string {
 			byTime := map[time.Duration]string{}
@@ -45,13 +45,13 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 			}
 			for _, e := range all {
 				if e.Socket != nil && !e.Socket.Opened {
-					t.Errorf("%s: a socket was lost; only we closed any", lane)
+					t.Errorf("%s: a socket was lost, although only the client closes them", lane)
 				}
 				if r := e.Request; r != nil {
 					byTime[e.At-begin] = r.Host
 					if r.Cause != "" || r.Pod != "demo/web-1" || r.Served != "demo/web" || r.State != "ready" || r.Status != 200 && r.Status != 101 && DoorOf(lane) <= TLS ||
 						r.Lane != lane || r.Lag < 0 || r.Took <= 0 || e.Subject != "it" {
-						t.Errorf("%+v", r)
+						t.Errorf("got %+v", r)
 					}
 				}
 			}
@@ -59,21 +59,21 @@ func TestRunSendsWhatWasScheduled(t *testing.T) {
 		}
 		one, two := hosts(run()), hosts(run())
 		if len(one) != 100 {
-			t.Errorf("%s: %d different times of 100 requests", lane, len(one))
+			t.Errorf("%s: 100 requests have %d different times", lane, len(one))
 		}
 		for at := range one {
 			if at%(2*time.Millisecond) != 0 {
-				t.Errorf("%s: a request was due %v after the first; at 500/s that is no multiple of 2 ms", lane, at)
+				t.Errorf("%s: a request was due %v after the first, want a multiple of 2 ms at 500/s", lane, at)
 			}
 		}
 		if diff := cmp.Diff(one, two); diff != "" {
-			t.Errorf("%s: the same seed chose differently:\n%s", lane, diff)
+			t.Errorf("%s: the same seed chose other targets:\n%s", lane, diff)
 		}
 	}
 }
 
-// The end of the run is nobody's failure.
-func TestRunsEndIsOurCancel(t *testing.T) {
+// A request that the end of the run cuts off has not failed.
+func TestEndOfRunIsNotAFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	hang := func(p *peer) { p.read(); cancel(); p.untilClosed() }
@@ -87,7 +87,7 @@ func TestRunsEndIsOurCancel(t *testing.T) {
 	}
 	requests := log.requests(t)
 	if len(requests) == 0 {
-		t.Error("nothing was sent")
+		t.Error("no request was sent")
 	}
 	for _, r := range requests {
 		if r.Cause != event.OurCancel {
@@ -96,7 +96,7 @@ func TestRunsEndIsOurCancel(t *testing.T) {
 	}
 }
 
-func TestSenselessAttacks(t *testing.T) {
+func TestInvalidAttacks(t *testing.T) {
 	good := Attack{
 		Lane: "http", Rate: vegeta.Rate{Freq: 1, Per: time.Second}, To: netip.MustParseAddrPort("127.0.0.1:1"),
 		Targets: []Target{{Host: "web", Service: "demo/web"}}, Log: newEvents().Log,

@@ -35,8 +35,8 @@ func needWrk(t *testing.T) {
 	}
 }
 
-// wrk runs wrk with that many connections, each of which sends the next request when it has an
-// answer: a closed loop.
+// wrk runs wrk with the given number of connections, each of which sends the next request when it
+// has an answer: a closed loop.
 func wrk(ctx context.Context, connections int, length time.Duration, url string) (rival, error) {
 	out, err := exec.CommandContext(ctx, "wrk", "-t1", "--timeout", "10s", "-c"+strconv.Itoa(connections), fmt.Sprintf("-d%ds", int(length.Seconds())), url).CombinedOutput()
 	if err != nil {
@@ -51,13 +51,13 @@ func wrk(ctx context.Context, connections int, length time.Duration, url string)
 	}
 	said := rival{sent: number(wrkSent), failed: number(wrkFailed)}
 	if said.sent == 0 || wrkBroken.Match(out) {
-		return rival{}, fmt.Errorf("wrk had trouble:\n%s", out)
+		return rival{}, fmt.Errorf("wrk reported errors:\n%s", out)
 	}
 	return said, nil
 }
 
-// ours runs the lane http against a path, at a rate and with at most that many requests at once,
-// for a time. It returns the events of its requests.
+// ours runs the lane http against a path, at a rate and with a maximum number of concurrent
+// requests, for a duration. It returns the events of its requests.
 func ours(t *testing.T, to netip.AddrPort, path string, rate float64, atOnce int, length time.Duration) []event.Event {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), length)
@@ -80,7 +80,7 @@ func ours(t *testing.T, to netip.AddrPort, path string, rate float64, atOnce int
 }
 
 // Both generators against one nginx that fails a quarter of the requests at random: each counts
-// what nginx's own log has, and both see that share.
+// nginx's own log does, and both see the expected share.
 func TestErrorsAgreeWithWrk(t *testing.T) {
 	needWrk(t)
 	dir := t.TempDir()
@@ -115,8 +115,8 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
 			t.Errorf("%s: %s", e.Request.Cause, e.Request.Detail)
 		}
 	}
-	// A generator ends with requests under way, which nginx may have answered: wrk with one for
-	// each connection.
+	// A generator ends with requests in flight, which nginx may have answered: wrk with one per
+	// connection.
 	for name, said := range map[string]struct{ sent, failed, open int }{
 		"wrk": {theirs.sent, theirs.failed, connections}, "ours": {sent, failed, cancelled},
 	} {
@@ -126,10 +126,10 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
 		}
 		all, bad := bytes.Count(log, []byte("\n")), bytes.Count(log, []byte(`" 503 `))
 		if d := all - said.sent; d < 0 || d > said.open {
-			t.Errorf("%s: it says %d requests, nginx %d", name, said.sent, all)
+			t.Errorf("%s: it reports %d requests, nginx %d", name, said.sent, all)
 		}
 		if d := bad - said.failed; d < 0 || d > said.open {
-			t.Errorf("%s: it says %d failures, nginx %d", name, said.failed, bad)
+			t.Errorf("%s: it reports %d failures, nginx %d", name, said.failed, bad)
 		}
 		// Five standard deviations of a binomial share: wrong once in two million runs.
 		share := float64(said.failed) / float64(said.sent)
@@ -139,7 +139,7 @@ func TestErrorsAgreeWithWrk(t *testing.T) {
 	}
 }
 
-// Both generators at once, with the same number of requests under way and a slow pod: then the
+// Both generators run at once, with the same number of requests in flight and a slow pod. Then the
 // throughput of each is that number divided by the pod's time, and the machine affects both alike.
 func TestThroughputAgreesWithWrk(t *testing.T) {
 	needWrk(t)
@@ -156,7 +156,7 @@ func TestThroughputAgreesWithWrk(t *testing.T) {
       proxy_pass http://pod;
     }`)
 	var difference float64
-	for range 3 { // a stall of the machine when one of them ends is no disagreement
+	for range 3 { // a stall of the machine when one of them ends is not a difference
 		var said rival
 		var theirs errgroup.Group
 		theirs.Go(func() (err error) {
@@ -176,10 +176,10 @@ func TestThroughputAgreesWithWrk(t *testing.T) {
 			t.Fatal(err)
 		}
 		difference = float64(answered)/float64(said.sent) - 1
-		t.Logf("%v: wrk has %d answers, we have %d", length, said.sent, answered)
+		t.Logf("%v: wrk got %d answers, we got %d", length, said.sent, answered)
 		if math.Abs(difference) <= margin && said.failed == 0 {
 			return
 		}
 	}
-	t.Errorf("we have %.0f %% more answers than wrk, three times in a row; the margin is %.0f %%", 100*difference, 100*margin)
+	t.Errorf("we got %.0f %% more answers than wrk, three times in a row; the margin is %.0f %%", 100*difference, 100*margin)
 }

@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/trial"
 )
 
-// A scenario is run with processes of this machine, measured and judged; its folder has the
-// log and all reports. This needs nginx with Lua and the controller's binary (make build).
+// This runs a scenario with processes of this machine, measures and judges it; its folder contains
+// the log and all reports. It needs nginx with Lua and the controller's binary (make build).
 func Example() {
 	s, err := scenario.Load("scenarios/endpoints/endpoint-churn-is-dynamic.yaml", scenario.Known{})
 	if err != nil {

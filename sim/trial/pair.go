@@ -12,7 +12,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// Pair is a scenario that is run with two sides by turns, to be compared.
+// Pair is a scenario that is run with two sides in turns, to compare them.
 type Pair struct {
 	Scenario *scenario.Scenario
 	Sides    [2]Side   // base and head

@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// void makes run folders that are void so many times, and then end with err, or without.
+// void returns a function whose first runs are void; later ones end with err, which may be nil.
 func void(t *testing.T, dir string, times int, err error) (run func() (judge.Outcome, error), made *int) {
 	made = new(int)
 	return func() (judge.Outcome, error) {
@@ -34,7 +34,7 @@ func void(t *testing.T, dir string, times int, err error) (run func() (judge.Out
 	}, made
 }
 
-func TestAVoidRunIsRepeated(t *testing.T) {
+func TestVoidRunIsRepeated(t *testing.T) {
 	broken := errors.New("no room")
 	for _, test := range []struct {
 		name       string
@@ -63,17 +63,17 @@ func TestAVoidRunIsRepeated(t *testing.T) {
 				t.Errorf("kept %v, want %d", kept, test.kept)
 			}
 			if _, err := os.Stat(dir); err != nil {
-				t.Errorf("the last run is not in its place: %v", err)
+				t.Errorf("the folder of the last run is missing: %v", err)
 			}
 			if told := strings.Contains(stderr.String(), "busy?"); told != (test.want == judge.Void) {
-				t.Errorf("told %q", stderr.String())
+				t.Errorf("stderr %q", stderr.String())
 			}
 		})
 	}
 }
 
-// Neither side always comes first, and each has all its runs.
-func TestTurns(t *testing.T) {
+// Neither side always runs first, and each has all its runs.
+func TestSidesTakeTurns(t *testing.T) {
 	var order []string
 	for i := range 6 {
 		side, run := turnOf(i)
@@ -84,8 +84,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A side replaces what the scenario calls bundled, and nothing else.
-func TestSide(t *testing.T) {
+// A side replaces only the subjects that run the bundled controller.
+func TestSideReplacesTheBundledController(t *testing.T) {
 	original := &scenario.Scenario{Name: "story", Spec: scenario.Spec{Subjects: []scenario.Subject{
 		{Name: "ours", Controller: scenario.Bundled, Flags: map[string]string{"a": "1", "b": "1"}},
 		{Name: "theirs", Controller: "/bin/true"},
@@ -93,13 +93,13 @@ func TestSide(t *testing.T) {
 	side := Side{Name: "head", Flags: map[string]string{"b": "2"}, Config: map[string]string{"c": "3"}}
 	got := side.in(original).Subjects
 	if ours := got[0]; ours.Flags["a"] != "1" || ours.Flags["b"] != "2" || ours.Config["c"] != "3" {
-		t.Errorf("%+v", ours)
+		t.Errorf("got %+v", ours)
 	}
 	if theirs := got[1]; len(theirs.Flags)+len(theirs.Config) > 0 {
-		t.Errorf("%+v", theirs)
+		t.Errorf("got %+v", theirs)
 	}
 	if original.Subjects[0].Flags["b"] != "1" {
-		t.Error("the scenario itself was changed")
+		t.Error("the scenario was modified")
 	}
 
 	foreign := &scenario.Scenario{Spec: scenario.Spec{Subjects: original.Subjects[1:]}}
@@ -118,7 +118,7 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// A side that changes nothing is not tried; of one that does not start, the logs stay.
+// Head is not tried if it changes nothing. If it does not start, its logs stay.
 func TestPairTriesHead(t *testing.T) {
 	out := t.TempDir()
 	p := Pair{
@@ -127,7 +127,7 @@ func TestPairTriesHead(t *testing.T) {
 	}
 	outcome, err := p.Do(t.Context())
 	if outcome != judge.NotRun || !errors.Is(err, errUnable) || !strings.HasPrefix(err.Error(), "--head: it does not start (logs in ") {
-		t.Errorf("%s, %v", outcome, err)
+		t.Errorf("got %s, %v", outcome, err)
 	}
 	if _, err := os.Stat(filepath.Join(out, "try", "ours")); err != nil {
 		t.Error(err)
@@ -139,11 +139,11 @@ func TestPairTriesHead(t *testing.T) {
 	}
 	p.Sides[1].Controller = ""
 	if outcome, err := p.Do(t.Context()); outcome != judge.NotRun || err == nil || strings.HasPrefix(err.Error(), "--head") {
-		t.Errorf("head was tried, and changes nothing: %s, %v", outcome, err)
+		t.Errorf("head was tried although it changes nothing: %s, %v", outcome, err)
 	}
 }
 
-// unable is a driver that can prepare nothing.
+// unable is a driver that cannot prepare any run.
 type unable struct{}
 
 var errUnable = errors.New("the image is missing")

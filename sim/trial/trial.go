@@ -1,4 +1,4 @@
-// Package trial runs a scenario and judges it: once, with its control, or by turns with two
+// Package trial runs a scenario and judges it: once, with its control, or in turns with two
 // controllers. It stands between the commands and the run, the folder of the run and the
 // judgement. Its one rule: every way to run a scenario goes through Do, so that all of them
 // classify what went wrong in the same way.

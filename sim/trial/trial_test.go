@@ -76,8 +76,8 @@ spec:
 	return s
 }
 
-// What a driver cannot do is neither a failure nor a proof, also where only the control
-// asks for it and where only the run shows it.
+// A trial that the driver does not support is skipped, even if only the control needs the feature
+// or only the run reveals it.
 func TestSkipped(t *testing.T) {
 	nowhere := broken{err: fmt.Errorf("looking for a place: %w: there is none", fault.ErrNotHere)}
 	for control, why := range map[bool]string{false: "there is none", true: "there are no workers"} {
@@ -88,7 +88,7 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// What becomes of a run that is cut short depends on how far it came, and on why.
+// The outcome of a run that is cut short depends on its progress and on the reason.
 func TestCutShort(t *testing.T) {
 	died := errors.New("the controller died")
 	round := event.Event{At: time.Millisecond, Subject: "bundled", Phase: &event.Phase{Name: event.RoundBegin, Round: 1}}
@@ -123,7 +123,7 @@ func TestCutShort(t *testing.T) {
 				},
 			})
 			if ended.Outcome != test.want || !strings.Contains(ended.Note(), died.Error()) {
-				t.Errorf("%s, %q, want %s", ended.Outcome, ended.Note(), test.want)
+				t.Errorf("got %s, %q, want %s", ended.Outcome, ended.Note(), test.want)
 			}
 			if _, err := os.Stat(ended.Dir.File(rundir.Result)); (err == nil) != test.measured {
 				t.Errorf("measured: %v, want %t", err, test.measured)
@@ -135,7 +135,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// A folder that holds a run already is not written to.
+// A folder that already contains a run is not overwritten.
 func TestNotRun(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, rundir.Events), nil, 0o644); err != nil {
@@ -159,7 +159,7 @@ func TestPlan(t *testing.T) {
 		for _, one := range trial.Plan([]*scenario.Scenario{plain, both}, controls, "out", trial.Trial{Rewritten: true}) {
 			got = append(got, fmt.Sprint([]any{one.Dir, one.Seed, one.Control}))
 			if !one.Rewritten {
-				t.Error("what all have in common is missing")
+				t.Error("the common settings are missing")
 			}
 		}
 		if strings.Join(got, " ") != want {
@@ -168,7 +168,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// After an interrupt, the trials that are left are not run.
+// After an interrupt, the remaining trials are not run.
 func TestEachIsInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	s := story(t)
@@ -183,7 +183,7 @@ func TestEachIsInterrupted(t *testing.T) {
 	}
 }
 
-// The changes of a run are compared as far as both go.
+// The changes of two runs are compared up to the end of the shorter one.
 func TestSameChanges(t *testing.T) {
 	a, b := event.Change{ID: 1, Object: "Service a"}, event.Change{ID: 2, Object: "Service b"}
 	for _, test := range []struct {
@@ -196,7 +196,7 @@ func TestSameChanges(t *testing.T) {
 		{[]event.Change{a, b}, []event.Change{a, a}, "change 2 was of Service b, and is 1 of Service a"},
 	} {
 		if err := trial.SameChanges(test.before, test.now); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
-			t.Errorf("%v, want %q", err, test.want)
+			t.Errorf("error %v, want %q", err, test.want)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestOfLength(t *testing.T) {
 	}
 }
 
-// A recording becomes a scenario that can be loaded, with the recording beside it.
+// A recording becomes a scenario that can be loaded, with the recording next to it.
 func TestWriteRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.jsonl")
 	if _, err := trial.WriteRecorded(t.TempDir(), path, time.Second); !errors.Is(err, os.ErrNotExist) {
@@ -249,7 +249,7 @@ func TestWriteRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Name != "shop" || s.Population.Recording != "shop.jsonl" || s.Length() != 3*time.Second || *s.Timeline[0].Drain != 7*time.Second {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v", s)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "shop.jsonl")); err != nil {
 		t.Error(err)

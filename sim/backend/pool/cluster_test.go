@@ -17,12 +17,12 @@ import (
 	"windtunnel.dev/sim/cluster"
 )
 
-// TestOnACluster needs a cluster whose nodes have the image:
+// TestCluster needs a cluster whose nodes have the image:
 //
 //	WINDTUNNEL_POOL_KUBECONFIG=FILE WINDTUNNEL_POOL_IMAGE=localhost/windtunnel:dev go test -run Cluster -v
 //
-// It logs how long orders through the API server take.
-func TestOnACluster(t *testing.T) {
+// It logs how long commands through the API server take.
+func TestCluster(t *testing.T) {
 	file, image := os.Getenv("WINDTUNNEL_POOL_KUBECONFIG"), os.Getenv("WINDTUNNEL_POOL_IMAGE")
 	if file == "" || image == "" {
 		t.Skip("no WINDTUNNEL_POOL_KUBECONFIG and WINDTUNNEL_POOL_IMAGE")

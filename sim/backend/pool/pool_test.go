@@ -33,7 +33,7 @@ import (
 
 const token = "a-token-of-the-test"
 
-// rig is an API server with the pods of a pool, whose processes run in the test.
+// rig is an API server with the pods of a pool, whose processes run inside the test.
 type rig struct {
 	options   Options
 	processes []*httptest.Server
@@ -133,7 +133,7 @@ func (r *rig) behindProxy(t *testing.T) {
 	r.options.Config, r.options.Direct = config, false
 }
 
-// ask returns who answers at a pod's address.
+// ask returns the identity of the pod that answers at a pod's address.
 func ask(p backend.Pod) (backend.Identity, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get("http://" + p.Addr().String())
@@ -148,11 +148,11 @@ func ask(p backend.Pod) (backend.Identity, error) {
 func mustRefuse(t *testing.T, p backend.Pod) {
 	t.Helper()
 	if who, err := ask(p); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("the pod is %s, and %+v answers: %v", p.State(), who, err)
+		t.Errorf("the pod is %s, but %+v answers: %v", p.State(), who, err)
 	}
 }
 
-func TestLife(t *testing.T) {
+func TestPodLifecycle(t *testing.T) {
 	for _, way := range []string{"direct", "through the API server"} {
 		t.Run(way, func(t *testing.T) {
 			r := newRig(t, 2)
@@ -180,13 +180,13 @@ func TestLife(t *testing.T) {
 				conn.Close()
 			}
 			if err := p.Ready(); err == nil {
-				t.Error("ready twice")
+				t.Error("a pod became ready twice")
 			}
 			if again, ok := f.Get("demo/web-1"); !ok || again != p {
-				t.Errorf("Get gives %v, %v", again, ok)
+				t.Errorf("Get returns %v, %v", again, ok)
 			}
 			if _, err := f.Start("demo/web-1", "demo/web"); err == nil {
-				t.Error("two living pods of one name")
+				t.Error("two pods with the same name run at the same time")
 			}
 			p.Terminate(time.Hour)
 			until(t, func() bool { who, err := ask(p); return err == nil && who.State == backend.Terminating })
@@ -194,7 +194,7 @@ func TestLife(t *testing.T) {
 			<-p.Done()
 			mustRefuse(t, p)
 			if _, ok := f.Get("demo/web-1"); ok {
-				t.Error("Get gives a pod that is gone")
+				t.Error("Get returns a pod that is gone")
 			}
 			short, err := f.Start("demo/web-2", "demo/web")
 			if err != nil {
@@ -217,7 +217,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// loggedStates closes the log and returns the states that it has, as NAME STATE.
+// loggedStates closes the log and returns the states in it, as NAME STATE.
 func loggedStates(t *testing.T, log *event.Log, out io.Reader) []string {
 	t.Helper()
 	if err := log.Close(); err != nil {
@@ -226,7 +226,7 @@ func loggedStates(t *testing.T, log *event.Log, out io.Reader) []string {
 	var states []string
 	for e, err := range event.Read(out) {
 		if err != nil || e.Pod == nil || e.Subject != "it" {
-			t.Fatalf("%+v, %v", e, err)
+			t.Fatalf("got %+v, %v", e, err)
 		}
 		states = append(states, e.Pod.Name+" "+e.Pod.State)
 	}
@@ -237,7 +237,7 @@ func until(t *testing.T, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("it never came to be")
+			t.Fatal("the condition was never met")
 		}
 	}
 }
@@ -252,30 +252,30 @@ func startGone(t *testing.T, f *Fleet, name string) netip.AddrPort {
 	return p.Addr()
 }
 
-func TestAddressesRest(t *testing.T) {
+func TestAddressesRestBeforeReuse(t *testing.T) {
 	r := newRig(t, 3)
 	f := r.open(t)
 	seen := map[netip.AddrPort]bool{}
 	for i := range 3 {
 		at := startGone(t, f, fmt.Sprintf("demo/web-%d", i))
 		if seen[at] {
-			t.Errorf("%v was given again while it rested", at)
+			t.Errorf("%v was assigned again before its rest was over", at)
 		}
 		seen[at] = true
 	}
 	_, err := f.Start("demo/web-4", "demo/web")
 	if err == nil || !strings.Contains(err.Error(), "kubectl -n pool scale deployment backends --replicas=4") {
-		t.Fatalf("with none that has rested: %v", err)
+		t.Fatalf("without a rested address: %v", err)
 	}
-	// Doing what the message says helps.
+	// The remedy in the message works.
 	r.add(t, "real-9", netip.MustParseAddr("127.204.0.9"))
 	if at := startGone(t, f, "demo/web-4"); seen[at] {
-		t.Errorf("%v was given again while it rested", at)
+		t.Errorf("%v was assigned again before its rest was over", at)
 	}
 }
 
-// Addresses are used in turn, the one that was unused for the longest time first.
-func TestTheLongestRestedFirst(t *testing.T) {
+// The address that has been unused for the longest time is used first.
+func TestLongestUnusedAddressIsNext(t *testing.T) {
 	r := newRig(t, 3)
 	r.options.Rest = time.Nanosecond
 	f := r.open(t)
@@ -284,7 +284,7 @@ func TestTheLongestRestedFirst(t *testing.T) {
 		order = append(order, startGone(t, f, fmt.Sprintf("demo/web-%d", i)))
 	}
 	if diff := cmp.Diff(order[:6], order[3:], cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
-		t.Errorf("addresses do not go round:\n%s", diff)
+		t.Errorf("addresses are not used in turn:\n%s", diff)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestFleetsShareAPool(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen[p.Addr()] {
-			t.Errorf("%v is two pods", p.Addr())
+			t.Errorf("two pods have the address %v", p.Addr())
 		}
 		seen[p.Addr()] = true
 		if err := p.Ready(); err != nil {
@@ -306,11 +306,11 @@ func TestFleetsShareAPool(t *testing.T) {
 		}
 	}
 	if _, err := one.Start("demo/web-9", "demo/web"); err == nil || !strings.Contains(err.Error(), "--replicas=5") {
-		t.Errorf("with none free: %v", err)
+		t.Errorf("without a free address: %v", err)
 	}
 }
 
-func TestAWrongToken(t *testing.T) {
+func TestWrongTokenIsAnError(t *testing.T) {
 	r := newRig(t, 1)
 	r.options.Token = "another"
 	if _, err := r.open(t).Start("demo/web-1", "demo/web"); err == nil || !strings.Contains(err.Error(), "403 Forbidden: "+TokenHeader+" is not this process's token") {
@@ -318,15 +318,15 @@ func TestAWrongToken(t *testing.T) {
 	}
 }
 
-func TestAnEmptyPool(t *testing.T) {
+func TestEmptyPoolIsAnError(t *testing.T) {
 	r := newRig(t, 0)
 	if _, err := Open(t.Context(), r.options); err == nil || !strings.Contains(err.Error(), "pool/backends has no pod that is ready; see kubectl -n pool get pods -l windtunnel.dev/pool=backends") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// When a real pod ends, so does its simulated pod, and nothing waits for ever.
-func TestARealPodEnds(t *testing.T) {
+// When a real pod ends, its simulated pod ends as well, and nothing waits forever.
+func TestSimulatedPodEndsWithTheRealPod(t *testing.T) {
 	r := newRig(t, 1)
 	var out bytes.Buffer
 	r.options.Log = event.NewLog(&out, time.Now())
@@ -344,17 +344,17 @@ func TestARealPodEnds(t *testing.T) {
 	<-p.Done()
 	r.options.Log.Close()
 	if !strings.Contains(out.String(), "telling pod real-0 of the pool: gone") {
-		t.Errorf("the log does not tell: %s", &out)
+		t.Errorf("the log lacks the trouble: %s", &out)
 	}
 	if _, err := f.Start("demo/web-2", "demo/web"); err == nil {
-		t.Error("a pod after the stop")
+		t.Error("a pod was started after the stop")
 	}
 }
 
 // A pool of the size that Size returns is enough for rolling updates of any rate: changes come at
 // random times, and a process is in use during its drain, five seconds of last answers and its
 // rest.
-func TestSize(t *testing.T) {
+func TestSizeIsEnough(t *testing.T) {
 	const drain, rest = 5 * time.Second, 10 * time.Second
 	for _, rate := range []float64{0.3, 0.5, 1, 5, 20} {
 		for seed := range uint64(20) {
@@ -377,8 +377,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Only an order of the owner changes the pod that a process runs, whatever requests come.
-func FuzzOrders(f *testing.F) {
+// Only a command of the owner changes the pod that a process runs.
+func FuzzCommands(f *testing.F) {
 	f.Add("claim", `{"owner":"me","name":"demo/b","service":"demo/web"}`)
 	f.Add("keep", `{"owner":"me","name":"demo/a","lease":1000000000}`)
 	f.Add("gone", `{"owner":"it","name":"demo/b"}`)
@@ -394,19 +394,19 @@ func FuzzOrders(f *testing.F) {
 		w := httptest.NewRecorder()
 		s.take(w, q)
 		if w.Code == http.StatusNoContent && !strings.Contains(body, `\u0000`) || s.of.Name != "demo/a" && s.pod.State() != backend.Gone {
-			t.Errorf("%s %s: %d, and it is %+v", verb, body, w.Code, s.of)
+			t.Errorf("%s %s: status %d changed the pod to %+v", verb, body, w.Code, s.of)
 		}
 	})
 }
 
 // A pod whose fleet has died is gone when its lease ends, and its process is free again.
-func TestPodsOfADeadFleetGo(t *testing.T) {
+func TestPodsOfADeadFleetEnd(t *testing.T) {
 	r := newRig(t, 1)
 	r.options.Rest = time.Millisecond
 	heirs := r.open(t)
 	r.options.Lease = 50 * time.Millisecond
 	dead := r.open(t)
-	dead.end() // as by a SIGKILL: nothing more is heard of it
+	dead.end() // as after SIGKILL: it sends nothing more
 	orphan, err := dead.Start("demo/orphan", "demo/web")
 	if err != nil {
 		t.Fatal(err)
@@ -420,11 +420,11 @@ func TestPodsOfADeadFleetGo(t *testing.T) {
 		}
 	}
 	if err := orphan.Ready(); err == nil {
-		t.Error("a pod became ready whose process is another's")
+		t.Error("a pod became ready although its process belongs to another fleet")
 	}
 }
 
-// A living fleet renews the lease of each of its pods, again and again.
+// A running fleet keeps renewing the leases of its pods.
 func TestLeasesAreRenewed(t *testing.T) {
 	r := newRig(t, 2)
 	renewed := make(chan string)
@@ -440,7 +440,7 @@ func TestLeasesAreRenewed(t *testing.T) {
 			}
 		})
 	}
-	r.options.Lease = 4 * time.Second // one that is over would be renewed no more
+	r.options.Lease = 4 * time.Second // an expired one would not be renewed
 	f := r.open(t)
 	for _, name := range []string{"demo/a", "demo/b"} {
 		if _, err := f.Start(name, "demo/web"); err != nil {
@@ -452,8 +452,8 @@ func TestLeasesAreRenewed(t *testing.T) {
 	}
 }
 
-// A renewed lease has its full length again, not more.
-func TestLease(t *testing.T) {
+// A renewed lease has exactly its full length again.
+func TestRenewedLeaseHasItsFullLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
 		if _, err := s.claim(order{Owner: "me", Name: "demo/a", Lease: time.Second}); err != nil {
@@ -467,7 +467,7 @@ func TestLease(t *testing.T) {
 			time.Sleep(then.after)
 			synctest.Wait()
 			if s.lives() != then.lives {
-				t.Fatalf("%v later the pod lives: %t", then.after, s.lives())
+				t.Fatalf("%v later: pod alive %t", then.after, s.lives())
 			}
 			if then.keeps {
 				if _, err := s.keep(order{Owner: "me", Name: "demo/a", Lease: time.Second}); err != nil {
@@ -476,7 +476,7 @@ func TestLease(t *testing.T) {
 			}
 		}
 		if _, err := s.claim(order{Owner: "you", Name: "demo/b", Lease: time.Second, Rest: time.Hour}); err == nil {
-			t.Error("another's pod came at once")
+			t.Error("a pod of another fleet started at once")
 		}
 		time.Sleep(time.Hour)
 		if _, err := s.claim(order{Owner: "you", Name: "demo/b", Lease: time.Second, Rest: time.Hour}); err != nil {
@@ -486,11 +486,11 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// A lease that has ended cannot be renewed: the pod is gone.
-func TestLeasesThatAreOver(t *testing.T) {
+// An expired lease cannot be renewed: the pod is gone.
+func TestExpiredLeaseCannotBeRenewed(t *testing.T) {
 	s := &Server{Address: netip.MustParseAddrPort("127.204.1.1:0"), Tell: func(event.Event) {}}
 	if _, err := s.claim(order{Owner: "me", Name: "demo/a"}); err == nil {
-		t.Error("a claim without a lease")
+		t.Error("a claim without a lease was accepted")
 	}
 	if _, err := s.claim(order{Owner: "me", Name: "demo/a", Lease: time.Nanosecond}); err != nil {
 		t.Fatal(err)
@@ -502,7 +502,7 @@ func TestLeasesThatAreOver(t *testing.T) {
 }
 
 // Stop returns when the last answers are complete, including those of pods that are gone.
-func TestStopWaitsForPodsThatGo(t *testing.T) {
+func TestStopWaitsForTerminatingPods(t *testing.T) {
 	r := newRig(t, 1)
 	f := r.open(t)
 	p, err := f.Start("demo/a", "demo/web")
@@ -517,7 +517,7 @@ func TestStopWaitsForPodsThatGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow.Header.Set(backend.TakeHeader, "500ms")
-	response, err := http.DefaultClient.Do(slow) // its head is there, its body comes bit by bit
+	response, err := http.DefaultClient.Do(slow) // its header has arrived, its body arrives in pieces
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -532,6 +532,6 @@ func TestStopWaitsForPodsThatGo(t *testing.T) {
 	select {
 	case <-p.Done():
 	default:
-		t.Error("Stop has returned before a pod that was going was done")
+		t.Error("Stop has returned before a terminating pod had ended")
 	}
 }

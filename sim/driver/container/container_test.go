@@ -58,7 +58,7 @@ func launched(t *testing.T, s subject.Subject) (driver.Instance, string) {
 
 // After its controller is killed, a subject gets a new container, and the old one is removed. At
 // the end, nginx.conf and the log are kept.
-func TestRevive(t *testing.T) {
+func TestKilledControllerGetsANewContainer(t *testing.T) {
 	instance, dir := launched(t, subject.Subject{Name: "mortal", Controller: subject.Bundled})
 	first, err := instance.Master()
 	if err != nil {
@@ -74,7 +74,7 @@ func TestRevive(t *testing.T) {
 	select {
 	case <-instance.Died():
 	case <-time.After(time.Minute):
-		t.Fatal("the container has outlived its controller")
+		t.Fatal("the container still runs after its controller has ended")
 	}
 	if err := instance.Err(); err == nil || !strings.Contains(err.Error(), "exit status 137") {
 		t.Errorf("Err returns %v", err)
@@ -83,7 +83,7 @@ func TestRevive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second, err := instance.Master(); err != nil || second == first {
-		t.Errorf("nginx is %d, %v; it was %d before", second, err, first)
+		t.Errorf("nginx's master is process %d, %v; it was %d before", second, err, first)
 	}
 	if n := containersOf(t, os.Getpid()); n != 1 {
 		t.Errorf("%d containers, want one", n)
@@ -92,7 +92,7 @@ func TestRevive(t *testing.T) {
 		t.Error(err)
 	}
 	if n := containersOf(t, os.Getpid()); n != 0 {
-		t.Errorf("%d containers are left after the stop", n)
+		t.Errorf("%d containers remain after the stop", n)
 	}
 	for _, name := range []string{"nginx.conf", "controller.log"} {
 		if content, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(content) == 0 {
@@ -158,7 +158,7 @@ func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 	harness.Process.Kill()
 	harness.Wait()
 	if n := containersOf(t, harness.Process.Pid); n != 1 {
-		t.Errorf("the dead harness has left %d containers, want one", n)
+		t.Errorf("the killed harness left %d containers, want 1", n)
 	}
 	instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "next", Controller: subject.Bundled}, driver.Room{Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
 	if err != nil {
@@ -190,7 +190,7 @@ func TestOrphan(t *testing.T) {
 	}
 }
 
-func TestABinaryIsForAnotherDriver(t *testing.T) {
+func TestBinaryIsRefused(t *testing.T) {
 	_, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "fork", Controller: "/bin/controller"}, driver.Room{})
 	if err == nil || !strings.Contains(err.Error(), "image:NAME") {
 		t.Errorf("got %v", err)

@@ -105,7 +105,7 @@ func life(t *testing.T, d driver.Driver) {
 	stop(t, instance)
 	for what, pid := range map[string]int{"nginx": master, "the controller": controller} {
 		if alive(pid) {
-			t.Errorf("%s, process %d, has outlived its stop", what, pid)
+			t.Errorf("%s, process %d, still runs after the stop", what, pid)
 		}
 	}
 	select {
@@ -116,7 +116,7 @@ func life(t *testing.T, d driver.Driver) {
 	select {
 	case <-pod.Done():
 	default:
-		t.Error("a pod has outlived the stop")
+		t.Error("a pod still runs after the stop")
 	}
 }
 
@@ -136,7 +136,7 @@ func awaitStatus(t *testing.T, url string, want int) {
 		}
 		last = response.Status
 	}
-	t.Errorf("%s is answered with %s, want %d", url, last, want)
+	t.Errorf("%s: got %s, want %d", url, last, want)
 }
 
 func twoAtOnce(t *testing.T, d driver.Driver) {
@@ -144,7 +144,7 @@ func twoAtOnce(t *testing.T, d driver.Driver) {
 	launch(t, one)
 	launch(t, other)
 	if one.Address() == other.Address() {
-		t.Errorf("both are served at %v", one.Address())
+		t.Errorf("both subjects serve at %v", one.Address())
 	}
 	a, err := one.Master()
 	if err != nil {
@@ -155,11 +155,11 @@ func twoAtOnce(t *testing.T, d driver.Driver) {
 		t.Fatal(err)
 	}
 	if a == b {
-		t.Errorf("both have nginx %d", a)
+		t.Errorf("both subjects have nginx master %d", a)
 	}
 	stop(t, one)
 	if !alive(b) {
-		t.Error("stopping one has ended the nginx of the other")
+		t.Error("stopping one subject has ended the nginx of the other")
 	}
 	stop(t, other)
 }

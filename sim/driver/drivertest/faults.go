@@ -82,10 +82,10 @@ func ofAPI(t *testing.T, d driver.Driver) {
 		t.Fatal(err)
 	}
 	if _, err := client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); err != nil {
-		t.Error("the harness is struck: ", err)
+		t.Error("the fault hit the harness: ", err)
 	}
 	if n := <-struck; n == 0 {
-		t.Error("the subject, whose watches have ended, met nothing when it came back")
+		t.Error("the fault struck nothing when the subject's watches reconnected")
 	}
 }
 
@@ -93,7 +93,7 @@ func strike(t *testing.T, v *victim, name string) (heal func()) {
 	t.Helper()
 	f, known := fault.Find(name)
 	if !known {
-		t.Fatal("there is no fault ", name)
+		t.Fatal("unknown fault ", name)
 	}
 	heal, err := f.Strike(t.Context(), v, time.Hour, func(int) {})
 	if err != nil {
@@ -108,14 +108,14 @@ func fullDisk(t *testing.T, v *victim, master int) {
 	for range 2 { // the second time, it has its small disk already
 		heal := strike(t, v, "disk-full")
 		if err := os.WriteFile(more, []byte("more than nothing"), 0o644); err == nil {
-			t.Error("there is room in a full disk")
+			t.Error("a write to the full disk succeeded")
 		}
 		if _, err := os.Stat(conf); err != nil {
-			t.Error("what was there is not: ", err)
+			t.Error("an existing file is missing: ", err)
 		}
 		heal()
 		if err := os.WriteFile(more, []byte("more than nothing"), 0o644); err != nil {
-			t.Error("no room after the disk was healed: ", err)
+			t.Error("a write failed after the disk was healed: ", err)
 		}
 		os.Remove(more)
 	}
@@ -142,15 +142,15 @@ func refusedPosts(t *testing.T, v *victim, master int) {
 			"bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", v.StatusPort())).Run()
 	}
 	if err := dial(); err != nil {
-		t.Fatal("before anything is broken: ", err)
+		t.Fatal("before the fault: ", err)
 	}
 	heal := strike(t, v, "posts-refused")
 	if dial() == nil {
-		t.Error("a connection to the internal port came about")
+		t.Error("a connection to the internal port succeeded")
 	}
 	heal()
 	if err := dial(); err != nil {
-		t.Error("after it was healed: ", err)
+		t.Error("after the fault was healed: ", err)
 	}
 }
 
@@ -166,7 +166,7 @@ func configTests(t *testing.T, v *victim) {
 		return len(seen) > 1
 	})
 	if troubles := v.trouble(); len(troubles) != 0 {
-		t.Errorf("nginx -t refuses what is whole: %v", troubles)
+		t.Errorf("nginx -t refuses a complete configuration: %v", troubles)
 	}
 	defer strike(t, v, "config-torn")()
 	await(t, "nginx -t to find fault with half a configuration", func() bool { return len(v.trouble()) > 0 })
@@ -195,7 +195,7 @@ func await(t *testing.T, what string, isSo func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !isSo(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited in vain for ", what)
+			t.Fatal("timeout while waiting for ", what)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestSupportedFlagsOfAFolder(t *testing.T) {
 	}
 }
 
-func TestBundledSupportsOurFlags(t *testing.T) {
+func TestBundledControllerSupportsOurFlags(t *testing.T) {
 	flags, err := supportedFlags(t.Context(), build(t))
 	if err != nil || !flags["nginx-root"] || !flags["log-format"] {
 		t.Errorf("%v: %v", err, flags)

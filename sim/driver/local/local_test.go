@@ -62,7 +62,7 @@ func TestStopKillsAStubbornController(t *testing.T) {
 		t.Log("stopped gracefully")
 	}
 	if err := syscall.Kill(master, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("nginx %d has outlived the stop", master)
+		t.Errorf("nginx %d still runs after the stop", master)
 	}
 	log.Close()
 	if !strings.Contains(out.String(), "was killed") {
@@ -77,7 +77,7 @@ func script(t *testing.T, does string) string {
 }
 
 // A controller that would write to folders of this machine is not started unless that is allowed.
-func TestAControllerWithoutARootIsRefused(t *testing.T) {
+func TestControllerWithoutRootFlagIsRefused(t *testing.T) {
 	touched := filepath.Join(t.TempDir(), "touched")
 	foreign := subject.Subject{Name: "fork", Controller: script(t, "touch "+touched)}
 	for name, d := range map[string]Driver{"named by the scenario": {}, "instead of the bundled one": {Bundled: foreign.Controller}} {
@@ -104,7 +104,7 @@ func TestAControllerWithoutARootIsRefused(t *testing.T) {
 }
 
 // The end of a controller is detected even if a child that it left behind keeps its output open.
-func TestALeftChildDoesNotDelayTheEnd(t *testing.T) {
+func TestLeftoverChildDoesNotDelayTheEnd(t *testing.T) {
 	s := subject.Subject{Name: "fork", Controller: script(t, "sleep 1000 & echo $! >&2\nkill -9 $$")}
 	dir := t.TempDir()
 	log := event.NewLog(&strings.Builder{}, time.Now())

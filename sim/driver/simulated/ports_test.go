@@ -22,7 +22,7 @@ func TestPortsAreFreeAndBelowTheEphemeralOnes(t *testing.T) {
 	}
 }
 
-func TestAPortInUseIsNamed(t *testing.T) {
+func TestErrorNamesThePortInUse(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestAPortInUseIsNamed(t *testing.T) {
 	}
 }
 
-func TestBlocksAreNotSharedAndComeBack(t *testing.T) {
+func TestPortBlocksAreExclusiveAndReusable(t *testing.T) {
 	one, err := claimBlock()
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +55,6 @@ func TestBlocksAreNotSharedAndComeBack(t *testing.T) {
 	}
 	defer again.release()
 	if again.prefix.Overlaps(other.prefix) {
-		t.Errorf("%v belongs to another", again.prefix)
+		t.Errorf("block %v overlaps one that is in use", again.prefix)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestARefusalIsFinalAfterAWhile(t *testing.T) {
+func TestRepeatedRefusalIsFinal(t *testing.T) {
 	for name, test := range map[string]struct{ lines, want string }{
 		"nothing":         {"starting\n", ""},
 		"ingress-nginx's": {"E0101 queue.go:130] requeuing\nnginx: [emerg] unknown directive \"foo\" in /tmp/nginx/nginx-cfg1:2\nnginx: [emerg] another\n", `nginx: [emerg] unknown directive "foo" in /tmp/nginx/nginx-cfg1:2`},

@@ -36,7 +36,7 @@ func custom(kind, name string) *unstructured.Unstructured {
 
 // Objects of kinds that are added and removed while the controller runs can be owners and
 // dependents.
-func TestGarbageFollowsDefinitions(t *testing.T) {
+func TestGarbageCollectionOfNewKinds(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	client := must(dynamic.NewForConfig(r.api.Config()))(r)
 	for range 2 {
@@ -56,7 +56,7 @@ func TestGarbageFollowsDefinitions(t *testing.T) {
 }
 
 // Objects that no version serves any more are deleted with their namespace, too.
-func TestNamespaceTakesWhatIsNotServed(t *testing.T) {
+func TestNamespaceDeletesObjectsThatAreNotServed(t *testing.T) {
 	r := start(t, controllers.Options{}, "namespace")
 	client := must(dynamic.NewForConfig(r.api.Config()))(r)
 	must(r.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{}))(r)
@@ -69,6 +69,6 @@ func TestNamespaceTakesWhatIsNotServed(t *testing.T) {
 	}
 	until(r, "the namespace's end", r.watch("namespaces", ""), func(all map[string]*corev1.Namespace) bool { return all["/shop"] == nil && all["shop"] == nil })
 	if n := r.api.Holds()["widgets.example.com"]; n != 0 {
-		t.Errorf("%d objects are left", n)
+		t.Errorf("%d objects remain", n)
 	}
 }

@@ -31,7 +31,7 @@ func count(slices map[string]*discoveryv1.EndpointSlice) (endpoints int) {
 	return endpoints
 }
 
-func TestSlicesSayWhatPodsAre(t *testing.T) {
+func TestSlicesReportPodConditions(t *testing.T) {
 	r := start(t, controllers.Options{}, "endpointslice")
 	svc := must(r.kube.CoreV1().Services("default").Create(t.Context(), webService(), metav1.CreateOptions{}))(r)
 	r.serve("ready", "10.1.0.1", 8080, corev1.ConditionTrue)
@@ -72,7 +72,7 @@ func TestSlicesSayWhatPodsAre(t *testing.T) {
 
 // A slice has 100 endpoints; endpoints that stay do not move; slices of other managers do not
 // change; all slices are deleted with the service.
-func TestSlicesFillAndGo(t *testing.T) {
+func TestSlicesAreFilledAndDeleted(t *testing.T) {
 	r := start(t, controllers.Options{}, "endpointslice")
 	foreign := &discoveryv1.EndpointSlice{AddressType: discoveryv1.AddressTypeIPv4, ObjectMeta: metav1.ObjectMeta{Name: "foreign",
 		Labels: map[string]string{"kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "somebody"}}}
@@ -102,7 +102,7 @@ func TestSlicesFillAndGo(t *testing.T) {
 		for name, slice := range all {
 			for _, e := range slice.Endpoints {
 				if in[e.TargetRef.Name] != name {
-					t.Errorf("%s moved from %s to %s", e.TargetRef.Name, in[e.TargetRef.Name], name)
+					t.Errorf("endpoint %s moved from slice %s to %s", e.TargetRef.Name, in[e.TargetRef.Name], name)
 				}
 			}
 		}

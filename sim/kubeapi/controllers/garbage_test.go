@@ -44,7 +44,7 @@ func (r rig) leaves(names ...string) map[string]*corev1.ConfigMap {
 	return left
 }
 
-func TestDependentsGoWithTheirLastOwner(t *testing.T) {
+func TestDependentsAreDeletedWithTheirLastOwner(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	a, b := r.owned("a", nil), r.owned("b", nil)
 	child := r.owned("child", nil, a)
@@ -76,7 +76,7 @@ func TestForegroundWaitsForDependents(t *testing.T) {
 	r.leaves()
 }
 
-func TestOrphansStay(t *testing.T) {
+func TestOrphansAreNotDeleted(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	owner := r.owned("owner", []string{metav1.FinalizerOrphanDependents})
 	r.owned("child", nil, owner)
@@ -88,7 +88,7 @@ func TestOrphansStay(t *testing.T) {
 
 // An owner of a kind that the server does not serve may exist elsewhere, so it is no reason to
 // delete.
-func TestUnknownOwnersCount(t *testing.T) {
+func TestUnknownOwnersKeepDependents(t *testing.T) {
 	r := start(t, controllers.Options{}, "garbage")
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept", OwnerReferences: []metav1.OwnerReference{
 		{APIVersion: "example.com/v1", Kind: "Widget", Name: "w", UID: "1"}}}}
@@ -99,7 +99,7 @@ func TestUnknownOwnersCount(t *testing.T) {
 	r.leaves("kept")
 }
 
-func TestDeletedDeploymentsTakeAllWithThem(t *testing.T) {
+func TestDeletedDeploymentDeletesReplicaSetsAndPods(t *testing.T) {
 	r := start(t, controllers.Options{})
 	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), web(3), metav1.CreateOptions{}))(r)
 	until(r, "three pods", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool { return len(pods) == 3 })

@@ -27,7 +27,7 @@ func (r rig) runs(name string) *corev1.Pod {
 	return found
 }
 
-func TestPodsRunWithTheAddressTheyAreGiven(t *testing.T) {
+func TestPodsRunWithAssignedAddresses(t *testing.T) {
 	r := start(t, controllers.Options{Address: func(pod *corev1.Pod) (string, error) { return "127.1.2.3", nil }}, "scheduler", "kubelet")
 	pod := r.runs("one")
 	if pod.Status.PodIP != "127.1.2.3" || pod.Status.Phase != corev1.PodRunning || pod.Spec.NodeName != "windtunnel" || len(pod.Status.ContainerStatuses) != 1 {
@@ -57,7 +57,7 @@ func TestDeletedPodsStayUntilTheyHaveStopped(t *testing.T) {
 }
 
 // A second deletion may shorten the grace period; a grace period of zero ends the pod.
-func TestGraceOnlyGetsShorter(t *testing.T) {
+func TestGracePeriodCanOnlyShrink(t *testing.T) {
 	r := start(t, controllers.Options{StopAfter: time.Hour}, "scheduler", "kubelet")
 	generation := r.runs("one").Generation + 1 // includes the first deletion
 	pods := r.kube.CoreV1().Pods("default")
@@ -67,7 +67,7 @@ func TestGraceOnlyGetsShorter(t *testing.T) {
 		}
 		pod := must(pods.Get(t.Context(), "one", metav1.GetOptions{}))(r)
 		if *pod.DeletionGracePeriodSeconds != step.want || pod.Generation != generation {
-			t.Errorf("asked for %d: %+v", step.ask, pod.ObjectMeta)
+			t.Errorf("requested grace period %d: %+v", step.ask, pod.ObjectMeta)
 		}
 	}
 	if err := pods.Delete(t.Context(), "one", *metav1.NewDeleteOptions(0)); err != nil {
@@ -77,7 +77,7 @@ func TestGraceOnlyGetsShorter(t *testing.T) {
 }
 
 // A pod that stops too slowly is removed when its grace period ends.
-func TestGraceEnds(t *testing.T) {
+func TestGracePeriodEnds(t *testing.T) {
 	r := start(t, controllers.Options{StopAfter: time.Hour}, "scheduler", "kubelet")
 	r.runs("one")
 	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "one", *metav1.NewDeleteOptions(1)); err != nil {
@@ -87,14 +87,14 @@ func TestGraceEnds(t *testing.T) {
 }
 
 // A pod without a node is removed at once.
-func TestUnscheduledPodsGoAtOnce(t *testing.T) {
+func TestUnscheduledPodsAreDeletedAtOnce(t *testing.T) {
 	r := start(t, controllers.Options{}, "namespace")
 	must(r.kube.CoreV1().Pods("default").Create(t.Context(), onePod("one"), metav1.CreateOptions{}))(r)
 	if err := r.kube.CoreV1().Pods("default").Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if pods := must(r.kube.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{}))(r); len(pods.Items) != 0 {
-		t.Errorf("left: %v", pods.Items)
+		t.Errorf("pods remain: %v", pods.Items)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestPodsSpreadOverNodes(t *testing.T) {
 	for i := range 4 {
 		must(r.kube.CoreV1().Pods("default").Create(t.Context(), onePod(fmt.Sprint("p", i)), metav1.CreateOptions{}))(r)
 	}
-	until(r, "two pods a node", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool {
+	until(r, "two pods per node", r.watch("pods", "default"), func(pods map[string]*corev1.Pod) bool {
 		count := map[string]int{}
 		for _, pod := range pods {
 			count[pod.Spec.NodeName]++

@@ -23,7 +23,7 @@ func TestNamespaceEndsWhenItIsEmpty(t *testing.T) {
 	if err := spaces.Delete(t.Context(), "team", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	until(r, "only the held one", r.watch("configmaps", "team"), func(all map[string]*corev1.ConfigMap) bool {
+	until(r, "only the object with a finalizer", r.watch("configmaps", "team"), func(all map[string]*corev1.ConfigMap) bool {
 		return len(all) == 1 && all["team/held"] != nil && all["team/held"].DeletionTimestamp != nil
 	})
 	if ns := must(spaces.Get(t.Context(), "team", metav1.GetOptions{}))(r); ns.Status.Phase != corev1.NamespaceTerminating {
@@ -31,7 +31,7 @@ func TestNamespaceEndsWhenItIsEmpty(t *testing.T) {
 	}
 	_, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late"}}, metav1.CreateOptions{})
 	if !errors.IsForbidden(err) || !errors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || !strings.Contains(err.Error(), "because it is being terminated") {
-		t.Errorf("created in it: %v", err)
+		t.Errorf("creating an object in it: %v", err)
 	}
 	must(maps.Patch(t.Context(), "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}))(r)
 	until(r, "no namespace", r.watch("namespaces", ""), func(all map[string]*corev1.Namespace) bool { return all["/team"] == nil })

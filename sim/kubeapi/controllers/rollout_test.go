@@ -40,10 +40,10 @@ func TestRollout(t *testing.T) {
 	last := r.pods()
 	ready, there := followed(r, watcher, first, last)
 	if ready < replicas-unavailable {
-		t.Errorf("only %d pods were ready at a moment, %d of %d may be missing", ready, unavailable, replicas)
+		t.Errorf("only %d pods were ready at some moment, but only %d of %d may be missing", ready, unavailable, replicas)
 	}
 	if there > replicas+surge {
-		t.Errorf("there were %d pods at a moment, %d more than %d are allowed", there, surge, replicas)
+		t.Errorf("there were %d pods at some moment, but only %d more than %d are allowed", there, surge, replicas)
 	}
 	old := map[types.UID]bool{}
 	for _, pod := range first.Items {
@@ -64,7 +64,7 @@ func TestRollout(t *testing.T) {
 	}
 	until(r, "no namespace", r.watch("namespaces", ""), func(namespaces map[string]*corev1.Namespace) bool { return namespaces["/shop"] == nil })
 	if _, err := r.kube.AppsV1().Deployments("shop").Get(t.Context(), "web", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("the deployment is still there: %v", err)
+		t.Errorf("the deployment still exists: %v", err)
 	}
 }
 

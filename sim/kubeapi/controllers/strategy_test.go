@@ -49,7 +49,7 @@ func TestRecreateEndsTheOldPodsFirst(t *testing.T) {
 			new++
 		}
 		if new > 0 && old > 0 {
-			t.Fatalf("%d new pods beside %d old ones", new, old)
+			t.Fatalf("%d new pods exist next to %d old ones", new, old)
 		}
 		if new == 3 {
 			break
@@ -64,12 +64,12 @@ func TestPausedDeploymentsWait(t *testing.T) {
 	d := web(2)
 	d.Spec.Paused = true
 	must(r.kube.AppsV1().Deployments("default").Create(t.Context(), d, metav1.CreateOptions{}))(r)
-	until(r, "told to be paused", r.watch("deployments", "default"), func(all map[string]*appsv1.Deployment) bool {
+	until(r, "reported as paused", r.watch("deployments", "default"), func(all map[string]*appsv1.Deployment) bool {
 		d := all["default/web"]
 		return d != nil && d.Status.ObservedGeneration == d.Generation && reasonOf(d, appsv1.DeploymentProgressing) == "DeploymentPaused"
 	})
 	if sets := must(r.kube.AppsV1().ReplicaSets("default").List(t.Context(), metav1.ListOptions{}))(r); len(sets.Items) != 0 {
-		t.Errorf("paused, and yet: %v", sets.Items)
+		t.Errorf("the deployment is paused, but has replica sets %v", sets.Items)
 	}
 	must(r.kube.AppsV1().Deployments("default").Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"paused":false}}`), metav1.PatchOptions{}))(r)
 	r.available("web:1")
@@ -94,7 +94,7 @@ func TestStuckRolloutsKeepTheOldPods(t *testing.T) {
 	until(r, "a timeout", r.watch("deployments", "default"), func(all map[string]*appsv1.Deployment) bool {
 		d := all["default/web"]
 		if d.Status.AvailableReplicas < 3 {
-			t.Errorf("%d available, 1 of 4 may be missing", d.Status.AvailableReplicas)
+			t.Errorf("%d pods available, but only 1 of 4 may be missing", d.Status.AvailableReplicas)
 		}
 		return reasonOf(d, appsv1.DeploymentProgressing) == "ProgressDeadlineExceeded"
 	})

@@ -23,7 +23,7 @@ func TestPutter(t *testing.T) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil || req.Header.Get("Content-Type") != mediaType || req.Header.Get("Authorization") != "Bearer secret" ||
 				req.URL.Path != "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/web" {
-				t.Errorf("%s %v, %v", req.URL, req.Header, err)
+				t.Errorf("got %s %v, %v", req.URL, req.Header, err)
 			}
 			obj, err := runtime.Decode(scheme.Codecs.UniversalDeserializer(), body)
 			if err != nil {

@@ -24,16 +24,16 @@ func agree(t *testing.T, res *resource.Resource, body []byte) bool {
 	gvk := res.GVK()
 	slow, got, err := strictJSON.Decode(body, &gvk, res.Empty())
 	if err != nil || *got != gvk {
-		t.Fatalf("took %s, of which Kubernetes' decoder says %v %v", body, got, err)
+		t.Fatalf("the fast decoder accepted %s; Kubernetes' decoder returned %v %v", body, got, err)
 	}
 	slow.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	if !equality.Semantic.DeepEqual(fast, slow) {
-		t.Fatalf("of %s made %+v, not %+v", body, fast, slow)
+		t.Fatalf("decoding %s: got %+v, want %+v", body, fast, slow)
 	}
 	return true
 }
 
-func TestPlainJSONIsDecodedAlike(t *testing.T) {
+func TestFastDecoderMatchesKubernetes(t *testing.T) {
 	t.Parallel()
 	for _, res := range kinds.BuiltIn {
 		taken := 0
@@ -47,7 +47,7 @@ func TestPlainJSONIsDecodedAlike(t *testing.T) {
 			}
 		}
 		if taken == 0 {
-			t.Errorf("%s: none is decoded fast", res.Name)
+			t.Errorf("%s: the fast decoder accepted none", res.Name)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestNesting(t *testing.T) {
 		`]]]{`:             {0, -1 - 2 - 3},
 	} {
 		if deepest, bytes := Nesting([]byte(text)); deepest != want[0] || bytes != want[1] {
-			t.Errorf("%s: %d deep, %d, want %v", text, deepest, bytes, want)
+			t.Errorf("%s: depth %d, %d bytes, want %v", text, deepest, bytes, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func framed(t *testing.T, o *store.Object) []byte {
 		t.Fatal(err)
 	}
 	if whole := (Protobuf{}).AppendFrame(nil, "ADDED", o); !bytes.Equal(whole, Protobuf{}.Frame(nil, "ADDED", body)) {
-		t.Error("a frame built in place is another")
+		t.Error("a frame that is built in place differs")
 	}
 	var e metav1.WatchEvent
 	if err := e.Unmarshal(Protobuf{}.Frame(nil, "ADDED", body)[4:]); err != nil {

@@ -19,8 +19,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// The shortcut produces the same account as the field manager, for every change.
-func TestShortAccountIsTheLongOne(t *testing.T) {
+// The shortcut computes the same field owners as the field manager, for every change.
+func TestShortcutMatchesFieldManager(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	short := map[int]int{} // number of shortcuts by the number of owners
@@ -73,7 +73,7 @@ func TestShortAccountIsTheLongOne(t *testing.T) {
 		}
 	}
 	if short[1] < 100 || short[2] < 10 {
-		t.Errorf("the short way was taken by only owners, and by one of two, %v times only", short)
+		t.Errorf("the shortcut was used too rarely, by number of owners: %v", short)
 	}
 }
 
@@ -151,7 +151,7 @@ func randomLease(rng *rand.Rand) runtime.Object {
 	return l
 }
 
-// BenchmarkOwn measures the account of one update of a slice with ten endpoints.
+// BenchmarkOwn measures the field owners of one update of a slice with ten endpoints.
 func BenchmarkOwn(b *testing.B) {
 	old := endpointSlice("a", 10)
 	defaults.EndpointSlice(old, nil)

@@ -14,10 +14,10 @@ func TestHistoryForgetsTheOldest(t *testing.T) {
 		h.append(Event{Version: 2 * rv, Kind: watch.Modified, Object: &Object{Raw: []byte("12345")}})
 	}
 	if h.len() != 300 || h.bytes != 1500 || h.floor != 1400 {
-		t.Errorf("holds %d events of %d bytes above %d", h.len(), h.bytes, h.floor)
+		t.Errorf("the history has %d events of %d bytes above version %d", h.len(), h.bytes, h.floor)
 	}
 	if _, ok := h.since(1399); ok {
-		t.Error("has all events since one that is forgotten")
+		t.Error("the history claims to have all events since a forgotten one")
 	}
 	for rv, want := range map[uint64]uint64{1400: 1402, 1401: 1402, 1402: 1404, 1999: 2000} {
 		seq, ok := h.since(rv)
@@ -37,11 +37,11 @@ func TestHistoryIsBoundedByBytes(t *testing.T) {
 		h.append(Event{Version: rv, Object: &Object{Raw: make([]byte, 30)}})
 	}
 	if h.len() != 3 || h.bytes != 90 {
-		t.Errorf("holds %d events of %d bytes", h.len(), h.bytes)
+		t.Errorf("the history has %d events of %d bytes", h.len(), h.bytes)
 	}
 	h.append(Event{Version: 51, Object: &Object{Raw: make([]byte, 1000)}})
 	if h.len() != 1 {
-		t.Errorf("holds %d events; the newest alone is kept whatever its size", h.len())
+		t.Errorf("the history has %d events, want only the newest, whatever its size", h.len())
 	}
 }
 
@@ -61,22 +61,22 @@ func TestHistoryReachesBackFarEnough(t *testing.T) {
 	}
 	appendEvery(200, time.Second)
 	if h.len() != minHistoryEvents || h.floor != 100 {
-		t.Errorf("at one a second holds %d events above %d", h.len(), h.floor)
+		t.Errorf("at one event per second: %d events above version %d", h.len(), h.floor)
 	}
 	appendEvery(100000, 10*time.Millisecond)
 	if reach := clock - h.at(h.first).time; h.len() != 12800 || reach < freshFor {
-		t.Errorf("at a hundred a second holds %d events of %s", h.len(), reach)
+		t.Errorf("at a hundred events per second: %d events of %s", h.len(), reach)
 	}
 	appendEvery(1000000, 10*time.Microsecond)
 	if h.len() != maxHistoryEvents {
-		t.Errorf("at a hundred thousand a second holds %d events", h.len())
+		t.Errorf("at a hundred thousand events per second: %d events", h.len())
 	}
 	appendEvery(100000, time.Second)
 	if h.len() > 2*minHistoryEvents || len(h.ring) > 512 {
-		t.Errorf("when it is quiet again holds %d events in a ring of %d", h.len(), len(h.ring))
+		t.Errorf("when the rate is low again: %d events in a ring of %d", h.len(), len(h.ring))
 	}
 	if h.floor+uint64(h.len()) != rv {
-		t.Errorf("%d events above %d do not reach %d", h.len(), h.floor, rv)
+		t.Errorf("%d events above version %d do not include %d", h.len(), h.floor, rv)
 	}
 }
 
@@ -96,6 +96,6 @@ func TestHistoryBefore(t *testing.T) {
 	}
 	h.drop()
 	if got := h.before(0); got != 10 {
-		t.Errorf("before all that is known: version %d, want 10", got)
+		t.Errorf("before the first known time: version %d, want 10", got)
 	}
 }

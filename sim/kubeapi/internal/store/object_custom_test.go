@@ -25,7 +25,7 @@ func TestStoredCustomObject(t *testing.T) {
 		t.Error("finalizers are not found")
 	}
 	if !plain.SameSpec(ready, counted) || plain.SameSpec(ready, base) || plain.SameSpec(other, counted) {
-		t.Error("specs are not told apart from status")
+		t.Error("spec and status are confused")
 	}
 	if !object.OverwriteVersion(ready.Raw, "12") || object.OverwriteVersion(ready.Raw, "123") {
 		t.Error("versions are not overwritten")

@@ -31,7 +31,7 @@ func TestRawBytesAgreeWithObjects(t *testing.T) {
 				t.Errorf("%s: finalizers are %v", res.Kind, object.Meta(obj).Finalizers)
 			}
 			if object.OverwriteVersion(o.Raw, "100000") || object.OverwriteVersion(o.Raw, "1") {
-				t.Errorf("%s: wrote a version of another length", res.Kind)
+				t.Errorf("%s: accepted a version of another length", res.Kind)
 			}
 			if !object.OverwriteVersion(o.Raw, "4712") {
 				t.Fatalf("%s: wrote no version", res.Kind)
@@ -43,7 +43,7 @@ func TestRawBytesAgreeWithObjects(t *testing.T) {
 			object.Meta(decoded).ResourceVersion = object.Meta(obj).ResourceVersion
 			decoded.GetObjectKind().SetGroupVersionKind(res.GVK())
 			if !equality.Semantic.DeepEqual(decoded, obj) {
-				t.Errorf("%s: a new version changed more than that:\n%+v\n%+v", res.Kind, decoded, obj)
+				t.Errorf("%s: setting a version changed other fields:\n%+v\n%+v", res.Kind, decoded, obj)
 			}
 		}
 	}
@@ -61,14 +61,14 @@ func TestSameSpec(t *testing.T) {
 			object.SetStatus(a, b)
 		}
 		if is := sealed(t, res, a, 1234567); !was.SameSpec(is, res) {
-			t.Errorf("%s: metadata and status count as its spec", res.Kind)
+			t.Errorf("%s: a change of metadata and status counts as a change of the spec", res.Kind)
 		}
 		if was.SameSpec(sealed(t, res, b, 7), res) {
-			t.Errorf("%s: another spec is the same", res.Kind)
+			t.Errorf("%s: a different spec counts as the same", res.Kind)
 		}
 		// One of the two may be empty by chance, but not both.
 		if none := sealed(t, res, res.Empty(), 7); was.SameSpec(none, res) && sealed(t, res, b, 7).SameSpec(none, res) {
-			t.Errorf("%s: no spec is the same", res.Kind)
+			t.Errorf("%s: a missing spec counts as the same", res.Kind)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestBulkIsLeftOut(t *testing.T) {
 	copied := res.CopyOf(slice).(*discoveryv1.EndpointSlice)
 	copied.Labels["x"], *copied.Ports[0].Port = "y", 1
 	if slice.Labels["x"] != "" || *slice.Ports[0].Port != 8080 || len(copied.Endpoints) != 10 {
-		t.Errorf("the copy shares more than the endpoints: %+v", slice)
+		t.Errorf("the copy shares more than the endpoints with the original: %+v", slice)
 	}
 }
 
