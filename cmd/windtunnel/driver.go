@@ -123,7 +123,7 @@ func openContainer(f driverFlags) (driver.Driver, error) {
 		return nil, fmt.Errorf("--controller=%s is a binary, and in containers images run: name one by --image", f.controller)
 	}
 	d := container.Driver{Image: f.image, PortBase: f.portBase}
-	return d, d.Fit(context.Background())
+	return d, d.Available(context.Background())
 }
 
 func openKind(f driverFlags) (driver.Driver, error) {

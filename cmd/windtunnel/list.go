@@ -25,7 +25,7 @@ var lists = []struct {
 	all             func() ([]entry, error)
 }{
 	{"scenarios", "the files in the folder scenarios", "tier", listScenarios},
-	{"lanes", "kinds of clients, for traffic", "door", listLanes},
+	{"lanes", "kinds of clients, for traffic", "listener", listLanes},
 	{"faults", "what a timeline can break", "lasts", listFaults},
 	{"measurements", "what expectations can ask for", "type", listMeasurements},
 	{"figures", "what compare and ab compare", "kind", listFigures},

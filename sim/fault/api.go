@@ -9,7 +9,7 @@ import (
 // ofAPI are the faults of the API server, as the controller sees it.
 var ofAPI = []Fault{
 	{Name: "api-watch-closed", Doc: "All watches end cleanly, like after an idle timeout of a load balancer; clients may reconnect at once.", Strikes: "watches", Needs: APIServer,
-		strike: func(v Victim, _ time.Duration) (over, error) {
+		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			return v.Inject(kubefault.EndedWatches(), kubefault.Scope{})
 		}},
 	lasting("api-half-open", "Open watches stay open but send nothing, like a connection whose peer is gone; their events arrive late.", "watches",
@@ -34,8 +34,8 @@ var ofAPI = []Fault{
 
 // lasting returns a fault of the API server that lasts. What follows it, such as endWatches, makes
 // clients send requests that the fault strikes.
-func lasting(name, doc, strikes string, begin func(Victim, time.Duration) (over, error), then ...func(Victim) error) Fault {
-	return Fault{Name: name, Doc: doc, Strikes: strikes, Lasts: true, Needs: APIServer, strike: func(v Victim, d time.Duration) (over, error) {
+func lasting(name, doc, strikes string, begin func(Victim, time.Duration) (endFunc, error), then ...func(Victim) error) Fault {
+	return Fault{Name: name, Doc: doc, Strikes: strikes, Lasts: true, Needs: APIServer, strike: func(v Victim, d time.Duration) (endFunc, error) {
 		end, err := begin(v, d)
 		if err != nil {
 			return nil, err
@@ -51,8 +51,10 @@ func lasting(name, doc, strikes string, begin func(Victim, time.Duration) (over,
 }
 
 // during injects a fault: for requests with these verbs, or all if there are none.
-func during(of func(time.Duration) kubefault.Fault, verbs ...string) func(Victim, time.Duration) (over, error) {
-	return func(v Victim, d time.Duration) (over, error) { return v.Inject(of(d), kubefault.Scope{Verbs: verbs}) }
+func during(of func(time.Duration) kubefault.Fault, verbs ...string) func(Victim, time.Duration) (endFunc, error) {
+	return func(v Victim, d time.Duration) (endFunc, error) {
+		return v.Inject(of(d), kubefault.Scope{Verbs: verbs})
+	}
 }
 
 // endWatches closes all watches that are open now.

@@ -19,7 +19,7 @@ const testPause = 100 * time.Millisecond
 
 // testConfig runs the master's own binary, with its own arguments and -t, again and again until the
 // fault is healed. It counts the runs that came to a verdict.
-func testConfig(v Victim, _ time.Duration) (over, error) {
+func testConfig(v Victim, _ time.Duration) (endFunc, error) {
 	if _, err := masterOf(v); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // tearConfig cuts nginx.conf in half, in place. It puts the other half back, unless somebody
 // replaced the file or wrote to it in the meantime.
-func tearConfig(v Victim, _ time.Duration) (over, error) {
+func tearConfig(v Victim, _ time.Duration) (endFunc, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
 		return nil, err

@@ -231,12 +231,12 @@ func (r *run) play(ctx context.Context, c *step.Cluster) (time.Duration, error) 
 	begin := time.Now()
 	stop := r.reportProgress(begin)
 	defer stop()
-	for _, beat := range r.Plan.beats {
-		if err := sleepUntil(ctx, begin.Add(beat.At)); err != nil {
+	for _, task := range r.Plan.tasks {
+		if err := sleepUntil(ctx, begin.Add(task.At)); err != nil {
 			return time.Since(begin), err
 		}
-		r.counter.late(time.Since(begin.Add(beat.At)))
-		if err := beat.Do(ctx, c); err != nil {
+		r.counter.late(time.Since(begin.Add(task.At)))
+		if err := task.Do(ctx, c); err != nil {
 			return time.Since(begin), err
 		}
 	}

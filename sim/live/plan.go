@@ -34,7 +34,7 @@ type Plan struct {
 	Population corpus.Population
 	Stream     churn.Stream
 	Issues     []churn.Issue // of certificates, which streams do not have
-	beats      []step.Beat
+	tasks      []step.Task
 }
 
 // check returns an error for the first invalid value. It names the flag and the requirement.
@@ -95,7 +95,7 @@ func NewPlan(s Shape) (*Plan, error) {
 	p.Stream = churn.Merge(streams...)
 	p.Stream.Length = s.For
 	var err error
-	p.beats, err = step.Beats(&story, churn.Recording{Population: p.Population, Stream: p.Stream}, s.Population.Seed)
+	p.tasks, err = step.Tasks(&story, churn.Recording{Population: p.Population, Stream: p.Stream}, s.Population.Seed)
 	return p, err
 }
 

@@ -18,7 +18,7 @@ type between struct {
 // see processes the answers to a change, in order of time.
 func (b *between) see(c *event.Change, a *event.Answer, at time.Duration) {
 	switch {
-	case c.See == nil || a.Status == 0:
+	case c.Confirmation == nil || a.Status == 0:
 	case b.before == nil:
 		b.before, b.odd, b.over = a, none, none
 	case isFresh(c, a):

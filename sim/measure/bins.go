@@ -21,12 +21,12 @@ type bins struct {
 	offsets   []int // index of the first bin of each round
 	bins      []Bin
 	latencies [][]time.Duration // by bin
-	crew      crew
+	crew      liveWorkers
 	at        int // the bin up to which the number of generations is known
 }
 
 func newBins(r rounds) measurement {
-	m := &bins{rounds: r, width: narrowest, crew: crew{}}
+	m := &bins{rounds: r, width: narrowest, crew: liveWorkers{}}
 	for r.total()/m.width > mostBins {
 		m.width *= 2
 	}

@@ -130,7 +130,7 @@ func (m *generations) uses(g event.Generation) {
 	if g.Held == nil {
 		return
 	}
-	h.Held.Looks++
+	h.Held.Samples++
 	if g.Held.Clients+g.Held.Pods > 0 { // otherwise they are about to exit
 		h.Held.Clients, h.Held.Pods = g.Held.Clients, g.Held.Pods
 	}

@@ -9,14 +9,14 @@ import (
 // workers counts nginx's worker processes and their generations.
 type workers struct {
 	rounds      rounds
-	crew        crew
+	crew        liveWorkers
 	seen        map[generation]bool // in the rounds
 	alive, most int
 	first, last []int
 }
 
 func newWorkers(r rounds) measurement {
-	return &workers{rounds: r, crew: crew{}, seen: map[generation]bool{}}
+	return &workers{rounds: r, crew: liveWorkers{}, seen: map[generation]bool{}}
 }
 
 func (m *workers) Add(e event.Event, in bool) {

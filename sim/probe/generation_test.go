@@ -63,7 +63,7 @@ func TestDrainingGenerationIsHeld(t *testing.T) {
 		}
 	}
 	if held == nil {
-		t.Fatal("the draining generation was never looked at")
+		t.Fatal("the draining generation was never sampled")
 	}
 	if *held.Held != (event.Connections{Clients: 1, Pods: 1}) {
 		t.Errorf("the draining generation was %+v, held by %+v, want a client and a pod", held, held.Held)

@@ -86,10 +86,10 @@ func held(h measure.History) string {
 	switch {
 	case h.Draining < 0:
 		return "–"
-	case h.Held.Looks == 0:
-		return "gone before a look"
+	case h.Held.Samples == 0:
+		return "gone before a sample"
 	case h.Held.Clients+h.Held.Pods == 0:
-		return "none when looked at"
+		return "none when sampled"
 	}
 	return fmt.Sprintf("%s of clients, %s to pods", count(h.Held.Clients), count(h.Held.Pods))
 }

@@ -30,7 +30,7 @@ var rows = withFigures([]row{
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
-	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", way},
+	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", legs},
 	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", struck},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
@@ -170,8 +170,8 @@ func others(made measure.Changes, rest int, all bool) (lines []string) {
 	return lines
 }
 
-func way(s measure.Subject) []string {
-	w := s.Converge.Way
+func legs(s measure.Subject) []string {
+	w := s.Converge.Legs
 	if w.Sync.N == 0 {
 		return []string{"not told"}
 	}

@@ -15,14 +15,14 @@ import (
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Scenario
-	at       place
+	at       position
 	nodes    []*yaml.Node // of the manifests
 	known    Known
 	problems *problems
 	broken   map[int]bool // lines that did not decode: further problems there would be guesses
 }
 
-func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *problems) {
+func check(s *Scenario, at position, manifests []*yaml.Node, known Known, found *problems) {
 	c := &checker{Scenario: s, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
 	for _, problem := range found.found {
 		c.broken[problem.Line] = true

@@ -64,7 +64,7 @@ func (c *checker) control() {
 			c.churn(step, at)
 			c.fault(step, at)
 			c.names(step, at)
-			c.see(step, append(at, "see"))
+			c.confirmation(step, append(at, "see"))
 		}
 	}
 	c.controlFails(append(path, "fails"))

@@ -181,15 +181,15 @@ type Step struct {
 	// Deletes the manifests with this name, in reverse order of the file.
 	Delete string `yaml:"delete,omitempty"`
 	// The answer that shows that everything applied, or deleted, is live. Without it, such a change has no convergence.
-	See *See `yaml:"see,omitempty"`
+	Confirmation *Confirmation `yaml:"see,omitempty"`
 	// Breaks something on purpose, such as api-restart or worker-kill.
 	Fault string `yaml:"fault,omitempty"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// See is the answer that clients get once a change of manifests is live.
-type See struct {
+// Confirmation is the answer that clients get once a change of manifests is live.
+type Confirmation struct {
 	// The host to request.
 	Host string `yaml:"host" jsonschema:"required"`
 	// The path to request.

@@ -22,7 +22,7 @@ func (c *checker) timeline() {
 			c.churn(step, path)
 			c.fault(step, path)
 			c.names(step, path)
-			c.see(step, append(path, "see"))
+			c.confirmation(step, append(path, "see"))
 		default:
 			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
 		}
@@ -148,9 +148,9 @@ func (c *checker) names(step Step, path []any) {
 	}
 }
 
-// see checks the response that a step expects once its manifests are live.
-func (c *checker) see(step Step, path []any) {
-	see := step.See
+// confirmation checks the response that a step expects once its manifests are live.
+func (c *checker) confirmation(step Step, path []any) {
+	see := step.Confirmation
 	if see == nil {
 		return
 	}

@@ -26,8 +26,8 @@ type Side struct {
 // Changes reports whether the side differs from the scenario.
 func (s Side) Changes() bool { return s.Controller != "" || len(s.Flags)+len(s.Config) > 0 }
 
-// Fits is an error if the side changes something, and the scenario has no subject to change.
-func (s Side) Fits(original *scenario.Scenario) error {
+// Supported is an error if the side changes something, and the scenario has no subject to change.
+func (s Side) Supported(original *scenario.Scenario) error {
 	if s.Changes() && len(bundled(original)) == 0 {
 		return fmt.Errorf("no subject of %s uses the bundled controller, so there is none to replace", original.Name)
 	}

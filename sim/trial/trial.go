@@ -72,7 +72,7 @@ func Do(ctx context.Context, t Trial) Ended {
 		s = s.Mutated()
 		t.Rewritten = true
 	}
-	if err := driver.Fits(t.Driver, s); err != nil {
+	if err := driver.Supports(t.Driver, s); err != nil {
 		return Ended{Outcome: judge.Skipped, Err: err}
 	}
 	kept := s

@@ -32,14 +32,16 @@ type broken struct {
 
 func (broken) Name() string { return "broken" }
 
-func (broken) Lacks(fault string) string {
+var _ driver.FaultLimiter = broken{}
+
+func (broken) UnsupportedFault(fault string) string {
 	if fault == "worker-kill" {
 		return "there are no workers"
 	}
 	return ""
 }
 
-func (b broken) Prepare(_ context.Context, _ subject.Subject, in driver.Room) (driver.Instance, error) {
+func (b broken) Prepare(_ context.Context, _ subject.Subject, in driver.Options) (driver.Instance, error) {
 	for _, e := range b.writes {
 		in.Log.Write(e)
 	}

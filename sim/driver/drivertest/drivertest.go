@@ -45,7 +45,7 @@ func prepare(t *testing.T, d driver.Driver, index int, flags map[string]string) 
 		Controller: subject.Bundled,
 		Flags:      flags,
 		Config:     map[string]string{"worker-processes": "2"},
-	}, driver.Room{Index: index, Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	}, driver.Options{Index: index, Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}

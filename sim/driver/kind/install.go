@@ -48,7 +48,7 @@ func (i *instance) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(i.room.Streams) > 0 {
+	if len(i.options.Streams) > 0 {
 		for _, name := range []string{tcpPorts, udpPorts} {
 			objects = append(objects, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: i.streamPorts()})
 		}
@@ -139,7 +139,7 @@ func (i *instance) args() []string {
 	if i.image.Labels[engine.Bundled] != "" {
 		flags["log-format"] = "json"
 	}
-	if len(i.room.Streams) > 0 {
+	if len(i.options.Streams) > 0 {
 		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
 		flags["udp-services-configmap"] = namespace + "/" + udpPorts
 	}
@@ -147,10 +147,10 @@ func (i *instance) args() []string {
 	return subject.Args(flags)
 }
 
-// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Room.Streams by port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by port.
 func (i *instance) streamPorts() map[string]string {
 	data := map[string]string{}
-	for n, service := range i.room.Streams {
+	for n, service := range i.options.Streams {
 		data[strconv.Itoa(streamBase+n)] = service
 	}
 	return data

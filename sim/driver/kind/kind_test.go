@@ -21,7 +21,7 @@ func TestDriver(t *testing.T) {
 }
 
 func TestABinaryIsRefused(t *testing.T) {
-	_, err := kind.Driver{}.Prepare(t.Context(), subject.Subject{Name: "a", Controller: "kind_test.go"}, driver.Room{})
+	_, err := kind.Driver{}.Prepare(t.Context(), subject.Subject{Name: "a", Controller: "kind_test.go"}, driver.Options{})
 	if err == nil || !strings.Contains(err.Error(), "its controller is a binary") {
 		t.Errorf("got %v", err)
 	}

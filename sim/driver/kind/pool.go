@@ -56,6 +56,6 @@ func (i *instance) openPool(ctx context.Context, replicas int) (backend.Fleet, e
 	}
 	return pool.Open(ctx, pool.Options{
 		Config: i.api, Namespace: poolNamespace, Name: poolName, Token: shape.Token,
-		Log: i.room.Log, Subject: i.subject.Name,
+		Log: i.options.Log, Subject: i.subject.Name,
 	})
 }
