@@ -63,8 +63,8 @@ func addSide(command *cobra.Command, s *trial.Side) {
 
 func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer) error {
 	load := loadScenario
-	if o.base.Controller != "" || o.head.Controller != "" || o.driver.foreign() {
-		load = loadForeign
+	if o.base.Controller != "" || o.head.Controller != "" || o.driver.replacesController() {
+		load = loadForAnyController
 	}
 	s, err := load(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 		}
 	}
 	for i := range sides {
-		d, err := o.driver.with(sides[i].Controller).open()
+		d, err := o.driver.withController(sides[i].Controller).open()
 		if err == nil {
 			err = driver.Supports(d, s)
 		}

@@ -74,7 +74,7 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	}
 	tell := printEvents(out)
 	if o.control != "" {
-		return o.obey(ctx, out, &pool.Server{Address: address, StreamPort: o.streamPort, Tell: tell})
+		return o.serveControl(ctx, out, &pool.Server{Address: address, StreamPort: o.streamPort, Tell: tell})
 	}
 	if o.service == "" {
 		return errors.New("--service is missing, and so is SERVICE: say which service the pod is of")
@@ -92,8 +92,8 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// obey serves the control API and runs the pods that clients request.
-func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Server) error {
+// serveControl serves the control API and runs the pods that clients request.
+func (o backendOptions) serveControl(ctx context.Context, out io.Writer, server *pool.Server) error {
 	if o.service != "" {
 		return errors.New("--control and --service (or SERVICE) exclude each other: with --control, the harness says which pod to be")
 	}

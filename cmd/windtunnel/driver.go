@@ -71,8 +71,8 @@ func (f *driverFlags) addPortBase(flags *pflag.FlagSet) {
 	flags.IntVar(&f.portBase, "port-base", 0, "first port of the first subject, ten a subject (default: free ports)")
 }
 
-// foreign reports whether another controller may replace the bundled one.
-func (f driverFlags) foreign() bool { return f.controller != "" || f.image != "" }
+// replacesController reports whether another controller may replace the bundled one.
+func (f driverFlags) replacesController() bool { return f.controller != "" || f.image != "" }
 
 func (f driverFlags) isLocal() bool { return f.name == "" || f.name == "local" }
 
@@ -139,9 +139,9 @@ func openKind(f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-// with returns the flags with the bundled controller replaced by another one: a binary or, for
-// drivers that run images, an image.
-func (f driverFlags) with(controller string) driverFlags {
+// withController returns the flags with the bundled controller replaced by another one: a binary
+// or, for drivers that run images, an image.
+func (f driverFlags) withController(controller string) driverFlags {
 	switch {
 	case controller == "":
 	case f.isLocal():

@@ -55,8 +55,8 @@ type Instance interface {
 	Address() netip.AddrPort
 	// TLS returns the address of nginx for HTTPS.
 	TLS() netip.AddrPort
-	// Streams returns the addresses of nginx for Options.Streams, in their order. Each is the same for
-	// TCP and UDP.
+	// Streams returns the addresses of nginx for Options.Streams, in their order. Each is the same
+	// for TCP and UDP.
 	Streams() []netip.AddrPort
 	// Healthy checks the controller's health endpoint once, as a kubelet does. It returns nil if
 	// the controller is healthy.

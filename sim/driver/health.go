@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CheckHealth checks a controller's health endpoint once, with a timeout of one second, the kubelet's
-// default. It returns nil if the controller is healthy.
+// CheckHealth checks a controller's health endpoint once, with a timeout of one second, the
+// kubelet's default. It returns nil if the controller is healthy.
 func CheckHealth(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -21,16 +21,16 @@ type SubjectLimiter interface {
 	UnsupportedSubject(s subject.Subject) string
 }
 
-// RefuseBinaries is the UnsupportedSubject of drivers that run controllers as images.
-func RefuseBinaries(s subject.Subject) string {
+// UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images.
+func UnsupportedBinary(s subject.Subject) string {
 	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
 		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
 	}
 	return ""
 }
 
-// Supports returns nil if a driver can run a scenario. Otherwise the error is fault.ErrNotHere and says
-// what the driver cannot do, and why.
+// Supports returns nil if a driver can run a scenario. Otherwise the error is fault.ErrNotHere and
+// says what the driver cannot do, and why.
 func Supports(d Driver, s *scenario.Scenario) error {
 	for _, one := range subject.Of(s) {
 		if err := SupportsSubject(d, one); err != nil {
@@ -62,7 +62,8 @@ func supportsFault(d Driver, name string) error {
 	return nil
 }
 
-// SupportsSubject returns nil if a driver can run a subject; otherwise an error like that of Supports.
+// SupportsSubject returns nil if a driver can run a subject; otherwise an error like that of
+// Supports.
 func SupportsSubject(d Driver, s subject.Subject) error {
 	if choosy, ok := d.(SubjectLimiter); ok {
 		if why := choosy.UnsupportedSubject(s); why != "" {

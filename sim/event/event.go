@@ -44,7 +44,7 @@ type Run struct {
 	Start       time.Time         `json:"start"`                 // the origin of all times
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
-	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two probes of a worker; 0: the default
+	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two polls of a worker; 0: the default
 }
 
 // Phase is a transition in a subject's life. Only the rounds of a subject are measured: subjects
@@ -99,8 +99,8 @@ type Confirmation struct {
 	Status  int    `json:"status,omitempty"`
 }
 
-// Matches reports whether a response matches. service is the service of the pod that answered, or "" if
-// no pod did.
+// Matches reports whether a response matches. service is the service of the pod that answered, or
+// "" if no pod did.
 func (s Confirmation) Matches(service string, status int) bool {
 	return (s.Service == "" || s.Service == service) && (s.Status == 0 || s.Status == status)
 }

@@ -240,7 +240,8 @@ func TestAllSayWhatTheyStrike(t *testing.T) {
 	}
 }
 
-// driver.Supports trusts Needs before a run: exactly the faults that break the API server say that they need it.
+// driver.Supports trusts Needs before a run: exactly the faults that break the API server say that
+// they need it.
 func TestFaultsSayWhatTheyNeed(t *testing.T) {
 	for _, f := range All() {
 		p := &patient{}

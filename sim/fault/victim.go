@@ -36,8 +36,8 @@ type Access interface {
 
 // Pods is what faults can break about a subject's simulated pods.
 type Pods interface {
-	// DelayReadiness makes pods that start from now on listen only that long after they are in their service;
-	// 0 ends that. It returns how many pods were late since the last call.
+	// DelayReadiness makes pods that start from now on listen only that long after they are in
+	// their service; 0 ends that. It returns how many pods were late since the last call.
 	DelayReadiness(by time.Duration) (pods int)
 }
 

@@ -15,8 +15,8 @@ type activeSpan struct{ active, over time.Duration }
 
 func (l activeSpan) activeAt(t time.Duration) bool { return l.active <= t && t < l.over }
 
-// activeSpans contains the active span of each worker by PID. It learns of a worker from /proc or, if nothing
-// watches /proc, from the worker's first answer.
+// activeSpans contains the active span of each worker by PID. It learns of a worker from /proc or,
+// if nothing watches /proc, from the worker's first answer.
 type activeSpans map[int]activeSpan
 
 func (ls activeSpans) see(w event.Worker, at time.Duration) {

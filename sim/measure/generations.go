@@ -45,7 +45,7 @@ func (m *generations) Add(e event.Event, in bool) {
 	case e.Worker != nil && e.Worker.State == event.Exited:
 		m.exited(e.Worker, e.At, in)
 	case e.Worker != nil:
-		m.lives(e.Worker, e.At)
+		m.record(e.Worker, e.At)
 	case e.Usage != nil:
 		for _, g := range e.Usage.ByGeneration {
 			m.uses(g)
@@ -55,7 +55,7 @@ func (m *generations) Add(e event.Event, in bool) {
 
 func (m *generations) end() time.Duration { return m.rounds[len(m.rounds)-1].End }
 
-func (m *generations) lives(w *event.Worker, at time.Duration) {
+func (m *generations) record(w *event.Worker, at time.Duration) {
 	of := generation{w.Master, w.Generation}
 	m.newest[of.master] = max(m.newest[of.master], of.number)
 	h := m.all[of]
@@ -84,7 +84,7 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 	}
 	delete(m.workers, w.PID)
 	h := m.all[known.of]
-	h.Exits[how(w.Exit)]++
+	h.Exits[describeExit(w.Exit)]++
 	if h.alive--; h.alive == 0 {
 		h.Ended = at
 	}
@@ -111,7 +111,7 @@ func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
 // Untold replaces the exit status of a worker in History.Exits if the status is unknown.
 const Untold = "untold"
 
-func how(e *event.Exit) string {
+func describeExit(e *event.Exit) string {
 	switch {
 	case e == nil:
 		return Untold

@@ -122,7 +122,7 @@ type Syncs struct {
 type Converge struct {
 	First Durations `json:"first"`
 	Last  Durations `json:"last"`
-	// Granularity is the time between two probes of the same worker for the same change; no time
+	// Granularity is the time between two polls of the same worker for the same change; no time
 	// above is finer than this.
 	Granularity Durations    `json:"granularity"`
 	Legs        LegDurations `json:"way"`   // where the time of a change went

@@ -74,9 +74,9 @@ func isStale(c *event.Change, a *event.Answer) bool {
 	return a.Pod != "" && slices.Contains(c.Removed, a.Pod)
 }
 
-// isFresh reports whether an answer shows the state after the change. If the change has a confirmation,
-// the answer must match it. Otherwise it must come from a new pod; if there are no new pods, from any
-// pod that was not removed; and if no pod is left, any response counts.
+// isFresh reports whether an answer shows the state after the change. If the change has a
+// confirmation, the answer must match it. Otherwise it must come from a new pod; if there are no
+// new pods, from any pod that was not removed; and if no pod is left, any response counts.
 func isFresh(c *event.Change, a *event.Answer) bool {
 	switch {
 	case c.Confirmation != nil:

@@ -40,8 +40,8 @@ type lineage struct {
 	sampled time.Duration   // time of the previous sample
 }
 
-// update records what one sample found, at a time since boot, and returns the workers whose state is
-// new.
+// update records what one sample found, at a time since boot, and returns the workers whose state
+// is new.
 func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
 	now := make(map[int]workerSample, len(found))
 	for _, s := range found {

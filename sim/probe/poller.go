@@ -101,9 +101,9 @@ func (p *poller) poll(conn *connection, about []*progress) bool {
 	return err == nil && !a.last
 }
 
-// awaitDue returns the next open change, with all others of the same route: if each had a turn of its
-// own, it could see only every other pod of a worker that uses round-robin. It waits until there is
-// a change. It returns nil if the worker has gone, or drains with nothing left to ask.
+// awaitDue returns the next open change, with all others of the same route: if each had a turn of
+// its own, it could see only every other pod of a worker that uses round-robin. It waits until
+// there is a change. It returns nil if the worker has gone, or drains with nothing left to ask.
 func (p *poller) awaitDue() []*progress {
 	for {
 		p.c.mu.Lock()

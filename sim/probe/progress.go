@@ -7,8 +7,8 @@ import (
 )
 
 // progress is how far one worker has come with one change. The worker serves the change when every
-// added pod has answered and then, in a row, twice as many answers as the service has pods came from
-// none of the removed pods. It serves a change with a Confirmation when a few answers in a row
+// added pod has answered and then, in a row, twice as many answers as the service has pods came
+// from none of the removed pods. It serves a change with a Confirmation when a few answers in a row
 // match that.
 type progress struct {
 	change  event.Change

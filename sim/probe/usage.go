@@ -88,7 +88,7 @@ func (u *Usage) sample(thorough bool) {
 		return
 	}
 	alive := u.workers.Alive()
-	s.Workers, s.Generations = count(alive)
+	s.Workers, s.Generations = countWorkers(alive)
 	s.ByGeneration = byGeneration(alive)
 	if thorough || !slices.Equal(alive, u.seen) {
 		u.addPSS(&s, pids, alive)
@@ -112,7 +112,7 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 			return nil, err
 		}
 		s.NginxRSS = int64(before.ResidentMemory())
-		s.NginxCPU = own(before) + ended(before)
+		s.NginxCPU = ownCPUTime(before) + childrenCPUTime(before)
 		for _, pid := range pids {
 			stat, err := procStat(pid)
 			if gone(err) {
@@ -122,13 +122,13 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 				return nil, err
 			}
 			s.NginxRSS += int64(stat.ResidentMemory())
-			s.NginxCPU += own(stat) + ended(stat)
+			s.NginxCPU += ownCPUTime(stat) + childrenCPUTime(stat)
 		}
 		after, err := procStat(master)
 		if err != nil {
 			return nil, err
 		}
-		if still, err := children(master); err != nil || slices.Equal(pids, still) && ended(before) == ended(after) {
+		if still, err := children(master); err != nil || slices.Equal(pids, still) && childrenCPUTime(before) == childrenCPUTime(after) {
 			return append(pids, master), err
 		}
 	}
@@ -147,16 +147,16 @@ func (u *Usage) ofController(s *event.Usage) error {
 		return err
 	}
 	s.ControllerRSS = int64(stat.ResidentMemory())
-	s.ControllerCPU, s.ChildrenCPU = own(stat), ended(stat)
+	s.ControllerCPU, s.ChildrenCPU = ownCPUTime(stat), childrenCPUTime(stat)
 	return nil
 }
 
-// own returns the CPU time of the process itself.
-func own(stat procfs.ProcStat) time.Duration {
+// ownCPUTime returns the CPU time of the process itself.
+func ownCPUTime(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.UTime+stat.STime) * clockTick
 }
 
-// ended returns the CPU time of its children that ended and were reaped.
-func ended(stat procfs.ProcStat) time.Duration {
+// childrenCPUTime returns the CPU time of its children that ended and were reaped.
+func childrenCPUTime(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.CUTime+stat.CSTime) * clockTick
 }

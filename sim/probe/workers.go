@@ -38,8 +38,8 @@ type Workers struct {
 
 // WatchWorkers follows the workers of one nginx master through /proc until ctx ends, and logs each
 // worker when it is first seen in a state. Master returns the master's PID, which may change; while
-// it fails, no new workers are looked for. A worker that starts and ends between two samples (10 ms)
-// is not seen.
+// it fails, no new workers are looked for. A worker that starts and ends between two samples (10
+// ms) is not seen.
 func WatchWorkers(ctx context.Context, log *event.Log, subject string, master func() (int, error)) *Workers {
 	w := &Workers{
 		log: log, subject: subject, master: master,

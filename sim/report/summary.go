@@ -144,14 +144,14 @@ func times(d measure.Durations, made measure.Changes, all bool) []string {
 	lines := []string{duration(d.P50) + " / " + duration(d.P99) + " / " + duration(d.Max)}
 	if d.N < made.Made {
 		lines = append(lines, fmt.Sprintf("of %s of %s %s", count(d.N), count(made.Made), plural.Noun(made.Made, "change")))
-		lines = append(lines, others(made, made.Made-d.N, all)...)
+		lines = append(lines, missingTimes(made, made.Made-d.N, all)...)
 	}
 	return lines
 }
 
-// others explains why changes have no time. A change that was undone, or that was cut short by the
-// end of its round, may still have been served by one worker.
-func others(made measure.Changes, rest int, all bool) (lines []string) {
+// missingTimes explains why changes have no time. A change that was undone, or that was cut short
+// by the end of its round, may still have been served by one worker.
+func missingTimes(made measure.Changes, rest int, all bool) (lines []string) {
 	type reason struct {
 		n    int
 		what string

@@ -16,8 +16,8 @@ const (
 	livenessThreshold = 5 // failures in a row
 )
 
-// superviseController ends the run when the subject's controller ends by itself. If the scenario kills
-// the controller, or nginx, the controller is started again, as a kubelet does.
+// superviseController ends the run when the subject's controller ends by itself. If the scenario
+// kills the controller, or nginx, the controller is started again, as a kubelet does.
 func (r *rig) superviseController(ctx context.Context, restart bool, abort context.CancelCauseFunc) {
 	for {
 		if restart {

@@ -18,7 +18,7 @@ type Spec struct {
 	Rounds int `yaml:"rounds" jsonschema:"default=1,minimum=1"`
 	// How long a round may take to converge after its last change.
 	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
-	// The largest time between two probes of a worker (99th percentile); beyond it, the run is void. A worker is asked about one open change after another: a thousand at once take two seconds.
+	// The largest time between two polls of a worker (99th percentile); beyond it, the run is void. A worker is asked about one open change after another: a thousand at once take two seconds.
 	Granularity time.Duration `yaml:"granularity" jsonschema:"default=250ms"`
 	// Keys of the controller's ConfigMap, for every subject.
 	Config map[string]string `yaml:"config,omitempty"`

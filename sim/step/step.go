@@ -20,8 +20,8 @@ type Task struct {
 	Do func(context.Context, *Cluster) error
 }
 
-// kinds are the kinds of step. matches reports whether a step is of the kind. tasks returns the tasks
-// of a step and the number after its last change; next is the number of its first change.
+// kinds are the kinds of step. matches reports whether a step is of the kind. tasks returns the
+// tasks of a step and the number after its last change; next is the number of its first change.
 var kinds = []struct {
 	matches func(scenario.Step) bool
 	tasks   func(s scenario.Step, in setting, next int) ([]Task, int)
@@ -67,9 +67,9 @@ func Tasks(s *scenario.Scenario, of churn.Recording, seed uint64) ([]Task, error
 	return all, nil
 }
 
-// SplitIntoRounds distributes tasks over rounds, each of which covers an equal part of the timeline. It keeps
-// their order and makes their times relative to the beginning of the round. A task at the very end
-// of the timeline belongs to the last round.
+// SplitIntoRounds distributes tasks over rounds, each of which covers an equal part of the
+// timeline. It keeps their order and makes their times relative to the beginning of the round. A
+// task at the very end of the timeline belongs to the last round.
 func SplitIntoRounds(tasks []Task, length time.Duration, rounds int) [][]Task {
 	perRound := make([][]Task, rounds)
 	stretch := length / time.Duration(rounds)

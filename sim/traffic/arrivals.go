@@ -84,8 +84,8 @@ func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 // Rate returns the rate at elapsed, per second.
 func (p *pacer) Rate(elapsed time.Duration) float64 { return p.arrivals.at(elapsed.Seconds()) }
 
-// position returns the position of the request after the first hits on the scale of expected requests.
-// It may be called again with the same argument.
+// position returns the position of the request after the first hits on the scale of expected
+// requests. It may be called again with the same argument.
 func (p *pacer) position(hits uint64) float64 {
 	if p.chance == nil {
 		return float64(hits) + 1

@@ -31,7 +31,7 @@ func (p Pair) Folder(side Side) string { return filepath.Join(p.Out, side.Name) 
 // measured. It is Void if a run stayed void. If it is NotRun or Interrupted, the error says why.
 func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 	head := p.Sides[1]
-	if err := head.try(ctx, p.Scenario, filepath.Join(p.Out, "try"), p.Say); err != nil {
+	if err := head.tryStart(ctx, p.Scenario, filepath.Join(p.Out, "try"), p.Say); err != nil {
 		if ctx.Err() != nil {
 			return judge.Interrupted, err
 		}

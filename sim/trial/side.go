@@ -53,10 +53,10 @@ func bundled(s *scenario.Scenario) []scenario.Subject {
 	return slices.DeleteFunc(slices.Clone(s.Subjects), func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
 }
 
-// try starts the subjects that this side changes, if any, and stops them again, so that a
+// tryStart starts the subjects that this side changes, if any, and stops them again, so that a
 // controller that cannot start is found before the first run. If it fails, the logs stay in
 // dir.
-func (s Side) try(ctx context.Context, original *scenario.Scenario, dir string, say io.Writer) error {
+func (s Side) tryStart(ctx context.Context, original *scenario.Scenario, dir string, say io.Writer) error {
 	if !s.Changes() {
 		return nil
 	}

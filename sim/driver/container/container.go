@@ -54,9 +54,9 @@ func (d Driver) image(controller string) string {
 	return engine.Image
 }
 
-// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not in an
-// image.
-func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.RefuseBinaries(s) }
+// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
+// in an image.
+func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.UnsupportedBinary(s) }
 
 // Prepare removes the containers of dead harnesses and starts the simulated cluster of a subject.
 func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (_ driver.Instance, err error) {

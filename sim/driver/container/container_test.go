@@ -171,7 +171,7 @@ func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 }
 
 func TestOrphan(t *testing.T) {
-	mine, err := us()
+	mine, err := harnessIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestOrphan(t *testing.T) {
 		"":                                       false,
 		fields[0] + " " + fields[1] + " pid:[1]": false,
 	} {
-		if got := orphan(label); got != want {
+		if got := isOrphan(label); got != want {
 			t.Errorf("orphan(%q) = %v", label, got)
 		}
 	}

@@ -25,8 +25,8 @@ import (
 // kubeconfig is the path of the kubeconfig in the container.
 const kubeconfig = "/kubeconfig"
 
-// removal is the time limit for removing a container.
-const removal = 20 * time.Second
+// removalTimeout is the time limit for removing a container.
+const removalTimeout = 20 * time.Second
 
 // runtime runs the controller of a subject in a container, a new one for each start.
 type runtime struct {
@@ -63,7 +63,7 @@ func (r *runtime) Start(ctx context.Context, out io.Writer) (simulated.Controlle
 
 // request returns the specification of the container.
 func (r *runtime) request() (testcontainers.ContainerRequest, error) {
-	owner, err := us()
+	owner, err := harnessIdentity()
 	return testcontainers.ContainerRequest{
 		Image:  r.name,
 		Cmd:    append(append([]string{}, r.image.Config.Cmd...), subject.Args(r.flags())...),
@@ -129,7 +129,7 @@ func (r *runtime) Read(ctx context.Context, name string) ([]byte, error) {
 
 // Close removes the container.
 func (r *runtime) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), removal)
+	ctx, cancel := context.WithTimeout(context.Background(), removalTimeout)
 	defer cancel()
 	return errors.Join(r.removeContainer(ctx), r.provider.Close())
 }

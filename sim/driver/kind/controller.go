@@ -69,8 +69,8 @@ func (i *instance) awaitContainer(ctx context.Context) (*controllerContainer, er
 	return c, i.follow(c, pod)
 }
 
-// findContainer returns the controller's pod and the status of its container; the status is nil while
-// there is none.
+// findContainer returns the controller's pod and the status of its container; the status is nil
+// while there is none.
 func (i *instance) findContainer(ctx context.Context) (pod string, _ *corev1.ContainerStatus, _ error) {
 	list, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {

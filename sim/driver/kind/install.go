@@ -147,7 +147,8 @@ func (i *instance) args() []string {
 	return subject.Args(flags)
 }
 
-// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by
+// port.
 func (i *instance) streamPorts() map[string]string {
 	data := map[string]string{}
 	for n, service := range i.options.Streams {

@@ -46,9 +46,9 @@ var (
 // Name returns "kind".
 func (Driver) Name() string { return "kind" }
 
-// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not in an
-// image.
-func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.RefuseBinaries(s) }
+// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
+// in an image.
+func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.UnsupportedBinary(s) }
 
 // UnsupportedFault returns why a kind cluster does not have what a fault needs.
 func (Driver) UnsupportedFault(name string) string {

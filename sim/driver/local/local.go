@@ -35,8 +35,8 @@ var _ driver.SubjectLimiter = Driver{}
 // Name returns "local".
 func (Driver) Name() string { return "local" }
 
-// UnsupportedSubject returns a reason for subjects that need a container and, unless HostPaths allows them,
-// for subjects that write outside of their own folder.
+// UnsupportedSubject returns a reason for subjects that need a container and, unless HostPaths
+// allows them, for subjects that write outside of their own folder.
 func (d Driver) UnsupportedSubject(s subject.Subject) string {
 	switch {
 	case strings.HasPrefix(s.Controller, subject.ImagePrefix):

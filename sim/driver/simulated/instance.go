@@ -130,7 +130,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 	var err error
 	i.stop.Do(func() {
 		if p := i.process.Load(); p != nil {
-			err = errors.Join(i.end(ctx, p), i.keep(ctx))
+			err = errors.Join(i.end(ctx, p), i.keepFiles(ctx))
 		}
 		i.pods.Stop()
 		i.block.release()
@@ -157,13 +157,13 @@ func (i *Instance) end(ctx context.Context, p *process) error {
 	return err
 }
 
-// kept are the files of nginx that are copied to the run's folder, by their paths below nginx's
-// root.
-var kept = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
+// keptFiles are the files of nginx that are copied to the run's folder, by their paths below
+// nginx's root.
+var keptFiles = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
 
-// keep copies the kept files to the run's folder.
-func (i *Instance) keep(ctx context.Context) error {
-	for _, name := range kept {
+// keepFiles copies the kept files to the run's folder.
+func (i *Instance) keepFiles(ctx context.Context) error {
+	for _, name := range keptFiles {
 		content, err := i.runtime.Read(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nginx ended before it was written
@@ -188,7 +188,7 @@ func (i *Instance) relocate(err error) error {
 		return nil
 	}
 	text := err.Error()
-	for _, name := range kept {
+	for _, name := range keptFiles {
 		for _, original := range []string{filepath.Join(i.Root, name), " /" + name} { // the latter in containers
 			moved := i.copyOf(name)
 			if strings.HasPrefix(original, " ") {

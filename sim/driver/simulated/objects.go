@@ -79,7 +79,8 @@ func (i *Instance) describeController(ctx context.Context) error {
 	return nil
 }
 
-// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by
+// port.
 func (i *Instance) streamPorts() map[string]string {
 	data := map[string]string{}
 	for n, at := range i.Streams() {

@@ -1,7 +1,7 @@
 // Package simulated is the common part of the drivers with a simulated cluster: the Kubernetes API
 // in our own process, pods as listeners on 127.0.0.0/8, the objects that a controller needs at its
-// start, its health and its log. Its one rule: only the Runtime of a driver knows how a controller is
-// started, found and ended.
+// start, its health and its log. Its one rule: only the Runtime of a driver knows how a controller
+// is started, found and ended.
 package simulated
 
 import (
@@ -50,8 +50,8 @@ type Controller interface {
 const podPort = 8080
 
 // Prepare creates the simulated cluster of a subject. Its ports start at portBase, with ten per
-// subject; if portBase is 0, any free ports are used. WithRuntime sets the runtime later, because it
-// needs the cluster.
+// subject; if portBase is 0, any free ports are used. WithRuntime sets the runtime later, because
+// it needs the cluster.
 func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, error) {
 	if portBase != 0 {
 		portBase += 10 * in.Index
