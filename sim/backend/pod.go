@@ -33,7 +33,7 @@ const lastAnswersTimeout = 5 * time.Second
 
 // pod is a Pod in this process: a listener with a life cycle.
 type pod struct {
-	home    podContext
+	context podContext
 	name    string
 	service string
 	address netip.AddrPort
@@ -67,7 +67,7 @@ func Single(name, service string, address netip.AddrPort, streamPort int, tell f
 }
 
 func newPod(h podContext, name, service string, address netip.AddrPort) *pod {
-	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
+	p := &pod{context: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
 	p.grpc = sync.OnceValue(func() *grpc.Server { return newGRPC(p) })
 	p.server = &http.Server{
 		Handler:  p,
@@ -99,7 +99,7 @@ func (p *pod) Ready() error {
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
-	if p.home.streamPort != 0 {
+	if p.context.streamPort != 0 {
 		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
 			listener.Close()
 			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
@@ -164,7 +164,7 @@ func (p *pod) closeListeners() bool {
 	p.stream.close()
 	p.setStateLocked(Gone)
 	p.mu.Unlock()
-	p.home.forget(p) // outside the lock: a fleet locks its pods, never the other way round
+	p.context.forget(p) // outside the lock: a fleet locks its pods, never the other way round
 	return true
 }
 
@@ -194,13 +194,13 @@ func (p *pod) setState(s State) {
 // pod in their order.
 func (p *pod) setStateLocked(s State) {
 	p.state = s
-	p.home.tell(event.Event{Pod: &event.Pod{
+	p.context.tell(event.Event{Pod: &event.Pod{
 		Name: p.name, Service: p.service, Address: p.address.String(), State: string(s),
 	}})
 }
 
 func (p *pod) trouble(err error) {
-	p.home.tell(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
+	p.context.tell(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
 }
 
 // httpLog logs what net/http reports about a pod's connections.

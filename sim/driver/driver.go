@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Driver is a place where subjects run.
+// Driver runs subjects in one kind of environment.
 type Driver interface {
 	// Name returns the driver's name on the command line.
 	Name() string

@@ -77,7 +77,7 @@ func testConfigUntil(ctx context.Context, v Victim, output *os.File) (verdicts i
 func (m master) test(ctx context.Context, output *os.File) (refusal string, err error) {
 	line := append(append([]string{m.binary}, m.args...), "-t")
 	if m.root != "" {
-		if line, err = inside(m.pid, line, output); err != nil {
+		if line, err = commandInside(m.pid, line, output); err != nil {
 			return "", err
 		}
 	}

@@ -17,7 +17,7 @@ func tearConfig(v Victim, _ time.Duration) (endFunc, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, torn, err := cut(file)
+	rest, torn, err := cutInHalf(file)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -35,8 +35,8 @@ func tearConfig(v Victim, _ time.Duration) (endFunc, error) {
 	}, nil
 }
 
-// cut removes the second half of a file. It returns that half and the file's new state.
-func cut(file *os.File) (rest []byte, torn os.FileInfo, err error) {
+// cutInHalf removes the second half of a file. It returns that half and the file's new state.
+func cutInHalf(file *os.File) (rest []byte, torn os.FileInfo, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, nil, err

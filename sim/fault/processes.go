@@ -16,12 +16,12 @@ var ofProcesses = []Fault{
 			if len(workers) == 0 {
 				return nil, errNoWorkers
 			}
-			return done(1), signal(slices.Min(workers), syscall.SIGKILL)
+			return alreadyOver(1), signal(slices.Min(workers), syscall.SIGKILL)
 		}},
 	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers",
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
-			return done(len(killed)), err
+			return alreadyOver(len(killed)), err
 		}},
 	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as on a starved CPU, and continue after this time.", Strikes: "workers", Lasts: true,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
@@ -40,7 +40,7 @@ var ofProcesses = []Fault{
 		}},
 	{Name: "controller-kill", Doc: "The controller and nginx are killed (SIGKILL), as when their container ends; the controller is started again at once.", Strikes: "controllers", Kills: true,
 		strike: func(v Victim, _ time.Duration) (endFunc, error) {
-			return done(1), signal(v.Controller(), syscall.SIGKILL)
+			return alreadyOver(1), signal(v.Controller(), syscall.SIGKILL)
 		}},
 	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true,
 		strike: testConfig},
@@ -52,7 +52,7 @@ var ofProcesses = []Fault{
 			if err != nil {
 				return nil, err
 			}
-			return done(1), signal(pid, syscall.SIGKILL)
+			return alreadyOver(1), signal(pid, syscall.SIGKILL)
 		}},
 }
 

@@ -129,8 +129,8 @@ func statusFor(err error) *metav1.Status {
 	return &status
 }
 
-// succeed answers a deletion with a Status.
-func succeed(w http.ResponseWriter, r *request, o *store.Object) error {
+// respondDeleted answers a deletion with a Status.
+func respondDeleted(w http.ResponseWriter, r *request, o *store.Object) error {
 	body, err := r.codec.Value(&metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,

@@ -75,7 +75,7 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	case held || r.Resource.ReturnsDeleted:
 		return respond(w, r, http.StatusOK, base)
 	}
-	return succeed(w, r, base)
+	return respondDeleted(w, r, base)
 }
 
 // deleteCollection deletes the selected objects and answers with their last states.

@@ -19,7 +19,7 @@ func (l activeSpan) activeAt(t time.Duration) bool { return l.active <= t && t <
 // if nothing watches /proc, from the worker's first answer.
 type activeSpans map[int]activeSpan
 
-func (ls activeSpans) see(w event.Worker, at time.Duration) {
+func (ls activeSpans) setState(w event.Worker, at time.Duration) {
 	l, known := ls[w.PID]
 	switch {
 	case w.State == event.Active && (!known || l.over != never):
@@ -31,7 +31,7 @@ func (ls activeSpans) see(w event.Worker, at time.Duration) {
 	}
 }
 
-func (ls activeSpans) heard(pid int, at time.Duration) {
+func (ls activeSpans) addAnswer(pid int, at time.Duration) {
 	if _, known := ls[pid]; !known {
 		ls[pid] = activeSpan{at, never}
 	}

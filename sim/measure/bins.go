@@ -52,7 +52,7 @@ func (m *bins) index(t time.Duration) int {
 func (m *bins) Add(e event.Event, in bool) {
 	if e.Worker != nil {
 		m.carry(e.At)
-		m.live.see(*e.Worker)
+		m.live.update(*e.Worker)
 	}
 	if !in {
 		return

@@ -44,7 +44,7 @@ func newConverge(r rounds) measurement {
 func (m *converge) Add(e event.Event, in bool) {
 	switch {
 	case e.Worker != nil:
-		m.spans.see(*e.Worker, e.At)
+		m.spans.setState(*e.Worker, e.At)
 	case e.Change != nil && in:
 		m.change(e.Change, e.At)
 	case e.Written != nil && e.Written.Error != "":
@@ -77,18 +77,18 @@ func (m *converge) change(c *event.Change, at time.Duration) {
 }
 
 func (m *converge) answer(a *event.Answer, at time.Duration) {
-	m.spans.heard(a.Worker, at)
+	m.spans.addAnswer(a.Worker, at)
 	w := m.byID[a.Change]
 	if w == nil || at < w.at || at > w.end {
 		return
 	}
-	w.between.see(w.Change, a, at)
+	w.between.add(w.Change, a, at)
 	s := w.sightings[a.Worker]
 	if s == nil {
 		s = newSighting()
 		w.sightings[a.Worker] = s
 	}
-	if gap := s.see(w.Change, a, at); gap != none {
+	if gap := s.add(w.Change, a, at); gap != none {
 		m.gaps.add(gap)
 	}
 }
@@ -99,7 +99,7 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 	})
 	first, last, between := newDurations(), newDurations(), newDurations()
 	for _, w := range m.changes {
-		w.undone = m.undoing(w)
+		w.undone = m.undoneAt(w)
 		served := w.result(m.spans)
 		if served.First != none {
 			first.add(served.First)
@@ -107,7 +107,7 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 		if served.Last != none {
 			last.add(served.Last)
 		}
-		if took := w.between.took(min(w.end, w.undone)); took != none && !w.failed {
+		if took := w.between.duration(min(w.end, w.undone)); took != none && !w.failed {
 			between.add(took)
 		}
 		s.Changes.count(served.Fate)
@@ -119,10 +119,10 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 	s.Trouble = append(s.Trouble, m.twice...)
 }
 
-// undoing returns when a later change first intended to undo w: to remove a pod that w added, to
+// undoneAt returns when a later change first intended to undo w: to remove a pod that w added, to
 // add a pod that w removed, or to change what w's host and path show. It returns never if there is
 // no such change.
-func (m *converge) undoing(w *watched) time.Duration {
+func (m *converge) undoneAt(w *watched) time.Duration {
 	at := never
 	search := func(others []*watched) {
 		for _, other := range others {

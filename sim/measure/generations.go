@@ -48,7 +48,7 @@ func (m *generations) Add(e event.Event, in bool) {
 		m.record(e.Worker, e.At)
 	case e.Usage != nil:
 		for _, g := range e.Usage.ByGeneration {
-			m.uses(g)
+			m.addUsage(g)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func describeExit(e *event.Exit) string {
 	return fmt.Sprintf("code %d", e.Code)
 }
 
-func (m *generations) uses(g event.Generation) {
+func (m *generations) addUsage(g event.Generation) {
 	h := m.all[generation{g.Master, g.Generation}]
 	if h == nil {
 		return

@@ -14,7 +14,7 @@ type member struct {
 	active     bool
 }
 
-func (c liveWorkers) see(w event.Worker) {
+func (c liveWorkers) update(w event.Worker) {
 	if w.State == event.Exited {
 		delete(c, w.PID)
 		return

@@ -23,9 +23,9 @@ func newSighting() *sighting {
 	return &sighting{probed: none, fresh: none, stale: none, freshened: none}
 }
 
-// see processes an answer, in the order of At. It returns the gap since the previous answer, or
+// add processes an answer, in the order of At. It returns the gap since the previous answer, or
 // none for the first one. Answers at the same time may come in any order.
-func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap time.Duration) {
+func (s *sighting) add(c *event.Change, a *event.Answer, at time.Duration) (gap time.Duration) {
 	gap = none
 	if s.probed != none {
 		gap = at - s.probed

@@ -21,7 +21,7 @@ func newWorkers(r rounds) measurement {
 
 func (m *workers) Add(e event.Event, in bool) {
 	if e.Worker != nil {
-		m.live.see(*e.Worker)
+		m.live.update(*e.Worker)
 	}
 	begins := e.Phase != nil && e.Phase.Name == event.RoundBegin
 	if !in || e.Worker == nil && !begins {

@@ -77,9 +77,9 @@ func (u *Usage) sample(thorough bool) {
 		return // nothing has started
 	}
 	var s event.Usage
-	pids, err := u.nginx(master, &s)
+	pids, err := u.addNginx(master, &s)
 	if err == nil && u.controller != nil {
-		err = u.ofController(&s)
+		err = u.addController(&s)
 	}
 	if err != nil {
 		if !gone(err) {
@@ -99,9 +99,9 @@ func (u *Usage) sample(thorough bool) {
 	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
 }
 
-// nginx adds up the values of the master and its children, and returns their PIDs. If a child ends
-// during that, it would count twice or not at all: then nginx looks again.
-func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
+// addNginx adds up the values of the master and its children, and returns their PIDs. If a child
+// ends during that, it would count twice or not at all: then it reads them again.
+func (u *Usage) addNginx(master int, s *event.Usage) ([]int, error) {
 	for {
 		before, err := procStat(master)
 		if err != nil {
@@ -134,7 +134,7 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 	}
 }
 
-func (u *Usage) ofController(s *event.Usage) error {
+func (u *Usage) addController(s *event.Usage) error {
 	pid, err := u.controller()
 	if err != nil {
 		return nil //nolint:nilerr // it is not running: its supervisor reports that

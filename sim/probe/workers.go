@@ -137,7 +137,7 @@ func (w *Workers) samples(line *lineage, lives bool) []workerSample {
 	for pid, worker := range line.workers {
 		if state, ok := workerState(pid); ok {
 			found = append(found, workerSample{pid: pid, state: state})
-		} else if w.exits.dying(pid) {
+		} else if w.exits.isDying(pid) {
 			found = append(found, workerSample{pid: pid, state: worker.State})
 		}
 	}
@@ -172,7 +172,7 @@ func (w *Workers) publish(master int, news []Worker) {
 	for _, worker := range news {
 		switch _, followed := w.exits[worker.PID]; {
 		case worker.State == event.Exited:
-			worker.Exit = w.exits.of(worker.PID)
+			worker.Exit = w.exits.take(worker.PID)
 		case !followed:
 			w.exits.follow(worker.PID)
 		}

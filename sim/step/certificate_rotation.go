@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// certificateRotation returns tasks that give one host after another a new certificate, in its
+// certificateTasks returns tasks that give one host after another a new certificate, in its
 // Secret.
-func certificateRotation(s scenario.Step, in setting, next int) ([]Task, int) {
+func certificateTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	var tasks []Task
 	for _, issue := range churn.CertificateRotation(in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At}) {
 		id := next

@@ -33,14 +33,14 @@ func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bo
 	return stream(p, o), true
 }
 
-// churned returns a task for each change of a churn.
-func churned(s scenario.Step, in setting, next int) ([]Task, int) {
+// churnTasks returns a task for each change of a churn.
+func churnTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At})
 	return tasksOf(s, stream.Changes, next)
 }
 
-// recorded returns a task for each change of the recording within the duration of the step.
-func recorded(s scenario.Step, in setting, next int) ([]Task, int) {
+// recordedTasks returns a task for each change of the recording within the duration of the step.
+func recordedTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	var changes []churn.Change
 	for _, change := range in.recorded.Changes {
 		if change.At <= s.For {
@@ -92,7 +92,7 @@ func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Chan
 			return err
 		}
 	}
-	slots, err := service.swap(r.Remove, r.Add)
+	slots, err := service.replaceMembers(r.Remove, r.Add)
 	if err != nil {
 		return fmt.Errorf("change %d: %w", change.ID, err)
 	}
@@ -116,9 +116,9 @@ func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Chan
 	return nil
 }
 
-// swap gives the slots of leaving pods to coming pods; further coming pods get new slots. It
-// returns the slots that changed.
-func (s *service) swap(leave, come []string) (slots []int, err error) {
+// replaceMembers gives the slots of leaving pods to coming pods; further coming pods get new slots.
+// It returns the slots that changed.
+func (s *service) replaceMembers(leave, come []string) (slots []int, err error) {
 	for i := range max(len(leave), len(come)) {
 		slot, pod := len(s.members), ""
 		if i < len(leave) {

@@ -10,9 +10,10 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// strike returns a task that starts a fault, which heals when its time is over. If the same fault
-// is still active, the task heals it first. The event of the healing has what the fault struck.
-func strike(s scenario.Step, _ setting, next int) ([]Task, int) {
+// faultTasks returns a task that starts a fault, which heals when its time is over. If the same
+// fault is still active, the task heals it first. The event of the healing has what the fault
+// struck.
+func faultTasks(s scenario.Step, _ setting, next int) ([]Task, int) {
 	return []Task{{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
 		f, ok := fault.Find(s.Fault)
 		if !ok {

@@ -14,20 +14,20 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// apply returns tasks that write the manifests with a name, in the order of the file. They replace
-// objects that exist already.
-func apply(s scenario.Step, in setting, next int) ([]Task, int) {
-	return written(s, in, in.scenario.Named(s.Apply), next, "apply",
+// applyTasks returns tasks that write the manifests with a name, in the order of the file. They
+// replace objects that exist already.
+func applyTasks(s scenario.Step, in setting, next int) ([]Task, int) {
+	return manifestTasks(s, in, in.scenario.Named(s.Apply), next, "apply",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
 			return c.client.Put(ctx, object)
 		})
 }
 
-// remove returns tasks that delete the manifests with a name, in reverse order of the file.
-func remove(s scenario.Step, in setting, next int) ([]Task, int) {
+// deleteTasks returns tasks that delete the manifests with a name, in reverse order of the file.
+func deleteTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	manifests := slices.Clone(in.scenario.Named(s.Delete))
 	slices.Reverse(manifests)
-	return written(s, in, manifests, next, "delete",
+	return manifestTasks(s, in, manifests, next, "delete",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
 			return "", c.client.Delete(ctx, object)
 		})
@@ -48,8 +48,8 @@ func confirmationOf(c scenario.Confirmation, namespace string) *event.Confirmati
 
 type write func(context.Context, *Cluster, *unstructured.Unstructured) (resourceVersion string, err error)
 
-// written returns one task per manifest. Each is a separate change.
-func written(s scenario.Step, in setting, manifests []scenario.Manifest, next int, kind string, do write) ([]Task, int) {
+// manifestTasks returns one task per manifest. Each is a separate change.
+func manifestTasks(s scenario.Step, in setting, manifests []scenario.Manifest, next int, kind string, do write) ([]Task, int) {
 	var tasks []Task
 	for i, manifest := range manifests {
 		change := event.Change{ID: next, Step: kind, Object: cluster.Name(manifest.Object)}

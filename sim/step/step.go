@@ -26,12 +26,12 @@ var kinds = []struct {
 	matches func(scenario.Step) bool
 	tasks   func(s scenario.Step, in setting, next int) ([]Task, int)
 }{
-	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churned},
-	{func(s scenario.Step) bool { return s.Churn == scenario.Recorded }, recorded},
-	{func(s scenario.Step) bool { return s.Churn == scenario.CertificateRotation }, certificateRotation},
-	{func(s scenario.Step) bool { return s.Apply != "" }, apply},
-	{func(s scenario.Step) bool { return s.Delete != "" }, remove},
-	{func(s scenario.Step) bool { return s.Fault != "" }, strike},
+	{func(s scenario.Step) bool { return streams[s.Churn] != nil }, churnTasks},
+	{func(s scenario.Step) bool { return s.Churn == scenario.Recorded }, recordedTasks},
+	{func(s scenario.Step) bool { return s.Churn == scenario.CertificateRotation }, certificateTasks},
+	{func(s scenario.Step) bool { return s.Apply != "" }, applyTasks},
+	{func(s scenario.Step) bool { return s.Delete != "" }, deleteTasks},
+	{func(s scenario.Step) bool { return s.Fault != "" }, faultTasks},
 }
 
 // setting is the data that all steps of a scenario share.

@@ -32,9 +32,9 @@ type Trial struct {
 	Seed      uint64
 	Driver    driver.Driver
 	Dir       string
-	// Whole says that a run that was cut short is neither measured nor judged.
-	Whole bool
-	Watch Watch // nil: nobody watches
+	// DiscardIfCut says that a run that was cut short is neither measured nor judged.
+	DiscardIfCut bool
+	Watch        Watch // nil: nobody watches
 }
 
 // Watch begins to watch the run of a scenario. see gets each event of its log, concurrently;
@@ -87,7 +87,7 @@ func Do(ctx context.Context, t Trial) Result {
 	switch {
 	case errors.Is(cut, fault.ErrNotHere):
 		return Result{Outcome: judge.Skipped, Err: cut, Dir: dir}
-	case cut != nil && (t.Whole || ctx.Err() == nil && !dir.Started()):
+	case cut != nil && (t.DiscardIfCut || ctx.Err() == nil && !dir.Started()):
 		return Result{Outcome: judge.NotRun, Err: cut, Dir: dir}
 	}
 	measured, err := dir.Measure(s)

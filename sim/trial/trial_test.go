@@ -119,7 +119,7 @@ func TestCutShort(t *testing.T) {
 			}
 			watched := 0
 			ended := trial.Do(ctx, trial.Trial{
-				Scenario: story(t), Driver: d, Dir: filepath.Join(t.TempDir(), "run"), Whole: test.whole,
+				Scenario: story(t), Driver: d, Dir: filepath.Join(t.TempDir(), "run"), DiscardIfCut: test.whole,
 				Watch: func(*scenario.Scenario) (func(event.Event), func()) {
 					return func(event.Event) { watched++ }, func() { watched += 100 }
 				},

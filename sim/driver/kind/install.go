@@ -98,8 +98,8 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	container.Image = i.image.Name
 	container.ImagePullPolicy = corev1.PullNever
 	container.Args = slices.Concat(i.image.Cmd, container.Args, i.args())
-	limit(&container.Resources, corev1.ResourceCPU, i.subject.Resources.CPU.Quantity)
-	limit(&container.Resources, corev1.ResourceMemory, i.subject.Resources.Memory.Quantity)
+	setLimit(&container.Resources, corev1.ResourceCPU, i.subject.Resources.CPU.Quantity)
+	setLimit(&container.Resources, corev1.ResourceMemory, i.subject.Resources.Memory.Quantity)
 	for n, port := range container.Ports {
 		switch port.Name {
 		case "http":
@@ -110,8 +110,8 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	}
 }
 
-// limit sets the limit of a resource and lowers the request to it. Zero means no limit.
-func limit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resource.Quantity) {
+// setLimit sets the limit of a resource and lowers the request to it. Zero means no limit.
+func setLimit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resource.Quantity) {
 	if to.IsZero() {
 		return
 	}

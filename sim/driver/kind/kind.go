@@ -89,7 +89,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Option
 		return nil, err
 	}
 	if cluster.Reused {
-		if err = i.empty(ctx); err != nil {
+		if err = i.removeLeftovers(ctx); err != nil {
 			return nil, fmt.Errorf("empty the cluster %s: %w", cluster.Name, err)
 		}
 	}
