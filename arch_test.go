@@ -207,7 +207,7 @@ func TestPurePackagesAskForNoTime(t *testing.T) {
 // limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
-	"sim/driver/local/place.go", // the guard starts the commands that it creates
+	"sim/driver/local/runtime.go", // the guard starts the commands that it creates
 }
 
 // If a program leaves behind a process that holds its output open, exec.Cmd's Wait never returns
