@@ -67,8 +67,8 @@ var rules = []struct {
 	{"sim/kubeapi/internal/openapi", []string{"net/http", "os", "sim/kubeapi/internal/store", "sim/kubeapi/internal/kinds"}, "the documents are a pure function of the table that they are given"},
 	{"sim/kubeapi/internal/codec", []string{"os", "sim/kubeapi/internal/kinds", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/patch", "sim/kubeapi/internal/ownership"}, "encoding an object changes nothing and knows no single kind"},
 	{"sim/kubeapi/internal/patch", []string{"os", "sim/kubeapi/internal/kinds", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "a patch is a function from one state of an object to the next"},
-	{"sim/kubeapi/internal/ownership", []string{"net/http", "os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/admission"}, "the owners of fields depend only on the old and the new state"},
-	{"sim/kubeapi/internal/admission", []string{"os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "it calls webhooks about a write; its caller performs the write"},
+	{"sim/kubeapi/internal/ownership", []string{"net/http", "os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/admission"}, "the owners of fields depend on the old and the new state alone"},
+	{"sim/kubeapi/internal/admission", []string{"os", "sim/kubeapi/internal/cluster", "sim/kubeapi/internal/ownership"}, "webhooks are asked about a write; who writes is its caller's business"},
 	{"sim/kubeapi/internal/cluster", []string{"os", "net/http", "sim/kubeapi/fault"}, "a write obeys the same rules over HTTP and from within the process"},
 	{"sim/manifest", []string{"net", "net/http", "sim/kubeapi", "sim/cluster"}, "manifests are read without a server"},
 	{"sim/measure", []string{"os", "net", "net/http", "sim/run", "sim/step", "sim/driver", "sim/probe", "sim/traffic", "sim/backend", "sim/kubeapi", "sim/report"}, "measurements do not know how the log was made"},
@@ -207,7 +207,7 @@ func TestPurePackagesDoNotReadTheClock(t *testing.T) {
 // limits how long it waits for a program. All other files use internal/command.
 var startsProcesses = []string{
 	"internal/command/command.go", "internal/guard/guard.go", "controller/nginx/process.go",
-	"sim/driver/local/place.go", // the guard starts the commands that it creates
+	"sim/driver/local/runtime.go", // the guard starts the commands that it creates
 }
 
 // If a program leaves behind a process that holds its output open, exec.Cmd's Wait never returns

@@ -54,7 +54,7 @@ func startLoad(to netip.AddrPort, host, service string, lanes ...string) *load {
 		l.done.Go(func() {
 			defer GinkgoRecover()
 			target := traffic.Target{Host: host, Service: service}
-			if traffic.DoorOf(lane) >= traffic.TCP {
+			if traffic.ListenerOf(lane) >= traffic.TCP {
 				target.To = to
 			}
 			Expect(traffic.Run(ctx, traffic.Attack{

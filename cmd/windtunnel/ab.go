@@ -63,8 +63,8 @@ func addSide(command *cobra.Command, s *trial.Side) {
 
 func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer) error {
 	load := loadScenario
-	if o.base.Controller != "" || o.head.Controller != "" || o.driver.foreign() {
-		load = loadForeign
+	if o.base.Controller != "" || o.head.Controller != "" || o.driver.replacesController() {
+		load = loadForAnyController
 	}
 	s, err := load(path)
 	if err != nil {
@@ -94,14 +94,14 @@ func (o abOptions) ab(ctx context.Context, path string, stdout, stderr io.Writer
 // openSides opens the driver of each side. The error names the side that cannot run.
 func (o abOptions) openSides(s *scenario.Scenario, sides *[2]trial.Side) error {
 	for _, side := range sides {
-		if err := side.Fits(s); err != nil {
+		if err := side.Supported(s); err != nil {
 			return fmt.Errorf("--%s: %w", side.Name, err)
 		}
 	}
 	for i := range sides {
-		d, err := o.driver.with(sides[i].Controller).open()
+		d, err := o.driver.withController(sides[i].Controller).open()
 		if err == nil {
-			err = driver.Fits(d, s)
+			err = driver.Supports(d, s)
 		}
 		if err != nil {
 			return fmt.Errorf("--%s: %w", sides[i].Name, err)

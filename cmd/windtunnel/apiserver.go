@@ -47,8 +47,8 @@ func apiserverCommand() *cobra.Command {
 	return command
 }
 
-// chosen returns the names of the controllers to run.
-func (a *apiserver) chosen() ([]string, error) {
+// controllerNames returns the names of the controllers to run.
+func (a *apiserver) controllerNames() ([]string, error) {
 	switch strings.Join(a.controllers, ",") {
 	case "all":
 		return controllers.Names(), nil
@@ -62,7 +62,7 @@ func (a *apiserver) chosen() ([]string, error) {
 }
 
 func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) error {
-	names, err := a.chosen()
+	names, err := a.controllerNames()
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (a *apiserver) run(ctx context.Context, out io.Writer, paths []string) erro
 	}
 	a.server.Kubelet = slices.Contains(names, "kubelet")
 	a.server.NamespaceController = slices.Contains(names, "namespace")
-	kubeapi.Alone()
+	kubeapi.DedicateProcess()
 	server, err := kubeapi.Start(a.server)
 	if err != nil {
 		return err

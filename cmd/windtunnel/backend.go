@@ -74,7 +74,7 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	}
 	tell := printEvents(out)
 	if o.control != "" {
-		return o.obey(ctx, out, &pool.Server{Address: address, StreamPort: o.streamPort, Tell: tell})
+		return o.serveControl(ctx, out, &pool.Server{Address: address, StreamPort: o.streamPort, Tell: tell})
 	}
 	if o.service == "" {
 		return errors.New("neither --service nor SERVICE is set: name the service of the pod")
@@ -92,8 +92,8 @@ func (o backendOptions) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// obey serves the control API and runs the pods that clients request.
-func (o backendOptions) obey(ctx context.Context, out io.Writer, server *pool.Server) error {
+// serveControl serves the control API and runs the pods that clients request.
+func (o backendOptions) serveControl(ctx context.Context, out io.Writer, server *pool.Server) error {
 	if o.service != "" {
 		return errors.New("--control and --service (or SERVICE) exclude each other: with --control, the harness chooses the pod")
 	}

@@ -22,7 +22,7 @@ import (
 // churnOptions contains the flags of churn.
 type churnOptions struct {
 	kubeconfig, context string
-	shape               live.Shape
+	shape               live.Spec
 	touch, image, out   string
 	keep, dryRun        bool
 	format              format
@@ -137,7 +137,7 @@ func (o churnOptions) showProgress(options *live.Options, stderr io.Writer) {
 		fmt.Fprintf(stderr, "run %s: %s, %s in namespace %s of %s\n", run, plural.Of(len(p.Services), "service"), plural.Of(len(p.Ingresses), "ingress", "ingresses"), p.Namespace, host)
 	}
 	options.Progress = func(at time.Duration, t live.Tally) {
-		fmt.Fprintf(stderr, "%v/%v  changes %d  errors %d  p50 %v  p99 %v\n", at.Truncate(time.Second), o.shape.For, t.Writes, t.Errors, short(t.P50), short(t.P99))
+		fmt.Fprintf(stderr, "%v/%v  changes %d  errors %d  p50 %v  p99 %v\n", at.Truncate(time.Second), o.shape.For, t.Writes, t.Errors, roundDuration(t.P50), roundDuration(t.P99))
 	}
 }
 

@@ -12,19 +12,19 @@ import (
 // churnSummary is the summary of a churn run. Times are in nanoseconds, from the intent of a change
 // until the API accepted it.
 type churnSummary struct {
-	Run       string        `json:"run"`
-	Changes   int           `json:"changes"`
-	Refused   int           `json:"refused"`
-	Length    time.Duration `json:"length"`
-	P50       time.Duration `json:"p50"`
-	P90       time.Duration `json:"p90"`
-	P99       time.Duration `json:"p99"`
-	Max       time.Duration `json:"max"`
-	Behind    time.Duration `json:"behind"` // the largest delay of a change
-	LastError string        `json:"lastError,omitempty"`
-	Trouble   string        `json:"trouble,omitempty"`
-	KeptIn    string        `json:"keptIn,omitempty"` // the namespace, with --keep
-	Recording *kept         `json:"recording,omitempty"`
+	Run       string         `json:"run"`
+	Changes   int            `json:"changes"`
+	Refused   int            `json:"refused"`
+	Length    time.Duration  `json:"length"`
+	P50       time.Duration  `json:"p50"`
+	P90       time.Duration  `json:"p90"`
+	P99       time.Duration  `json:"p99"`
+	Max       time.Duration  `json:"max"`
+	Behind    time.Duration  `json:"behind"` // the largest delay of a change
+	LastError string         `json:"lastError,omitempty"`
+	Trouble   string         `json:"trouble,omitempty"`
+	KeptIn    string         `json:"keptIn,omitempty"` // the namespace, with --keep
+	Recording *recordSummary `json:"recording,omitempty"`
 }
 
 // printSummary prints the summary. recorded reports whether the recording was written.
@@ -37,7 +37,7 @@ func (o churnOptions) printSummary(out io.Writer, r live.Result, recorded bool) 
 		c.KeptIn = o.shape.Population.Namespace
 	}
 	if recorded {
-		recording := keptOf(o.out, r.Recording)
+		recording := recordSummaryOf(o.out, r.Recording)
 		c.Recording = &recording
 	}
 	if o.format.json() {
@@ -49,9 +49,9 @@ func (o churnOptions) printSummary(out io.Writer, r live.Result, recorded bool) 
 
 func (c churnSummary) print(out io.Writer) {
 	fmt.Fprintf(out, "run %s: %s in %v, %d of them refused\n", c.Run, plural.Of(c.Changes, "change"), c.Length.Round(time.Second), c.Refused)
-	fmt.Fprintf(out, "time until the API accepted a change: p50 %v, p90 %v, p99 %v, max %v\n", short(c.P50), short(c.P90), short(c.P99), short(c.Max))
+	fmt.Fprintf(out, "time until the API accepted a change: p50 %v, p90 %v, p99 %v, max %v\n", roundDuration(c.P50), roundDuration(c.P90), roundDuration(c.P99), roundDuration(c.Max))
 	if c.Behind > time.Second {
-		fmt.Fprintf(out, "up to %v behind the plan: the API server accepts fewer changes per second from one writer\n", short(c.Behind))
+		fmt.Fprintf(out, "up to %v behind the plan: the API server accepts fewer changes per second from one writer\n", roundDuration(c.Behind))
 	}
 	if c.LastError != "" {
 		fmt.Fprintf(out, "last refusal: %s\n", c.LastError)
@@ -64,12 +64,12 @@ func (c churnSummary) print(out io.Writer) {
 	}
 	if c.Recording != nil {
 		fmt.Fprintf(out, "%s: %s\n", c.Recording.File, plural.Of(c.Recording.Changes, "change"))
-		c.Recording.printLeft(out)
+		c.Recording.printOmitted(out)
 	}
 }
 
-// short rounds a duration to its significant digits.
-func short(d time.Duration) time.Duration {
+// roundDuration rounds a duration to its significant digits.
+func roundDuration(d time.Duration) time.Duration {
 	if d > 100*time.Millisecond {
 		return d.Round(time.Millisecond)
 	}

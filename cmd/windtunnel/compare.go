@@ -154,5 +154,5 @@ func comparedScenario(path string) (*scenario.Scenario, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return &scenario.Scenario{}, nil
 	}
-	return loadForeign(file)
+	return loadForAnyController(file)
 }

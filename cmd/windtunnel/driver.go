@@ -71,8 +71,8 @@ func (f *driverFlags) addPortBase(flags *pflag.FlagSet) {
 	flags.IntVar(&f.portBase, "port-base", 0, "first port of the first subject; each subject gets ten ports (default: free ports)")
 }
 
-// foreign reports whether another controller may replace the bundled one.
-func (f driverFlags) foreign() bool { return f.controller != "" || f.image != "" }
+// replacesController reports whether another controller may replace the bundled one.
+func (f driverFlags) replacesController() bool { return f.controller != "" || f.image != "" }
 
 func (f driverFlags) isLocal() bool { return f.name == "" || f.name == "local" }
 
@@ -123,7 +123,7 @@ func openContainer(f driverFlags) (driver.Driver, error) {
 		return nil, fmt.Errorf("--controller=%s is a binary, but containers run images: name one with --image", f.controller)
 	}
 	d := container.Driver{Image: f.image, PortBase: f.portBase}
-	return d, d.Fit(context.Background())
+	return d, d.Available(context.Background())
 }
 
 func openKind(f driverFlags) (driver.Driver, error) {
@@ -139,9 +139,9 @@ func openKind(f driverFlags) (driver.Driver, error) {
 	return d, nil
 }
 
-// with returns the flags with the bundled controller replaced by another one: a binary or, for
-// drivers that run images, an image.
-func (f driverFlags) with(controller string) driverFlags {
+// withController returns the flags with the bundled controller replaced by another one: a binary
+// or, for drivers that run images, an image.
+func (f driverFlags) withController(controller string) driverFlags {
 	switch {
 	case controller == "":
 	case f.isLocal():

@@ -15,8 +15,8 @@ func addLength(flags *pflag.FlagSet, length *time.Duration) {
 	flags.DurationVar(length, "length", 0, "stretch the timeline to this length without changing rates (default: the scenario's)")
 }
 
-// ofLength returns the scenario with the length of the flag, if the flag is set.
-func ofLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, error) {
+// withLength returns the scenario with the length of the flag, if the flag is set.
+func withLength(s *scenario.Scenario, length time.Duration) (*scenario.Scenario, error) {
 	stretched, err := trial.OfLength(s, length)
 	if err != nil {
 		return nil, fmt.Errorf("--length=%v: %w", length, err)

@@ -25,7 +25,7 @@ var lists = []struct {
 	all             func() ([]entry, error)
 }{
 	{"scenarios", "the files in the folder scenarios", "tier", listScenarios},
-	{"lanes", "kinds of clients, for traffic", "door", listLanes},
+	{"lanes", "kinds of clients, for traffic", "listener", listLanes},
 	{"faults", "what a timeline can break", "lasts", listFaults},
 	{"measurements", "what expectations can ask for", "type", listMeasurements},
 	{"figures", "what compare and ab compare", "kind", listFigures},
@@ -60,7 +60,7 @@ func listCommand() *cobra.Command {
 				if l.name == args[0] {
 					all, err := l.all()
 					if err == nil {
-						all, err = chosen(args[0], all, args[1:])
+						all, err = selectEntries(args[0], all, args[1:])
 					}
 					if err != nil {
 						return err
@@ -90,8 +90,8 @@ func entryNames(list string) []string {
 	return names
 }
 
-// chosen returns the entries with the given names, or all entries if there are no names.
-func chosen(list string, all []entry, names []string) ([]entry, error) {
+// selectEntries returns the entries with the given names, or all entries if there are no names.
+func selectEntries(list string, all []entry, names []string) ([]entry, error) {
 	if len(names) == 0 {
 		return all, nil
 	}

@@ -29,7 +29,7 @@ func listScenarios() ([]entry, error) {
 func listLanes() ([]entry, error) {
 	var all []entry
 	for _, name := range traffic.Lanes() {
-		all = append(all, entry{Name: name, Kind: traffic.DoorOf(name).String(), What: traffic.DocOf(name)})
+		all = append(all, entry{Name: name, Kind: traffic.ListenerOf(name).String(), What: traffic.DocOf(name)})
 	}
 	return all, nil
 }

@@ -26,19 +26,19 @@ const scenarioFolder = "scenarios"
 
 // loadScenario reads a scenario for the bundled controller.
 func loadScenario(path string) (*scenario.Scenario, error) {
-	return scenario.Load(path, known())
+	return scenario.Load(path, knownNames())
 }
 
-// loadForeign reads a scenario for a run in which another controller, or another version of ours,
-// may replace the bundled one. We do not know which keys such a controller ignores.
-func loadForeign(path string) (*scenario.Scenario, error) {
-	known := known()
+// loadForAnyController reads a scenario for a run in which another controller, or another version
+// of ours, may replace the bundled one. We do not know which keys such a controller ignores.
+func loadForAnyController(path string) (*scenario.Scenario, error) {
+	known := knownNames()
 	known.Keys.Other = true
 	return scenario.Load(path, known)
 }
 
-// known returns the names that scenarios are validated against.
-func known() scenario.Known {
+// knownNames returns the names that scenarios are validated against.
+func knownNames() scenario.Known {
 	return scenario.Known{
 		Lanes:       traffic.Lanes(),
 		StreamLanes: traffic.StreamLanes(),

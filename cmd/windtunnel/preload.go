@@ -21,7 +21,7 @@ func preload(ctx context.Context, config *rest.Config, manifests []manifest.Mani
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(manifests, func(a, b manifest.Manifest) int { return turn(a) - turn(b) })
+	slices.SortStableFunc(manifests, func(a, b manifest.Manifest) int { return preloadOrder(a) - preloadOrder(b) })
 	for _, m := range manifests {
 		err := client.Load(ctx, m.Object)
 		if meta.IsNoMatchError(err) { // the kind may have been defined a moment ago
@@ -36,8 +36,8 @@ func preload(ctx context.Context, config *rest.Config, manifests []manifest.Mani
 	return nil
 }
 
-// turn returns 0 for manifests that must come first, and 1 for the rest.
-func turn(m manifest.Manifest) int {
+// preloadOrder returns 0 for manifests that must come first, and 1 for the rest.
+func preloadOrder(m manifest.Manifest) int {
 	switch m.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition":
 		return 0

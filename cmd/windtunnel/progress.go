@@ -45,7 +45,7 @@ type progress struct {
 func showProgress(out io.Writer) trial.Watch {
 	return func(s *scenario.Scenario) (see func(event.Event), end func()) {
 		p := newProgress(out, s)
-		return p.see, p.end
+		return p.observe, p.end
 	}
 }
 
@@ -85,8 +85,8 @@ func (p *progress) end() {
 	}
 }
 
-// see updates the progress with an event of the log.
-func (p *progress) see(e event.Event) {
+// observe updates the progress with an event of the log.
+func (p *progress) observe(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

@@ -83,7 +83,7 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 				time.AfterFunc(o.length, stop)
 			}
 		},
-		Changed: everySecond(stderr),
+		Changed: printChangeCounts(stderr),
 	})
 	if err := cmp.Or(err, failed); err != nil {
 		return err
@@ -91,35 +91,35 @@ func (o recordOptions) record(ctx context.Context, stdout, stderr io.Writer) err
 	if err := errors.Join(churn.Write(file, recording), file.Close()); err != nil {
 		return err
 	}
-	kept := keptOf(o.out, recording)
+	summary := recordSummaryOf(o.out, recording)
 	if o.format.json() {
-		return printJSON(stdout, kept)
+		return printJSON(stdout, summary)
 	}
-	fmt.Fprintf(stdout, "%s: %s in %v\n", kept.File, plural.Of(kept.Changes, "change"), recording.Length.Round(time.Second))
-	kept.printLeft(stdout)
+	fmt.Fprintf(stdout, "%s: %s in %v\n", summary.File, plural.Of(summary.Changes, "change"), recording.Length.Round(time.Second))
+	summary.printOmitted(stdout)
 	return nil
 }
 
-// kept counts what a recording contains and what it omits, by kind.
-type kept struct {
+// recordSummary counts what a recording contains and what it omits, by kind.
+type recordSummary struct {
 	File    string         `json:"file"`
 	Changes int            `json:"changes"`
 	Length  time.Duration  `json:"length"` // in nanoseconds
 	Left    map[string]int `json:"left"`
 }
 
-func keptOf(file string, r churn.Recording) kept {
-	return kept{file, len(r.Changes), r.Length, r.Left}
+func recordSummaryOf(file string, r churn.Recording) recordSummary {
+	return recordSummary{file, len(r.Changes), r.Length, r.Left}
 }
 
-func (k kept) printLeft(out io.Writer) {
-	for _, what := range slices.Sorted(maps.Keys(k.Left)) {
-		fmt.Fprintf(out, "left out: %d %s\n", k.Left[what], what)
+func (s recordSummary) printOmitted(out io.Writer) {
+	for _, what := range slices.Sorted(maps.Keys(s.Left)) {
+		fmt.Fprintf(out, "left out: %d %s\n", s.Left[what], what)
 	}
 }
 
-// everySecond returns a function that prints the number of changes, at most once per second.
-func everySecond(stderr io.Writer) func(int) {
+// printChangeCounts returns a function that prints the number of changes, at most once per second.
+func printChangeCounts(stderr io.Writer) func(int) {
 	var last time.Time
 	return func(changes int) {
 		if now := time.Now(); now.Sub(last) >= time.Second {

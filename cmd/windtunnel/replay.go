@@ -71,7 +71,7 @@ func (o replayOptions) replay(ctx context.Context, of string, stdout, stderr io.
 
 // replayRun runs the scenario of an earlier run again, and checks that the changes are the same.
 func (o replayOptions) replayRun(ctx context.Context, of rundir.Dir, stdout, stderr io.Writer) error {
-	s, err := loadForeign(of.File(rundir.Scenario))
+	s, err := loadForAnyController(of.File(rundir.Scenario))
 	if err != nil {
 		return fmt.Errorf("%s is not the folder of a run: %w", of, err)
 	}
@@ -120,6 +120,6 @@ func (o replayOptions) replayRecording(ctx context.Context, path string, stdout,
 // results; empty if there is none.
 func (o replayOptions) again(ctx context.Context, s *scenario.Scenario, seed uint64, stdout, stderr io.Writer) (rundir.Dir, error) {
 	trial.Override(s, o.flags, o.keys)
-	one := oneRun{scenario: s, rewritten: len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay"}
+	one := runSpec{scenario: s, rewritten: len(o.flags)+len(o.keys) > 0, seed: seed, out: o.out, name: s.Name + "-replay"}
 	return runOne(ctx, one, o.driver, o.format, stdout, stderr)
 }

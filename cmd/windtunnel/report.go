@@ -23,7 +23,7 @@ Exit codes: those of windtunnel run.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := rundir.Dir(args[0])
-			s, err := loadForeign(dir.File(rundir.Scenario))
+			s, err := loadForAnyController(dir.File(rundir.Scenario))
 			if err != nil {
 				return err
 			}

@@ -59,26 +59,26 @@ covers the run until then).`,
 
 func (o runOptions) run(ctx context.Context, path string, stdout, stderr io.Writer) error {
 	load := loadScenario
-	if o.driver.foreign() {
-		load = loadForeign
+	if o.driver.replacesController() {
+		load = loadForAnyController
 	}
 	s, err := load(path)
 	if err != nil {
 		return err
 	}
 	warn(stderr, s)
-	if s, err = ofLength(s, o.length); err != nil {
+	if s, err = withLength(s, o.length); err != nil {
 		return err
 	}
 	if !o.seedSet {
 		o.seed = s.Seed
 	}
-	_, err = runOne(ctx, oneRun{scenario: s, rewritten: o.length != 0, seed: o.seed, out: o.out, name: s.Name}, o.driver, o.format, stdout, stderr)
+	_, err = runOne(ctx, runSpec{scenario: s, rewritten: o.length != 0, seed: o.seed, out: o.out, name: s.Name}, o.driver, o.format, stdout, stderr)
 	return err
 }
 
-// oneRun describes a run that run or replay makes.
-type oneRun struct {
+// runSpec describes a run that run or replay makes.
+type runSpec struct {
 	scenario  *scenario.Scenario
 	rewritten bool // the scenario differs from its file
 	seed      uint64
@@ -88,7 +88,7 @@ type oneRun struct {
 
 // runOne makes a run, prints its report, and returns its folder; empty if there is none. The error
 // contains the outcome.
-func runOne(ctx context.Context, r oneRun, where driverFlags, format format, stdout, stderr io.Writer) (rundir.Dir, error) {
+func runOne(ctx context.Context, r runSpec, where driverFlags, format format, stdout, stderr io.Writer) (rundir.Dir, error) {
 	d, err := where.open()
 	if err != nil {
 		return "", err
@@ -100,11 +100,11 @@ func runOne(ctx context.Context, r oneRun, where driverFlags, format format, std
 		Scenario: r.scenario, Rewritten: r.rewritten, Seed: r.seed,
 		Driver: d, Dir: r.out, Watch: showProgress(stderr),
 	})
-	return ended.Dir, printEnded(ended, format, stdout, stderr)
+	return ended.Dir, printResult(ended, format, stdout, stderr)
 }
 
-// printEnded prints the report of a trial, or why there is none. The error contains the outcome.
-func printEnded(ended trial.Ended, format format, stdout, stderr io.Writer) error {
+// printResult prints the report of a trial, or why there is none. The error contains the outcome.
+func printResult(ended trial.Result, format format, stdout, stderr io.Writer) error {
 	if ended.Cut != nil && ended.Outcome != judge.Interrupted {
 		fmt.Fprintln(stderr, "windtunnel: the run was cut short:", ended.Cut)
 	}

@@ -26,8 +26,8 @@ var validators = map[string]func(path string) (warnings []scenario.Problem, err 
 	},
 }
 
-// validated is one file and its problems.
-type validated struct {
+// validatedFile is one file and its problems.
+type validatedFile struct {
 	File     string    `json:"file"`
 	Kind     string    `json:"kind"` // kind of the first document; empty if it has none
 	Problems []problem `json:"problems"`
@@ -62,14 +62,14 @@ Exit codes: 0 all files are valid, 2 a file is not, or there is none.`,
 }
 
 func validate(out io.Writer, format format, paths []string) error {
-	var all []validated
+	var all []validatedFile
 	for _, path := range paths {
 		files, err := scenarioFiles([]string{path})
 		if err == nil && len(files) == 0 {
 			err = errors.New("the folder contains no YAML file")
 		}
 		if err != nil {
-			all = append(all, validated{File: path, Problems: problemsOf(err)})
+			all = append(all, validatedFile{File: path, Problems: problemsOf(err)})
 		}
 		for _, file := range files {
 			all = append(all, check(file))
@@ -89,8 +89,8 @@ func validate(out io.Writer, format format, paths []string) error {
 }
 
 // check validates a file according to its kind.
-func check(path string) validated {
-	v := validated{File: path, Problems: []problem{}}
+func check(path string) validatedFile {
+	v := validatedFile{File: path, Problems: []problem{}}
 	text, err := readfile.Read(path, scenario.Largest)
 	if err != nil {
 		v.Problems = problemsOf(err)
@@ -133,7 +133,7 @@ func problemsOf(err error) []problem {
 	return []problem{{What: err.Error()}}
 }
 
-func printValidated(out io.Writer, format format, all []validated, problems int) error {
+func printValidated(out io.Writer, format format, all []validatedFile, problems int) error {
 	if format.json() {
 		return printJSON(out, all)
 	}
@@ -150,7 +150,7 @@ func printValidated(out io.Writer, format format, all []validated, problems int)
 }
 
 // line formats a problem like a compiler error.
-func (v validated) line(p problem) string {
+func (v validatedFile) line(p problem) string {
 	if p.Line == 0 {
 		return v.File + ": " + p.What
 	}

@@ -71,7 +71,7 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 		warn(stderr, s)
 	}
 	for i := range all {
-		if all[i], err = ofLength(all[i], o.length); err != nil {
+		if all[i], err = withLength(all[i], o.length); err != nil {
 			return err
 		}
 	}
@@ -91,9 +91,9 @@ func (o verifyOptions) verify(ctx context.Context, paths []string, stdout, stder
 	if outcome == judge.Interrupted {
 		fmt.Fprintln(stderr, "windtunnel: interrupted; what is left was not run")
 	}
-	var rows []verified
+	var rows []verifyRow
 	for i, e := range ended {
-		rows = append(rows, verifiedOf(trials[i], e))
+		rows = append(rows, verifyRowOf(trials[i], e))
 	}
 	if err := printVerified(stdout, o.format, rows); err != nil {
 		return err
@@ -118,8 +118,8 @@ var outcomeWords = map[judge.Outcome]string{
 	judge.Interrupted: "interrupted",
 }
 
-// verified is a row in the table of verify.
-type verified struct {
+// verifyRow is a row in the table of verify.
+type verifyRow struct {
 	Scenario string `json:"scenario"`
 	Run      string `json:"run"`     // "as it is" or "control"
 	Outcome  string `json:"outcome"` // in lower case
@@ -128,18 +128,18 @@ type verified struct {
 	word     string
 }
 
-func verifiedOf(t trial.Trial, e trial.Ended) verified {
+func verifyRowOf(t trial.Trial, e trial.Result) verifyRow {
 	word := outcomeWords[e.Outcome]
-	v := verified{Scenario: t.Scenario.Name, Run: "as it is", Outcome: strings.ToLower(word), Note: e.Note(), Dir: t.Dir, word: word}
+	v := verifyRow{Scenario: t.Scenario.Name, Run: "as it is", Outcome: strings.ToLower(word), Note: e.Note(), Dir: t.Dir, word: word}
 	if t.Control {
 		v.Run = "control"
 	}
 	return v
 }
 
-func printVerified(out io.Writer, format format, rows []verified) error {
+func printVerified(out io.Writer, format format, rows []verifyRow) error {
 	if format.json() {
-		return printJSON(out, append([]verified{}, rows...)) // never null
+		return printJSON(out, append([]verifyRow{}, rows...)) // never null
 	}
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)

@@ -18,9 +18,9 @@ func TestVerifyPrintsJSON(t *testing.T) {
 	s := &scenario.Scenario{Name: "story"}
 	plain, control := trial.Trial{Scenario: s, Dir: "runs/story"}, trial.Trial{Scenario: s, Control: true}
 	var out strings.Builder
-	rows := []verified{
-		verifiedOf(plain, trial.Ended{Outcome: judge.Skipped, Err: errors.New("there is none")}),
-		verifiedOf(control, trial.Ended{Outcome: judge.Failed}),
+	rows := []verifyRow{
+		verifyRowOf(plain, trial.Result{Outcome: judge.Skipped, Err: errors.New("there is none")}),
+		verifyRowOf(control, trial.Result{Outcome: judge.Failed}),
 	}
 	if err := printVerified(&out, format{chosen: jsonFormat}, rows); err != nil {
 		t.Fatal(err)

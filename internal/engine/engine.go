@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -20,24 +21,27 @@ const Image = "localhost/windtunnel-controller:dev"
 // Bundled is the label of images that contain the bundled controller.
 const Bundled = "dev.windtunnel.controller"
 
+// ErrUnavailable means that no container engine responds. Each caller adds how to name another one.
+var ErrUnavailable = errors.New("no container engine responds: install one (apt-get install docker.io) and start it")
+
 // Open connects to the engine that testcontainers finds: from DOCKER_HOST, from Docker's context,
 // or at the usual sockets.
 func Open(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	quiet()
-	provider, err := reach(ctx, "host")
+	provider, err := connect(ctx, "host")
 	if errdefs.IsNotFound(err) {
-		provider, err = reach(ctx, "podman")
+		provider, err = connect(ctx, "podman")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no container engine answers: install one and start it (apt-get install docker.io), or set DOCKER_HOST to its address (Podman: systemctl start podman.socket; DOCKER_HOST=unix:///run/podman/podman.sock): %w", err)
+		return nil, fmt.Errorf("%w, or set DOCKER_HOST to its address (Podman: systemctl start podman.socket; DOCKER_HOST=unix:///run/podman/podman.sock): %w", ErrUnavailable, err)
 	}
 	return provider, nil
 }
 
-// reach connects to the engine and makes an existing network the default. Otherwise testcontainers
-// would create a bridge, which some engines cannot. Our containers use the host's network: Docker
-// lists it as a network, Podman does not.
-func reach(ctx context.Context, network string) (*testcontainers.DockerProvider, error) {
+// connect connects to the engine and makes an existing network the default. Otherwise
+// testcontainers would create a bridge, which some engines cannot. Our containers use the host's
+// network: Docker lists it as a network, Podman does not.
+func connect(ctx context.Context, network string) (*testcontainers.DockerProvider, error) {
 	provider, err := testcontainers.NewDockerProvider(
 		testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(network))
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // ended becomes a child of its nearest subreaper (PR_SET_CHILD_SUBREAPER), or of process 1 if there
 // is none.
 func Below(pid int) []int {
-	all := offspring(pid)
+	all := children(pid)
 	for i := 0; i < len(all); i++ {
-		for _, child := range offspring(all[i]) {
+		for _, child := range children(all[i]) {
 			if !slices.Contains(all, child) { // it may be adopted during the search
 				all = append(all, child)
 			}
@@ -29,8 +29,8 @@ func Below(pid int) []int {
 	return all
 }
 
-// offspring returns the children of all threads of a process.
-func offspring(pid int) []int {
+// children returns the children of all threads of a process.
+func children(pid int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
 	var pids []int
 	for _, list := range lists {
@@ -49,15 +49,15 @@ func offspring(pid int) []int {
 
 // Session returns the processes of a session (setsid(2)), without zombies.
 func Session(id int) ([]int, error) {
-	return living(func(stat procfs.ProcStat) bool { return stat.Session == id })
+	return liveProcesses(func(stat procfs.ProcStat) bool { return stat.Session == id })
 }
 
 // Group returns the processes of a process group (setpgid(2)), without zombies.
 func Group(id int) ([]int, error) {
-	return living(func(stat procfs.ProcStat) bool { return stat.PGRP == id })
+	return liveProcesses(func(stat procfs.ProcStat) bool { return stat.PGRP == id })
 }
 
-func living(wanted func(procfs.ProcStat) bool) ([]int, error) {
+func liveProcesses(wanted func(procfs.ProcStat) bool) ([]int, error) {
 	processes, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err

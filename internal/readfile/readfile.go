@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// patience is how long the writer of a pipe may take: it may be kubectl.
-const patience = time.Minute
+// openTimeout is how long the writer of a pipe may take: it may be kubectl.
+const openTimeout = time.Minute
 
 // Open opens a regular file, or a pipe with a writer, such as a shell's <(…). For other kinds of
 // files, the error names the kind.
@@ -39,7 +39,7 @@ func openPipe(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := file.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := file.SetReadDeadline(time.Now().Add(openTimeout)); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	data, err := All(file, limit)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fmt.Errorf("it is a pipe, and its writer did not finish within %v", patience)
+		err = fmt.Errorf("it is a pipe, and its writer did not finish within %v", openTimeout)
 	case err == nil && len(data) == 0 && isPipe(file):
 		err = errors.New("it is a pipe, and it is empty: start its writer first")
 	}

@@ -75,7 +75,7 @@ func Sweep(end func(path string) error) error {
 	}
 	var problems []error
 	for _, path := range paths {
-		if !ours(path) {
+		if !isOwnFolder(path) {
 			continue
 		}
 		lock, err := open(path, unix.LOCK_EX|unix.LOCK_NB)
@@ -95,8 +95,8 @@ func Sweep(end func(path string) error) error {
 	return errors.Join(problems...)
 }
 
-// ours reports whether a path is a folder of this user.
-func ours(path string) bool {
+// isOwnFolder reports whether a path is a folder of this user.
+func isOwnFolder(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
 		return false
@@ -113,7 +113,7 @@ func open(path string, how int) (*os.File, error) {
 		return nil, err
 	}
 	if err = flock(file, how); err == nil {
-		err = still(path, file)
+		err = checkSameFile(path, file)
 	}
 	if err != nil {
 		file.Close()
@@ -130,8 +130,8 @@ func flock(file *os.File, how int) error {
 	}
 }
 
-// still returns nil if the path still names the open file.
-func still(path string, file *os.File) error {
+// checkSameFile returns nil if the path still names the open file.
+func checkSameFile(path string, file *os.File) error {
 	there, err := os.Lstat(path)
 	if err != nil {
 		return err

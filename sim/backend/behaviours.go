@@ -14,7 +14,7 @@ type behaviour struct {
 	// parse reads the header's value. 0 asks for nothing.
 	parse func(text string) (int64, error)
 	// answer answers a request whose body has been read; asked has the values of all headers.
-	answer func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a asked)
+	answer func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a requested)
 }
 
 // behaviours is the table. A request that asks for several gets the first.
@@ -24,16 +24,16 @@ var behaviours = []behaviour{
 	slowBody,
 }
 
-// asked is what a request asks for: the value of each header of behaviours, 0 if it is not asked
-// for.
-type asked map[string]int64
+// requested is what a request asks for: the value of each header of behaviours, 0 if it is not
+// asked for.
+type requested map[string]int64
 
-// take is the time over which the answer is spread.
-func (a asked) take() time.Duration { return time.Duration(a[TakeHeader]) }
+// answerTime is the time over which the answer is spread.
+func (a requested) answerTime() time.Duration { return time.Duration(a[TakeHeader]) }
 
-// readAsked reads the headers of a request, or the metadata of a gRPC call.
-func readAsked(h http.Header) (asked, error) {
-	a := asked{}
+// readRequested reads the headers of a request, or the metadata of a gRPC call.
+func readRequested(h http.Header) (requested, error) {
+	a := requested{}
 	for _, b := range behaviours {
 		text := h.Get(b.header)
 		if text == "" {

@@ -64,7 +64,7 @@ func (p *pod) answerCall(ctx context.Context, read func(any) error) (any, error)
 	if err := grpc.SendHeader(ctx, identity.metadata()); err != nil {
 		return nil, err
 	}
-	if !pause(ctx, a.take()) {
+	if !pause(ctx, a.answerTime()) {
 		return nil, ctx.Err()
 	}
 	return wrapperspb.String(string(encoded(identity))), nil
@@ -82,7 +82,7 @@ func (p *pod) answerWatch(s grpc.ServerStream) error {
 		if err := s.SendMsg(wrapperspb.String(string(encoded(identity)))); err != nil {
 			return err
 		}
-		if !pause(s.Context(), a.take()/time.Duration(a[EventsHeader])) {
+		if !pause(s.Context(), a.answerTime()/time.Duration(a[EventsHeader])) {
 			return s.Context().Err()
 		}
 	}
@@ -90,7 +90,7 @@ func (p *pod) answerWatch(s grpc.ServerStream) error {
 }
 
 // readCall reads a call's message and what its metadata asks for.
-func (p *pod) readCall(ctx context.Context, read func(any) error) (Identity, asked, error) {
+func (p *pod) readCall(ctx context.Context, read func(any) error) (Identity, requested, error) {
 	var message wrapperspb.BytesValue
 	if err := read(&message); err != nil {
 		return Identity{}, nil, err
@@ -100,7 +100,7 @@ func (p *pod) readCall(ctx context.Context, read func(any) error) (Identity, ask
 	for name, values := range sent {
 		headers[http.CanonicalHeaderKey(name)] = values
 	}
-	a, err := readAsked(headers)
+	a, err := readRequested(headers)
 	if err != nil {
 		return Identity{}, nil, status.Error(codes.InvalidArgument, err.Error())
 	}

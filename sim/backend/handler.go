@@ -35,7 +35,7 @@ func (p *pod) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	identity.Body = hexOf(sum)
-	a, err := readAsked(r.Header)
+	a, err := readRequested(r.Header)
 	if err != nil {
 		p.refuse(w, err)
 		return

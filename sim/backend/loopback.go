@@ -54,9 +54,9 @@ func (f *Loopback) Start(name, service string) (Pod, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
-	p := newPod(home{f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
+	p := newPod(podContext{f.options.StreamPort, f.log, f.forget}, name, service, netip.AddrPortFrom(address, uint16(f.options.Port)))
 	f.pods[name] = p
-	p.enter(Starting)
+	p.setState(Starting)
 	return p, nil
 }
 

@@ -18,7 +18,7 @@ const (
 
 // largeBody answers with the identity, a line break and that many bytes, in chunks. The bytes are
 // the same for the same number, so that the answer's header can have their checksum.
-var largeBody = behaviour{header: PayloadHeader, parse: count(" of bytes", 1<<30), answer: func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
+var largeBody = behaviour{header: PayloadHeader, parse: count(" of bytes", 1<<30), answer: func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a requested) {
 	bytes := a[PayloadHeader]
 	sum := sha256.New()
 	if _, err := io.Copy(sum, payload(bytes)); err != nil {
@@ -36,7 +36,7 @@ var largeBody = behaviour{header: PayloadHeader, parse: count(" of bytes", 1<<30
 		if err != nil || len(part) == 0 {
 			return
 		}
-		if !push(w, r, string(part), a.take()/pieces) {
+		if !push(w, r, string(part), a.answerTime()/pieces) {
 			return
 		}
 	}

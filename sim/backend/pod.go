@@ -28,12 +28,12 @@ const (
 	Gone        State = "gone"        // refuses connections for ever
 )
 
-// lastAnswers is how long a pod that is gone still works on the answers that it has begun.
-const lastAnswers = 5 * time.Second
+// lastAnswersTimeout is how long a pod that is gone still works on the answers that it has begun.
+const lastAnswersTimeout = 5 * time.Second
 
 // pod is a Pod in this process: a listener with a life cycle.
 type pod struct {
-	home    home
+	context podContext
 	name    string
 	service string
 	address netip.AddrPort
@@ -50,8 +50,8 @@ type pod struct {
 	drain    *time.Timer     // nil until Terminate
 }
 
-// home is what a pod knows about its fleet.
-type home struct {
+// podContext is what a pod knows about its fleet.
+type podContext struct {
 	streamPort int               // see Options
 	tell       func(event.Event) // without time and subject
 	forget     func(*pod)        // called once, when the pod is gone
@@ -61,17 +61,17 @@ type home struct {
 // all of its addresses. Single calls tell with each state of the pod, and with what goes
 // wrong; tell must return quickly.
 func Single(name, service string, address netip.AddrPort, streamPort int, tell func(event.Event)) Pod {
-	p := newPod(home{streamPort, tell, func(*pod) {}}, name, service, address)
-	p.enter(Starting)
+	p := newPod(podContext{streamPort, tell, func(*pod) {}}, name, service, address)
+	p.setState(Starting)
 	return p
 }
 
-func newPod(h home, name, service string, address netip.AddrPort) *pod {
-	p := &pod{home: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
+func newPod(h podContext, name, service string, address netip.AddrPort) *pod {
+	p := &pod{context: h, name: name, service: service, address: address, done: make(chan struct{}), connections: newConnections()}
 	p.grpc = sync.OnceValue(func() *grpc.Server { return newGRPC(p) })
 	p.server = &http.Server{
 		Handler:  p,
-		ErrorLog: log.New(complaints{p}, "", 0),
+		ErrorLog: log.New(httpLog{p}, "", 0),
 	}
 	p.server.Protocols = new(http.Protocols)
 	p.server.Protocols.SetHTTP1(true)
@@ -99,7 +99,7 @@ func (p *pod) Ready() error {
 	if err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
 	}
-	if p.home.streamPort != 0 {
+	if p.context.streamPort != 0 {
 		if p.stream, err = listenStream(p.StreamAddr()); err != nil {
 			listener.Close()
 			return fmt.Errorf("pod %s: cannot become ready: %w%s", p.name, err, remedy(err))
@@ -107,7 +107,7 @@ func (p *pod) Ready() error {
 		go p.serveStream(p.stream)
 	}
 	p.listener = newIdleListener(listener)
-	p.enterLocked(Ready)
+	p.setStateLocked(Ready)
 	go p.serve(p.listener)
 	return nil
 }
@@ -118,18 +118,18 @@ func (p *pod) Terminate(drain time.Duration) {
 	if p.state == Terminating || p.state == Gone {
 		return
 	}
-	p.enterLocked(Terminating)
+	p.setStateLocked(Terminating)
 	p.drain = time.AfterFunc(drain, p.Gone)
 }
 
 func (p *pod) Gone() {
-	if !p.leave() {
+	if !p.closeListeners() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
+	ctx, cancel := context.WithTimeout(context.Background(), lastAnswersTimeout)
 	defer cancel()
 	if err := p.server.Shutdown(ctx); err != nil {
-		p.trouble(fmt.Errorf("answers were cut: they were not complete %v after the pod was gone: %w", lastAnswers, err))
+		p.trouble(fmt.Errorf("answers were cut: they were not complete %v after the pod was gone: %w", lastAnswersTimeout, err))
 		p.server.Close()
 	}
 	p.connections.cut()
@@ -138,7 +138,7 @@ func (p *pod) Gone() {
 
 // cut ends the pod at once. If another goroutine is already ending it, cut waits for that.
 func (p *pod) cut() {
-	first := p.leave()
+	first := p.closeListeners()
 	p.server.Close()
 	if first {
 		p.connections.cut()
@@ -147,9 +147,9 @@ func (p *pod) cut() {
 	<-p.done
 }
 
-// leave closes the listener and the connections over which no request has come, and
+// closeListeners closes the listener and the connections over which no request has come, and
 // enters Gone. It returns false if the pod was already gone.
-func (p *pod) leave() bool {
+func (p *pod) closeListeners() bool {
 	p.mu.Lock()
 	if p.state == Gone {
 		p.mu.Unlock()
@@ -162,9 +162,9 @@ func (p *pod) leave() bool {
 		p.listener.stop()
 	}
 	p.stream.close()
-	p.enterLocked(Gone)
+	p.setStateLocked(Gone)
 	p.mu.Unlock()
-	p.home.forget(p) // outside the lock: a fleet locks its pods, never the other way round
+	p.context.forget(p) // outside the lock: a fleet locks its pods, never the other way round
 	return true
 }
 
@@ -184,29 +184,29 @@ func (p *pod) serve(l net.Listener) {
 	}
 }
 
-func (p *pod) enter(s State) {
+func (p *pod) setState(s State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.enterLocked(s)
+	p.setStateLocked(s)
 }
 
-// enterLocked writes the event while it holds the lock, so that the log has the states of a
+// setStateLocked writes the event while it holds the lock, so that the log has the states of a
 // pod in their order.
-func (p *pod) enterLocked(s State) {
+func (p *pod) setStateLocked(s State) {
 	p.state = s
-	p.home.tell(event.Event{Pod: &event.Pod{
+	p.context.tell(event.Event{Pod: &event.Pod{
 		Name: p.name, Service: p.service, Address: p.address.String(), State: string(s),
 	}})
 }
 
 func (p *pod) trouble(err error) {
-	p.home.tell(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
+	p.context.tell(event.Event{Trouble: &event.Trouble{What: "pod " + p.name, Detail: err.Error()}})
 }
 
-// complaints logs what net/http reports about a pod's connections.
-type complaints struct{ pod *pod }
+// httpLog logs what net/http reports about a pod's connections.
+type httpLog struct{ pod *pod }
 
-func (c complaints) Write(line []byte) (int, error) {
+func (c httpLog) Write(line []byte) (int, error) {
 	c.pod.trouble(errors.New(string(line)))
 	return len(line), nil
 }

@@ -18,13 +18,13 @@ const pieces = 20
 
 // slowBody sends the identity in pieces over the time: white space goes before it, which JSON
 // allows, so that the answer is complete only at the end.
-var slowBody = behaviour{header: TakeHeader, parse: duration, answer: func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a asked) {
+var slowBody = behaviour{header: TakeHeader, parse: duration, answer: func(p *pod, w http.ResponseWriter, r *http.Request, identity Identity, a requested) {
 	body := encoded(identity)
 	identity.setHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)+pieces))
 	for range pieces {
-		if !push(w, r, " ", a.take()/pieces) {
+		if !push(w, r, " ", a.answerTime()/pieces) {
 			return
 		}
 	}

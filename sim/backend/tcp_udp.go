@@ -50,7 +50,7 @@ func (s *streamListener) close() {
 }
 
 func (p *pod) StreamAddr() netip.AddrPort {
-	return netip.AddrPortFrom(p.address.Addr(), uint16(p.home.streamPort))
+	return netip.AddrPortFrom(p.address.Addr(), uint16(p.context.streamPort))
 }
 
 func (p *pod) serveStream(s *streamListener) {
@@ -77,7 +77,7 @@ func (p *pod) untilClosed(do func() error) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
-			p.trouble(fmt.Errorf("port %d of TCP and UDP: %w%s", p.home.streamPort, err, remedy(err)))
+			p.trouble(fmt.Errorf("port %d of TCP and UDP: %w%s", p.context.streamPort, err, remedy(err)))
 			time.Sleep(pause)
 			pause = min(2*pause, most)
 		}

@@ -67,7 +67,7 @@ func TestAcceptIsRetried(t *testing.T) {
 	at := s.tcp.Addr().String()
 	s.tcp = &failsOnce{Listener: s.tcp}
 	told := make(chan event.Event, 10)
-	p := newPod(home{streamPort: 1, tell: func(e event.Event) { told <- e }}, "demo/web-1", "demo/web", netip.AddrPort{})
+	p := newPod(podContext{streamPort: 1, tell: func(e event.Event) { told <- e }}, "demo/web-1", "demo/web", netip.AddrPort{})
 	ended := make(chan struct{})
 	go func() { defer close(ended); p.serveStream(s) }()
 	conn, err := net.Dial("tcp", at)

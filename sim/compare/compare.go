@@ -93,10 +93,10 @@ type Comparison struct {
 func (c Comparison) Void() bool { return len(c.Control) > 0 }
 
 // Worse returns the rows that fail the comparison.
-func (c Comparison) Worse() []Row { return c.with(Worse) }
+func (c Comparison) Worse() []Row { return c.rowsWith(Worse) }
 
-// with returns the rows with a verdict.
-func (c Comparison) with(v Verdict) []Row {
+// rowsWith returns the rows with a verdict.
+func (c Comparison) rowsWith(v Verdict) []Row {
 	return slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Verdict != v })
 }
 
@@ -111,7 +111,7 @@ func (c Comparison) outcome() Outcome {
 		return Void
 	case len(worse) > 0:
 		return SomeWorse
-	case len(c.with(TooFew)) > 0 || !slices.ContainsFunc(c.Rows, Row.judged):
+	case len(c.rowsWith(TooFew)) > 0 || !slices.ContainsFunc(c.Rows, Row.judged):
 		return CannotSay
 	}
 	return NoneWorse
@@ -147,7 +147,7 @@ func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 		o.Alpha = 0.05
 	}
 	c := Comparison{Scenario: base[0].Run.Scenario, Seed: base[0].Run.Seed}
-	c.Rows, c.Needed = compared(base, head, figures, o)
+	c.Rows, c.Needed = compareSubjects(base, head, figures, o)
 	if c.Controlled = c.Needed > 0 && len(base) >= 2*c.Needed; c.Controlled {
 		c.Control = control(base, figures, o)
 	}
@@ -155,12 +155,12 @@ func Runs(base, head []measure.Result, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// compared returns the judged rows of all subjects, and the number of runs per side needed to judge
-// those that vary.
-func compared(base, head []measure.Result, figures []measure.Figure, o Options) (all []Row, needed int) {
+// compareSubjects returns the judged rows of all subjects, and the number of runs per side needed
+// to judge those that vary.
+func compareSubjects(base, head []measure.Result, figures []measure.Figure, o Options) (all []Row, needed int) {
 	var samples []sample
 	for i, s := range base[0].Subjects {
-		samples = append(samples, sampled(s.Name, subjects(base, i), subjects(head, i), figures)...)
+		samples = append(samples, samplesOf(s.Name, subjects(base, i), subjects(head, i), figures)...)
 	}
 	return judge(samples, o)
 }
@@ -172,7 +172,7 @@ func control(base []measure.Result, figures []measure.Figure, o Options) []Row {
 	for i, run := range base {
 		halves[i%2] = append(halves[i%2], run)
 	}
-	all, _ := compared(halves[0], halves[1], figures, o)
+	all, _ := compareSubjects(halves[0], halves[1], figures, o)
 	return slices.DeleteFunc(all, func(r Row) bool {
 		return !r.Kind.Varies() || r.Verdict != Worse && r.Verdict != Better
 	})

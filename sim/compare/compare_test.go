@@ -32,7 +32,7 @@ func runs(seed uint64, n int, mean time.Duration, reloads int) []measure.Result 
 	return all
 }
 
-func compared(t *testing.T, base, head []measure.Result, o compare.Options) compare.Comparison {
+func compareSubjects(t *testing.T, base, head []measure.Result, o compare.Options) compare.Comparison {
 	t.Helper()
 	c, err := compare.Runs(base, head, o)
 	if err != nil {
@@ -52,8 +52,8 @@ func row(t *testing.T, c compare.Comparison, figure string) compare.Row {
 	return compare.Row{}
 }
 
-func TestEqualRunsAreNotWorse(t *testing.T) {
-	c := compared(t, runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 50*time.Millisecond, 0), compare.Options{})
+func TestNothingChanged(t *testing.T) {
+	c := compareSubjects(t, runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 50*time.Millisecond, 0), compare.Options{})
 	for _, r := range c.Rows {
 		if r.Verdict != compare.Same && r.Verdict != compare.Unsure {
 			t.Errorf("%s is %s: %+v", r.Figure, r.Verdict, r)
@@ -66,15 +66,15 @@ func TestEqualRunsAreNotWorse(t *testing.T) {
 
 func TestSlowerIsWorse(t *testing.T) {
 	base, slower := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
-	c := compared(t, base, slower, compare.Options{})
+	c := compareSubjects(t, base, slower, compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.Worse || r.Change < 0.4 || r.P >= 0.05 || r.Detectable == 0 {
 		t.Errorf("got %+v", r)
 	}
 	if r := row(t, c, "converge.last.p50"); r.Verdict != compare.Unsure {
 		t.Errorf("a figure that did not change: %+v", r)
 	}
-	if r := row(t, compared(t, slower, base, compare.Options{}), "requests.latency.p50"); r.Verdict != compare.Better {
-		t.Errorf("with base and head exchanged: %+v", r)
+	if r := row(t, compareSubjects(t, slower, base, compare.Options{}), "requests.latency.p50"); r.Verdict != compare.Better {
+		t.Errorf("the other way about: %+v", r)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestFloors(t *testing.T) {
 		{"a small latency, doubled", 2 * time.Millisecond, 4 * time.Millisecond, compare.Worse},
 		{"2 ms and 42 %", 2 * time.Millisecond, 2840 * time.Microsecond, compare.Worse},
 	} {
-		c := compared(t, runs(1, 20, test.base, 0), runs(2, 20, test.head, 0), compare.Options{})
+		c := compareSubjects(t, runs(1, 20, test.base, 0), runs(2, 20, test.head, 0), compare.Options{})
 		if r := row(t, c, "requests.latency.p50"); r.Verdict != test.want || r.P >= 0.05 {
 			t.Errorf("%s: %+v", test.what, r)
 		}
@@ -112,7 +112,7 @@ func TestTimesHaveBudgets(t *testing.T) {
 		{"its own share", compare.Options{Budgets: map[string]measure.Budget{"requests.latency.p50": {Rel: 0.6}}}, compare.Unsure},
 		{"its own time", compare.Options{Relative: 0.6, Budgets: map[string]measure.Budget{"requests.latency.p50": {More: 0.01}}}, compare.Worse},
 	} {
-		if r := row(t, compared(t, base, head, test.o), "requests.latency.p50"); r.Verdict != test.want {
+		if r := row(t, compareSubjects(t, base, head, test.o), "requests.latency.p50"); r.Verdict != test.want {
 			t.Errorf("%s: %+v", test.name, r)
 		}
 	}
@@ -125,7 +125,7 @@ func TestRiseFromZeroCounts(t *testing.T) {
 		head[i].Subjects[0].Outage = time.Second + time.Duration(i)
 		head[i].Subjects[0].Requests.Stale = measure.Durations{N: 100 + i, Max: time.Second}
 	}
-	c := compared(t, base, head, compare.Options{})
+	c := compareSubjects(t, base, head, compare.Options{})
 	for _, figure := range []string{"outage", "requests.stale.n", "requests.stale.max"} {
 		if r := row(t, c, figure); r.Verdict != compare.Worse {
 			t.Errorf("got %+v", r)
@@ -139,7 +139,7 @@ func TestMoreSocketsAreWorse(t *testing.T) {
 	for i := range head {
 		base[i].Subjects[0].Requests.Sockets, head[i].Subjects[0].Requests.Sockets = 2, 210
 	}
-	if c := compared(t, base, head, compare.Options{}); row(t, c, "requests.sockets").Verdict != compare.Worse || c.Outcome != compare.SomeWorse {
+	if c := compareSubjects(t, base, head, compare.Options{}); row(t, c, "requests.sockets").Verdict != compare.Worse || c.Outcome != compare.SomeWorse {
 		t.Errorf("%s: %+v", c.Outcome, c.Rows)
 	}
 }
@@ -157,7 +157,7 @@ func TestCountsHaveBudgets(t *testing.T) {
 		{30, 34, nil, compare.Worse},
 		{30, 20, nil, compare.Better},
 	} {
-		c := compared(t, runs(1, 1, time.Millisecond, test.base), runs(2, 1, time.Millisecond, test.head), compare.Options{Budgets: test.budgets})
+		c := compareSubjects(t, runs(1, 1, time.Millisecond, test.base), runs(2, 1, time.Millisecond, test.head), compare.Options{Budgets: test.budgets})
 		if r := row(t, c, "reloads"); r.Verdict != test.want {
 			t.Errorf("%d to %d reloads with budgets %v: %s, want %s", test.base, test.head, test.budgets, r.Verdict, test.want)
 		}
@@ -168,15 +168,15 @@ func TestCountsHaveBudgets(t *testing.T) {
 func TestWorstRunCounts(t *testing.T) {
 	head := runs(2, 10, time.Millisecond, 0)
 	head[7].Subjects[0].Requests.Unexplained = 1
-	if r := row(t, compared(t, runs(1, 10, time.Millisecond, 0), head, compare.Options{}), "requests.unexplained"); r.Verdict != compare.Worse {
-		t.Errorf("got %+v", r)
+	if r := row(t, compareSubjects(t, runs(1, 10, time.Millisecond, 0), head, compare.Options{}), "requests.unexplained"); r.Verdict != compare.Worse {
+		t.Errorf("%+v", r)
 	}
 }
 
 // If no difference could be significant, that is the outcome, unless a count is worse or only
 // counts are compared.
 func TestTooFewRuns(t *testing.T) {
-	c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 0), compare.Options{})
+	c := compareSubjects(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 0), compare.Options{})
 	if r := row(t, c, "requests.latency.p50"); r.Verdict != compare.TooFew {
 		t.Errorf("got %+v", r)
 	}
@@ -186,10 +186,10 @@ func TestTooFewRuns(t *testing.T) {
 	if c.Outcome != compare.CannotSay || c.Needed != 5 {
 		t.Errorf("%s, %d runs are needed", c.Outcome, c.Needed)
 	}
-	if c := compared(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 9), compare.Options{}); c.Outcome != compare.SomeWorse {
+	if c := compareSubjects(t, runs(1, 3, time.Millisecond, 0), runs(2, 3, time.Second, 9), compare.Options{}); c.Outcome != compare.SomeWorse {
 		t.Error(c.Outcome)
 	}
-	c = compared(t, runs(1, 1, time.Millisecond, 0), runs(2, 1, time.Second, 0), compare.Options{Figures: []string{"reloads", "requests.f*"}})
+	c = compareSubjects(t, runs(1, 1, time.Millisecond, 0), runs(2, 1, time.Second, 0), compare.Options{Figures: []string{"reloads", "requests.f*"}})
 	if c.Outcome != compare.NoneWorse || len(c.Rows) != 2 {
 		t.Errorf("%s: %+v", c.Outcome, c.Rows)
 	}
@@ -198,7 +198,7 @@ func TestTooFewRuns(t *testing.T) {
 // The number of runs that a comparison asks for is enough, and one run less is not.
 func TestNeededRuns(t *testing.T) {
 	for n := 3; n < 12; n++ {
-		c := compared(t, runs(1, n, time.Millisecond, 0), runs(2, n, time.Second, 0), compare.Options{})
+		c := compareSubjects(t, runs(1, n, time.Millisecond, 0), runs(2, n, time.Second, 0), compare.Options{})
 		told := row(t, c, "requests.latency.p50").Verdict == compare.Worse
 		if told != (n >= c.Needed) {
 			t.Errorf("with %d of %d needed runs, the verdict is %s", n, c.Needed, row(t, c, "requests.latency.p50").Verdict)
@@ -211,7 +211,7 @@ func TestFigureInFewRuns(t *testing.T) {
 	base, head := runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 0)
 	base[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.1}
 	head[0].Subjects[0].Balance = measure.Balance{Services: 1, Hottest: 1.2}
-	c := compared(t, base, head, compare.Options{})
+	c := compareSubjects(t, base, head, compare.Options{})
 	if r := row(t, c, "balance.hottest"); r.Verdict != compare.TooFew {
 		t.Errorf("got %+v", r)
 	}
@@ -228,8 +228,8 @@ func TestAAControl(t *testing.T) {
 			base[i].Subjects[0].Requests.Latency.P50 *= 2
 		}
 	}
-	if c := compared(t, base, runs(2, 12, 50*time.Millisecond, 0), compare.Options{}); !c.Void() {
-		t.Error("base differs from itself, but the comparison is not void")
+	if c := compareSubjects(t, base, runs(2, 12, 50*time.Millisecond, 0), compare.Options{}); !c.Void() {
+		t.Error("base differs from itself, and the comparison is not void")
 	}
 }
 
@@ -266,7 +266,7 @@ func TestNoisyFiguresAreNamed(t *testing.T) {
 		head[i].Subjects[0].CPU.Nginx = time.Duration(i*i+2) * time.Second
 	}
 	var out bytes.Buffer
-	if err := compare.Table(&out, compared(t, base, head, compare.Options{})); err != nil {
+	if err := compare.Table(&out, compareSubjects(t, base, head, compare.Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if want := "the runs might have missed a doubling: cpu.nginx of dynamic."; !strings.Contains(out.String(), want) {
@@ -275,7 +275,7 @@ func TestNoisyFiguresAreNamed(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	c := compared(t, runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 8), compare.Options{})
+	c := compareSubjects(t, runs(1, 10, 50*time.Millisecond, 0), runs(2, 10, 75*time.Millisecond, 8), compare.Options{})
 	var out bytes.Buffer
 	if err := compare.Table(&out, c); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ type sample struct {
 	base, head []float64
 }
 
-// sampled returns the samples of a subject, without figures that no run has.
-func sampled(subject string, base, head []measure.Subject, figures []measure.Figure) []sample {
+// samplesOf returns the samples of a subject, without figures that no run has.
+func samplesOf(subject string, base, head []measure.Subject, figures []measure.Figure) []sample {
 	var all []sample
 	for _, figure := range figures {
 		s := sample{subject, figure, values(figure, base), values(figure, head)}
@@ -60,7 +60,7 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 			}
 		}
 	}
-	able := ables(tests, o.Alpha)
+	able := conclusiveTests(tests, o.Alpha)
 	holm(able, o.Alpha)
 	for _, t := range able {
 		t.row.Detectable = t.leastShift(o.Alpha / float64(len(able)))
@@ -68,7 +68,7 @@ func judge(samples []sample, o Options) (rows []Row, needed int) {
 	if varying == 0 {
 		return rows, 0
 	}
-	return rows, max(fewest, runsNeeded(len(tests), o.Alpha))
+	return rows, max(minRuns, runsNeeded(len(tests), o.Alpha))
 }
 
 // count compares the worst value of head with the worst value of base. A count is nearly the same
@@ -90,7 +90,7 @@ func (r *Row) medians(s sample, budget measure.Budget) {
 // but it needs as many runs as a test would need.
 func (r *Row) constant() {
 	r.P, r.Verdict = 1, Same
-	if min(r.BaseRuns, r.HeadRuns) < fewest {
+	if min(r.BaseRuns, r.HeadRuns) < minRuns {
 		r.Verdict = TooFew
 	}
 }

@@ -75,7 +75,7 @@ func TestFalseAlarms(t *testing.T) {
 		m.random = rand.New(rand.NewPCG(1, uint64(1000*m.events)))
 		worse, void, counts := 0, 0, 0
 		for range trials {
-			c := compared(t, m.runs(runs, nil), m.runs(runs, nil), compare.Options{})
+			c := compareSubjects(t, m.runs(runs, nil), m.runs(runs, nil), compare.Options{})
 			if !c.Controlled {
 				t.Fatalf("got %d runs, but %d are needed", runs, c.Needed)
 			}
@@ -118,7 +118,7 @@ func TestPower(t *testing.T) {
 		m := machine{random: rand.New(rand.NewPCG(2, 2)), spread: 0.05, events: 3}
 		found := 0
 		for range trials {
-			if row(t, compared(t, m.runs(runs, nil), m.runs(runs, test.difference), compare.Options{}), test.figure).Verdict == compare.Worse {
+			if row(t, compareSubjects(t, m.runs(runs, nil), m.runs(runs, test.difference), compare.Options{}), test.figure).Verdict == compare.Worse {
 				found++
 			}
 		}

@@ -83,11 +83,11 @@ func (c Comparison) headline() string {
 // notes returns notes on how to read the rows, and on whether they are reliable.
 func (c Comparison) notes() []string {
 	notes := []string{c.headline() + "."}
-	if untold := len(c.with(TooFew)); untold > 0 {
+	if untold := len(c.rowsWith(TooFew)); untold > 0 {
 		notes = append(notes, fmt.Sprintf("%s could not be judged: make %d runs of each side, or choose figures (--figure): counts need one.",
 			plural.Of(untold, "figure"), c.Needed))
 	}
-	if absent := len(c.with(NoData)); absent > 0 {
+	if absent := len(c.rowsWith(NoData)); absent > 0 {
 		notes = append(notes, fmt.Sprintf("%s could not be compared: one side has no value.", plural.Of(absent, "figure")))
 	}
 	if noisy := c.noisy(); len(noisy) > 0 {
@@ -112,7 +112,7 @@ func (c Comparison) notes() []string {
 // budgets are smaller.
 func (c Comparison) noisy() []string {
 	var names []string
-	for _, r := range c.with(Unsure) {
+	for _, r := range c.rowsWith(Unsure) {
 		if r.Base > 0 && r.Detectable > max(r.Base, r.Budget) {
 			names = append(names, r.Figure+" of "+r.Subject)
 		}

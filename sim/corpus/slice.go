@@ -28,7 +28,7 @@ type Member struct {
 }
 
 // Slices returns the EndpointSlices of a service with these members, in their order, with up to
-// SliceSize members each. A zero Member is a free place: it keeps the other members in their
+// SliceSize members each. A zero Member is a free slot: it keeps the other members in their
 // slices. A service without members has one empty slice, as in Kubernetes.
 func Slices(service Service, members []Member) []*discoveryv1.EndpointSlice {
 	chunks := slices.Collect(slices.Chunk(members, SliceSize))

@@ -16,18 +16,18 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Driver is a place where subjects run.
+// Driver runs subjects in one kind of environment.
 type Driver interface {
 	// Name returns the driver's name on the command line.
 	Name() string
 	// Prepare gives a subject its own empty API server and a fleet without pods. It does not start
 	// the controller. Stop of the instance removes everything Prepare created. If the driver cannot
-	// run the subject, Prepare returns the error of Takes.
-	Prepare(ctx context.Context, s subject.Subject, in Room) (Instance, error)
+	// run the subject, Prepare returns the error of SupportsSubject.
+	Prepare(ctx context.Context, s subject.Subject, in Options) (Instance, error)
 }
 
-// Room has what an instance may use of its run.
-type Room struct {
+// Options are what a run gives to one of its instances.
+type Options struct {
 	Index int        // of the subject in the run, from 0; addresses and ports depend on it
 	Dir   string     // for files that are kept after the run: logs, the last nginx.conf
 	Log   *event.Log // for events of the subject's processes
@@ -37,13 +37,13 @@ type Room struct {
 }
 
 // StreamPort is the port on which the pods of every driver answer over plain TCP and UDP, if
-// Room.Streams has any services.
+// Options.Streams has any services.
 const StreamPort = 8081
 
 // Instance is one subject, in the place where it runs.
 type Instance interface {
-	// Place is what faults can break. The harness's requests come through API.
-	fault.Place
+	// Access is what faults act on. The harness's requests come through API.
+	fault.Access
 	// API returns the configuration of clients of its API server.
 	API() *rest.Config
 	// Pods returns its simulated pods.
@@ -55,8 +55,8 @@ type Instance interface {
 	Address() netip.AddrPort
 	// TLS returns the address of nginx for HTTPS.
 	TLS() netip.AddrPort
-	// Streams returns the addresses of nginx for Room.Streams, in their order. Each is the same for
-	// TCP and UDP.
+	// Streams returns the addresses of nginx for Options.Streams, in their order. Each is the same
+	// for TCP and UDP.
 	Streams() []netip.AddrPort
 	// Healthy checks the controller's health endpoint once, as a kubelet does. It returns nil if
 	// the controller is healthy.

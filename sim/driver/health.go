@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// AskHealth checks a controller's health endpoint once, with a timeout of one second, the kubelet's
-// default. It returns nil if the controller is healthy.
-func AskHealth(ctx context.Context, url string) error {
+// CheckHealth checks a controller's health endpoint once, with a timeout of one second, the
+// kubelet's default. It returns nil if the controller is healthy.
+func CheckHealth(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -44,7 +44,7 @@ type Run struct {
 	Start       time.Time         `json:"start"`                 // the origin of all times
 	Subjects    []string          `json:"subjects"`              // their names, in the order of the scenario
 	Environment map[string]string `json:"environment,omitempty"` // nginx, kernel, cpus, go …
-	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two probes of a worker; 0: the default
+	Granularity time.Duration     `json:"granularity,omitempty"` // the largest time between two polls of a worker; 0: the default
 }
 
 // Phase is a transition in a subject's life. Only the rounds of a subject are measured: subjects
@@ -82,8 +82,8 @@ type Change struct {
 	Removed []string `json:"removed,omitempty"` // pods that must stop serving
 	Pods    int      `json:"pods,omitempty"`    // ready pods of the service after the change
 	// Certificate is the new certificate, if the change has one.
-	Certificate *Certificate `json:"certificate,omitempty"`
-	See         *See         `json:"see,omitempty"` // response of Host that shows that the change is live; nil if Added and Removed show it
+	Certificate  *Certificate  `json:"certificate,omitempty"`
+	Confirmation *Confirmation `json:"see,omitempty"` // response of Host that shows that the change is live; nil if Added and Removed show it
 }
 
 // Certificate identifies a certificate of a host by its serial number, in lower-case hexadecimal.
@@ -93,15 +93,15 @@ type Certificate struct {
 	Old    string `json:"old"` // serial number of the previous certificate
 }
 
-// See is the response that shows that a change is live. A zero field matches any value.
-type See struct {
+// Confirmation is the response that shows that a change is live. A zero field matches any value.
+type Confirmation struct {
 	Service string `json:"service,omitempty"` // namespace/name: one of its pods answers
 	Status  int    `json:"status,omitempty"`
 }
 
-// By reports whether a response matches. service is the service of the pod that answered, or "" if
-// no pod did.
-func (s See) By(service string, status int) bool {
+// Matches reports whether a response matches. service is the service of the pod that answered, or
+// "" if no pod did.
+func (s Confirmation) Matches(service string, status int) bool {
 	return (s.Service == "" || s.Service == service) && (s.Status == 0 || s.Status == status)
 }
 

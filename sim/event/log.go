@@ -34,12 +34,12 @@ func (l *Log) Now() time.Duration { return l.At(time.Now()) }
 // At returns the time from the start of the run to t.
 func (l *Log) At(t time.Time) time.Duration { return t.Sub(l.start) }
 
-// Tap calls see with every event that is written from now on, one at a time, in the order of the
-// log. see must be fast and must not write events.
-func (l *Log) Tap(see func(Event)) {
+// Tap calls observe with every event that is written from now on, one at a time, in the order of
+// the log. observe must be fast and must not write events.
+func (l *Log) Tap(observe func(Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tap = see
+	l.tap = observe
 }
 
 // Write appends e. After the first error it writes nothing more; Close returns that error.

@@ -151,20 +151,21 @@ func actual(uses []use, vars cel.PartialActivation) string {
 			parts = append(parts, fmt.Sprintf("%s: %v", u.path, err))
 			continue
 		}
-		parts = append(parts, u.path+" = "+show(out))
+		parts = append(parts, u.path+" = "+formatValue(out))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// show formats a value as in an expectation. It formats a group of fields, or a map, as JSON.
-func show(v ref.Val) string {
+// formatValue formats a value as in an expectation. It formats a group of fields, or a map, as
+// JSON.
+func formatValue(v ref.Val) string {
 	if types.IsUnknown(v) {
 		return "nothing to measure"
 	}
 	if list, ok := v.(traits.Lister); ok {
 		var items []string
 		for it := list.Iterator(); it.HasNext() == types.True; {
-			items = append(items, show(it.Next()))
+			items = append(items, formatValue(it.Next()))
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	}

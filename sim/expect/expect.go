@@ -31,7 +31,8 @@ type Evaluation struct {
 	Text   string `json:"text"`
 	OK     bool   `json:"ok"`
 	Actual string `json:"actual"` // the values that it uses: reloads = 7, requests.failed = 0
-	// Error is why the expectation could not be evaluated, such as a division by zero; it is not met then.
+	// Error is why the expectation could not be evaluated, such as a division by zero; it is not
+	// met then.
 	Error string `json:"error,omitempty"`
 }
 
@@ -114,7 +115,7 @@ func (e Expectation) Evaluate(s measure.Subject) (Evaluation, error) {
 		return Evaluation{Text: e.text, Actual: "it cannot be evaluated: " + oneLine(err), Error: oneLine(err)}, nil
 	}
 	evaluation := Evaluation{Text: e.text, OK: out == types.True, Actual: actual(e.uses, vars)}
-	for _, nothing := range []string{empty(e.subsets, vars), noLane(e.lanes, s.Lanes)} {
+	for _, nothing := range []string{empty(e.subsets, vars), unknownLane(e.lanes, s.Lanes)} {
 		if nothing != "" {
 			evaluation.OK = false
 			evaluation.Actual = strings.TrimPrefix(evaluation.Actual+"; "+nothing, "; ")

@@ -29,15 +29,15 @@ func variables(s measure.Subject) (cel.PartialActivation, error) {
 	for i, field := range reflect.VisibleFields(v.Type()) {
 		name := jsonName(field)
 		vars[name] = v.Field(i).Interface()
-		unknown = append(unknown, quantilesOfNothing(v.Field(i), name)...)
+		unknown = append(unknown, missingQuantiles(v.Field(i), name)...)
 	}
 	return cel.PartialVars(vars, append(unknown, patterns(measure.Unseen(s))...)...)
 }
 
-// quantilesOfNothing returns the paths, from the name of a variable, of quantiles of empty sets and
+// missingQuantiles returns the paths, from the name of a variable, of quantiles of empty sets and
 // of trends through too few points. It excludes those in lists: for CEL, a list with one unknown
 // part is unknown as a whole.
-func quantilesOfNothing(v reflect.Value, name string, path ...string) []*cel.AttributePatternType {
+func missingQuantiles(v reflect.Value, name string, path ...string) []*cel.AttributePatternType {
 	var found []*cel.AttributePatternType
 	if t, ok := v.Interface().(measure.Trend); ok {
 		for _, number := range []string{"perHour", "low", "high"} {
@@ -60,7 +60,7 @@ func quantilesOfNothing(v reflect.Value, name string, path ...string) []*cel.Att
 	}
 	for i := range v.NumField() {
 		inner := append(slices.Clone(path), jsonName(v.Type().Field(i)))
-		found = append(found, quantilesOfNothing(v.Field(i), name, inner...)...)
+		found = append(found, missingQuantiles(v.Field(i), name, inner...)...)
 	}
 	return found
 }

@@ -19,7 +19,7 @@ const testPause = 100 * time.Millisecond
 
 // testConfig runs the master's own binary, with its own arguments and -t, again and again until the
 // fault is healed. It counts the runs that came to a verdict.
-func testConfig(v Victim, _ time.Duration) (over, error) {
+func testConfig(v Victim, _ time.Duration) (endFunc, error) {
 	if _, err := masterOf(v); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func testConfigUntil(ctx context.Context, v Victim, output *os.File) (verdicts i
 func (m master) test(ctx context.Context, output *os.File) (refusal string, err error) {
 	line := append(append([]string{m.binary}, m.args...), "-t")
 	if m.root != "" {
-		if line, err = inside(m.pid, line, output); err != nil {
+		if line, err = commandInside(m.pid, line, output); err != nil {
 			return "", err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // tearConfig cuts nginx.conf in half, in place. It puts the other half back, unless somebody
 // replaced the file or wrote to it in the meantime.
-func tearConfig(v Victim, _ time.Duration) (over, error) {
+func tearConfig(v Victim, _ time.Duration) (endFunc, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func tearConfig(v Victim, _ time.Duration) (over, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, torn, err := cut(file)
+	rest, torn, err := cutInHalf(file)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -35,8 +35,8 @@ func tearConfig(v Victim, _ time.Duration) (over, error) {
 	}, nil
 }
 
-// cut removes the second half of a file. It returns that half and the file's new state.
-func cut(file *os.File) (rest []byte, torn os.FileInfo, err error) {
+// cutInHalf removes the second half of a file. It returns that half and the file's new state.
+func cutInHalf(file *os.File) (rest []byte, torn os.FileInfo, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, nil, err

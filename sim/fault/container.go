@@ -28,10 +28,10 @@ func rootOf(pid int) (string, error) {
 	return root, nil
 }
 
-// inside returns a command line that runs a command as nginx's master would: in its namespaces, and
-// as its user. As another user, nginx would change the owner of its folders. The output file gets
-// that owner, too, because nginx opens it again if it logs to /dev/stderr.
-func inside(pid int, command []string, output *os.File) ([]string, error) {
+// commandInside returns a command line that runs a command as nginx's master would: in its
+// namespaces, and as its user. As another user, nginx would change the owner of its folders. The
+// output file gets that owner, too, because nginx opens it again if it logs to /dev/stderr.
+func commandInside(pid int, command []string, output *os.File) ([]string, error) {
 	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ const smallest = 64 << 20
 // Healing frees space but keeps the mount, so that files written in the meantime are not lost. The
 // mount goes with the folder or the container. The fault counts the files of the folder that were
 // opened for writing while the disk was full.
-func fillDisk(v Victim, _ time.Duration) (over, error) {
+func fillDisk(v Victim, _ time.Duration) (endFunc, error) {
 	m, conf, err := configuration(v)
 	if err != nil {
 		return nil, err

@@ -26,23 +26,23 @@ type Fault struct {
 	Kills bool
 	// Root means that only root can make it.
 	Root bool
-	// Needs is what a driver must have in its hands for it; empty: nothing special.
+	// Needs is what a driver must be able to break for it; empty: nothing special.
 	Needs Need
 
-	strike func(Victim, time.Duration) (over, error)
+	strike func(Victim, time.Duration) (endFunc, error)
 }
 
-// Need is something that not every driver has in its hands.
+// Need is something that not every driver can break.
 type Need string
 
 // APIServer is needed by faults of the subject's API server.
 const APIServer Need = "the API server"
 
-// over ends a fault and returns how much it struck, in the unit Fault.Strikes.
-type over func() (struck int)
+// endFunc ends a fault and returns how much it struck, in the unit Fault.Strikes.
+type endFunc func() (struck int)
 
-// done returns the over function of a fault that strikes once, at its start.
-func done(struck int) over { return func() int { return struck } }
+// alreadyOver returns the end function of a fault that strikes once, at its start.
+func alreadyOver(struck int) endFunc { return func() int { return struck } }
 
 // ErrNotHere is the error of a fault that a driver cannot make.
 var ErrNotHere = errors.New("this driver cannot do it")

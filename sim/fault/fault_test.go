@@ -47,7 +47,7 @@ func (p *patient) Master() (int, error) {
 }
 func (p *patient) Controller() int { return p.controller }
 func (p *patient) StatusPort() int { return p.port }
-func (p *patient) Late(by time.Duration) (pods int) {
+func (p *patient) DelayReadiness(by time.Duration) (pods int) {
 	p.late = by
 	return 5
 }
@@ -240,8 +240,9 @@ func TestFaultsHaveAUnit(t *testing.T) {
 	}
 }
 
-// Fits relies on Needs before a run: exactly the faults that break the API server need it.
-func TestFaultsDeclareTheirNeeds(t *testing.T) {
+// driver.Supports trusts Needs before a run: exactly the faults that break the API server say that
+// they need it.
+func TestFaultsSayWhatTheyNeed(t *testing.T) {
 	for _, f := range All() {
 		p := &patient{}
 		heal, err := f.Strike(t.Context(), p, time.Hour, func(int) {})
@@ -266,7 +267,7 @@ func TestSubjectIsThere(t *testing.T) {
 		"no master":      {patient{controller: here, master: dead(t)}, false},
 		"nobody started": {patient{}, false},
 	} {
-		if got := There(&test.p); got != test.want {
+		if got := Running(&test.p); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

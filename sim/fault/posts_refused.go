@@ -17,7 +17,7 @@ import (
 // ofNetwork are the faults of the network between the controller and nginx.
 var ofNetwork = []Fault{
 	{Name: "posts-refused", Doc: "Connections to nginx's internal port, to which the controller POSTs, are refused (RST). It needs root and nf_tables.", Strikes: "connections", Lasts: true, Root: true,
-		strike: func(v Victim, lasts time.Duration) (over, error) {
+		strike: func(v Victim, lasts time.Duration) (endFunc, error) {
 			if v.StatusPort() == 0 {
 				return nil, fmt.Errorf("%w: nginx's internal port is not known", ErrNotHere)
 			}
@@ -33,7 +33,7 @@ var ofNetwork = []Fault{
 // same port of another loopback address may be a pod's. The kernel forgets the port when the time
 // is over, so that it does not stay refused if the harness is killed. The kernel counts as well: it
 // refuses one packet of each connection, which then ends.
-func refusePort(v Victim, pid int, port uint16, lasts time.Duration) (_ over, err error) {
+func refusePort(v Victim, pid int, port uint16, lasts time.Duration) (_ endFunc, err error) {
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if errors.Is(err, os.ErrNotExist) { // the process has ended: that is not ErrNotHere
 		return nil, fmt.Errorf("the network of nginx: %w", err)

@@ -11,20 +11,20 @@ import (
 // ofProcesses are the faults of nginx's processes.
 var ofProcesses = []Fault{
 	{Name: "worker-kill", Doc: "The oldest worker is killed (SIGKILL): its requests are lost, and the master starts another.", Strikes: "workers",
-		strike: func(v Victim, _ time.Duration) (over, error) {
+		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			workers := v.Workers()
 			if len(workers) == 0 {
 				return nil, errNoWorkers
 			}
-			return done(1), signal(slices.Min(workers), syscall.SIGKILL)
+			return alreadyOver(1), signal(slices.Min(workers), syscall.SIGKILL)
 		}},
 	{Name: "workers-kill", Doc: "All workers are killed (SIGKILL) at once.", Strikes: "workers",
-		strike: func(v Victim, _ time.Duration) (over, error) {
+		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			killed, err := signalAll(v.Workers(), syscall.SIGKILL)
-			return done(len(killed)), err
+			return alreadyOver(len(killed)), err
 		}},
 	{Name: "workers-stopped", Doc: "All workers are stopped (SIGSTOP), as on a starved CPU, and continue after this time.", Strikes: "workers", Lasts: true,
-		strike: func(v Victim, _ time.Duration) (over, error) {
+		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			stopped, err := signalAll(v.Workers(), syscall.SIGSTOP)
 			resume := func() int {
 				for _, pid := range stopped {
@@ -39,20 +39,20 @@ var ofProcesses = []Fault{
 			return resume, nil
 		}},
 	{Name: "controller-kill", Doc: "The controller and nginx are killed (SIGKILL), as when their container ends; the controller is started again at once.", Strikes: "controllers", Kills: true,
-		strike: func(v Victim, _ time.Duration) (over, error) {
-			return done(1), signal(v.Controller(), syscall.SIGKILL)
+		strike: func(v Victim, _ time.Duration) (endFunc, error) {
+			return alreadyOver(1), signal(v.Controller(), syscall.SIGKILL)
 		}},
 	{Name: "config-tests", Doc: "nginx -t tests the configuration again and again, as an admission webhook does. A test that refuses the configuration in use is a trouble.", Strikes: "tests", Lasts: true,
 		strike: testConfig},
 	{Name: "config-torn", Doc: "nginx.conf is cut in half in place, as by a writer that does not write atomically, and is complete again after this time.", Strikes: "files", Lasts: true,
 		strike: tearConfig},
 	{Name: "master-kill", Doc: "The master is killed (SIGKILL): the workers go on, but cannot be reloaded. A controller that ends because of it, or fails its health check for five seconds, is started again, as a kubelet would do (after 50 seconds with ingress-nginx's own manifests).", Strikes: "masters", Kills: true,
-		strike: func(v Victim, _ time.Duration) (over, error) {
+		strike: func(v Victim, _ time.Duration) (endFunc, error) {
 			pid, err := v.Master()
 			if err != nil {
 				return nil, err
 			}
-			return done(1), signal(pid, syscall.SIGKILL)
+			return alreadyOver(1), signal(pid, syscall.SIGKILL)
 		}},
 }
 

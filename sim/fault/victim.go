@@ -10,7 +10,7 @@ import (
 
 // Victim is a subject as faults see it.
 type Victim interface {
-	Place
+	Access
 	Pods
 	// Workers returns the PIDs of nginx's serving workers.
 	Workers() []int
@@ -18,9 +18,9 @@ type Victim interface {
 	Trouble(what, detail string)
 }
 
-// Place is what faults can break where a subject runs; drivers implement it. A new capability is a
+// Access is what faults can break where a subject runs; drivers implement it. A new capability is a
 // method here and in Unable, and in each driver that has it.
-type Place interface {
+type Access interface {
 	// Inject breaks the subject's API server for the subject, whatever it calls itself. A fault of
 	// single requests does not affect the harness. Heal returns how much the fault struck, as
 	// kubeapi.Server.Inject says. The error is ErrNotHere if the driver cannot do it.
@@ -36,9 +36,9 @@ type Place interface {
 
 // Pods is what faults can break about a subject's simulated pods.
 type Pods interface {
-	// Late makes pods that start from now on listen only that long after they are in their service;
-	// 0 ends that. It returns how many pods were late since the last call.
-	Late(by time.Duration) (pods int)
+	// DelayReadiness makes pods that start from now on listen only that long after they are in
+	// their service; 0 ends that. It returns how many pods were late since the last call.
+	DelayReadiness(by time.Duration) (pods int)
 }
 
 // Unable is a Victim that offers nothing to break. Drivers and tests embed it and implement what
@@ -61,8 +61,8 @@ func (Unable) Controller() int { return 0 }
 // StatusPort returns 0.
 func (Unable) StatusPort() int { return 0 }
 
-// Late returns 0.
-func (Unable) Late(time.Duration) (pods int) { return 0 }
+// DelayReadiness returns 0.
+func (Unable) DelayReadiness(time.Duration) (pods int) { return 0 }
 
 // Workers returns none.
 func (Unable) Workers() []int { return nil }
@@ -70,10 +70,10 @@ func (Unable) Workers() []int { return nil }
 // Trouble does nothing.
 func (Unable) Trouble(string, string) {}
 
-// There reports whether the victim's controller and nginx are running.
-func There(v Victim) bool {
+// Running reports whether the victim's controller and nginx are running.
+func Running(v Victim) bool {
 	master, err := v.Master()
-	return err == nil && lives(master) && lives(v.Controller())
+	return err == nil && isAlive(master) && isAlive(v.Controller())
 }
 
-func lives(pid int) bool { return pid > 0 && probe.Exists(pid) }
+func isAlive(pid int) bool { return pid > 0 && probe.Exists(pid) }

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// The most severe of several outcomes counts; skipped trials do not.
-func TestCombinedOutcome(t *testing.T) {
+// The most severe of several outcomes counts; a skipped trial does not.
+func TestTogether(t *testing.T) {
 	for _, test := range []struct {
 		all  []judge.Outcome
 		want judge.Outcome
@@ -26,7 +26,7 @@ func TestCombinedOutcome(t *testing.T) {
 		{[]judge.Outcome{judge.Failed, judge.NotRun}, judge.NotRun},
 		{[]judge.Outcome{judge.NotRun, judge.Interrupted, judge.Failed}, judge.Interrupted},
 	} {
-		if got := judge.Together(test.all...); got != test.want {
+		if got := judge.Worst(test.all...); got != test.want {
 			t.Errorf("%v: %s, want %s", test.all, got, test.want)
 		}
 	}

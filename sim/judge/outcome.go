@@ -21,14 +21,14 @@ const (
 // Outcomes are all of them.
 var Outcomes = []Outcome{Passed, Failed, Void, Skipped, NotRun, Interrupted}
 
-// gravest are the outcomes that several trials can come to, the gravest first. A skipped
-// trial is not among them: that a driver cannot run a scenario is no news.
-var gravest = []Outcome{Interrupted, NotRun, Failed, Void}
+// bySeverity are the outcomes that several trials can come to, the most severe first. A
+// skipped trial is not among them: a driver that cannot run a scenario is expected.
+var bySeverity = []Outcome{Interrupted, NotRun, Failed, Void}
 
-// Together returns the outcome of several trials: the gravest. One trial that failed is a
+// Worst returns the outcome of several trials: the most severe. One trial that failed is a
 // failure, whether or not another one was void.
-func Together(outcomes ...Outcome) Outcome {
-	for _, grave := range gravest {
+func Worst(outcomes ...Outcome) Outcome {
+	for _, grave := range bySeverity {
 		if slices.Contains(outcomes, grave) {
 			return grave
 		}

@@ -2,7 +2,6 @@ package kindcluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,27 +12,26 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
 
 	"windtunnel.dev/internal/command"
+	"windtunnel.dev/internal/engine"
 )
 
-// ErrNoEngine means that no container engine answers. Its text includes what to do.
-var ErrNoEngine = errors.New("no container engine answers: install one (apt-get install docker.io), start it, and try again; set ENGINE=podman to use podman instead of docker")
-
-// connect finds the engine that ENGINE names, by default docker.
+// connect finds the engine that ENGINE names, by default docker. If it does not respond, the error
+// is engine.ErrUnavailable.
 func connect(ctx context.Context) (string, *cluster.Provider, error) {
-	engine := os.Getenv("ENGINE")
-	if engine == "" {
-		engine = "docker"
+	name := os.Getenv("ENGINE")
+	if name == "" {
+		name = "docker"
 	}
 	option := cluster.ProviderWithDocker()
-	if engine == "podman" {
+	if name == "podman" {
 		option = cluster.ProviderWithPodman()
 	}
 	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if out, err := command.New(asking, engine, "info").CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("%w (%s info: %w: %s)", ErrNoEngine, engine, err, lastLine(out))
+	if out, err := command.New(asking, name, "info").CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("%w, or set ENGINE=podman to use podman instead of docker (%s info: %w: %s)", engine.ErrUnavailable, name, err, lastLine(out))
 	}
-	return engine, cluster.NewProvider(option), nil
+	return name, cluster.NewProvider(option), nil
 }
 
 // Available returns nil if clusters can be created, otherwise an error that describes what is

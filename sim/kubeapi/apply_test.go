@@ -160,7 +160,7 @@ func TestFieldManagers(t *testing.T) {
 	}
 }
 
-// Both representations of an event share their field owners.
+// Both representations of an event share their managedFields.
 func TestApplyEvent(t *testing.T) {
 	s := start(t)
 	w := wire{t, s.URL()}

@@ -30,7 +30,7 @@ func TestServeAlone(t *testing.T) {
 	if os.Getenv(serveVariable) == "" {
 		t.Skip("only the benchmarks run this, as a process of its own")
 	}
-	Alone()
+	DedicateProcess()
 	s, err := Start(Options{HTTP: "127.0.0.1:0", Token: benchToken, AllowLoopbackEndpoints: true})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ type process struct {
 
 func startProcess(b *testing.B) process {
 	b.Helper()
-	Alone() // spare the load generator garbage collections, too
+	DedicateProcess() // spare the load generator garbage collections, too
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestServeAlone$", "-test.timeout=0")
 	if file := os.Getenv(profileVariable); file != "" {

@@ -34,7 +34,7 @@ func (c *connections) add(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, connection{c.last, conn})
 }
 
-func (c *connections) note(conn net.Conn, state http.ConnState) {
+func (c *connections) trackState(conn net.Conn, state http.ConnState) {
 	if state == http.StateIdle {
 		return
 	}
@@ -52,7 +52,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// begin and end mark the beginning and end of a life of the server. end closes the connections
+// begin and end are called when the server starts and stops. end closes the connections
 // without any request so far, because net/http would wait five seconds for their requests.
 func (c *connections) begin() {
 	c.mu.Lock()

@@ -209,7 +209,7 @@ func TestCustomObjectLifecycle(t *testing.T) {
 	}
 	step("nothing", 1, false, update(func(map[string]any) {}))
 	step("a label", 1, true, update(func(o map[string]any) { o["metadata"].(map[string]any)["labels"] = map[string]any{"x": "y"} }))
-	step("status through the main resource", 1, false, update(func(o map[string]any) { o["status"] = map[string]any{"ready": true} }))
+	step("status through the wrong endpoint", 1, false, update(func(o map[string]any) { o["status"] = map[string]any{"ready": true} }))
 	step("spec", 2, true, update(func(o map[string]any) { o["spec"].(map[string]any)["port"] = "http" }))
 	step("status", 2, true, func(u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		u.Object["status"] = map[string]any{"ready": true, "replicas": int64(3), "selector": "app=a"}

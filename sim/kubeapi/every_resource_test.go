@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/openapi"
 )
 
-// Every row is served in every form, empty objects print without errors, and the table has the
-// order that discovery relies on: the versions of a group together.
+// Every row is served in every representation, empty objects print without errors, and the table
+// has the order that discovery relies on: the versions of a group together.
 func TestEveryResourceIsServed(t *testing.T) {
 	s := start(t)
 	for _, res := range kinds.BuiltIn {

@@ -61,7 +61,7 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck i
 		return nil, fmt.Errorf("kubeapi: no API server does what %s does; start this one with Options.Broken to let it", f.Name)
 	}
 	in := &injection{Fault: f, scope: scope, healed: make(chan struct{})}
-	o := &outbreak{s: s, in: in}
+	o := &activation{s: s, in: in}
 	if scope.After == 0 {
 		return o.stop, o.begin()
 	}
@@ -71,8 +71,9 @@ func (s *Server) Inject(f fault.Fault, scope fault.Scope) (stop func() (struck i
 	return o.stop, nil
 }
 
-// outbreak is the life of an injection: it begins at most once and ends at most once.
-type outbreak struct {
+// activation is the time during which an injection is active: it begins at most once and ends at
+// most once.
+type activation struct {
 	s       *Server
 	in      *injection
 	timer   *time.Timer // runs until the beginning, then until the end
@@ -83,7 +84,7 @@ type outbreak struct {
 	watches int // number of watches that the fault has ended, for a fault of the server as a whole
 }
 
-func (o *outbreak) begin() error {
+func (o *activation) begin() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.ended {
@@ -107,7 +108,7 @@ func (o *outbreak) begin() error {
 }
 
 // stop ends the injection and returns how often it struck.
-func (o *outbreak) stop() int {
+func (o *activation) stop() int {
 	o.end()
 	if o.in.Happen != nil {
 		return o.watches
@@ -117,7 +118,7 @@ func (o *outbreak) stop() int {
 	return o.in.hits
 }
 
-func (o *outbreak) end() {
+func (o *activation) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.ended {

@@ -66,7 +66,7 @@ func verbOf(req *http.Request, one bool) string {
 	case one:
 		return "get"
 	case watching(r):
-		if initially(r.query) {
+		if sendsInitialEvents(r.query) {
 			return "watchlist"
 		}
 		return "watch"
@@ -74,8 +74,8 @@ func verbOf(req *http.Request, one bool) string {
 	return "list"
 }
 
-// initially reports whether a watch begins with the current objects.
-func initially(query url.Values) bool {
+// sendsInitialEvents reports whether a watch begins with the current objects.
+func sendsInitialEvents(query url.Values) bool {
 	opts := &internalversion.ListOptions{Watch: true}
 	if err := internalscheme.ParameterCodec.DecodeParameters(query, metav1.SchemeGroupVersion, opts); err != nil {
 		return false
@@ -102,7 +102,7 @@ func (s *Server) serveThrough(faults []*injection, c *fault.Call, w http.Respons
 			continue
 		}
 		serve := func(w http.ResponseWriter) { s.serveThrough(faults[i+1:], c, w, req, next) }
-		if err := in.Serve(in.sees(c), w, serve); err != nil {
+		if err := in.Serve(in.callFor(c), w, serve); err != nil {
 			refuse(w, req, err)
 		}
 		return
@@ -116,8 +116,8 @@ func refuse(w http.ResponseWriter, req *http.Request, err error) {
 	fail(w, &request{Request: req, codec: codec}, err)
 }
 
-// sees returns the call with the information that this fault may use.
-func (in *injection) sees(c *fault.Call) *fault.Call {
+// callFor returns the call with the information that this fault may use.
+func (in *injection) callFor(c *fault.Call) *fault.Call {
 	own := *c
 	own.Version, own.Healed = in.version, in.healed
 	return &own
@@ -136,7 +136,7 @@ func (s *Server) staleRead(r *request) (objects []*store.Object, rv uint64, cur 
 			continue
 		}
 		c.VersionBefore = func(lag time.Duration) uint64 { return max(r.Objects.VersionBefore(lag), fault.Beginning) }
-		rv = in.Read(in.sees(c))
+		rv = in.Read(in.callFor(c))
 		objects, ok = r.Objects.SnapshotAt(rv)
 		cur, _, _ = r.Objects.CursorAt(rv)
 		return objects, rv, cur, ok || rv == fault.Beginning

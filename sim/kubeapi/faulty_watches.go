@@ -20,14 +20,14 @@ func (st *stream) applyFaults(set *faultSet, events []store.Event, begins bool) 
 		if in.Stream == nil || !s.faults.hits(in, c, s.state.Version()) {
 			continue
 		}
-		step := in.Stream(in.sees(c))
+		step := in.Stream(in.callFor(c))
 		switch {
 		case step.Err != nil:
 			return nil, true, step.Err
 		case step.Bytes != nil:
-			return nil, true, st.sendInstead(c, pick(events, step.Order), step)
+			return nil, true, st.sendInstead(c, selectEvents(events, step.Order), step)
 		case step.Order != nil:
-			events = pick(events, step.Order)
+			events = selectEvents(events, step.Order)
 			c.Events = len(events)
 		}
 	}
@@ -51,7 +51,7 @@ func (st *stream) sendInstead(c *fault.Call, events []store.Event, step fault.St
 	return nil
 }
 
-func pick(events []store.Event, order []int) []store.Event {
+func selectEvents(events []store.Event, order []int) []store.Event {
 	if order == nil {
 		return events
 	}

@@ -232,7 +232,7 @@ func slice(name string, endpoints int) *discoveryv1.EndpointSlice {
 func TestExpiredWatch(t *testing.T) {
 	s := start(t)
 	c := client(t, s.Config())
-	configMapsOf(s).Bound(2)
+	configMapsOf(s).LimitHistory(2)
 	for _, v := range []string{"1", "2", "3", "4"} {
 		if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("cm-"+v, v), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

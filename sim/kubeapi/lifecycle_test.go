@@ -63,7 +63,7 @@ func TestGenerationCountsSpecs(t *testing.T) {
 	ing.Spec.Rules[0].Host = "other.example"
 	step("spec", 2, true)
 	ing.Status.LoadBalancer.Ingress = append(ing.Status.LoadBalancer.Ingress, ingressAddress("127.0.0.1"))
-	step("status through the main resource", 2, false)
+	step("status through the wrong endpoint", 2, false)
 	ing.Status.LoadBalancer.Ingress = append(ing.Status.LoadBalancer.Ingress, ingressAddress("127.0.0.1"))
 	ing.Spec.Rules[0].Host = "ignored.example"
 	step("status", 2, true)

@@ -4,17 +4,17 @@ import (
 	"sync"
 )
 
-// breathing is the minimum amount of garbage in bytes between two collections. A request makes a
+// minGarbage is the minimum amount of garbage in bytes between two collections. A request makes a
 // few kilobytes and a small cluster has a few megabytes; collecting each time that as much is
 // garbage would take a fifth of the processor time.
-const breathing = 64 << 20
+const minGarbage = 64 << 20
 
 // ballast counts as live memory when the garbage collector sets its pace. It is never touched, so
 // it uses no physical memory.
 var ballast []byte //nolint:unused // it is there to be there
 
-// Alone declares that this process only runs servers: it then trades up to 64 MiB of memory for
-// speed.
-func Alone() { once.Do(func() { ballast = make([]byte, breathing) }) }
+// DedicateProcess declares that this process only runs servers: it then trades up to 64 MiB of
+// memory for speed.
+func DedicateProcess() { once.Do(func() { ballast = make([]byte, minGarbage) }) }
 
 var once sync.Once

@@ -18,7 +18,7 @@ type target struct {
 	watches int // number of watches in scope that it has ended
 }
 
-// Stop ends one life of the server. The sockets close before the watches end, so that a client that
+// Stop stops the server. The sockets close before the watches end, so that a client that
 // comes back at once is refused.
 func (t *target) Stop(reset bool) {
 	s := t.s
@@ -67,7 +67,7 @@ func (s *Server) withRefusalWhileStopping(next http.Handler) http.Handler {
 	})
 }
 
-// Start begins another life of the server, unless it was closed for good. It logs a failure.
+// Start starts the server again, unless it was closed for good. It logs a failure.
 func (t *target) Start() error {
 	s := t.s
 	s.outages.Lock()
@@ -104,7 +104,7 @@ func (t *target) EndWatches(scope fault.Scope) {
 func (t *target) Forget(scope fault.Scope) {
 	for c := range t.s.state.EveryCollection() {
 		if scope.CoversResource(c.Resource.GroupResource().String()) {
-			c.Forget()
+			c.DropHistory()
 		}
 	}
 }
@@ -114,5 +114,6 @@ func (t *target) RotateCertificate(newCA bool) (restore func(), err error) {
 	return t.s.identity.Rotate(newCA)
 }
 
-// ending returns a channel that is closed when the server stops; the next life has another channel.
+// ending returns a channel that is closed when the server stops; after a restart there is another
+// channel.
 func (s *Server) ending() chan struct{} { return s.stopping.Load().(chan struct{}) }

@@ -75,7 +75,7 @@ func TestInformerReconnects(t *testing.T) {
 	}
 
 	c := configMapsOf(s)
-	c.Bound(1)
+	c.LimitHistory(1)
 	c.CommitMany(func(commit func(store.Transition) (*store.Object, error)) {
 		conns.cut() // the informer cannot resume before the lock is released; then its version is too old
 		for _, name := range []string{"x", "y"} {

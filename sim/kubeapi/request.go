@@ -14,17 +14,17 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// request is one HTTP request for a resource, with the form of its answer.
+// request is one HTTP request for a resource, with the representation of its answer.
 type request struct {
 	*http.Request
 	cluster.Operation
-	query         url.Values
-	codec         codec.Codec
-	form          codec.Form
-	warnings      *warningHeader
-	deleteOptions *metav1.DeleteOptions // options of a deletion; nil until they are read
-	body          []byte                // nil until it is read
-	server        *Server
+	query          url.Values
+	codec          codec.Codec
+	representation codec.Representation
+	warnings       *warningHeader
+	deleteOptions  *metav1.DeleteOptions // options of a deletion; nil until they are read
+	body           []byte                // nil until it is read
+	server         *Server
 }
 
 // resolve finds the resource that the path names. It refuses unknown ones as kube-apiserver does:

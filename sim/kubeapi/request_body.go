@@ -19,15 +19,15 @@ import (
 // that is stored. Depending on fieldValidation, unknown fields are an error, a Warning header or
 // ignored.
 func readObject(w http.ResponseWriter, r *request) (runtime.Object, error) {
-	obj, err := readShown(w, r, r.Resource)
+	obj, err := readAs(w, r, r.Resource)
 	if err != nil {
 		return nil, err
 	}
-	return r.Resource.Stored(obj), nil
+	return r.Resource.ToStored(obj), nil
 }
 
-// readShown reads the body as an object of res.
-func readShown(w http.ResponseWriter, r *request, res *resource.Resource) (runtime.Object, error) {
+// readAs reads the body as an object of res.
+func readAs(w http.ResponseWriter, r *request, res *resource.Resource) (runtime.Object, error) {
 	body, err := r.readBody()
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func readShown(w http.ResponseWriter, r *request, res *resource.Resource) (runti
 	default:
 		return nil, codec.ErrUnsupportedMediaType("application/json", codec.YAMLType, codec.ProtobufType)
 	}
-	obj, problems, err := decode(res, body, laxly(r))
+	obj, problems, err := decode(res, body, ignoresFieldProblems(r))
 	if err == nil {
 		err = warnOrRefuse(w, r, problems)
 	}
@@ -101,15 +101,15 @@ func contentType(r *request) (string, error) {
 	return mediaType, nil
 }
 
-// laxly reports whether the request ignores unknown and duplicate fields.
-func laxly(r *request) bool {
+// ignoresFieldProblems reports whether the request ignores unknown and duplicate fields.
+func ignoresFieldProblems(r *request) bool {
 	return r.query.Get("fieldValidation") == metav1.FieldValidationIgnore
 }
 
 // warnOrRefuse returns an error, or adds Warning headers, for problems with the fields of a body.
 func warnOrRefuse(w http.ResponseWriter, r *request, problems []error) error {
 	switch {
-	case len(problems) == 0 || laxly(r):
+	case len(problems) == 0 || ignoresFieldProblems(r):
 		return nil
 	case r.query.Get("fieldValidation") == metav1.FieldValidationStrict:
 		return runtime.NewStrictDecodingError(problems)

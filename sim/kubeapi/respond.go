@@ -32,7 +32,7 @@ func pretty(r *http.Request) bool {
 	return true
 }
 
-// respond writes one object in the form that the client asked for.
+// respond writes one object in the representation that the client asked for.
 func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error {
 	body, err := r.encode(o)
 	if err != nil {
@@ -45,17 +45,17 @@ func respond(w http.ResponseWriter, r *request, code int, o *store.Object) error
 // encode encodes an answer. For the JSON of an object that the request has just stored, it uses the
 // object that is still decoded, and keeps the bytes for the watchers.
 func (r *request) encode(o *store.Object) ([]byte, error) {
-	if _, plain := r.form.(codec.JSON); plain && r.Written != nil && r.Objects.Fresh(o) && o.JSON.Load() == nil {
+	if _, plain := r.representation.(codec.JSON); plain && r.Written != nil && r.Objects.Fresh(o) && o.JSON.Load() == nil {
 		return codec.EncodeJSON(o, r.Written, true)
 	}
-	return r.form.Object(o, false)
+	return r.representation.Object(o, false)
 }
 
 // respondList writes a list without holding all its bytes in memory.
 func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m metav1.ListMeta) error {
 	if _, isJSON := r.codec.(codec.JSON); isJSON && pretty(r.Request) {
 		var body bytes.Buffer
-		if err := r.form.List(&body, r.Resource, objects, m); err != nil {
+		if err := r.representation.List(&body, r.Resource, objects, m); err != nil {
 			return err
 		}
 		write(w, r.Request, r.codec.MediaType(), http.StatusOK, body.Bytes())
@@ -63,7 +63,7 @@ func respondList(w http.ResponseWriter, r *request, objects []*store.Object, m m
 	}
 	writeHead(w, r.codec.MediaType(), http.StatusOK)
 	buf := bufio.NewWriterSize(w, 64<<10)
-	if err := r.form.List(buf, r.Resource, objects, m); err != nil {
+	if err := r.representation.List(buf, r.Resource, objects, m); err != nil {
 		panic(http.ErrAbortHandler) // too late for a Status: abort the connection, because the client must not treat this as a complete list
 	}
 	buf.Flush() // an error means that the client has gone
@@ -129,8 +129,8 @@ func statusFor(err error) *metav1.Status {
 	return &status
 }
 
-// succeed answers a deletion with a Status.
-func succeed(w http.ResponseWriter, r *request, o *store.Object) error {
+// respondDeleted answers a deletion with a Status.
+func respondDeleted(w http.ResponseWriter, r *request, o *store.Object) error {
 	body, err := r.codec.Value(&metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,

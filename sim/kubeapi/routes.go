@@ -56,11 +56,11 @@ func (s *Server) answer(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	var err error
-	if r.codec, r.form, err = codec.Negotiate(r.Request, r.Resource.Custom != nil); err != nil {
+	if r.codec, r.representation, err = codec.Negotiate(r.Request, r.Resource.Custom != nil); err != nil {
 		return err
 	}
-	if _, rows := r.form.(codec.Table); r.Resource.View != nil && (!rows || r.Resource.Custom != nil) {
-		r.form = codec.View{Form: r.form, Resource: r.Resource}
+	if _, rows := r.representation.(codec.Table); r.Resource.View != nil && (!rows || r.Resource.Custom != nil) {
+		r.representation = codec.View{Representation: r.representation, Resource: r.Resource}
 	}
 	verb := s.verb(r)
 	if verb == nil {

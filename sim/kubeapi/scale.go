@@ -40,18 +40,18 @@ func respondScale(w http.ResponseWriter, r *request, o *store.Object) error {
 	if err != nil {
 		return err
 	}
-	shown, err := store.Seal(resource.Scales, scale, o.Version)
+	shown, err := store.Encode(resource.Scales, scale, o.Version)
 	if err != nil {
 		return err
 	}
 	as := *r
 	as.Resource = resource.Scales
-	as.form, as.Written = r.codec, nil // neither rows nor a view
+	as.representation, as.Written = r.codec, nil // neither rows nor a view
 	return respond(w, &as, http.StatusOK, shown)
 }
 
 func (s *Server) updateScale(w http.ResponseWriter, r *request) error {
-	body, err := readShown(w, r, resource.Scales)
+	body, err := readAs(w, r, resource.Scales)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (s *Server) updateScale(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error) {
-		return owners.Own(nil, old, body.DeepCopyObject(), opts.Manager)
+	return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Tracker) (runtime.Object, error) {
+		return owners.Update(nil, old, body.DeepCopyObject(), opts.Manager)
 	})
 }
 
@@ -70,20 +70,20 @@ func (s *Server) patchScale(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if types.PatchType(mediaType) == types.ApplyYAMLPatchType {
-		return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error) {
-			return r.applied(w, owners, old, body, opts)
+		return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Tracker) (runtime.Object, error) {
+			return r.applyPatch(w, owners, old, body, opts)
 		})
 	}
 	p, err := patch.Parse(types.PatchType(mediaType), body)
 	if err != nil {
 		return err
 	}
-	return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error) {
-		next, err := p.Apply(resource.Scales, old.DeepCopy(), laxly(r), judge(w, r))
+	return s.respondRescaled(w, r, opts, func(old *autoscalingv1.Scale, owners ownership.Tracker) (runtime.Object, error) {
+		next, err := p.Apply(resource.Scales, old.DeepCopy(), ignoresFieldProblems(r), fieldProblemHandler(w, r))
 		if err != nil {
 			return nil, err
 		}
-		return owners.Own(nil, old, next, opts.Manager)
+		return owners.Update(nil, old, next, opts.Manager)
 	})
 }
 

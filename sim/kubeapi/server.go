@@ -169,7 +169,7 @@ func (s *Server) newHTTPServer() *http.Server {
 		IdleTimeout:       3 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 		ConnContext:       s.connections.add,
-		ConnState:         s.connections.note,
+		ConnState:         s.connections.trackState,
 		ErrorLog:          log.New(netLog{s.log}, "", 0),
 	}
 }

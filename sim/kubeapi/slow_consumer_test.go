@@ -44,7 +44,7 @@ func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	const window = 10
-	configMapsOf(r.s).Bound(window)
+	configMapsOf(r.s).LimitHistory(window)
 	var g gate
 	r.subject.Wrap(g.RoundTripper)
 	r.follow()

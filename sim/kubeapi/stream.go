@@ -99,7 +99,7 @@ func (st *stream) follow(cur *store.Cursor) error {
 			flushed = time.Now()
 			continue
 		}
-		st.rest()
+		st.releaseWorkspace()
 		select {
 		case <-b.More:
 			time.Sleep(time.Until(flushed.Add(gatherFor(st.r.Objects.Watchers.Load()))))
@@ -174,17 +174,17 @@ func (st *stream) encode(events []store.Event) error {
 }
 
 func (st *stream) send(kind watch.EventType, o *store.Object, keep bool) error {
-	if plain, ok := st.r.form.(codec.Protobuf); ok && keep && kind == watch.Modified {
+	if plain, ok := st.r.representation.(codec.Protobuf); ok && keep && kind == watch.Modified {
 		st.append(plain.SharedFrame(o))
 	} else if ok {
 		st.frame(func(buf []byte) []byte { return plain.AppendFrame(buf, kind, o) })
 	} else {
-		body, err := st.r.form.Object(o, keep)
+		body, err := st.r.representation.Object(o, keep)
 		if err != nil {
 			return err
 		}
 		st.frame(func(buf []byte) []byte { return st.r.codec.Frame(buf, kind, body) })
-		st.r.form = codec.WithoutColumns(st.r.form)
+		st.r.representation = codec.WithoutColumns(st.r.representation)
 	}
 	if st.size >= writeBytes || len(st.work.buf) >= ownBytes {
 		st.flush()
@@ -218,13 +218,13 @@ func (st *stream) flush() {
 
 func (st *stream) workspace() *workspace {
 	if st.work == nil {
-		st.work = borrow()
+		st.work = borrowWorkspace()
 	}
 	return st.work
 }
 
-// rest returns the workspace to the pool.
-func (st *stream) rest() {
+// releaseWorkspace returns the workspace to the pool.
+func (st *stream) releaseWorkspace() {
 	if st.work != nil {
 		st.work.giveBack()
 		st.work = nil
@@ -257,7 +257,7 @@ func (st *stream) quietBookmark(rv uint64) error {
 func (st *stream) bookmark(rv uint64, annotations map[string]string) error {
 	obj := st.r.Resource.Empty()
 	object.Accessor(obj).SetAnnotations(annotations)
-	o, err := store.Seal(st.r.Resource, obj, rv)
+	o, err := store.Encode(st.r.Resource, obj, rv)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const maxKept = 256 << 10
 
 var workspaces = sync.Pool{New: func() any { return &workspace{events: make([]store.Event, readEvents)} }}
 
-func borrow() *workspace { return workspaces.Get().(*workspace) }
+func borrowWorkspace() *workspace { return workspaces.Get().(*workspace) }
 
 // giveBack returns the workspace to the pool. It first clears the workspace, so it keeps no objects
 // alive.

@@ -78,16 +78,16 @@ func (s *Server) review(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if obj, err = r.Account().Own(nil, r.Resource.Empty(), obj, opts.Manager); err != nil {
+	if obj, err = r.Ownership().Update(nil, r.Resource.Empty(), obj, opts.Manager); err != nil {
 		return err
 	}
-	if err := cluster.PlaceIn(object.Meta(obj), &r.Operation); err != nil {
+	if err := cluster.SetNamespace(object.Meta(obj), &r.Operation); err != nil {
 		return err
 	}
 	if err := r.Resource.Review(obj, resource.Asker{User: r.User(), Namespace: r.Namespace}); err != nil {
 		return err
 	}
-	o, err := store.Seal(r.Resource, obj, 0)
+	o, err := store.Encode(r.Resource, obj, 0)
 	if err != nil {
 		return err
 	}

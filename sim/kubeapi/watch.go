@@ -76,7 +76,7 @@ func (s *Server) watch(w http.ResponseWriter, r *request) error {
 	r.Objects.Watchers.Add(1)
 	defer r.Objects.Watchers.Add(-1)
 	defer s.reclaimer.watchEnded()
-	defer st.rest()
+	defer st.releaseWorkspace()
 	cur, err := s.begin(st)
 	if err == nil {
 		err = st.follow(cur)

@@ -197,7 +197,7 @@ func TestCompactedTokenCanContinue(t *testing.T) {
 		w.mustCreate(cmPath, fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
 	}
 	_, page := w.do("GET", cmPath+"?limit=1", "")
-	c.Bound(1)
+	c.LimitHistory(1)
 	for _, name := range []string{"d", "e"} {
 		w.mustCreate(cmPath, fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
 	}

@@ -22,7 +22,7 @@ import (
 // apply answers a server-side apply: a PATCH with the fields that the client owns.
 func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts cluster.WriteOptions) error {
 	o, created, err := s.state.Apply(&r.Operation, opts, func(old runtime.Object) (runtime.Object, error) {
-		return r.applied(w, r.Account(), old, patch, opts)
+		return r.applyPatch(w, r.Ownership(), old, patch, opts)
 	})
 	if err != nil {
 		return err
@@ -30,13 +30,13 @@ func (s *Server) apply(w http.ResponseWriter, r *request, patch []byte, opts clu
 	return respond(w, r, statusOfWrite(created), o)
 }
 
-// applied returns the result of applying the patch to old, whose account is a.
-func (r *request) applied(w http.ResponseWriter, a ownership.Account, old runtime.Object, patch []byte, opts cluster.WriteOptions) (runtime.Object, error) {
-	obj, err := a.Apply(old, patch, opts.Manager, opts.Force, judge(w, r))
+// applyPatch returns the result of applying the patch to old, whose field owners a tracks.
+func (r *request) applyPatch(w http.ResponseWriter, a ownership.Tracker, old runtime.Object, patch []byte, opts cluster.WriteOptions) (runtime.Object, error) {
+	obj, err := a.Apply(old, patch, opts.Manager, opts.Force, fieldProblemHandler(w, r))
 	if err != nil {
 		return nil, err
 	}
-	if err := yaml.UnmarshalStrict(patch, &map[string]any{}); err != nil && !laxly(r) {
+	if err := yaml.UnmarshalStrict(patch, &map[string]any{}); err != nil && !ignoresFieldProblems(r) {
 		if r.query.Get("fieldValidation") == metav1.FieldValidationStrict {
 			return nil, errors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
 		}
@@ -75,7 +75,7 @@ func (s *Server) delete(w http.ResponseWriter, r *request) error {
 	case held || r.Resource.ReturnsDeleted:
 		return respond(w, r, http.StatusOK, base)
 	}
-	return succeed(w, r, base)
+	return respondDeleted(w, r, base)
 }
 
 // deleteCollection deletes the selected objects and answers with their last states.
@@ -167,7 +167,7 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	o, err := s.state.Patch(&r.Operation, opts, func(current runtime.Object) (runtime.Object, error) {
-		return p.Apply(r.Resource, current, laxly(r), judge(w, r))
+		return p.Apply(r.Resource, current, ignoresFieldProblems(r), fieldProblemHandler(w, r))
 	})
 	if err != nil {
 		return err
@@ -175,9 +175,10 @@ func (s *Server) patch(w http.ResponseWriter, r *request) error {
 	return respond(w, r, http.StatusOK, o)
 }
 
-// judge returns a function that decides about problems with the fields of a patch. A patch may be
-// tried more than once, so the function first removes the warnings of the last attempt.
-func judge(w http.ResponseWriter, r *request) func(problems []error) error {
+// fieldProblemHandler returns a function that decides about problems with the fields of a patch. A
+// patch may be tried more than once, so the function first removes the warnings of the last
+// attempt.
+func fieldProblemHandler(w http.ResponseWriter, r *request) func(problems []error) error {
 	return func(problems []error) error {
 		w.Header().Del("Warning")
 		return warnOrRefuse(w, r, problems)

@@ -49,8 +49,8 @@ type Result struct {
 	Trouble   string // the last problem with pods; "" if there was none
 }
 
-// cleaning limits how long the removal of the created objects may take.
-const cleaning = 2 * time.Minute
+// cleanupTimeout limits how long the removal of the created objects may take.
+const cleanupTimeout = 2 * time.Minute
 
 // poolName is the name of the Deployment of real pods, and of its Secret.
 const poolName = "windtunnel-backends"
@@ -59,7 +59,7 @@ const poolName = "windtunnel-backends"
 type run struct {
 	Options
 	name    string
-	ground  ground
+	ground  runNamespace
 	client  kubernetes.Interface
 	generic dynamic.Interface
 	writer  *cluster.Client
@@ -75,7 +75,7 @@ func DryRun(ctx context.Context, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.look(ctx); err != nil {
+	if err := r.findNamespace(ctx); err != nil {
 		return nil, err
 	}
 	var lines []string
@@ -98,16 +98,16 @@ func Churn(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := r.look(ctx); err != nil {
-		return Result{}, unlessCut(ctx, err)
+	if err := r.findNamespace(ctx); err != nil {
+		return Result{}, ignoreInterrupt(ctx, err)
 	}
 	clean, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if err := r.ground.claim(ctx, r.client, r.name); err != nil {
-		return Result{}, errors.Join(unlessCut(ctx, err), r.disclaim(clean))
+		return Result{}, errors.Join(ignoreInterrupt(ctx, err), r.removeUnacknowledged(clean))
 	}
 	length, err := r.churn(ctx)
-	err = errors.Join(unlessCut(ctx, err), r.clean(clean))
+	err = errors.Join(ignoreInterrupt(ctx, err), r.clean(clean))
 	result := Result{Tally: r.counter.now(), Run: r.name, Length: length, Trouble: r.counter.trouble()}
 	made, certificates := r.counter.recorded()
 	var unrecorded error
@@ -115,8 +115,8 @@ func Churn(ctx context.Context, o Options) (Result, error) {
 	return result, errors.Join(err, unrecorded)
 }
 
-// unlessCut returns err, or nil if ctx has ended, because an interrupt is not an error.
-func unlessCut(ctx context.Context, err error) error {
+// ignoreInterrupt returns err, or nil if ctx has ended, because an interrupt is not an error.
+func ignoreInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -139,15 +139,15 @@ func prepare(o Options) (*run, error) {
 	return r, err
 }
 
-// look looks up the namespace of the run. It returns an error if the run must not use it.
-func (r *run) look(ctx context.Context) (err error) {
-	if r.ground, err = survey(ctx, r.client, r.Plan.Population.Namespace, r.Touch, r.name); err != nil {
+// findNamespace sets the namespace of the run. It returns an error if the run must not use it.
+func (r *run) findNamespace(ctx context.Context) (err error) {
+	if r.ground, err = findNamespace(ctx, r.client, r.Plan.Population.Namespace, r.Touch, r.name); err != nil {
 		return err
 	}
 	if r.ground.own {
 		return nil
 	}
-	return r.made.collide(ctx, r.generic, r.ground.name)
+	return r.made.checkConflicts(ctx, r.generic, r.ground.name)
 }
 
 // churn creates the population and makes the changes. It returns how long the changes took.
@@ -158,7 +158,7 @@ func (r *run) churn(ctx context.Context) (time.Duration, error) {
 	}
 	r.writer = writer.Labelled(labels(r.name))
 	log := event.NewLog(io.Discard, time.Now())
-	log.Tap(r.counter.see)
+	log.Tap(r.counter.observe)
 	if r.pods, err = r.fleet(ctx, log); err != nil {
 		return 0, err
 	}
@@ -178,7 +178,7 @@ func (r *run) fleet(ctx context.Context, log *event.Log) (backend.Fleet, error) 
 	if r.Image == "" {
 		return newAddresses(), nil
 	}
-	p, s := r.Plan, r.Plan.Shape
+	p, s := r.Plan, r.Plan.Spec
 	pods := 0
 	for _, service := range p.Population.Services {
 		pods += len(service.Pods)
@@ -188,7 +188,7 @@ func (r *run) fleet(ctx context.Context, log *event.Log) (backend.Fleet, error) 
 		pods += max(0, len(change.Add)-len(change.Remove)) // the number of pods at the end
 		replaced += float64(len(change.Remove))
 	}
-	shape := pool.Shape{
+	shape := pool.Spec{
 		Namespace: r.ground.name, Name: poolName, Image: r.Image, Token: rand.Text(), Drain: s.Drain,
 		Replicas: int32(pool.Size(pods, replaced/s.For.Seconds(), s.Drain, 0)),
 	}
@@ -231,21 +231,21 @@ func (r *run) play(ctx context.Context, c *step.Cluster) (time.Duration, error) 
 	begin := time.Now()
 	stop := r.reportProgress(begin)
 	defer stop()
-	for _, beat := range r.Plan.beats {
-		if err := sleepUntil(ctx, begin.Add(beat.At)); err != nil {
+	for _, task := range r.Plan.tasks {
+		if err := sleepUntil(ctx, begin.Add(task.At)); err != nil {
 			return time.Since(begin), err
 		}
-		r.counter.late(time.Since(begin.Add(beat.At)))
-		if err := beat.Do(ctx, c); err != nil {
+		r.counter.late(time.Since(begin.Add(task.At)))
+		if err := task.Do(ctx, c); err != nil {
 			return time.Since(begin), err
 		}
 	}
-	err := sleepUntil(ctx, begin.Add(r.Plan.Shape.For))
+	err := sleepUntil(ctx, begin.Add(r.Plan.Spec.For))
 	return time.Since(begin), err
 }
 
-// every is the interval of progress reports.
-const every = time.Second
+// progressInterval is the interval of progress reports.
+const progressInterval = time.Second
 
 func (r *run) reportProgress(begin time.Time) (stop func()) {
 	if r.Progress == nil {
@@ -255,7 +255,7 @@ func (r *run) reportProgress(begin time.Time) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for sleepUntil(ctx, time.Now().Add(every)) == nil {
+		for sleepUntil(ctx, time.Now().Add(progressInterval)) == nil {
 			r.Progress(time.Since(begin), r.counter.now())
 		}
 	}()
@@ -273,14 +273,14 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-// disclaim removes the namespace if it was created although the API's answer was lost.
-func (r *run) disclaim(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, cleaning)
+// removeUnacknowledged removes the namespace if it was created although the API's answer was lost.
+func (r *run) removeUnacknowledged(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	name := r.Plan.Population.Namespace
-	var g ground
-	err := patiently(ctx, func(ctx context.Context) (_ bool, err error) {
-		g, err = survey(ctx, r.client, name, "", r.name)
+	var g runNamespace
+	err := retryTemporary(ctx, func(ctx context.Context) (_ bool, err error) {
+		g, err = findNamespace(ctx, r.client, name, "", r.name)
 		return true, err
 	})
 	switch {
@@ -297,7 +297,7 @@ func (r *run) clean(ctx context.Context) error {
 	if r.Keep {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, cleaning)
+	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	if r.ground.own {
 		return r.ground.remove(ctx, r.client)

@@ -36,14 +36,14 @@ type rig struct {
 	Options
 }
 
-func newRig(t *testing.T, change func(*Shape)) *rig {
+func newRig(t *testing.T, change func(*Spec)) *rig {
 	t.Helper()
 	api, err := kubeapi.Start(kubeapi.Options{HTTP: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { api.Close(context.Background()) })
-	s := Shape{
+	s := Spec{
 		Population: corpus.Shape{Namespace: "gale", Services: 4, Pods: 3, Ingresses: 4, Seed: 7, Class: "test"},
 		Kinds:      Kinds, Rate: 20, For: 300 * time.Millisecond,
 	}
@@ -209,12 +209,12 @@ func TestExistingNamespaceIsRefused(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	found := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gale", UID: "1", Labels: labels("me")}}
-	if g, err := judge(found, "", "me"); err != nil || !g.own {
+	if g, err := checkNamespace(found, "", "me"); err != nil || !g.own {
 		t.Errorf("this run's own: %+v, %v", g, err)
 	}
 	found.DeletionTimestamp = new(metav1.Now())
 	for _, touch := range []string{"", "gale"} {
-		if _, err := judge(found, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
+		if _, err := checkNamespace(found, touch, "me"); !errors.Is(err, ErrNotOurs) || !strings.Contains(err.Error(), "is being deleted") {
 			t.Errorf("one that is being deleted: %v", err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestJudge(t *testing.T) {
 // A namespace that somebody else creates between our check and our claim is not used.
 func TestNamespaceCreatedBySomebodyElse(t *testing.T) {
 	r := newRig(t, nil)
-	g, err := survey(t.Context(), r.client, "gale", "", "me")
+	g, err := findNamespace(t.Context(), r.client, "gale", "", "me")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestExistingObjectsAreNotOverwritten(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	for name, touch := range map[string]string{"its own": "", "to be touched": "gale"} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, func(s *Shape) { s.For = time.Hour })
+			r := newRig(t, func(s *Spec) { s.For = time.Hour })
 			if touch != "" {
 				r.makeNamespace(t, nil)
 			}
@@ -423,7 +423,7 @@ func TestNamespaceIsRemovedDespiteAFailure(t *testing.T) {
 func TestRetriesEndWithTheContext(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	down, tries := errors.New("connection refused"), 0
-	err := patiently(ctx, func(context.Context) (bool, error) {
+	err := retryTemporary(ctx, func(context.Context) (bool, error) {
 		if tries++; tries == 2 {
 			end()
 		}
@@ -444,9 +444,9 @@ func TestCounterIsReadWhileItIsWritten(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			c.see(event.Event{Change: &event.Change{ID: 1}})
-			c.see(event.Event{Change: &event.Change{ID: 2}})
-			c.see(event.Event{Trouble: &event.Trouble{What: "pod gale/a", Detail: "is gone"}})
+			c.observe(event.Event{Change: &event.Change{ID: 1}})
+			c.observe(event.Event{Change: &event.Change{ID: 2}})
+			c.observe(event.Event{Trouble: &event.Trouble{What: "pod gale/a", Detail: "is gone"}})
 		}()
 		read(c) // for the race detector
 		<-ended
@@ -483,22 +483,22 @@ func TestRefusedWritesAreCounted(t *testing.T) {
 }
 
 func TestInvalidShapes(t *testing.T) {
-	whole := Shape{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1, Ingresses: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
-	for want, change := range map[string]func(*Shape){
-		"--kind is []: it must name some of [rolling-update ":                          func(s *Shape) { s.Kinds = nil },
-		"--kind is [touch touch]: it must name each kind once":                         func(s *Shape) { s.Kinds = []string{"touch", "touch"} },
-		`there is no kind of churn "storm"`:                                            func(s *Shape) { s.Kinds = []string{"storm"} },
-		"--rate is 0: it must be a number above 0":                                     func(s *Shape) { s.Rate = 0 },
-		"--rate is NaN: it must be a number above 0":                                   func(s *Shape) { s.Rate = math.NaN() },
-		"--rate is +Inf: it must be a number above 0":                                  func(s *Shape) { s.Rate = math.Inf(1) },
-		"--for is 0s: it must be above 0s":                                             func(s *Shape) { s.For = 0 },
-		"--for is 1s: it must be 5s or more for a change at --rate 0.1":                func(s *Shape) { s.Rate = 0.1 },
-		"--for is 1s: it must be 1.667s or more for a change at --rate 0.3":            func(s *Shape) { s.Rate = 0.3 },
-		"--drain is -1s: it must be 0s or more":                                        func(s *Shape) { s.Drain = -time.Second },
-		"--services is 0: it must be 1 or more":                                        func(s *Shape) { s.Population.Services = 0 },
-		"--pods is 0: it must be 1 or more":                                            func(s *Shape) { s.Population.Pods = 0 },
-		"--ingresses is -1: it must be 0 or more":                                      func(s *Shape) { s.Population.Ingresses = -1 },
-		"--ingresses is 0: it must be 1 or more for a " + scenario.CertificateRotation: func(s *Shape) { s.Population.Ingresses = 0 },
+	whole := Spec{Population: corpus.Shape{Namespace: "gale", Services: 1, Pods: 1, Ingresses: 1}, Kinds: Kinds, Rate: 1, For: time.Second}
+	for want, change := range map[string]func(*Spec){
+		"--kind is []: it must name some of [rolling-update ":                          func(s *Spec) { s.Kinds = nil },
+		"--kind is [touch touch]: it must name each kind once":                         func(s *Spec) { s.Kinds = []string{"touch", "touch"} },
+		`there is no kind of churn "storm"`:                                            func(s *Spec) { s.Kinds = []string{"storm"} },
+		"--rate is 0: it must be a number above 0":                                     func(s *Spec) { s.Rate = 0 },
+		"--rate is NaN: it must be a number above 0":                                   func(s *Spec) { s.Rate = math.NaN() },
+		"--rate is +Inf: it must be a number above 0":                                  func(s *Spec) { s.Rate = math.Inf(1) },
+		"--for is 0s: it must be above 0s":                                             func(s *Spec) { s.For = 0 },
+		"--for is 1s: it must be 5s or more for a change at --rate 0.1":                func(s *Spec) { s.Rate = 0.1 },
+		"--for is 1s: it must be 1.667s or more for a change at --rate 0.3":            func(s *Spec) { s.Rate = 0.3 },
+		"--drain is -1s: it must be 0s or more":                                        func(s *Spec) { s.Drain = -time.Second },
+		"--services is 0: it must be 1 or more":                                        func(s *Spec) { s.Population.Services = 0 },
+		"--pods is 0: it must be 1 or more":                                            func(s *Spec) { s.Population.Pods = 0 },
+		"--ingresses is -1: it must be 0 or more":                                      func(s *Spec) { s.Population.Ingresses = -1 },
+		"--ingresses is 0: it must be 1 or more for a " + scenario.CertificateRotation: func(s *Spec) { s.Population.Ingresses = 0 },
 	} {
 		s := whole
 		change(&s)

@@ -36,9 +36,9 @@ func (i inventory) add(kind, name string) {
 	i[kind][name] = true
 }
 
-// collide returns an error for each object that already exists in a namespace. Churn overwrites
-// nothing in a namespace that it did not create.
-func (i inventory) collide(ctx context.Context, client dynamic.Interface, namespace string) error {
+// checkConflicts returns an error for each object that already exists in a namespace. Churn
+// overwrites nothing in a namespace that it did not create.
+func (i inventory) checkConflicts(ctx context.Context, client dynamic.Interface, namespace string) error {
 	return i.each(ctx, client, namespace, "", func(kind string, found *unstructured.Unstructured, _ dynamic.ResourceInterface) error {
 		if !i[kind][found.GetName()] {
 			return nil

@@ -16,8 +16,8 @@ import (
 	"windtunnel.dev/sim/step"
 )
 
-// Shape describes a population and its churn.
-type Shape struct {
+// Spec describes a population and its churn.
+type Spec struct {
 	Population corpus.Shape // with the namespace of the churn
 	Kinds      []string     // kinds of churn, as scenarios name them; all run at the same time
 	Rate       float64      // changes per second, of each kind
@@ -30,15 +30,15 @@ var Kinds = slices.DeleteFunc(slices.Clone(scenario.Churns), func(kind string) b
 
 // Plan has the population and all changes of a Shape.
 type Plan struct {
-	Shape      Shape
+	Spec       Spec
 	Population corpus.Population
 	Stream     churn.Stream
 	Issues     []churn.Issue // of certificates, which streams do not have
-	beats      []step.Beat
+	tasks      []step.Task
 }
 
 // check returns an error for the first invalid value. It names the flag and the requirement.
-func (s Shape) check() error {
+func (s Spec) check() error {
 	p := s.Population
 	for _, rule := range []struct {
 		flag string
@@ -69,11 +69,11 @@ func (s Shape) check() error {
 }
 
 // NewPlan returns the plan of a shape. The same shape always gives the same plan.
-func NewPlan(s Shape) (*Plan, error) {
+func NewPlan(s Spec) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	p := &Plan{Shape: s}
+	p := &Plan{Spec: s}
 	s.Population.TLS = s.Population.TLS || slices.Contains(s.Kinds, scenario.CertificateRotation)
 	p.Population = corpus.Generate(s.Population)
 	options := churn.Options{Seed: s.Population.Seed, Rate: s.Rate, For: s.For}
@@ -95,14 +95,14 @@ func NewPlan(s Shape) (*Plan, error) {
 	p.Stream = churn.Merge(streams...)
 	p.Stream.Length = s.For
 	var err error
-	p.beats, err = step.Beats(&story, churn.Recording{Population: p.Population, Stream: p.Stream}, s.Population.Seed)
+	p.tasks, err = step.Tasks(&story, churn.Recording{Population: p.Population, Stream: p.Stream}, s.Population.Seed)
 	return p, err
 }
 
 // recording returns the changes that were made, for windtunnel replay. Its objects are in the
 // namespace of all recordings and have the class that replay serves.
 func (p *Plan) recording(made, certificates int, length time.Duration) (churn.Recording, error) {
-	s := p.Shape
+	s := p.Spec
 	s.Population.Namespace, s.Population.Class = scenario.RecordedNamespace, ""
 	same, err := NewPlan(s)
 	if err != nil {
@@ -172,7 +172,7 @@ func (p *Plan) lines(yield func(string) bool) {
 	}
 	all := map[time.Duration][]string{}
 	for _, c := range p.Stream.Changes {
-		all[c.At] = append(all[c.At], lineOf(c, namespace))
+		all[c.At] = append(all[c.At], describeWrite(c, namespace))
 	}
 	for _, issue := range p.Issues {
 		all[issue.At] = append(all[issue.At], fmt.Sprintf("update Secret %s/%s: certificate %d of %s", namespace, issue.Ingress.SecretName(), issue.Number, issue.Ingress.Host))
@@ -186,7 +186,7 @@ func (p *Plan) lines(yield func(string) bool) {
 	}
 }
 
-func lineOf(c churn.Change, namespace string) string {
+func describeWrite(c churn.Change, namespace string) string {
 	switch {
 	case c.Host != "":
 		return fmt.Sprintf("create Ingress %s/%s to %s", namespace, c.Host, c.Service)

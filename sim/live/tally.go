@@ -37,7 +37,7 @@ func newCounter(stream int) *counter {
 	return &counter{began: map[int]time.Duration{}, times: hdrhistogram.New(1, longest.Microseconds(), 3), stream: stream}
 }
 
-func (c *counter) see(e event.Event) {
+func (c *counter) observe(e event.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

@@ -15,10 +15,10 @@ type between struct {
 	over   time.Duration // the first answer from the new state after the last such answer; none: still going on
 }
 
-// see processes the answers to a change, in order of time.
-func (b *between) see(c *event.Change, a *event.Answer, at time.Duration) {
+// add processes the answers to a change, in order of time.
+func (b *between) add(c *event.Change, a *event.Answer, at time.Duration) {
 	switch {
-	case c.See == nil || a.Status == 0:
+	case c.Confirmation == nil || a.Status == 0:
 	case b.before == nil:
 		b.before, b.odd, b.over = a, none, none
 	case isFresh(c, a):
@@ -33,9 +33,9 @@ func (b *between) see(c *event.Change, a *event.Answer, at time.Duration) {
 	}
 }
 
-// took returns the length of that time. It returns none for a change without answers. A time that
-// is still going on lasts until end.
-func (b *between) took(end time.Duration) time.Duration {
+// duration returns the length of that time. It returns none for a change without answers. A time
+// that is still going on lasts until end.
+func (b *between) duration(end time.Duration) time.Duration {
 	switch {
 	case b.before == nil:
 		return none

@@ -21,12 +21,12 @@ type bins struct {
 	offsets   []int // index of the first bin of each round
 	bins      []Bin
 	latencies [][]time.Duration // by bin
-	crew      crew
+	live      liveWorkers
 	at        int // the bin up to which the number of generations is known
 }
 
 func newBins(r rounds) measurement {
-	m := &bins{rounds: r, width: narrowest, crew: crew{}}
+	m := &bins{rounds: r, width: narrowest, live: liveWorkers{}}
 	for r.total()/m.width > mostBins {
 		m.width *= 2
 	}
@@ -52,7 +52,7 @@ func (m *bins) index(t time.Duration) int {
 func (m *bins) Add(e event.Event, in bool) {
 	if e.Worker != nil {
 		m.carry(e.At)
-		m.crew.see(*e.Worker)
+		m.live.update(*e.Worker)
 	}
 	if !in {
 		return
@@ -67,7 +67,7 @@ func (m *bins) Add(e event.Event, in bool) {
 	case e.Usage != nil:
 		bin.RSS = max(bin.RSS, e.Usage.NginxRSS)
 	case e.Worker != nil:
-		bin.Generations = max(bin.Generations, m.crew.generations())
+		bin.Generations = max(bin.Generations, m.live.generations())
 	}
 }
 
@@ -88,7 +88,7 @@ func (m *bins) request(i int, r *event.Request) {
 
 // carry sets the number of live generations in the bins that began before t.
 func (m *bins) carry(t time.Duration) {
-	alive := m.crew.generations()
+	alive := m.live.generations()
 	for ; m.at < len(m.bins) && m.bins[m.at].At <= t; m.at++ {
 		m.bins[m.at].Generations = max(m.bins[m.at].Generations, alive)
 	}

@@ -46,7 +46,7 @@ func (m *certificates) Result(s *Subject, _ *Timeline) {
 	first, last := newDurations(), newDurations()
 	for _, change := range m.issued {
 		s.Certificates.Changed++
-		firstNew, lastOld := m.seen(change)
+		firstNew, lastOld := m.times(change)
 		if firstNew == none {
 			s.Certificates.Unseen++
 			continue
@@ -57,10 +57,10 @@ func (m *certificates) Result(s *Subject, _ *Timeline) {
 	s.Certificates.First, s.Certificates.Last = first.result(), last.result()
 }
 
-// seen returns two times since the intent of a change: until a client first got the new
+// times returns two times since the intent of a change: until a client first got the new
 // certificate, or none; and until the last request was sent that got the old one. The second time
 // is at least the first. Only the round of the change counts.
-func (m *certificates) seen(change *issued) (firstNew, lastOld time.Duration) {
+func (m *certificates) times(change *issued) (firstNew, lastOld time.Duration) {
 	firstNew = none
 	end := m.rounds[m.rounds.at(change.at)].End
 	for _, one := range m.byHost[change.Host] {

@@ -11,15 +11,15 @@ import (
 
 // converge follows every change from its intent until all workers serve it.
 type converge struct {
-	rounds  rounds
-	lives   lives
-	changes []*watched
-	byID    map[int]*watched
-	adds    map[string][]*watched // by pod
-	removes map[string][]*watched
-	sees    map[string][]*watched // changes with a see, by host and path
-	gaps    *durations
-	twice   []string
+	rounds    rounds
+	spans     activeSpans
+	changes   []*watched
+	byID      map[int]*watched
+	adds      map[string][]*watched // by pod
+	removes   map[string][]*watched
+	confirmed map[string][]*watched // changes with a confirmation, by host and path
+	gaps      *durations
+	twice     []string
 }
 
 // watched is a change, and what each worker showed about it.
@@ -36,15 +36,15 @@ type watched struct {
 
 func newConverge(r rounds) measurement {
 	return &converge{
-		rounds: r, lives: lives{}, byID: map[int]*watched{}, gaps: newDurations(),
-		adds: map[string][]*watched{}, removes: map[string][]*watched{}, sees: map[string][]*watched{},
+		rounds: r, spans: activeSpans{}, byID: map[int]*watched{}, gaps: newDurations(),
+		adds: map[string][]*watched{}, removes: map[string][]*watched{}, confirmed: map[string][]*watched{},
 	}
 }
 
 func (m *converge) Add(e event.Event, in bool) {
 	switch {
 	case e.Worker != nil:
-		m.lives.see(*e.Worker, e.At)
+		m.spans.setState(*e.Worker, e.At)
 	case e.Change != nil && in:
 		m.change(e.Change, e.At)
 	case e.Written != nil && e.Written.Error != "":
@@ -65,8 +65,8 @@ func (m *converge) change(c *event.Change, at time.Duration) {
 	w := &watched{Change: c, at: at, end: m.rounds[m.rounds.at(at)].End, undone: never, sightings: map[int]*sighting{}}
 	m.byID[c.ID] = w
 	m.changes = append(m.changes, w)
-	if c.See != nil {
-		m.sees[c.Host+c.Path] = append(m.sees[c.Host+c.Path], w)
+	if c.Confirmation != nil {
+		m.confirmed[c.Host+c.Path] = append(m.confirmed[c.Host+c.Path], w)
 	}
 	for _, pod := range c.Added {
 		m.adds[pod] = append(m.adds[pod], w)
@@ -77,18 +77,18 @@ func (m *converge) change(c *event.Change, at time.Duration) {
 }
 
 func (m *converge) answer(a *event.Answer, at time.Duration) {
-	m.lives.heard(a.Worker, at)
+	m.spans.addAnswer(a.Worker, at)
 	w := m.byID[a.Change]
 	if w == nil || at < w.at || at > w.end {
 		return
 	}
-	w.between.see(w.Change, a, at)
+	w.between.add(w.Change, a, at)
 	s := w.sightings[a.Worker]
 	if s == nil {
 		s = newSighting()
 		w.sightings[a.Worker] = s
 	}
-	if gap := s.see(w.Change, a, at); gap != none {
+	if gap := s.add(w.Change, a, at); gap != none {
 		m.gaps.add(gap)
 	}
 }
@@ -99,15 +99,15 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 	})
 	first, last, between := newDurations(), newDurations(), newDurations()
 	for _, w := range m.changes {
-		w.undone = m.undoing(w)
-		served := w.result(m.lives)
+		w.undone = m.undoneAt(w)
+		served := w.result(m.spans)
 		if served.First != none {
 			first.add(served.First)
 		}
 		if served.Last != none {
 			last.add(served.Last)
 		}
-		if took := w.between.took(min(w.end, w.undone)); took != none && !w.failed {
+		if took := w.between.duration(min(w.end, w.undone)); took != none && !w.failed {
 			between.add(took)
 		}
 		s.Changes.count(served.Fate)
@@ -119,12 +119,12 @@ func (m *converge) Result(s *Subject, t *Timeline) {
 	s.Trouble = append(s.Trouble, m.twice...)
 }
 
-// undoing returns when a later change first intended to undo w: to remove a pod that w added, to
+// undoneAt returns when a later change first intended to undo w: to remove a pod that w added, to
 // add a pod that w removed, or to change what w's host and path show. It returns never if there is
 // no such change.
-func (m *converge) undoing(w *watched) time.Duration {
+func (m *converge) undoneAt(w *watched) time.Duration {
 	at := never
-	look := func(others []*watched) {
+	search := func(others []*watched) {
 		for _, other := range others {
 			later := other.at > w.at || other.at == w.at && other.ID > w.ID
 			if later && !other.failed && other.at <= w.end {
@@ -133,21 +133,21 @@ func (m *converge) undoing(w *watched) time.Duration {
 		}
 	}
 	for _, pod := range w.Added {
-		look(m.removes[pod])
+		search(m.removes[pod])
 	}
 	for _, pod := range w.Removed {
-		look(m.adds[pod])
+		search(m.adds[pod])
 	}
-	if w.See != nil {
-		look(m.sees[w.Host+w.Path])
+	if w.Confirmation != nil {
+		search(m.confirmed[w.Host+w.Path])
 	}
 	return at
 }
 
-// result returns the outcome of the change, given the lives of all workers.
-func (w *watched) result(lives lives) Served {
+// result returns the outcome of the change, given the active spans of all workers.
+func (w *watched) result(spans activeSpans) Served {
 	served := Served{ID: w.ID, At: w.at, Step: w.Step, Object: w.Object, First: none, Last: none}
-	first, last, all := w.times(lives)
+	first, last, all := w.times(spans)
 	for _, s := range w.sightings {
 		served.Flaps += s.flaps
 	}
@@ -157,7 +157,7 @@ func (w *watched) result(lives lives) Served {
 	switch {
 	case w.failed:
 		served.Fate, served.First, served.Error = Failed, none, w.refusal
-	case len(w.Added)+len(w.Removed) == 0 && w.See == nil, w.Host == "" && len(w.sightings) == 0:
+	case len(w.Added)+len(w.Removed) == 0 && w.Confirmation == nil, w.Host == "" && len(w.sightings) == 0:
 		served.Fate, served.First = Unwatched, none
 	case all && last <= w.undone:
 		served.Fate, served.Last = Converged, last-w.at
@@ -178,7 +178,7 @@ func (w *watched) result(lives lives) Served {
 // worker that left earlier need not have served the change, but its old answers count. (The log may
 // report that a worker drains a little after the probe knew it, so the time of the last probe
 // cannot serve as the end.)
-func (w *watched) times(lives lives) (first, last time.Duration, all bool) {
+func (w *watched) times(spans activeSpans) (first, last time.Duration, all bool) {
 	first, last = none, none
 	for _, s := range w.sightings {
 		if at := s.served(w.Change); at != none && (first == none || at < first) {
@@ -187,7 +187,7 @@ func (w *watched) times(lives lives) (first, last time.Duration, all bool) {
 	}
 	all = first != none
 	end := min(w.end, w.undone)
-	for pid, l := range lives {
+	for pid, l := range spans {
 		s := w.sightings[pid]
 		has := l.activeAt(end)
 		switch {

@@ -141,12 +141,12 @@ func names(run event.Run, bySubject map[string][]event.Event) []string {
 func inOrder(own, common []event.Event) []event.Event {
 	events := slices.Concat(own, common)
 	slices.SortStableFunc(events, func(a, b event.Event) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(rank(a), rank(b)), cmp.Compare(generationOf(a), generationOf(b)))
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(sortRank(a), sortRank(b)), cmp.Compare(generationOf(a), generationOf(b)))
 	})
 	return events
 }
 
-func rank(e event.Event) int {
+func sortRank(e event.Event) int {
 	switch {
 	case e.Phase != nil:
 		return phaseRank[e.Phase.Name]

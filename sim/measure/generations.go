@@ -45,17 +45,17 @@ func (m *generations) Add(e event.Event, in bool) {
 	case e.Worker != nil && e.Worker.State == event.Exited:
 		m.exited(e.Worker, e.At, in)
 	case e.Worker != nil:
-		m.lives(e.Worker, e.At)
+		m.record(e.Worker, e.At)
 	case e.Usage != nil:
 		for _, g := range e.Usage.ByGeneration {
-			m.uses(g)
+			m.addUsage(g)
 		}
 	}
 }
 
 func (m *generations) end() time.Duration { return m.rounds[len(m.rounds)-1].End }
 
-func (m *generations) lives(w *event.Worker, at time.Duration) {
+func (m *generations) record(w *event.Worker, at time.Duration) {
 	of := generation{w.Master, w.Generation}
 	m.newest[of.master] = max(m.newest[of.master], of.number)
 	h := m.all[of]
@@ -84,7 +84,7 @@ func (m *generations) exited(w *event.Worker, at time.Duration, in bool) {
 	}
 	delete(m.workers, w.PID)
 	h := m.all[known.of]
-	h.Exits[how(w.Exit)]++
+	h.Exits[describeExit(w.Exit)]++
 	if h.alive--; h.alive == 0 {
 		h.Ended = at
 	}
@@ -111,7 +111,7 @@ func crashed(e *event.Exit) bool { return e != nil && *e != event.Exit{} }
 // Untold replaces the exit status of a worker in History.Exits if the status is unknown.
 const Untold = "untold"
 
-func how(e *event.Exit) string {
+func describeExit(e *event.Exit) string {
 	switch {
 	case e == nil:
 		return Untold
@@ -121,7 +121,7 @@ func how(e *event.Exit) string {
 	return fmt.Sprintf("code %d", e.Code)
 }
 
-func (m *generations) uses(g event.Generation) {
+func (m *generations) addUsage(g event.Generation) {
 	h := m.all[generation{g.Master, g.Generation}]
 	if h == nil {
 		return
@@ -130,7 +130,7 @@ func (m *generations) uses(g event.Generation) {
 	if g.Held == nil {
 		return
 	}
-	h.Held.Looks++
+	h.Held.Samples++
 	if g.Held.Clients+g.Held.Pods > 0 { // otherwise they are about to exit
 		h.Held.Clients, h.Held.Pods = g.Held.Clients, g.Held.Pods
 	}

@@ -34,8 +34,8 @@ func (m *layers) Add(e event.Event, _ bool) {
 // Result must run after bins, because it completes the bins. If a bin has several samples, the
 // largest one counts; a bin without samples has the last value before it.
 func (m *layers) Result(_ *Subject, t *Timeline) {
-	t.Proportional = slices.ContainsFunc(m.samples, func(e event.Event) bool { return thorough(e.Usage) })
-	samples := slices.DeleteFunc(m.samples, func(e event.Event) bool { return t.Proportional && !thorough(e.Usage) })
+	t.Proportional = slices.ContainsFunc(m.samples, func(e event.Event) bool { return isThorough(e.Usage) })
+	samples := slices.DeleteFunc(m.samples, func(e event.Event) bool { return t.Proportional && !isThorough(e.Usage) })
 	var last []int64
 	for i := range t.Bins {
 		bin := &t.Bins[i]
@@ -54,7 +54,7 @@ func (m *layers) Result(_ *Subject, t *Timeline) {
 	}
 }
 
-func thorough(u *event.Usage) bool {
+func isThorough(u *event.Usage) bool {
 	return slices.ContainsFunc(u.ByGeneration, func(g event.Generation) bool { return g.PSS > 0 })
 }
 

@@ -16,8 +16,8 @@ type Legs struct {
 	Spread time.Duration `json:"spread"` // from the first worker to the last
 }
 
-// Way summarises the legs of all changes that every worker served.
-type Way struct {
+// LegDurations summarises the legs of all changes that every worker served.
+type LegDurations struct {
 	Write  Durations `json:"write"`
 	Wait   Durations `json:"wait"`
 	Sync   Durations `json:"sync"`
@@ -60,7 +60,7 @@ func (m *legs) Result(s *Subject, t *Timeline) {
 			}
 		}
 	}
-	s.Converge.Way = Way{write.result(), wait.result(), sync.result(), reach.result(), spread.result()}
+	s.Converge.Legs = LegDurations{write.result(), wait.result(), sync.result(), reach.result(), spread.result()}
 }
 
 func (m *legs) of(served Served) Legs {

@@ -32,8 +32,8 @@ func TestLegsAddUp(t *testing.T) {
 	if sum := want.Write + want.Wait + want.Sync + want.Reach + want.Spread; sum != timeline.Changes[0].Last {
 		t.Errorf("they add up to %v", sum)
 	}
-	if s.Converge.Way.Sync.N != 1 {
-		t.Errorf("got %+v", s.Converge.Way)
+	if s.Converge.Legs.Sync.N != 1 {
+		t.Errorf("%+v", s.Converge.Legs)
 	}
 }
 

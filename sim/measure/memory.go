@@ -27,9 +27,9 @@ func (m *memory) Add(e event.Event, in bool) {
 	if e.Usage == nil {
 		return
 	}
-	m.rss.see(e.At, e.Usage.NginxRSS)
+	m.rss.add(e.At, e.Usage.NginxRSS)
 	if e.Usage.NginxPSS > 0 {
-		m.pss.see(e.At, e.Usage.NginxPSS)
+		m.pss.add(e.At, e.Usage.NginxPSS)
 	}
 	if in {
 		m.memory.PeakRSS = max(m.memory.PeakRSS, e.Usage.NginxRSS)
@@ -55,14 +55,14 @@ func newEdges(from, to time.Duration) edges {
 	return edges{edge{at: int64(from), off: int64(never)}, edge{at: int64(to), off: int64(never)}}
 }
 
-func (e *edges) see(at time.Duration, value int64) {
-	e.from.see(int64(at), value)
-	e.to.see(int64(at), value)
+func (e *edges) add(at time.Duration, value int64) {
+	e.from.add(int64(at), value)
+	e.to.add(int64(at), value)
 }
 
-// see processes a value. Among values that are equally near, the largest one counts, so their order
+// add processes a value. Among values that are equally near, the largest one counts, so their order
 // does not matter.
-func (e *edge) see(at, value int64) {
+func (e *edge) add(at, value int64) {
 	off := max(at-e.at, e.at-at)
 	if off < e.off || off == e.off && value > e.value {
 		e.off, e.value = off, value

@@ -61,7 +61,7 @@ type Changes struct {
 	Converged   int `json:"converged"`   // every live worker served them
 	Superseded  int `json:"superseded"`  // a later change undid them before every worker had served them
 	Unconverged int `json:"unconverged"` // not served by every worker when the round ended
-	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or a pod of a service without a host, and have no see
+	Unwatched   int `json:"unwatched"`   // no answer can show them: they moved no pod, or a pod of a service without a host, and have no `see`
 }
 
 // Struck counts what the faults of one name struck. If a fault strikes nothing
@@ -122,14 +122,14 @@ type Syncs struct {
 type Converge struct {
 	First Durations `json:"first"`
 	Last  Durations `json:"last"`
-	// Granularity is the time between two probes of the same worker for the same change; no time
+	// Granularity is the time between two polls of the same worker for the same change; no time
 	// above is finer than this.
-	Granularity Durations `json:"granularity"`
-	Way         Way       `json:"way"`   // where the time of a change went
-	Flaps       int       `json:"flaps"` // old answers from a worker after a new one
+	Granularity Durations    `json:"granularity"`
+	Legs        LegDurations `json:"way"`   // where the time of a change went
+	Flaps       int          `json:"flaps"` // old answers from a worker after a new one
 	// Between is how long workers gave answers that matched neither the state before a change nor
 	// the state after it, such as the 503 of a new host whose backend is not known yet. It covers
-	// changes that have a see.
+	// changes that have a `see`.
 	Between Durations `json:"between"`
 }
 
@@ -224,7 +224,7 @@ type History struct {
 // Held explains why a draining generation still exists: the TCP connections that its draining
 // workers held open when last seen with any.
 type Held struct {
-	Looks   int `json:"looks"` // number of samples; 0: the cause is unknown
+	Samples int `json:"looks"` // number of samples; 0: nothing is known
 	Clients int `json:"clients"`
 	Pods    int `json:"pods"`
 }

@@ -9,7 +9,7 @@ import (
 
 // sighting is what one worker showed about one change.
 type sighting struct {
-	looked    time.Duration // when it was last probed
+	probed    time.Duration // when it was last probed
 	fresh     time.Duration // its first answer from the new state
 	stale     time.Duration // its last answer from the old state
 	freshened time.Duration // its first answer from the new state after the last from the old
@@ -20,17 +20,17 @@ type sighting struct {
 const none time.Duration = -1
 
 func newSighting() *sighting {
-	return &sighting{looked: none, fresh: none, stale: none, freshened: none}
+	return &sighting{probed: none, fresh: none, stale: none, freshened: none}
 }
 
-// see processes an answer, in the order of At. It returns the gap since the previous answer, or
+// add processes an answer, in the order of At. It returns the gap since the previous answer, or
 // none for the first one. Answers at the same time may come in any order.
-func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap time.Duration) {
+func (s *sighting) add(c *event.Change, a *event.Answer, at time.Duration) (gap time.Duration) {
 	gap = none
-	if s.looked != none {
-		gap = at - s.looked
+	if s.probed != none {
+		gap = at - s.probed
 	}
-	s.looked = at
+	s.probed = at
 	switch {
 	case isStale(c, a):
 		s.stale = at
@@ -39,7 +39,7 @@ func (s *sighting) see(c *event.Change, a *event.Answer, at time.Duration) (gap 
 		}
 		// Without a new pod, an answer from another pod only shows that the worker chose that pod,
 		// so there is nothing to fall back from.
-		if (len(c.Added) > 0 || c.See != nil) && s.fresh != none && s.fresh < at {
+		if (len(c.Added) > 0 || c.Confirmation != nil) && s.fresh != none && s.fresh < at {
 			s.flaps++
 		}
 	case isFresh(c, a):
@@ -68,19 +68,19 @@ func (s *sighting) served(c *event.Change) time.Duration {
 }
 
 func isStale(c *event.Change, a *event.Answer) bool {
-	if c.See != nil {
-		return a.Status != 0 && !c.See.By(a.Served, a.Status)
+	if c.Confirmation != nil {
+		return a.Status != 0 && !c.Confirmation.Matches(a.Served, a.Status)
 	}
 	return a.Pod != "" && slices.Contains(c.Removed, a.Pod)
 }
 
-// isFresh reports whether an answer shows the state after the change. If the change has a see, the
-// answer must match it. Otherwise it must come from a new pod; if there are no new pods, from any
-// pod that was not removed; and if no pod is left, any response counts.
+// isFresh reports whether an answer shows the state after the change. If the change has a
+// confirmation, the answer must match it. Otherwise it must come from a new pod; if there are no
+// new pods, from any pod that was not removed; and if no pod is left, any response counts.
 func isFresh(c *event.Change, a *event.Answer) bool {
 	switch {
-	case c.See != nil:
-		return a.Status != 0 && c.See.By(a.Served, a.Status)
+	case c.Confirmation != nil:
+		return a.Status != 0 && c.Confirmation.Matches(a.Served, a.Status)
 	case len(c.Added) > 0:
 		return slices.Contains(c.Added, a.Pod)
 	case c.Pods > 0:

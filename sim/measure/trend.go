@@ -35,7 +35,7 @@ func (m *trends) Add(e event.Event, in bool) {
 	if e.Usage == nil || !in || m.rounds.total() <= 0 {
 		return
 	}
-	stretch := m.stretch(e.At)
+	stretch := m.interval(e.At)
 	for _, value := range []struct {
 		points *points
 		is     int64
@@ -49,8 +49,8 @@ func (m *trends) Add(e event.Event, in bool) {
 	}
 }
 
-// stretch returns the index of the stretch that contains t, in the joined time of all rounds.
-func (m *trends) stretch(t time.Duration) int {
+// interval returns the index of the stretch that contains t, in the joined time of all rounds.
+func (m *trends) interval(t time.Duration) int {
 	var before time.Duration
 	for _, r := range m.rounds {
 		before += max(0, min(t, r.End)-r.Begin)

@@ -126,7 +126,7 @@ func (m *validity) Result(s *Subject, t *Timeline) {
 	void(s.Changes.watched() > 0 && m.answers == 0, "the probes never checked %s", plural.Of(s.Changes.watched(), "change"))
 	void(s.Probe.Unreached > 0, "the probes had no connection to %s at the end of a round", plural.Of(s.Probe.Unreached, "worker"))
 	void(s.Changes.Failed > 0, "the API refused %s", refused(t.Changes))
-	void(c.Granularity.P99 > m.gap, "the probes looked too seldom: gaps of p99 %v, at most %v is acceptable", c.Granularity.P99, m.gap)
+	void(c.Granularity.P99 > m.gap, "the probes polled too seldom: gaps of p99 %v, at most %v is acceptable", c.Granularity.P99, m.gap)
 	void(c.Last.N > 0 && c.Granularity.P99 > c.Last.P50,
 		"the probes are coarser than what they measure: gaps of p99 %v, last convergence of p50 %v", c.Granularity.P99, c.Last.P50)
 	s.Valid = len(s.Invalid) == 0

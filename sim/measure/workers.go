@@ -9,30 +9,30 @@ import (
 // workers counts nginx's worker processes and their generations.
 type workers struct {
 	rounds      rounds
-	crew        crew
+	live        liveWorkers
 	seen        map[generation]bool // in the rounds
 	alive, most int
 	first, last []int
 }
 
 func newWorkers(r rounds) measurement {
-	return &workers{rounds: r, crew: crew{}, seen: map[generation]bool{}}
+	return &workers{rounds: r, live: liveWorkers{}, seen: map[generation]bool{}}
 }
 
 func (m *workers) Add(e event.Event, in bool) {
 	if e.Worker != nil {
-		m.crew.see(*e.Worker)
+		m.live.update(*e.Worker)
 	}
 	begins := e.Phase != nil && e.Phase.Name == event.RoundBegin
 	if !in || e.Worker == nil && !begins {
 		return
 	}
-	for _, member := range m.crew {
+	for _, member := range m.live {
 		m.seen[member.generation] = true
 	}
-	m.alive = max(m.alive, m.crew.generations())
-	m.most = max(m.most, len(m.crew))
-	m.last = m.crew.active()
+	m.alive = max(m.alive, m.live.generations())
+	m.most = max(m.most, len(m.live))
+	m.last = m.live.active()
 	if e.At == m.rounds[0].Begin {
 		m.first = m.last
 	}

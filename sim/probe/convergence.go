@@ -10,8 +10,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Looks are the options of a Convergence.
-type Looks struct {
+// ConvergenceOptions configure a Convergence.
+type ConvergenceOptions struct {
 	// Address is where nginx serves HTTP, as host:port.
 	Address string
 	// Gap is the least time between two requests to a worker. With n open changes, a
@@ -28,34 +28,34 @@ type Looks struct {
 type Convergence struct {
 	log     *event.Log
 	workers *Workers
-	looks   Looks
+	options ConvergenceOptions
 	pool    *pool
 	trouble trouble
 	done    chan struct{}
 
 	mu      sync.Mutex
-	lookers map[int]*looker // by PID
-	open    []*progress     // the changes that not every looker has settled on; each looker has its own copy
+	pollers map[int]*poller // by PID
+	open    []*progress     // the changes that some worker does not serve yet; each poller has its own copy
 	changed chan struct{}   // closed when there are fewer open changes
 	off     error           // why no worker is asked any more
 }
 
 // StartConvergence holds a connection to every active worker until ctx ends. When Done is closed,
 // so are all connections.
-func StartConvergence(ctx context.Context, log *event.Log, workers *Workers, looks Looks) *Convergence {
-	if looks.Gap == 0 {
-		looks.Gap = 2 * time.Millisecond
+func StartConvergence(ctx context.Context, log *event.Log, workers *Workers, o ConvergenceOptions) *Convergence {
+	if o.Gap == 0 {
+		o.Gap = 2 * time.Millisecond
 	}
-	if looks.Timeout == 0 {
-		looks.Timeout = 5 * time.Second
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	c := &Convergence{
-		log: log, workers: workers, looks: looks,
-		pool:    newPool(ctx, looks.Address, workers),
+		log: log, workers: workers, options: o,
+		pool:    newPool(ctx, o.Address, workers),
 		trouble: trouble{log: log, subject: workers.subject},
 		done:    make(chan struct{}),
-		lookers: map[int]*looker{},
+		pollers: map[int]*poller{},
 		changed: make(chan struct{}),
 	}
 	go c.run(ctx, cancel)
@@ -71,20 +71,20 @@ func (c *Convergence) Watch(change event.Change) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := newProgress(change)
+	pr := newProgress(change)
 	for _, earlier := range c.open {
 		earlier.supersede(change)
 	}
-	for _, l := range c.lookers {
-		for _, earlier := range l.open {
+	for _, p := range c.pollers {
+		for _, earlier := range p.open {
 			earlier.supersede(change)
 		}
-		l.watch(p.again())
+		p.watch(pr.forNewWorker())
 	}
-	c.open = append(c.open, p)
+	c.open = append(c.open, pr)
 }
 
-// Pending returns the number of changes that some live worker has not settled on.
+// Pending returns the number of changes that some live worker does not serve yet.
 func (c *Convergence) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,9 +107,9 @@ func (c *Convergence) Effort() event.Probe {
 // Done is closed when no worker is asked any more and all connections are closed.
 func (c *Convergence) Done() <-chan struct{} { return c.done }
 
-// Settled waits until every live worker has settled on every change. It returns an error if ctx
+// Await waits until every live worker serves every change. It returns an error if ctx
 // ends before, with the number of open changes, or if no worker is asked any more, with the reason.
-func (c *Convergence) Settled(ctx context.Context) error {
+func (c *Convergence) Await(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		open, changed, off := len(c.open), c.changed, c.off
@@ -128,14 +128,14 @@ func (c *Convergence) Settled(ctx context.Context) error {
 	}
 }
 
-// run keeps one looker for each worker until ctx ends.
+// run keeps one poller for each worker until ctx ends.
 func (c *Convergence) run(ctx context.Context, cancel context.CancelFunc) {
 	defer close(c.done)
-	var lookers sync.WaitGroup
+	var pollers sync.WaitGroup
 	for ctx.Err() == nil {
 		alive, changed := c.workers.Now()
-		for _, l := range c.meet(ctx, alive) {
-			lookers.Go(func() { c.end(l, l.run()) })
+		for _, p := range c.updatePollers(ctx, alive) {
+			pollers.Go(func() { c.removePoller(p, p.run()) })
 		}
 		select {
 		case <-changed:
@@ -145,49 +145,49 @@ func (c *Convergence) run(ctx context.Context, cancel context.CancelFunc) {
 		}
 	}
 	c.stop(context.Cause(ctx))
-	lookers.Wait()
+	pollers.Wait()
 	c.pool.close()
 }
 
-// meet starts lookers for new workers, ends those of workers that have gone, and returns the new
-// ones.
-func (c *Convergence) meet(ctx context.Context, alive []Worker) []*looker {
+// updatePollers starts pollers for new workers, ends those of workers that have gone, and returns
+// the new ones.
+func (c *Convergence) updatePollers(ctx context.Context, alive []Worker) []*poller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	state := make(map[int]event.WorkerState, len(alive))
-	var fresh []*looker
+	var fresh []*poller
 	for _, w := range alive {
 		state[w.PID] = w.State
-		if c.lookers[w.PID] == nil && w.State == event.Active && c.off == nil {
-			l := newLooker(ctx, c, w.PID)
-			for _, p := range c.open {
-				l.watch(p.again())
+		if c.pollers[w.PID] == nil && w.State == event.Active && c.off == nil {
+			p := newPoller(ctx, c, w.PID)
+			for _, pr := range c.open {
+				p.watch(pr.forNewWorker())
 			}
-			c.lookers[w.PID] = l
-			fresh = append(fresh, l)
+			c.pollers[w.PID] = p
+			fresh = append(fresh, p)
 		}
 	}
-	for pid, l := range c.lookers {
+	for pid, p := range c.pollers {
 		switch state[pid] {
 		case event.Active:
 		case event.Draining:
-			l.unreachable() // it accepts no new connections
+			p.unreachable() // it accepts no new connections
 			c.pool.drop(pid)
 		default:
-			l.gone()
+			p.gone()
 		}
 	}
 	return fresh
 }
 
-// end forgets a worker that no longer answers: it will settle on nothing more.
-func (c *Convergence) end(l *looker, err error) {
-	l.gone()
-	c.pool.drop(l.pid)
+// removePoller forgets a worker that no longer answers: no change waits for it any more.
+func (c *Convergence) removePoller(p *poller, err error) {
+	p.gone()
+	c.pool.drop(p.pid)
 	c.mu.Lock()
-	delete(c.lookers, l.pid)
-	if c.pool.ctx.Err() == nil { // otherwise all lookers are ending, which settles nothing
-		c.settle()
+	delete(c.pollers, p.pid)
+	if c.pool.ctx.Err() == nil { // otherwise all pollers are ending, and nothing has converged
+		c.closeConverged()
 	}
 	c.mu.Unlock()
 	if err != nil {
@@ -207,16 +207,16 @@ func (c *Convergence) stop(why error) {
 	}
 }
 
-// settle closes the changes that no looker has open. While there is no worker, every change stays
-// open. The caller holds the lock.
-func (c *Convergence) settle() {
+// closeConverged closes the changes that no poller has open. While there is no worker, every change
+// stays open. The caller holds the lock.
+func (c *Convergence) closeConverged() {
 	before := len(c.open)
-	if len(c.lookers) == 0 {
+	if len(c.pollers) == 0 {
 		return
 	}
-	c.open = slices.DeleteFunc(c.open, func(p *progress) bool {
-		for _, l := range c.lookers {
-			if l.has(p.change.ID) {
+	c.open = slices.DeleteFunc(c.open, func(pr *progress) bool {
+		for _, p := range c.pollers {
+			if p.isOpen(pr.change.ID) {
 				return false
 			}
 		}

@@ -19,10 +19,10 @@ func TestConvergenceOfAReload(t *testing.T) {
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
 	first, base := r.started(w)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 
 	c.Watch(change(1, nil, "demo/old"))
-	if err := c.Settled(r.ctx); err != nil { // both workers answer from the old pod
+	if err := c.Await(r.ctx); err != nil { // both workers answer from the old
 		t.Fatal(err)
 	}
 	c.Watch(change(2, []string{"demo/old"}, "demo/fresh"))
@@ -30,12 +30,12 @@ func TestConvergenceOfAReload(t *testing.T) {
 		t.Errorf("%d changes pending, want 1", c.Pending())
 	}
 	soon, cancel := context.WithTimeout(r.ctx, 50*time.Millisecond)
-	if err := c.Settled(soon); err == nil || !strings.HasPrefix(err.Error(), "changes still open: 1") {
+	if err := c.Await(soon); err == nil || !strings.HasPrefix(err.Error(), "changes still open: 1") {
 		t.Errorf("settled before the reload: %v", err)
 	}
 	cancel()
 	n.reload("location / { proxy_pass http://" + fresh + "; }")
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	second := r.await(w, base+1, 2)
@@ -63,7 +63,7 @@ func TestConvergenceWithoutAReload(t *testing.T) {
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
 	workers := r.await(w, 0, 2)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address, Gap: time.Millisecond})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address, Gap: time.Millisecond})
 
 	// Many changes are open at once, and each gets its turn.
 	const changes = 20
@@ -73,7 +73,7 @@ func TestConvergenceWithoutAReload(t *testing.T) {
 	}
 	pod.awaitAnswers(r.ctx, t, 3*2*changes)
 	pod.name.Store("demo/fresh")
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	events := r.end(w, c)
@@ -94,11 +94,11 @@ func TestConvergenceSurvivesKeepaliveRequests(t *testing.T) {
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
 	r.await(w, 0, 2)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address, Gap: 100 * time.Microsecond})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address, Gap: 100 * time.Microsecond})
 	c.Watch(change(1, []string{"demo/old"}, "demo/fresh"))
 	pod.awaitAnswers(r.ctx, t, 400)
 	pod.name.Store("demo/fresh")
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	opened := c.Effort().Connections
@@ -114,12 +114,12 @@ func TestSupersededChange(t *testing.T) {
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
 	r.await(w, 0, 2)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	c.Watch(change(1, []string{"demo/a"}, "demo/b"))
 	pod.awaitAnswers(r.ctx, t, 10)
 	c.Watch(change(2, []string{"demo/b"}, "demo/c"))
 	pod.name.Store("demo/c") // b never serves
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	r.end(w, c)
@@ -134,14 +134,14 @@ func TestNewWorkerIsAskedAboutOpenChanges(t *testing.T) {
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
 	_, base := r.started(w)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	c.Watch(event.Change{ID: 1, Service: "demo/svc", Host: "a", Added: []string{"demo/b", "demo/c"}, Pods: 2})
 	c.Watch(event.Change{ID: 2, Service: "demo/svc", Host: "a", Removed: []string{"demo/b"}, Pods: 1})
 	pod.awaitAnswers(r.ctx, t, 50) // change 2 has settled, 1 waits for c
 	n.reload(server)
 	second := r.await(w, base+1, 2)
 	pod.name.Store("demo/c")
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	pods := answersOf(t, r.end(w, c), 1)
@@ -160,9 +160,9 @@ func TestConvergenceEndsWithoutLeaks(t *testing.T) {
 	r.await(w, 0, 2)
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	ctx, cancel := context.WithCancel(r.ctx)
-	c := StartConvergence(ctx, r.Log, w, Looks{Address: n.address})
+	c := StartConvergence(ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	c.Watch(change(1, nil, "demo/a"))
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	c.Watch(change(2, nil, "demo/never"))
@@ -172,8 +172,8 @@ func TestConvergenceEndsWithoutLeaks(t *testing.T) {
 	}
 	cancel()
 	<-c.Done()
-	if err := c.Settled(r.ctx); err == nil {
-		t.Error("settled although a change was open when the probe ended")
+	if err := c.Await(r.ctx); err == nil {
+		t.Error("settled, though a change was open when the probe ended")
 	}
 	// The pod's server, which is also in this process, closes its side later.
 	for runtime.NumGoroutine() > goroutines || openFiles(t) > files {
@@ -189,7 +189,7 @@ func change(id int, removed []string, added ...string) event.Change {
 	return event.Change{ID: id, Service: "demo/svc", Host: "a.example", Path: "/", Added: added, Removed: removed, Pods: 1}
 }
 
-// answersOf returns the pods that answered for a change, by worker. It fails the test if a look
+// answersOf returns the pods that answered for a change, by worker. It fails the test if a poll
 // failed.
 func answersOf(t *testing.T, events []event.Event, id int) map[int][]string {
 	t.Helper()
@@ -226,11 +226,11 @@ func TestChangesOfOneRouteShareAnswers(t *testing.T) {
 	r := newRun(t)
 	w := WatchWorkers(r.ctx, r.Log, "subject", n.masterPID)
 	r.await(w, 0, 2)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	for id := 1; id <= 2; id++ {
 		c.Watch(event.Change{ID: id, Service: "demo/svc", Host: "a", Added: []string{"demo/a", "demo/b"}, Pods: 2})
 	}
-	if err := c.Settled(r.ctx); err != nil {
+	if err := c.Await(r.ctx); err != nil {
 		t.Fatal(err)
 	}
 	events := r.end(w, c)
@@ -261,7 +261,7 @@ func TestUnreachedWorkerIsReported(t *testing.T) {
 	}
 	goOn := func() { syscall.Kill(stopped, syscall.SIGCONT) }
 	t.Cleanup(goOn)
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: n.address})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: n.address})
 	unreached := func(want int) {
 		t.Helper()
 		for c.Effort().Unreached != want {

@@ -42,9 +42,9 @@ func convergenceWithoutRights(t *testing.T, address string) {
 	u := WatchUsage(r.ctx, r.Log, w, nil)
 	u.Sample()
 	u.Sample()
-	c := StartConvergence(r.ctx, r.Log, w, Looks{Address: address})
+	c := StartConvergence(r.ctx, r.Log, w, ConvergenceOptions{Address: address})
 	c.Watch(change(1, nil, "demo/a"))
-	if err := c.Settled(r.ctx); err == nil || r.ctx.Err() != nil {
+	if err := c.Await(r.ctx); err == nil || r.ctx.Err() != nil {
 		t.Errorf("settled: %v, want an error at once", err)
 	}
 	if off := c.Effort().Off; off == "" {

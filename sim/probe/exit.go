@@ -24,9 +24,9 @@ func (e exits) follow(pid int) {
 	}
 }
 
-// dying reports that a process has not ended yet, though it may have released its memory, and with
-// it its title. A pidfd is readable when the process has ended.
-func (e exits) dying(pid int) bool {
+// isDying reports that a process has not ended yet, though it may have released its memory, and
+// with it its title. A pidfd is readable when the process has ended.
+func (e exits) isDying(pid int) bool {
 	fd, held := e[pid]
 	if !held {
 		return false
@@ -35,8 +35,8 @@ func (e exits) dying(pid int) bool {
 	return err == nil && n == 0
 }
 
-// of returns how a process ended, nil if that is not known, and forgets the process.
-func (e exits) of(pid int) *event.Exit {
+// take returns how a process ended, nil if that is not known, and forgets the process.
+func (e exits) take(pid int) *event.Exit {
 	fd, held := e[pid]
 	status, known := zombieStatus(pid)
 	if held {

@@ -9,8 +9,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// count returns the number of workers and of their generations.
-func count(alive []Worker) (workers, generations int) {
+// countWorkers returns the number of workers and of their generations.
+func countWorkers(alive []Worker) (workers, generations int) {
 	type generation struct{ master, number int }
 	seen := map[generation]bool{}
 	for _, w := range alive {

@@ -129,7 +129,7 @@ func toldOfOthers(t *testing.T) bool {
 	if err := child.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	exit := all.of(child.Process.Pid)
+	exit := all.take(child.Process.Pid)
 	if exit != nil && *exit != (event.Exit{}) {
 		t.Errorf("cat ended with %+v", *exit)
 	}
@@ -150,8 +150,8 @@ func TestExitStatusOfAZombie(t *testing.T) {
 	if err := unix.Waitid(unix.P_PID, child.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
-	if exit := (exits{}).of(child.Process.Pid); exit == nil || *exit != (event.Exit{Code: 3}) {
-		t.Errorf("it ended with %+v, want code 3", exit)
+	if exit := (exits{}).take(child.Process.Pid); exit == nil || *exit != (event.Exit{Code: 3}) {
+		t.Errorf("it ended by %+v, want code 3", exit)
 	}
 }
 

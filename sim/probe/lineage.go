@@ -18,8 +18,8 @@ const (
 	respawnAfter = 100 * time.Millisecond // a crashed worker is replaced within this time after it was last seen
 )
 
-// sighting is a live worker as found by one look at the processes.
-type sighting struct {
+// workerSample is a live worker as found by one sample of the processes.
+type workerSample struct {
 	pid     int
 	state   event.WorkerState
 	started time.Duration // since boot
@@ -37,38 +37,38 @@ type lineage struct {
 	last    time.Duration   // start of the newest generation's last worker
 	workers map[int]Worker  // alive, by PID
 	crashed []time.Duration // when workers of the newest generation that have gone were last seen
-	looked  time.Duration   // time of the previous look
+	sampled time.Duration   // time of the previous sample
 }
 
-// see records what one look found, at a time since boot, and returns the workers whose state is
-// new.
-func (l *lineage) see(at time.Duration, found []sighting) []Worker {
-	now := make(map[int]sighting, len(found))
+// update records what one sample found, at a time since boot, and returns the workers whose state
+// is new.
+func (l *lineage) update(at time.Duration, found []workerSample) []Worker {
+	now := make(map[int]workerSample, len(found))
 	for _, s := range found {
 		now[s.pid] = s
 	}
 	changed := l.follow(now)
 
-	newcomers := slices.DeleteFunc(slices.Clone(found), func(s sighting) bool { _, known := l.workers[s.pid]; return known })
-	slices.SortFunc(newcomers, func(a, b sighting) int {
+	newcomers := slices.DeleteFunc(slices.Clone(found), func(s workerSample) bool { _, known := l.workers[s.pid]; return known })
+	slices.SortFunc(newcomers, func(a, b workerSample) int {
 		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.pid, b.pid))
 	})
-	// Two looks that are further apart than the overlap can miss a whole reload: if nothing is
+	// Two samples that are further apart than the overlap can miss a whole reload: if nothing is
 	// left of the newest generation and at least as many workers came, it was a reload.
-	if at-l.looked >= overlap && len(newcomers) >= len(l.crashed) && !l.active(func(generation int) bool { return generation == l.newest }) {
+	if at-l.sampled >= overlap && len(newcomers) >= len(l.crashed) && !l.active(func(generation int) bool { return generation == l.newest }) {
 		l.crashed = nil
 	}
 	for _, s := range newcomers {
-		w := Worker{PID: s.pid, Master: l.master, Generation: l.place(s), State: s.state}
+		w := Worker{PID: s.pid, Master: l.master, Generation: l.generationOfNew(s), State: s.state}
 		l.workers[s.pid] = w
 		changed = append(changed, w)
 	}
-	l.looked = at
+	l.sampled = at
 	return changed
 }
 
 // follow updates the workers that are known already.
-func (l *lineage) follow(now map[int]sighting) []Worker {
+func (l *lineage) follow(now map[int]workerSample) []Worker {
 	var changed []Worker
 	for _, pid := range slices.Sorted(maps.Keys(l.workers)) {
 		w := l.workers[pid]
@@ -76,7 +76,7 @@ func (l *lineage) follow(now map[int]sighting) []Worker {
 		switch {
 		case !alive:
 			if w.State == event.Active && w.Generation == l.newest {
-				l.crashed = append(l.crashed, l.looked)
+				l.crashed = append(l.crashed, l.sampled)
 			}
 			w.State = event.Exited
 			delete(l.workers, pid)
@@ -91,8 +91,8 @@ func (l *lineage) follow(now map[int]sighting) []Worker {
 	return changed
 }
 
-// place returns the generation of a new worker, which may be a new generation.
-func (l *lineage) place(s sighting) int {
+// generationOfNew returns the generation of a new worker, which may be a new generation.
+func (l *lineage) generationOfNew(s workerSample) int {
 	for i, gone := range l.crashed {
 		if since := s.started + clockTick - gone; since >= 0 && since < respawnAfter {
 			l.crashed = slices.Delete(l.crashed, i, i+1)

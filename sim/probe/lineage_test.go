@@ -10,18 +10,18 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// Each look at a time finds workers, written PID@START, with - for a draining one; times are in
+// Each sample at a time finds workers, written PID@START, with - for a draining one; times are in
 // milliseconds since boot. The expected news are PID:GENERATION with +, - or x for active, draining
 // and exited.
-type look struct {
+type sample struct {
 	at    int
 	found string
 	news  string
 }
 
 func TestGenerations(t *testing.T) {
-	start := look{1005, "1@1000 2@1000", "1:1+ 2:1+"}
-	for name, looks := range map[string][]look{
+	start := sample{1005, "1@1000 2@1000", "1:1+ 2:1+"}
+	for name, samples := range map[string][]sample{
 		"a reload that drains": {start,
 			{1515, "1@1000 2@1000 3@1510", "3:2+"},
 			{1525, "1@1000 2@1000 3@1510 4@1510", "4:2+"},
@@ -45,7 +45,7 @@ func TestGenerations(t *testing.T) {
 			{1515, "1@1000 3@1510", "2:1x 3:1+"},
 			{2015, "1@1000 3@1510 4@2010 5@2010", "4:2+ 5:2+"},
 		},
-		"a crashed worker is replaced one look later": {start,
+		"a crashed worker is replaced a sample later": {start,
 			{1505, "1@1000 2@1000", ""},
 			{1515, "1@1000", "2:1x"},
 			{1525, "1@1000 3@1510", "3:1+"},
@@ -60,13 +60,13 @@ func TestGenerations(t *testing.T) {
 			{3005, "1@1000", ""},
 			{3015, "1@1000 3@3010 4@3010", "3:2+ 4:2+"},
 		},
-		"a look that is too late to find old and new workers together": {start,
+		"a sample too late to see old and new together": {start,
 			{1905, "3@1510 4@1510", "1:1x 2:1x 3:2+ 4:2+"},
 		},
-		"a late look that finds one old worker draining": {start,
+		"a sample too late that finds one of the old draining": {start,
 			{1905, "1@1000- 3@1510 4@1510", "1:1- 2:1x 3:2+ 4:2+"},
 		},
-		"a look that is too late for two reloads": {start,
+		"a sample too late for two reloads": {start,
 			{2105, "3@1510- 4@1510- 5@1710 6@1710", "1:1x 2:1x 3:2- 4:2- 5:3+ 6:3+"},
 		},
 		"reloads back to back": {start,
@@ -87,25 +87,25 @@ func TestGenerations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := &lineage{workers: map[int]Worker{}}
-			line.looked = 995 * time.Millisecond
-			for i, l := range looks {
-				// The looks between two rows of the table find the same as the first row.
-				if i > 0 && looks[i].at-looks[i-1].at > 10 && !strings.Contains(name, "too late") {
-					line.see(time.Duration(l.at-10)*time.Millisecond, sightings(t, looks[i-1].found))
+			line.sampled = 995 * time.Millisecond
+			for i, l := range samples {
+				// The samples between two rows of the table find the same as the first row.
+				if i > 0 && samples[i].at-samples[i-1].at > 10 && !strings.Contains(name, "too late") {
+					line.update(time.Duration(l.at-10)*time.Millisecond, sightings(t, samples[i-1].found))
 				}
-				news := line.see(time.Duration(l.at)*time.Millisecond, sightings(t, l.found))
+				news := line.update(time.Duration(l.at)*time.Millisecond, sightings(t, l.found))
 				if got := newsString(news); got != l.news {
-					t.Fatalf("look at %d ms, which found %q: news %q, want %q", l.at, l.found, got, l.news)
+					t.Fatalf("sample at %d ms, which found %q: news %q, want %q", l.at, l.found, got, l.news)
 				}
 			}
 		})
 	}
 }
 
-func sightings(t *testing.T, found string) []sighting {
-	var all []sighting
+func sightings(t *testing.T, found string) []workerSample {
+	var all []workerSample
 	for field := range strings.FieldsSeq(found) {
-		s := sighting{state: event.Active}
+		s := workerSample{state: event.Active}
 		field, draining := strings.CutSuffix(field, "-")
 		if draining {
 			s.state = event.Draining

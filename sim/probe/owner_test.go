@@ -104,7 +104,7 @@ func TestOwnerOfAPipe(t *testing.T) {
 	}
 }
 
-// One lookup must take much less time than the gap between two looks, however many sockets the
+// One lookup must take much less time than the gap between two polls, however many sockets the
 // machine has.
 func BenchmarkOwner(b *testing.B) {
 	for i := range 10_000 {

@@ -18,13 +18,13 @@ import (
 // with reuseport, otherwise mostly the one that waits already. Opening several at once keeps that
 // one busy, so that others wake up as well.
 const (
-	dialsAtOnce  = 8
-	sparesKept   = 2                      // for each worker
-	roundsEvery  = 5 * time.Millisecond   // doubled after each unsuccessful round
-	roundsRarest = 200 * time.Millisecond // up to this
-	roundsInVain = 20                     // unsuccessful rounds before it counts as trouble
-	acceptWithin = time.Second            // a round gives up after this
-	acceptLooks  = time.Millisecond       // between two checks whether it is accepted
+	dialsAtOnce        = 8
+	maxSpares          = 2                      // for each worker
+	minRoundInterval   = 5 * time.Millisecond   // doubled after each unsuccessful round
+	maxRoundInterval   = 200 * time.Millisecond // up to this
+	maxFailedRounds    = 20                     // unsuccessful rounds before it counts as trouble
+	acceptTimeout      = time.Second            // a round gives up after this
+	acceptPollInterval = time.Millisecond       // between two checks whether it is accepted
 )
 
 // pool opens connections to one address until there is one for each worker. It keeps none open to a
@@ -69,13 +69,13 @@ func (p *pool) effort() event.Probe {
 // take returns a connection to that worker. It tries until it has one, ctx ends, or it turns out
 // that we may not look at the processes.
 func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
-	wait := roundsEvery
+	wait := minRoundInterval
 	for round := 1; ctx.Err() == nil; round++ {
 		conn, err := p.try(pid)
 		if conn != nil || err != nil {
 			return conn, err
 		}
-		if round == roundsInVain {
+		if round == maxFailedRounds {
 			p.mu.Lock()
 			p.sought[pid] = true
 			p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *pool) take(ctx context.Context, pid int) (*connection, error) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
-			wait = min(2*wait, roundsRarest)
+			wait = min(2*wait, maxRoundInterval)
 		}
 	}
 	return nil, context.Cause(ctx)
@@ -102,7 +102,7 @@ func (p *pool) try(pid int) (*connection, error) {
 		pids = append(pids, w.PID)
 	}
 	var failed error
-	deadline := time.Now().Add(acceptWithin)
+	deadline := time.Now().Add(acceptTimeout)
 	for _, conn := range p.dial() {
 		owner, err := awaitOwner(conn, pids, deadline)
 		if errors.Is(err, os.ErrPermission) {
@@ -120,7 +120,7 @@ func (p *pool) keep(conn net.Conn, pid int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	active := slices.ContainsFunc(p.workers.Alive(), func(w Worker) bool { return w.PID == pid && w.State == event.Active })
-	if !active || len(p.spares[pid]) >= sparesKept {
+	if !active || len(p.spares[pid]) >= maxSpares {
 		return false
 	}
 	p.spares[pid] = append(p.spares[pid], newConnection(p.ctx, conn))
@@ -142,7 +142,7 @@ func (p *pool) spare(pid int) *connection {
 // dial opens a round of connections at once. It leaves out those that fail: nginx may be down for a
 // moment, and the caller tries again.
 func (p *pool) dial() []net.Conn {
-	dialer := net.Dialer{Timeout: acceptWithin}
+	dialer := net.Dialer{Timeout: acceptTimeout}
 	conns := make([]net.Conn, dialsAtOnce)
 	var all sync.WaitGroup
 	for i := range conns {
@@ -172,7 +172,7 @@ func (p *pool) drop(pid int) {
 // awaitOwner waits until nginx has accepted the connection. It has to poll, because no byte is
 // exchanged.
 func awaitOwner(conn net.Conn, pids []int, deadline time.Time) (int, error) {
-	for ; ; time.Sleep(acceptLooks) {
+	for ; ; time.Sleep(acceptPollInterval) {
 		pid, err := Owner(conn, pids)
 		if !errors.Is(err, ErrNotAccepted) || time.Now().After(deadline) {
 			return pid, err

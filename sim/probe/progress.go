@@ -6,10 +6,10 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// progress is how far one worker has come with one change. The worker has settled on the change
-// when every added pod has answered and then, in a row, twice as many answers as the service has
-// pods came from none of the removed pods. A change that says what is to be seen (See) is settled
-// when that was seen a few times in a row.
+// progress is how far one worker has come with one change. The worker serves the change when every
+// added pod has answered and then, in a row, twice as many answers as the service has pods came
+// from none of the removed pods. It serves a change with a Confirmation when a few answers in a row
+// match that.
 type progress struct {
 	change  event.Change
 	added   []string // not seen yet
@@ -20,17 +20,17 @@ type progress struct {
 	superseded bool // by a change that wants another answer of the same host and path
 }
 
-// inARow is how many answers in a row must show the new state of a change with See: the old state
+// answersInARow is how many answers in a row must match the Confirmation of a change: the old state
 // may show in between.
-const inARow = 3
+const answersInARow = 3
 
 func newProgress(c event.Change) *progress {
 	return &progress{change: c, added: slices.Clone(c.Added), removed: c.Removed, pods: c.Pods}
 }
 
-// again returns the same change, with what later changes have undone, for a worker that has not
-// been asked yet.
-func (p *progress) again() *progress {
+// forNewWorker returns the same change, with what later changes have undone, for a worker that has
+// not been asked yet.
+func (p *progress) forNewWorker() *progress {
 	fresh := *p
 	fresh.clean = 0
 	return &fresh
@@ -39,8 +39,8 @@ func (p *progress) again() *progress {
 // supersede removes what a later change has undone: pods that it removed need not be seen, and pods
 // that it added again may be seen.
 func (p *progress) supersede(later event.Change) {
-	if later.See != nil {
-		p.superseded = p.superseded || p.change.See != nil && p.change.Host == later.Host && p.change.Path == later.Path
+	if later.Confirmation != nil {
+		p.superseded = p.superseded || p.change.Confirmation != nil && p.change.Host == later.Host && p.change.Path == later.Path
 		return
 	}
 	p.added = without(p.added, later.Removed)
@@ -50,15 +50,15 @@ func (p *progress) supersede(later event.Change) {
 	}
 }
 
-// see records an answer and returns whether the worker has settled.
-func (p *progress) see(a answer) bool {
-	if see := p.change.See; see != nil {
-		if !see.By(a.service, a.status) {
+// record records an answer and returns whether the worker serves the change.
+func (p *progress) record(a answer) bool {
+	if want := p.change.Confirmation; want != nil {
+		if !want.Matches(a.service, a.status) {
 			p.clean = 0
 			return p.superseded
 		}
 		p.clean++
-		return p.clean >= inARow
+		return p.clean >= answersInARow
 	}
 	p.added = without(p.added, []string{a.pod})
 	if len(p.added) > 0 || slices.Contains(p.removed, a.pod) || p.pods > 0 && a.pod == "" {

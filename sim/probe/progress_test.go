@@ -40,7 +40,7 @@ func TestSettling(t *testing.T) {
 				if pod == "-" {
 					pod = ""
 				}
-				if settled, last := p.see(answer{pod: pod}), i == len(words)-1; settled != (last && c.settled) {
+				if settled, last := p.record(answer{pod: pod}), i == len(words)-1; settled != (last && c.settled) {
 					t.Fatalf("after %v: settled %v", words[:i+1], settled)
 				}
 			}
@@ -48,10 +48,10 @@ func TestSettling(t *testing.T) {
 	}
 }
 
-// A change with See is settled when a few answers in a row match, and given up when another change
-// wants a different answer of the same host.
-func TestSettlingBySee(t *testing.T) {
-	wanted := event.Change{Host: "a", Path: "/", See: &event.See{Service: "demo/web", Status: 200}}
+// A change with a Confirmation is served when a few answers in a row match, and given up when
+// another change wants a different answer of the same host.
+func TestSettlingBySight(t *testing.T) {
+	wanted := event.Change{Host: "a", Path: "/", Confirmation: &event.Confirmation{Service: "demo/web", Status: 200}}
 	served, gap, unknown := answer{pod: "p", service: "demo/web", status: 200}, answer{status: 503}, answer{status: 404}
 	for name, c := range map[string]struct {
 		later   *event.Change
@@ -61,8 +61,8 @@ func TestSettlingBySee(t *testing.T) {
 		"three in a row":                 {nil, []answer{unknown, gap, served, served, served}, true},
 		"the old in between":             {nil, []answer{served, served, unknown, served, served}, false},
 		"another service":                {nil, []answer{{pod: "p", service: "demo/other", status: 200}, {pod: "p", service: "demo/other", status: 200}, {pod: "p", service: "demo/other", status: 200}}, false},
-		"something else is wanted":       {&event.Change{Host: "a", Path: "/", See: &event.See{Status: 404}}, []answer{unknown}, true},
-		"of another path it is not":      {&event.Change{Host: "a", Path: "/b", See: &event.See{Status: 404}}, []answer{unknown}, false},
+		"something else is wanted":       {&event.Change{Host: "a", Path: "/", Confirmation: &event.Confirmation{Status: 404}}, []answer{unknown}, true},
+		"of another path it is not":      {&event.Change{Host: "a", Path: "/b", Confirmation: &event.Confirmation{Status: 404}}, []answer{unknown}, false},
 		"endpoints leave it as it is":    {&event.Change{Host: "a", Path: "/", Service: "demo/web", Pods: 3}, []answer{served, served}, false},
 		"what is wanted may be a status": {nil, []answer{gap}, false},
 	} {
@@ -71,7 +71,7 @@ func TestSettlingBySee(t *testing.T) {
 			p.supersede(*c.later)
 		}
 		for i, a := range c.answers {
-			if settled, last := p.see(a), i == len(c.answers)-1; settled != (last && c.settled) {
+			if settled, last := p.record(a), i == len(c.answers)-1; settled != (last && c.settled) {
 				t.Errorf("%s: after %d answers: settled %v", name, i+1, settled)
 			}
 		}

@@ -77,9 +77,9 @@ func (u *Usage) sample(thorough bool) {
 		return // nothing has started
 	}
 	var s event.Usage
-	pids, err := u.nginx(master, &s)
+	pids, err := u.addNginx(master, &s)
 	if err == nil && u.controller != nil {
-		err = u.ofController(&s)
+		err = u.addController(&s)
 	}
 	if err != nil {
 		if !gone(err) {
@@ -88,7 +88,7 @@ func (u *Usage) sample(thorough bool) {
 		return
 	}
 	alive := u.workers.Alive()
-	s.Workers, s.Generations = count(alive)
+	s.Workers, s.Generations = countWorkers(alive)
 	s.ByGeneration = byGeneration(alive)
 	if thorough || !slices.Equal(alive, u.seen) {
 		u.addPSS(&s, pids, alive)
@@ -99,9 +99,9 @@ func (u *Usage) sample(thorough bool) {
 	u.log.Write(event.Event{At: u.log.Now(), Subject: u.workers.subject, Usage: &s})
 }
 
-// nginx adds up the values of the master and its children, and returns their PIDs. If a child ends
-// during that, it would count twice or not at all: then nginx looks again.
-func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
+// addNginx adds up the values of the master and its children, and returns their PIDs. If a child
+// ends during that, it would count twice or not at all: then it reads them again.
+func (u *Usage) addNginx(master int, s *event.Usage) ([]int, error) {
 	for {
 		before, err := procStat(master)
 		if err != nil {
@@ -112,7 +112,7 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 			return nil, err
 		}
 		s.NginxRSS = int64(before.ResidentMemory())
-		s.NginxCPU = own(before) + ended(before)
+		s.NginxCPU = ownCPUTime(before) + childrenCPUTime(before)
 		for _, pid := range pids {
 			stat, err := procStat(pid)
 			if gone(err) {
@@ -122,19 +122,19 @@ func (u *Usage) nginx(master int, s *event.Usage) ([]int, error) {
 				return nil, err
 			}
 			s.NginxRSS += int64(stat.ResidentMemory())
-			s.NginxCPU += own(stat) + ended(stat)
+			s.NginxCPU += ownCPUTime(stat) + childrenCPUTime(stat)
 		}
 		after, err := procStat(master)
 		if err != nil {
 			return nil, err
 		}
-		if still, err := children(master); err != nil || slices.Equal(pids, still) && ended(before) == ended(after) {
+		if still, err := children(master); err != nil || slices.Equal(pids, still) && childrenCPUTime(before) == childrenCPUTime(after) {
 			return append(pids, master), err
 		}
 	}
 }
 
-func (u *Usage) ofController(s *event.Usage) error {
+func (u *Usage) addController(s *event.Usage) error {
 	pid, err := u.controller()
 	if err != nil {
 		return nil //nolint:nilerr // it is not running: its supervisor reports that
@@ -147,16 +147,16 @@ func (u *Usage) ofController(s *event.Usage) error {
 		return err
 	}
 	s.ControllerRSS = int64(stat.ResidentMemory())
-	s.ControllerCPU, s.ChildrenCPU = own(stat), ended(stat)
+	s.ControllerCPU, s.ChildrenCPU = ownCPUTime(stat), childrenCPUTime(stat)
 	return nil
 }
 
-// own returns the CPU time of the process itself.
-func own(stat procfs.ProcStat) time.Duration {
+// ownCPUTime returns the CPU time of the process itself.
+func ownCPUTime(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.UTime+stat.STime) * clockTick
 }
 
-// ended returns the CPU time of its children that ended and were reaped.
-func ended(stat procfs.ProcStat) time.Duration {
+// childrenCPUTime returns the CPU time of its children that ended and were reaped.
+func childrenCPUTime(stat procfs.ProcStat) time.Duration {
 	return time.Duration(stat.CUTime+stat.CSTime) * clockTick
 }

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// workersEvery is the time between two looks at the workers: a tenth of the time for which two
-// generations overlap. A look reads one file for each worker.
+// workersEvery is the time between two samples of the workers: a tenth of the time for which two
+// generations overlap. A sample reads one file for each worker.
 const workersEvery = 10 * time.Millisecond
 
 // Worker is an nginx worker process, in the state in which it was last seen.
@@ -38,8 +38,8 @@ type Workers struct {
 
 // WatchWorkers follows the workers of one nginx master through /proc until ctx ends, and logs each
 // worker when it is first seen in a state. Master returns the master's PID, which may change; while
-// it fails, no new workers are looked for. A worker that starts and ends between two looks (10 ms)
-// is not seen.
+// it fails, no new workers are looked for. A worker that starts and ends between two samples (10
+// ms) is not seen.
 func WatchWorkers(ctx context.Context, log *event.Log, subject string, master func() (int, error)) *Workers {
 	w := &Workers{
 		log: log, subject: subject, master: master,
@@ -100,7 +100,7 @@ func (w *Workers) run(ctx context.Context) {
 	ticker := time.NewTicker(workersEvery)
 	defer ticker.Stop()
 	for {
-		w.look()
+		w.sample()
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -112,7 +112,7 @@ func (w *Workers) run(ctx context.Context) {
 	}
 }
 
-func (w *Workers) look() {
+func (w *Workers) sample() {
 	current, err := w.master()
 	if err != nil {
 		current = 0 // not started, or gone: the workers that it left behind are followed to their end
@@ -122,8 +122,8 @@ func (w *Workers) look() {
 	}
 	var news []Worker
 	for pid, line := range w.lineages {
-		found := w.sightings(line, pid == current)
-		news = append(news, line.see(sinceBoot(), found)...)
+		found := w.samples(line, pid == current)
+		news = append(news, line.update(sinceBoot(), found)...)
 		if pid != current && len(line.workers) == 0 {
 			delete(w.lineages, pid)
 		}
@@ -131,14 +131,14 @@ func (w *Workers) look() {
 	w.publish(current, news)
 }
 
-// sightings looks at the known workers, and for new ones if the master lives.
-func (w *Workers) sightings(line *lineage, lives bool) []sighting {
-	var found []sighting
+// samples reads the state of the known workers, and of new ones if the master lives.
+func (w *Workers) samples(line *lineage, lives bool) []workerSample {
+	var found []workerSample
 	for pid, worker := range line.workers {
 		if state, ok := workerState(pid); ok {
-			found = append(found, sighting{pid: pid, state: state})
-		} else if w.exits.dying(pid) {
-			found = append(found, sighting{pid: pid, state: worker.State})
+			found = append(found, workerSample{pid: pid, state: state})
+		} else if w.exits.isDying(pid) {
+			found = append(found, workerSample{pid: pid, state: worker.State})
 		}
 	}
 	if !lives {
@@ -160,7 +160,7 @@ func (w *Workers) sightings(line *lineage, lives bool) []sighting {
 			continue
 		}
 		if started, err := startedAt(pid); err == nil { // otherwise it has just gone
-			found = append(found, sighting{pid: pid, state: state, started: started})
+			found = append(found, workerSample{pid: pid, state: state, started: started})
 		}
 	}
 	return found
@@ -172,7 +172,7 @@ func (w *Workers) publish(master int, news []Worker) {
 	for _, worker := range news {
 		switch _, followed := w.exits[worker.PID]; {
 		case worker.State == event.Exited:
-			worker.Exit = w.exits.of(worker.PID)
+			worker.Exit = w.exits.take(worker.PID)
 		case !followed:
 			w.exits.follow(worker.PID)
 		}

@@ -36,8 +36,8 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	if err != nil {
 		return churn.Recording{}, err
 	}
-	t := newTape(namer)
-	news := make(chan news, 1024)
+	t := newRecorder(namer)
+	events := make(chan informerEvent, 1024)
 	namespaces := o.Namespaces
 	if namespaces == nil {
 		namespaces = []string{""}
@@ -46,13 +46,13 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	defer stop()
 	var synced []cache.InformerSynced
 	for _, namespace := range namespaces {
-		all, err := follow(following, client, namespace, news)
+		all, err := follow(following, client, namespace, events)
 		if err != nil {
 			return churn.Recording{}, err
 		}
 		synced = append(synced, all...)
 	}
-	if err := t.first(following, news, synced); err != nil {
+	if err := t.readInitialState(following, events, synced); err != nil {
 		return churn.Recording{}, fmt.Errorf("read the cluster: %w", err)
 	}
 	began := time.Now()
@@ -61,7 +61,7 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 	for {
 		select {
-		case n := <-news:
+		case n := <-events:
 			before := len(t.changes)
 			t.add(n, time.Since(began))
 			if o.Changed != nil && len(t.changes) > before {
@@ -73,8 +73,8 @@ func Record(ctx context.Context, config *rest.Config, o Options) (churn.Recordin
 	}
 }
 
-// news is an event of an informer: an object that was added, updated or, if gone, deleted.
-type news struct {
+// informerEvent is an event of an informer: an object that was added, updated or, if gone, deleted.
+type informerEvent struct {
 	object any
 	isNew  bool
 	gone   bool
@@ -82,8 +82,8 @@ type news struct {
 
 // follow starts informers that send the events of a namespace, or of all for "". The returned
 // functions report whether the initial state has been sent.
-func follow(ctx context.Context, client kubernetes.Interface, namespace string, to chan<- news) ([]cache.InformerSynced, error) {
-	send := func(n news) {
+func follow(ctx context.Context, client kubernetes.Interface, namespace string, to chan<- informerEvent) ([]cache.InformerSynced, error) {
+	send := func(n informerEvent) {
 		if unknown, ok := n.object.(cache.DeletedFinalStateUnknown); ok {
 			n.object = unknown.Obj
 		}
@@ -100,9 +100,9 @@ func follow(ctx context.Context, client kubernetes.Interface, namespace string, 
 		factory.Networking().V1().Ingresses().Informer(),
 	} {
 		registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { send(news{object: object, isNew: true}) },
-			UpdateFunc: func(_, object any) { send(news{object: object}) },
-			DeleteFunc: func(object any) { send(news{object: object, gone: true}) },
+			AddFunc:    func(object any) { send(informerEvent{object: object, isNew: true}) },
+			UpdateFunc: func(_, object any) { send(informerEvent{object: object}) },
+			DeleteFunc: func(object any) { send(informerEvent{object: object, gone: true}) },
 		})
 		if err != nil {
 			return nil, err

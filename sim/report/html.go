@@ -20,18 +20,18 @@ import (
 var assets embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"duration": duration,
-	"count":    count,
-	"join":     strings.Join,
-	"script":   func(name string) template.JS { return template.JS(asset(name)) },
-	"plots":    plots,
-	"style":    func(name string) template.CSS { return template.CSS(asset(name)) },
-	"cells":    cells,
-	"word":     word,
-	"lives":    lives,
-	"leg":      leg,
-	"plural":   plural.Of,
-	"clock":    clock,
+	"duration":    duration,
+	"count":       count,
+	"join":        strings.Join,
+	"script":      func(name string) template.JS { return template.JS(asset(name)) },
+	"plots":       plots,
+	"style":       func(name string) template.CSS { return template.CSS(asset(name)) },
+	"cells":       cells,
+	"word":        checkWord,
+	"generations": generationRows,
+	"leg":         formatLeg,
+	"plural":      plural.Of,
+	"clock":       clock,
 }).ParseFS(assets, "assets/page.html"))
 
 func asset(name string) string {
@@ -56,7 +56,7 @@ func plots() template.JS {
 
 // HTML writes a single page that needs no network and no other files.
 func HTML(w io.Writer, result measure.Result, series measure.Series, checks []judge.Check) error {
-	met, _, void := tally(checks)
+	met, _, void := countChecks(checks)
 	err := page.Execute(w, map[string]any{
 		"Result":      result,
 		"Series":      series,
@@ -65,9 +65,9 @@ func HTML(w io.Writer, result measure.Result, series measure.Series, checks []ju
 		"Met":         met,
 		"Judged":      len(checks) - void,
 		"NotJudged":   void,
-		"Void":        voids(result),
+		"Void":        voidSubjects(result),
 		"Rows":        rowsOf(result),
-		"Worst":       worst(series),
+		"Worst":       slowestChanges(series),
 		"Environment": environment(result.Run.Environment),
 	})
 	if err != nil {
@@ -84,12 +84,12 @@ func cells(r row, subjects []measure.Subject) [][]string {
 	return all
 }
 
-// listed is the number of slowest changes that a page lists for each subject.
-const listed = 10
+// mostListed is the number of slowest changes that a page lists for each subject.
+const mostListed = 10
 
-// worst returns the slowest changes by subject: first those that some worker did not serve, then by
-// their last convergence.
-func worst(series measure.Series) map[string][]measure.Served {
+// slowestChanges returns the slowest changes by subject: first those that some worker did not
+// serve, then by their last convergence.
+func slowestChanges(series measure.Series) map[string][]measure.Served {
 	all := map[string][]measure.Served{}
 	for _, t := range series.Subjects {
 		changes := slices.DeleteFunc(slices.Clone(t.Changes), func(c measure.Served) bool { return c.Fate == measure.Unwatched })
@@ -99,13 +99,13 @@ func worst(series measure.Series) map[string][]measure.Served {
 			}
 			return cmp.Compare(b.Last, a.Last)
 		})
-		all[t.Name] = changes[:min(listed, len(changes))]
+		all[t.Name] = changes[:min(mostListed, len(changes))]
 	}
 	return all
 }
 
-// leg formats a part of the time of a change, if it is known.
-func leg(d time.Duration) string {
+// formatLeg formats a part of the time of a change, if it is known.
+func formatLeg(d time.Duration) string {
 	if d < 0 {
 		return "–"
 	}

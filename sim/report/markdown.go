@@ -21,7 +21,7 @@ func Markdown(w io.Writer, result measure.Result, checks []judge.Check) error {
 	if result.Run.Summary != "" {
 		parts = append(parts, markdown.Text(result.Run.Summary))
 	}
-	if len(voids(result)) > 0 {
+	if len(voidSubjects(result)) > 0 {
 		parts = append(parts, "> **VOID**: "+markdown.Text(unjudged(result, checks))+".")
 	}
 	if broken := unmet(checks); len(broken) > 0 {

@@ -12,8 +12,8 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// word returns a word for whether an expectation is met.
-func word(c judge.Check) string {
+// checkWord returns a word for whether an expectation is met.
+func checkWord(c judge.Check) string {
 	switch {
 	case c.Void:
 		return notJudged
@@ -25,8 +25,8 @@ func word(c judge.Check) string {
 
 const notJudged = "not judged"
 
-// voids returns the subjects whose run is void.
-func voids(result measure.Result) (names []string) {
+// voidSubjects returns the subjects whose run is void.
+func voidSubjects(result measure.Result) (names []string) {
 	for _, s := range result.Subjects {
 		if !s.Valid {
 			names = append(names, s.Name)
@@ -35,8 +35,8 @@ func voids(result measure.Result) (names []string) {
 	return names
 }
 
-// tally counts the checks: met, not met, not judged.
-func tally(checks []judge.Check) (met, unmet, void int) {
+// countChecks counts the checks: met, not met, not judged.
+func countChecks(checks []judge.Check) (met, unmet, void int) {
 	for _, c := range checks {
 		switch {
 		case c.Void:

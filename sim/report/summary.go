@@ -30,23 +30,23 @@ var rows = withFigures([]row{
 		func(s measure.Subject) []string { return times(s.Converge.First, s.Changes, false) }},
 	{"last convergence p50 / p99 / max", "From the intent of a change until every worker served it; changes that not every worker served are not included.",
 		func(s measure.Subject) []string { return times(s.Converge.Last, s.Changes, true) }},
-	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", way},
-	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", struck},
+	{"of it wait / sync / spread p50", "The parts of the median time of a change: from the API's acceptance to the start of the sync that brought it, that sync, and from the first worker to the last.", legs},
+	{"faults and what they struck", "The faults that the harness injected, and how much they struck.", faultStrikes},
 	{"requests sent", "Requests of all lanes that were meant to be sent in the measured rounds.",
 		func(s measure.Subject) []string { return []string{count(s.Requests.Sent)} }},
 	{"requests failed, by cause", "If none failed: the upper bound of the true rate at 95 % confidence (the rule of three).", failures},
 	figure("requests.retries"),
 	figure("requests.sockets"),
 	{"request latency p50 / p99", "From the time a request was due to the last byte of its answer; with several lanes, for each as well. Lanes whose requests have a chosen length have no latency.", latency},
-	{"streams and long requests p50 / max", "The duration of requests whose length the client chooses, such as streams. This is not a latency.", lasted},
+	{"streams and long requests p50 / max", "The duration of requests whose length the client chooses, such as streams. This is not a latency.", requestDurations},
 	{"new certificate first / last seen p50 / max", "From the intent of a change until a client was first shown the new certificate, and last the old one.", certificates},
 	{"stale answers: number, latest", "Answers of pods that a change had removed from their service, and how long after its intent the last of these requests was sent.", stale},
 	figure("workers.alive"),
-	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", drained},
+	{"workers drained for p50 / max", "The time of a worker from the order to finish until its end; and workers that ended in another way.", drainTimes},
 	{"peak memory, all nginx processes", "Resident memory, summed over all processes; shared pages count in each. From the beginning of the first round to the end of the last.", memory},
 	figure("cpu.controller"),
 	figure("cpu.nginx"),
-	{"run is valid", "Whether the run says anything about the subject.", valid},
+	{"run is valid", "Whether the run says anything about the subject.", validityLines},
 })
 
 // figure returns the row of a figure.
@@ -144,14 +144,14 @@ func times(d measure.Durations, made measure.Changes, all bool) []string {
 	lines := []string{duration(d.P50) + " / " + duration(d.P99) + " / " + duration(d.Max)}
 	if d.N < made.Made {
 		lines = append(lines, fmt.Sprintf("of %s of %s %s", count(d.N), count(made.Made), plural.Noun(made.Made, "change")))
-		lines = append(lines, others(made, made.Made-d.N, all)...)
+		lines = append(lines, missingTimes(made, made.Made-d.N, all)...)
 	}
 	return lines
 }
 
-// others explains why changes have no time. A change that was undone, or that was cut short by the
-// end of its round, may still have been served by one worker.
-func others(made measure.Changes, rest int, all bool) (lines []string) {
+// missingTimes explains why changes have no time. A change that was undone, or that was cut short
+// by the end of its round, may still have been served by one worker.
+func missingTimes(made measure.Changes, rest int, all bool) (lines []string) {
 	type reason struct {
 		n    int
 		what string
@@ -170,8 +170,8 @@ func others(made measure.Changes, rest int, all bool) (lines []string) {
 	return lines
 }
 
-func way(s measure.Subject) []string {
-	w := s.Converge.Way
+func legs(s measure.Subject) []string {
+	w := s.Converge.Legs
 	if w.Sync.N == 0 {
 		return []string{"not told"}
 	}
@@ -208,7 +208,7 @@ func failures(s measure.Subject) []string {
 func latency(s measure.Subject) []string {
 	quantiles := func(d measure.Durations) string { return duration(d.P50) + " / " + duration(d.P99) }
 	if s.Requests.Latency.N == 0 {
-		if lasted(s) != nil {
+		if requestDurations(s) != nil {
 			return []string{"no lane has one"}
 		}
 		return []string{"none answered"}
@@ -226,8 +226,8 @@ func latency(s measure.Subject) []string {
 	return lines
 }
 
-// lasted returns nil if no lane has requests with a chosen length.
-func lasted(s measure.Subject) (lines []string) {
+// requestDurations returns nil if no lane has requests with a chosen length.
+func requestDurations(s measure.Subject) (lines []string) {
 	for _, lane := range s.Lanes {
 		if lane.Lasted.N > 0 {
 			lines = append(lines, lane.Name+" "+duration(lane.Lasted.P50)+" / "+duration(lane.Lasted.Max))
@@ -236,8 +236,8 @@ func lasted(s measure.Subject) (lines []string) {
 	return lines
 }
 
-// struck returns nil if there was no fault, or if the log does not contain what it struck.
-func struck(s measure.Subject) (lines []string) {
+// faultStrikes returns nil if there was no fault, or if the log does not contain what it struck.
+func faultStrikes(s measure.Subject) (lines []string) {
 	for _, f := range s.Struck {
 		if f.Of != "" {
 			lines = append(lines, fmt.Sprintf("%s: %s %s", f.Name, count(f.Count), f.Of))
@@ -253,7 +253,7 @@ func memory(s measure.Subject) []string {
 	return []string{size(s.Memory.PeakRSS), "from " + size(s.Memory.StartRSS) + " to " + size(s.Memory.EndRSS)}
 }
 
-func drained(s measure.Subject) []string {
+func drainTimes(s measure.Subject) []string {
 	w := s.Workers
 	lines := []string{"none did"}
 	if w.Drained.N > 0 {
@@ -268,7 +268,7 @@ func drained(s measure.Subject) []string {
 	return lines
 }
 
-func valid(s measure.Subject) []string {
+func validityLines(s measure.Subject) []string {
 	if s.Valid {
 		return []string{"yes"}
 	}

@@ -21,7 +21,7 @@ import (
 func Table(w io.Writer, result measure.Result, checks []judge.Check) error {
 	paint := painter(w)
 	var parts []string
-	void := voids(result)
+	void := voidSubjects(result)
 	if len(void) > 0 {
 		parts = append(parts, paint(text.FgRed, fmt.Sprintf("VOID: the run says nothing about %s. The reasons are below.", plainLine(strings.Join(void, ", ")))))
 	}
@@ -122,11 +122,11 @@ func checkTable(checks []judge.Check, paint func(text.Color, string) string) str
 
 // unjudged explains why no expectation is judged, or why some are not.
 func unjudged(result measure.Result, checks []judge.Check) string {
-	met, failed, void := tally(checks)
+	met, failed, void := countChecks(checks)
 	if void == 0 {
-		return fmt.Sprintf("the run of %s says nothing", strings.Join(voids(result), ", "))
+		return fmt.Sprintf("the run of %s says nothing", strings.Join(voidSubjects(result), ", "))
 	}
-	line := fmt.Sprintf("%d expectations not judged, because the run of %s is void", void, strings.Join(voids(result), ", "))
+	line := fmt.Sprintf("%d expectations not judged, because the run of %s is void", void, strings.Join(voidSubjects(result), ", "))
 	if met+failed > 0 {
 		line += fmt.Sprintf("; %d of the other %d are met", met, met+failed)
 	}

@@ -15,7 +15,7 @@ func (r *rig) attacks(o Options) []traffic.Attack {
 	var attacks []traffic.Attack
 	for _, lane := range o.Scenario.Traffic {
 		attack := traffic.Attack{
-			Lane: lane.Lane, To: r.door(lane.Lane), Subject: r.name, Log: r.log,
+			Lane: lane.Lane, To: r.address(lane.Lane), Subject: r.name, Log: r.log,
 			Last: lane.Last, Bytes: lane.Bytes,
 		}
 		if slices.Contains(traffic.StreamLanes(), lane.Lane) {
@@ -55,9 +55,9 @@ func (r *rig) streamTargets(lane scenario.Traffic) []traffic.Target {
 	return targets
 }
 
-// door returns the address at which the clients of a lane reach nginx.
-func (r *rig) door(lane string) netip.AddrPort {
-	if traffic.DoorOf(lane) == traffic.TLS {
+// address returns the address at which the clients of a lane reach nginx.
+func (r *rig) address(lane string) netip.AddrPort {
+	if traffic.ListenerOf(lane) == traffic.TLS {
 		return r.instance.TLS()
 	}
 	return r.instance.Address()

@@ -40,7 +40,7 @@ type stage struct {
 
 func (*stage) Name() string { return "stage" }
 
-func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Room) (driver.Instance, error) {
+func (s *stage) Prepare(_ context.Context, of subject.Subject, in driver.Options) (driver.Instance, error) {
 	if err := s.unprepared[of.Name]; err != nil {
 		return nil, err
 	}

@@ -33,15 +33,15 @@ func (r *rig) client() *http.Client {
 	}
 }
 
-// lookOnce requests every URL of the population, and counts those that no pod answers.
-func (r *rig) lookOnce(ctx context.Context) (asked, unserved int) {
+// countUnserved requests every URL of the population, and counts those that no pod answers.
+func (r *rig) countUnserved(ctx context.Context) (asked, unserved int) {
 	client := r.client()
 	var without atomic.Int64
 	var group errgroup.Group
 	group.SetLimit(4)
 	for _, target := range r.population.Targets() {
 		group.Go(func() error {
-			if look(ctx, client, "http://"+target.Host+target.Path) != nil {
+			if request(ctx, client, "http://"+target.Host+target.Path) != nil {
 				without.Add(1)
 			}
 			return nil
@@ -71,7 +71,7 @@ func (r *rig) awaitTarget(ctx context.Context, client *http.Client, url string) 
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		last := look(ctx, client, url)
+		last := request(ctx, client, url)
 		if last == nil {
 			return nil
 		}
@@ -85,8 +85,8 @@ func (r *rig) awaitTarget(ctx context.Context, client *http.Client, url string) 
 	}
 }
 
-// look requests a URL. It returns nil if a pod answered.
-func look(ctx context.Context, client *http.Client, url string) error {
+// request requests a URL. It returns nil if a pod answered.
+func request(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

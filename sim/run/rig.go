@@ -50,9 +50,9 @@ func (r *rig) launch(ctx, run context.Context, population corpus.Population) err
 		return err
 	}
 	first := event.Start{Healthy: time.Since(began)}
-	first.Asked, first.Unserved = r.lookOnce(ctx)
+	first.Asked, first.Unserved = r.countUnserved(ctx)
 	r.workers = probe.WatchWorkers(run, r.log, r.name, r.instance.Master)
-	r.cluster.Victim = victim{Place: r.instance, Pods: r.cluster, rig: r}
+	r.cluster.Victim = victim{Access: r.instance, Pods: r.cluster, rig: r}
 	r.usage = probe.WatchUsage(run, r.log, r.workers, func() (int, error) { return r.instance.Controller(), nil })
 	if err := r.awaitServed(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (r *rig) stop(ctx context.Context) error {
 
 // victim is the subject as its faults see it.
 type victim struct {
-	fault.Place
+	fault.Access
 	fault.Pods
 	rig *rig
 }

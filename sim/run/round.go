@@ -15,10 +15,10 @@ import (
 
 // round is one turn of a subject: its share of the timeline under traffic, and then the wait
 // until every worker serves the last change, or until the scenario's patience ends.
-func (r *rig) round(ctx context.Context, o Options, number int, length time.Duration, beats []step.Beat) error {
+func (r *rig) round(ctx context.Context, o Options, number int, length time.Duration, tasks []step.Task) error {
 	acting, stopActing := context.WithCancel(ctx)
 	defer stopActing()
-	converge := probe.StartConvergence(acting, r.log, r.workers, probe.Looks{Address: r.instance.Address().String()})
+	converge := probe.StartConvergence(acting, r.log, r.workers, probe.ConvergenceOptions{Address: r.instance.Address().String()})
 	r.cluster.Watch = converge.Watch
 
 	r.usage.Sample()
@@ -36,7 +36,7 @@ func (r *rig) round(ctx context.Context, o Options, number int, length time.Dura
 		})
 	}
 
-	err := r.play(acting, length, beats)
+	err := r.play(acting, length, tasks)
 	if err == nil {
 		r.phase(event.ChurnEnd, number)
 		awaitConvergence(acting, converge, o.Scenario.Settle)
@@ -59,14 +59,14 @@ func (r *rig) round(ctx context.Context, o Options, number int, length time.Dura
 	return err
 }
 
-// play does each beat at its time and returns after length.
-func (r *rig) play(ctx context.Context, length time.Duration, beats []step.Beat) error {
+// play does each task at its time and returns after length.
+func (r *rig) play(ctx context.Context, length time.Duration, tasks []step.Task) error {
 	begin := time.Now()
-	for _, beat := range beats {
-		if err := waitUntil(ctx, begin.Add(beat.At)); err != nil {
+	for _, task := range tasks {
+		if err := waitUntil(ctx, begin.Add(task.At)); err != nil {
 			return err
 		}
-		if err := beat.Do(ctx, r.cluster); err != nil {
+		if err := task.Do(ctx, r.cluster); err != nil {
 			return fmt.Errorf("subject %s: %w", r.name, err)
 		}
 	}
@@ -78,7 +78,7 @@ func (r *rig) play(ctx context.Context, length time.Duration, beats []step.Beat)
 func awaitConvergence(ctx context.Context, converge *probe.Convergence, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	converge.Settled(ctx)
+	converge.Await(ctx)
 }
 
 func waitUntil(ctx context.Context, t time.Time) error {

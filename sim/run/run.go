@@ -52,7 +52,7 @@ func Do(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	population := recording.Population
-	beats, err := step.Beats(o.Scenario, recording, o.Seed)
+	tasks, err := step.Tasks(o.Scenario, recording, o.Seed)
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func Do(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	for _, rig := range rigs {
-		go rig.watchLife(ctx, mortal(o.Scenario), cancel)
+		go rig.superviseController(ctx, killsController(o.Scenario), cancel)
 	}
 	host := probe.WatchHost(ctx, o.Log)
 	defer func() { cancel(nil); <-host }()
 
-	err = rounds(ctx, o, rigs, step.Deal(beats, o.Scenario.Length(), o.Scenario.Rounds))
+	err = rounds(ctx, o, rigs, step.SplitIntoRounds(tasks, o.Scenario.Length(), o.Scenario.Rounds))
 	if err != nil {
 		o.Log.Write(event.Event{At: o.Log.Now(), Phase: &event.Phase{Name: event.Cut}})
 	}
@@ -98,8 +98,8 @@ func Try(ctx context.Context, o Options) (err error) {
 	return launch(probing, rigs, recording.Population)
 }
 
-// mortal reports whether a scenario kills controllers, or processes that they depend on.
-func mortal(s *scenario.Scenario) bool {
+// killsController reports whether a scenario kills controllers, or processes that they depend on.
+func killsController(s *scenario.Scenario) bool {
 	return slices.ContainsFunc(s.Timeline, func(step scenario.Step) bool {
 		f, known := fault.Find(step.Fault)
 		return known && f.Kills
@@ -126,14 +126,14 @@ func populate(o Options) (churn.Recording, error) {
 
 // rounds gives the subjects their turns, in an order that is reversed each time (A B, B A), so
 // that neither always comes first.
-func rounds(ctx context.Context, o Options, rigs []*rig, deals [][]step.Beat) error {
-	slice := o.Scenario.Length() / time.Duration(len(deals))
-	for i, beats := range deals {
+func rounds(ctx context.Context, o Options, rigs []*rig, perRound [][]step.Task) error {
+	slice := o.Scenario.Length() / time.Duration(len(perRound))
+	for i, tasks := range perRound {
 		for turn := range rigs {
 			if i%2 == 1 {
 				turn = len(rigs) - 1 - turn
 			}
-			if err := rigs[turn].round(ctx, o, i+1, slice, beats); err != nil {
+			if err := rigs[turn].round(ctx, o, i+1, slice, tasks); err != nil {
 				return err
 			}
 		}
@@ -176,7 +176,7 @@ func prepare(ctx context.Context, o Options, population corpus.Population, index
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	instance, err := o.Driver.Prepare(ctx, s, driver.Room{Index: index, Dir: dir, Log: o.Log, Streams: streams(population)})
+	instance, err := o.Driver.Prepare(ctx, s, driver.Options{Index: index, Dir: dir, Log: o.Log, Streams: streams(population)})
 	if err != nil {
 		return nil, fmt.Errorf("preparing subject %s: %w", s.Name, err)
 	}

@@ -47,18 +47,18 @@ func (c *checker) bounds() {
 		{"timeline", len(c.Timeline), mostSteps}, {"expect", len(c.Expect), mostExpected},
 	} {
 		if list.n > list.most {
-			c.wrong(fmt.Sprintf("%s: a list of %d", list.key, list.n), fmt.Sprintf("make it %d at most", list.most), "spec", list.key)
+			c.addProblem(fmt.Sprintf("%s: a list of %d", list.key, list.n), fmt.Sprintf("make it %d at most", list.most), "spec", list.key)
 		}
 	}
 	c.times()
 	for i, t := range c.Traffic {
 		highest := max(t.Rate, t.peak())
 		if requests := float64(highest) * c.Length().Seconds(); requests > mostRequests {
-			c.wrong(fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, c.Length()),
+			c.addProblem(fmt.Sprintf("%.3g requests of lane %s: %v for %v", requests, t.Lane, highest, c.Length()),
 				fmt.Sprintf("make them %d at most, by a lower rate or a shorter timeline", mostRequests), "spec", "traffic", i)
 		}
 		if t.Bytes > mostBytes {
-			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), fmt.Sprintf("make it %d (1 GiB) at most", mostBytes), "spec", "traffic", i, "bytes")
+			c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), fmt.Sprintf("make it %d (1 GiB) at most", mostBytes), "spec", "traffic", i, "bytes")
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (t Traffic) peak() Rate {
 func (c *checker) times() {
 	limit := func(d time.Duration, path ...any) {
 		if d > LongestTime {
-			c.wrong(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", LongestTime), path...)
+			c.addProblem(fmt.Sprintf("%v: %v", path[len(path)-1], d), fmt.Sprintf("make it %v (31 days) at most", LongestTime), path...)
 		}
 	}
 	limit(c.Settle, "spec", "settle")
@@ -111,7 +111,7 @@ func (c *checker) times() {
 
 func (c *checker) atMost(n, most int, what string, path ...any) {
 	if n > most {
-		c.wrong(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("make it %d at most", most), path...)
+		c.addProblem(fmt.Sprintf("%d %s", n, what), fmt.Sprintf("make it %d at most", most), path...)
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 // checker looks for values that decode but are not valid.
 type checker struct {
 	*Scenario
-	at       place
+	at       position
 	nodes    []*yaml.Node // of the manifests
 	known    Known
 	problems *problems
 	broken   map[int]bool // lines that did not decode: further problems there would be guesses
 }
 
-func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *problems) {
+func check(s *Scenario, at position, manifests []*yaml.Node, known Known, found *problems) {
 	c := &checker{Scenario: s, at: at, nodes: manifests, known: known, problems: found, broken: map[int]bool{}}
 	for _, problem := range found.found {
 		c.broken[problem.Line] = true
@@ -41,8 +41,8 @@ func check(s *Scenario, at place, manifests []*yaml.Node, known Known, found *pr
 	c.control()
 }
 
-// wrong adds a problem at the line of a path, unless that line did not decode.
-func (c *checker) wrong(what, mend string, path ...any) {
+// addProblem adds a problem at the line of a path, unless that line did not decode.
+func (c *checker) addProblem(what, mend string, path ...any) {
 	if line := c.at.line(path...); !c.broken[line] {
 		c.problems.add(line, what, mend)
 	}
@@ -53,15 +53,15 @@ func (c *checker) name(kind, name string, path ...any) {
 	const shape = "use lower-case letters, digits and dashes, at most 63"
 	switch {
 	case name == "":
-		c.wrong("a "+kind+" without a name", shape, path...)
+		c.addProblem("a "+kind+" without a name", shape, path...)
 	case len(validation.IsDNS1123Label(name)) > 0:
-		c.wrong(fmt.Sprintf("%q cannot be the name of a %s", name, kind), shape, path...)
+		c.addProblem(fmt.Sprintf("%q cannot be the name of a %s", name, kind), shape, path...)
 	}
 }
 
 func (c *checker) numbers() {
 	if c.Rounds < 1 {
-		c.wrong(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
+		c.addProblem(fmt.Sprintf("%d rounds", c.Rounds), "make it 1 or more", "spec", "rounds")
 	}
 	c.notNegative(c.Settle, "spec", "settle")
 	c.notNegative(c.Granularity, "spec", "granularity")
@@ -69,7 +69,7 @@ func (c *checker) numbers() {
 
 func (c *checker) notNegative(d time.Duration, path ...any) {
 	if d < 0 {
-		c.wrong(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
+		c.addProblem(fmt.Sprintf("%v: %v is below zero", path[len(path)-1], d), "make it 0s or more", path...)
 	}
 }
 
@@ -79,18 +79,18 @@ func (c *checker) subjects() {
 		path := []any{"spec", "subjects", i}
 		c.name("subject", s.Name, append(path, "name")...)
 		if line, again := first[s.Name]; again && s.Name != "" {
-			c.wrong(fmt.Sprintf("a second subject named %s; the first is at line %d", s.Name, line), "give it another name", append(path, "name")...)
+			c.addProblem(fmt.Sprintf("a second subject named %s; the first is at line %d", s.Name, line), "give it another name", append(path, "name")...)
 		} else {
 			first[s.Name] = s.Line
 		}
 		if image, ok := strings.CutPrefix(s.Controller, ImagePrefix); ok {
 			if _, err := reference.ParseNormalizedNamed(image); err != nil {
-				c.wrong(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1", append(path, "controller")...)
+				c.addProblem(fmt.Sprintf("controller %q: %v", s.Controller, err), "write image:NAME, such as image:registry.example/controller:v1", append(path, "controller")...)
 			}
 		}
 		for flag := range s.Flags {
 			if strings.HasPrefix(flag, "-") {
-				c.wrong("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
+				c.addProblem("flag "+flag+" is written with dashes", "write "+strings.TrimLeft(flag, "-"), append(path, "flags", flag)...)
 			}
 		}
 		c.expectations(s.Expect)
@@ -105,10 +105,10 @@ func (c *checker) population() {
 	c.name("namespace", p.Namespace, "spec", "population", "namespace")
 	if p.Recording != "" {
 		if !filepath.IsLocal(p.Recording) {
-			c.wrong(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
+			c.addProblem(fmt.Sprintf("recording %q is outside the scenario's folder", p.Recording), "copy it into that folder", "spec", "population", "recording")
 		}
 		if p.Services+p.Pods+p.Ingresses != 0 || p.TLS || p.Streams || p.Annotations != nil {
-			c.wrong("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
+			c.addProblem("a population that is both recorded and generated", "keep either recording: or the other fields", "spec", "population")
 		}
 		return
 	}
@@ -117,11 +117,11 @@ func (c *checker) population() {
 		n   int
 	}{{"services", p.Services}, {"pods", p.Pods}, {"ingresses", p.Ingresses}} {
 		if count.n < 1 && (count.key != "ingresses" || p.Services >= 1) {
-			c.wrong(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
+			c.addProblem(fmt.Sprintf("a population of %d %s", count.n, count.key), "make it 1 or more", "spec", "population", count.key)
 		}
 	}
 	if many := TooMany(p.Services, p.Pods, p.Ingresses); many != "" {
-		c.wrong("a population too large: "+many, "ask for fewer", "spec", "population")
+		c.addProblem("a population too large: "+many, "ask for fewer", "spec", "population")
 	}
 }
 
@@ -140,10 +140,10 @@ func (c *checker) expectations(list []Expectation) {
 	}
 }
 
-// marked matches the lines in which CEL repeats the source and points into it.
-var marked = regexp.MustCompile(`(?m)^\s*\|.*$`)
+// celMarker matches the lines in which CEL repeats the source and points into it.
+var celMarker = regexp.MustCompile(`(?m)^\s*\|.*$`)
 
 // textOf returns the text of an error, without the source lines that CEL adds below it.
 func textOf(err error) string {
-	return strings.Join(strings.Fields(marked.ReplaceAllString(err.Error(), "")), " ")
+	return strings.Join(strings.Fields(celMarker.ReplaceAllString(err.Error(), "")), " ")
 }

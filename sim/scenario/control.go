@@ -40,31 +40,31 @@ func Over(first, second map[string]string) map[string]string {
 // exist.
 func (c *checker) control() {
 	if c.Tier != "" && !slices.Contains(Tiers, c.Tier) {
-		c.wrong("unknown tier "+c.Tier, choose(c.Tier, "tiers", Tiers), "spec", "tier")
+		c.addProblem("unknown tier "+c.Tier, choose(c.Tier, "tiers", Tiers), "spec", "tier")
 	}
 	if c.Control == nil {
 		return
 	}
 	path := []any{"spec", "control"}
 	if c.Control.What == "" {
-		c.wrong("a control without a description", "add what: and a sentence", path...)
+		c.addProblem("a control without a description", "add what: and a sentence", path...)
 	}
 	if len(c.Control.Flags)+len(c.Control.Config)+len(c.Control.Timeline) == 0 {
-		c.wrong("a control that changes nothing", "add flags:, config: or timeline:", path...)
+		c.addProblem("a control that changes nothing", "add flags:, config: or timeline:", path...)
 	}
 	for i, step := range c.Control.Timeline {
 		at := append(path, "timeline", i)
 		c.notNegative(step.At, append(at, "at")...)
 		switch actions := step.actions(); {
 		case len(actions) != 1:
-			c.wrong("a step of a control needs exactly one action", "make it fault:, apply: or delete:", at...)
+			c.addProblem("a step of a control needs exactly one action", "make it fault:, apply: or delete:", at...)
 		case step.Churn != "":
-			c.wrong("a churn in a control", "make it fault:, apply: or delete:", at...)
+			c.addProblem("a churn in a control", "make it fault:, apply: or delete:", at...)
 		default:
 			c.churn(step, at)
 			c.fault(step, at)
 			c.names(step, at)
-			c.see(step, append(at, "see"))
+			c.confirmation(step, append(at, "see"))
 		}
 	}
 	c.controlFails(append(path, "fails"))
@@ -72,7 +72,7 @@ func (c *checker) control() {
 
 func (c *checker) controlFails(path []any) {
 	if len(c.Control.Fails) == 0 {
-		c.wrong("a control without an expectation that must fail", "add fails: with lines of expect", path...)
+		c.addProblem("a control without an expectation that must fail", "add fails: with lines of expect", path...)
 	}
 	var all []string
 	for _, e := range c.Expect {
@@ -85,7 +85,7 @@ func (c *checker) controlFails(path []any) {
 	}
 	for i, text := range c.Control.Fails {
 		if !slices.Contains(all, text) {
-			c.wrong(fmt.Sprintf("%q is not an expectation of this file", text), choose(text, "expectations", all), append(path, i)...)
+			c.addProblem(fmt.Sprintf("%q is not an expectation of this file", text), choose(text, "expectations", all), append(path, i)...)
 		}
 	}
 }

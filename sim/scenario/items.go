@@ -12,7 +12,7 @@ import (
 func items(documents []*yaml.Node) []*yaml.Node {
 	var all []*yaml.Node
 	for _, document := range documents {
-		at := place{document}
+		at := position{document}
 		kind, isList := strings.CutSuffix(at.text("kind"), "List")
 		_, list := at.find("items")
 		if !isList || list.Kind != yaml.SequenceNode {
@@ -20,7 +20,7 @@ func items(documents []*yaml.Node) []*yaml.Node {
 			continue
 		}
 		for _, item := range list.Content {
-			if item = resolve(item); kind != "" && item.Kind == yaml.MappingNode && (place{item}).text("kind") == "" {
+			if item = resolve(item); kind != "" && item.Kind == yaml.MappingNode && (position{item}).text("kind") == "" {
 				item.Content = append(item.Content, text("kind"), text(kind), text("apiVersion"), text(at.text("apiVersion")))
 			}
 			all = append(all, item)

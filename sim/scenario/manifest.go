@@ -39,7 +39,7 @@ var strict = kjson.NewSerializerWithOptions(kjson.DefaultMetaFactory, scheme.Sch
 // readManifest decodes one document as a Kubernetes object. It adds the problems of the document to
 // found; ok reports whether the manifest can be used.
 func readManifest(node *yaml.Node, found *problems) (m Manifest, ok bool) {
-	at := place{node}
+	at := position{node}
 	const shape = "a manifest starts with apiVersion:, kind: and metadata: {name: …}"
 	if at.text("kind") == Kind && at.text("apiVersion") == APIVersion {
 		found.add(at.line("kind"), "a second scenario", "write each scenario to its own file")
@@ -87,7 +87,7 @@ func toJSON(node *yaml.Node) ([]byte, error) {
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, fmt.Errorf("line %d: %w", place{node}.line(), err)
+		return nil, fmt.Errorf("line %d: %w", position{node}.line(), err)
 	}
 	return data, nil
 }
@@ -106,7 +106,7 @@ func asKubectl(node *yaml.Node) {
 
 // fitsItsKind reports whether an object decodes as the Kubernetes type of its kind, and adds the
 // problems to found. Custom resources pass, because their types are not known here.
-func fitsItsKind(object *unstructured.Unstructured, data []byte, at place, found *problems) bool {
+func fitsItsKind(object *unstructured.Unstructured, data []byte, at position, found *problems) bool {
 	_, _, err := strict.Decode(data, nil, nil)
 	switch {
 	case err == nil:

@@ -68,7 +68,7 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 			s.Manifests = append(s.Manifests, unusable(document))
 		}
 	}
-	readSpec(s, data, place{documents[0]}, all, known, found)
+	readSpec(s, data, position{documents[0]}, all, known, found)
 	if err := found.err(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func Parse(name string, data []byte, known Known) (*Scenario, error) {
 // unusable returns a placeholder for a manifest that did not decode, so that the steps that name it
 // cause no further problems.
 func unusable(node *yaml.Node) Manifest {
-	at := place{node}
+	at := position{node}
 	return Manifest{Name: cmp.Or(at.text("metadata", "annotations", NameAnnotation), at.text("metadata", "name")), Line: at.line()}
 }
 
@@ -105,7 +105,7 @@ func split(data []byte, found *problems) []*yaml.Node {
 }
 
 // readSpec decodes and checks the first document; manifests are the others.
-func readSpec(s *Scenario, data []byte, at place, manifests []*yaml.Node, known Known, found *problems) {
+func readSpec(s *Scenario, data []byte, at position, manifests []*yaml.Node, known Known, found *problems) {
 	if kind, version := at.text("kind"), at.text("apiVersion"); kind != Kind || version != APIVersion {
 		found.add(at.line(), fmt.Sprintf("the first document is of kind %q, with apiVersion %q", kind, version), "start it with "+heading)
 		return
@@ -125,7 +125,7 @@ func readSpec(s *Scenario, data []byte, at place, manifests []*yaml.Node, known 
 }
 
 // fill sets line numbers, and the defaults that depend on other fields.
-func fill(s *Scenario, at place) {
+func fill(s *Scenario, at position) {
 	whole(&s.Subjects, at, "subjects")
 	whole(&s.Traffic, at, "traffic")
 	whole(&s.Timeline, at, "timeline")
@@ -167,7 +167,7 @@ func fill(s *Scenario, at place) {
 
 // whole empties a list from which the decoder dropped items. The decoder has reported those items,
 // and the lines of the remaining items are no longer known.
-func whole[T any](list *[]T, at place, key string) {
+func whole[T any](list *[]T, at position, key string) {
 	if _, node := at.find("spec", key); node.Kind == yaml.SequenceNode && len(node.Content) != len(*list) {
 		*list = nil
 	}

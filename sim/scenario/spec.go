@@ -18,7 +18,7 @@ type Spec struct {
 	Rounds int `yaml:"rounds" jsonschema:"default=1,minimum=1"`
 	// How long a round may take to converge after its last change.
 	Settle time.Duration `yaml:"settle" jsonschema:"default=20s"`
-	// The largest time between two probes of a worker (99th percentile); beyond it, the run is void. A worker is asked about one open change after another: a thousand at once take two seconds.
+	// The largest time between two polls of a worker (99th percentile); beyond it, the run is void. A worker is asked about one open change after another: a thousand at once take two seconds.
 	Granularity time.Duration `yaml:"granularity" jsonschema:"default=250ms"`
 	// Keys of the controller's ConfigMap, for every subject.
 	Config map[string]string `yaml:"config,omitempty"`
@@ -181,15 +181,15 @@ type Step struct {
 	// Deletes the manifests with this name, in reverse order of the file.
 	Delete string `yaml:"delete,omitempty"`
 	// The answer that shows that everything applied, or deleted, is live. Without it, such a change has no convergence.
-	See *See `yaml:"see,omitempty"`
+	Confirmation *Confirmation `yaml:"see,omitempty"`
 	// Breaks something on purpose, such as api-restart or worker-kill.
 	Fault string `yaml:"fault,omitempty"`
 
 	Line int `yaml:"-"` // in the file, from 1
 }
 
-// See is the answer that clients get once a change of manifests is live.
-type See struct {
+// Confirmation is the answer that clients get once a change of manifests is live.
+type Confirmation struct {
 	// The host to request.
 	Host string `yaml:"host" jsonschema:"required"`
 	// The path to request.

@@ -17,14 +17,14 @@ func (c *checker) timeline() {
 		c.notNegative(step.At, append(path, "at")...)
 		switch actions := step.actions(); len(actions) {
 		case 0:
-			c.wrong("a step without an action", "add churn:, apply:, delete: or fault:", path...)
+			c.addProblem("a step without an action", "add churn:, apply:, delete: or fault:", path...)
 		case 1:
 			c.churn(step, path)
 			c.fault(step, path)
 			c.names(step, path)
-			c.see(step, append(path, "see"))
+			c.confirmation(step, append(path, "see"))
 		default:
-			c.wrong("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
+			c.addProblem("a step with several actions: "+strings.Join(actions, ", "), "write one step for each", path...)
 		}
 	}
 	c.deletions()
@@ -80,39 +80,39 @@ func (c *checker) churn(step Step, path []any) {
 			set bool
 		}{{"rate", step.Rate != 0}, {"for", step.For != 0 && step.Fault == ""}, {"drain", step.Drain != nil}} {
 			if given.set {
-				c.wrong(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
+				c.addProblem(given.key+": belongs to a churn", "remove it", append(path, given.key)...)
 			}
 		}
 		return
 	}
 	if !slices.Contains(Churns, step.Churn) {
-		c.wrong("unknown churn "+step.Churn, choose(step.Churn, "churns", Churns), append(path, "churn")...)
+		c.addProblem("unknown churn "+step.Churn, choose(step.Churn, "churns", Churns), append(path, "churn")...)
 	}
 	if c.Population.IsZero() {
-		c.wrong("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
+		c.addProblem("a churn, but no population to change", "add population: {services: 10, pods: 5}", path...)
 	}
 	switch recorded := step.Churn == Recorded; {
 	case recorded && c.Population.Recording == "":
-		c.wrong("a recorded churn without a recorded population", "add recording: FILE to the population", path...)
+		c.addProblem("a recorded churn without a recorded population", "add recording: FILE to the population", path...)
 	case recorded && step.Rate != 0:
-		c.wrong("rate: a recorded churn has its own times", "remove it", append(path, "rate")...)
+		c.addProblem("rate: a recorded churn has its own times", "remove it", append(path, "rate")...)
 	case !recorded && step.Rate == 0:
-		c.wrong("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
+		c.addProblem("a churn without a rate", "add rate: 5/s", append(path, "rate")...)
 	}
 	if step.For <= 0 {
-		c.wrong("a churn without a duration", "add for: 20s", append(path, "for")...)
+		c.addProblem("a churn without a duration", "add for: 20s", append(path, "for")...)
 	}
 	if many := TooManyChanges(step.Rate, step.For); many != "" {
-		c.wrong(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
+		c.addProblem(many, fmt.Sprintf("make it %d at most", MostChanges), path...)
 	}
 	if step.Drain != nil {
 		if !step.drains() {
-			c.wrong("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
+			c.addProblem("drain: belongs to a "+RollingUpdate, "remove it", append(path, "drain")...)
 		}
 		c.notNegative(*step.Drain, append(path, "drain")...)
 	}
 	if step.Churn == CertificateRotation && !c.Population.TLS {
-		c.wrong("a churn of certificates, but the population has none", "add tls: true to the population", path...)
+		c.addProblem("a churn of certificates, but the population has none", "add tls: true to the population", path...)
 	}
 }
 
@@ -124,11 +124,11 @@ func (c *checker) fault(step Step, path []any) {
 	switch {
 	case !known:
 		names := slices.Sorted(maps.Keys(c.known.Faults))
-		c.wrong("unknown fault "+step.Fault, choose(step.Fault, "faults", names), append(path, "fault")...)
+		c.addProblem("unknown fault "+step.Fault, choose(step.Fault, "faults", names), append(path, "fault")...)
 	case lasts && step.For <= 0:
-		c.wrong("a fault without a duration", "add for: 2s", append(path, "for")...)
+		c.addProblem("a fault without a duration", "add for: 2s", append(path, "for")...)
 	case !lasts && step.For != 0:
-		c.wrong("for: this fault has no duration", "remove it", append(path, "for")...)
+		c.addProblem("for: this fault has no duration", "remove it", append(path, "for")...)
 	}
 }
 
@@ -143,31 +143,31 @@ func (c *checker) names(step Step, path []any) {
 			known = append(known, m.Name)
 		}
 		slices.Sort(known)
-		c.wrong(fmt.Sprintf("%s: no manifest %s in this file", key, name),
+		c.addProblem(fmt.Sprintf("%s: no manifest %s in this file", key, name),
 			choose(name, "manifests", slices.Compact(known)), append(path, key)...)
 	}
 }
 
-// see checks the response that a step expects once its manifests are live.
-func (c *checker) see(step Step, path []any) {
-	see := step.See
+// confirmation checks the response that a step expects once its manifests are live.
+func (c *checker) confirmation(step Step, path []any) {
+	see := step.Confirmation
 	if see == nil {
 		return
 	}
 	if step.Apply == "" && step.Delete == "" {
-		c.wrong("see: belongs to apply: and delete:", "remove it", path...)
+		c.addProblem("see: belongs to apply: and delete:", "remove it", path...)
 	}
 	if len(validation.IsDNS1123Subdomain(see.Host)) > 0 {
-		c.wrong(fmt.Sprintf("%q is not a host", see.Host), "write a name such as demo.example.com", append(path, "host")...)
+		c.addProblem(fmt.Sprintf("%q is not a host", see.Host), "write a name such as demo.example.com", append(path, "host")...)
 	}
 	if see.Path != "" && !strings.HasPrefix(see.Path, "/") {
-		c.wrong(fmt.Sprintf("%q is not a path", see.Path), "begin it with /", append(path, "path")...)
+		c.addProblem(fmt.Sprintf("%q is not a path", see.Path), "begin it with /", append(path, "path")...)
 	}
 	if see.Service == "" && see.Status == 0 {
-		c.wrong("see: does not describe the response", "add service: NAME or status: 404", path...)
+		c.addProblem("see: does not describe the response", "add service: NAME or status: 404", path...)
 	}
 	if see.Status != 0 && (see.Status < 100 || see.Status > 599) {
-		c.wrong(fmt.Sprintf("%d is not a status", see.Status), "write one from 100 to 599", append(path, "status")...)
+		c.addProblem(fmt.Sprintf("%d is not a status", see.Status), "write one from 100 to 599", append(path, "status")...)
 	}
 }
 

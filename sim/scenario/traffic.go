@@ -13,26 +13,26 @@ func (c *checker) traffic() {
 		path := []any{"spec", "traffic", i}
 		switch {
 		case t.Lane == "":
-			c.wrong("traffic without a lane", "add lane: NAME", path...)
+			c.addProblem("traffic without a lane", "add lane: NAME", path...)
 		case c.known.Lanes != nil && !slices.Contains(c.known.Lanes, t.Lane):
-			c.wrong("unknown lane "+t.Lane, choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
+			c.addProblem("unknown lane "+t.Lane, choose(t.Lane, "lanes", c.known.Lanes), append(path, "lane")...)
 		}
 		if t.Rate == 0 {
-			c.wrong("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
+			c.addProblem("traffic without a rate", "add rate: 100/s", append(path, "rate")...)
 		}
 		c.arrivals(t, path)
 		c.notNegative(t.Last, append(path, "last")...)
 		if t.Bytes < 0 {
-			c.wrong(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
+			c.addProblem(fmt.Sprintf("a body of %d bytes", t.Bytes), "make it 1 or more", append(path, "bytes")...)
 		}
 		switch stream := slices.Contains(c.known.StreamLanes, t.Lane); {
 		case stream && !c.Population.Streams && c.Population.Recording == "": // a recording may have streams
-			c.wrong("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
+			c.addProblem("the lane "+t.Lane+" has no port to connect to", "add streams: true to the population", append(path, "lane")...)
 		case !stream && t.Host == "" && c.Population.IsZero():
-			c.wrong("traffic without a host", "add host: NAME, or a population", path...)
+			c.addProblem("traffic without a host", "add host: NAME, or a population", path...)
 		}
 		if t.Host != "" && len(validation.IsDNS1123Subdomain(t.Host)) > 0 {
-			c.wrong(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
+			c.addProblem(fmt.Sprintf("%q is not a host", t.Host), "write a name such as demo.example.com", append(path, "host")...)
 		}
 	}
 }
@@ -41,15 +41,15 @@ func (c *checker) traffic() {
 func (c *checker) arrivals(t Traffic, path []any) {
 	patterns := []string{Constant, Poisson}
 	if t.Arrivals != "" && !slices.Contains(patterns, t.Arrivals) {
-		c.wrong("unknown arrivals "+t.Arrivals, choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
+		c.addProblem("unknown arrivals "+t.Arrivals, choose(t.Arrivals, "arrivals", patterns), append(path, "arrivals")...)
 	}
 	lowest := t.Rate
 	if t.Ramp != nil {
 		if t.Ramp.To == 0 {
-			c.wrong("a ramp without a target rate", "add to: 400/s", append(path, "ramp")...)
+			c.addProblem("a ramp without a target rate", "add to: 400/s", append(path, "ramp")...)
 		}
 		if t.Ramp.Over <= 0 {
-			c.wrong("a ramp without a duration", "add over: 10s", append(path, "ramp")...)
+			c.addProblem("a ramp without a duration", "add over: 10s", append(path, "ramp")...)
 		}
 		lowest = min(lowest, t.Ramp.To)
 	}
@@ -57,12 +57,12 @@ func (c *checker) arrivals(t Traffic, path []any) {
 		return
 	}
 	if t.Sine.Every <= 0 {
-		c.wrong("a sine without a period", "add every: 10s", append(path, "sine")...)
+		c.addProblem("a sine without a period", "add every: 10s", append(path, "sine")...)
 	}
 	switch {
 	case t.Sine.By == 0:
-		c.wrong("a sine without an amplitude", "add by: 50/s", append(path, "sine")...)
+		c.addProblem("a sine without an amplitude", "add by: 50/s", append(path, "sine")...)
 	case t.Sine.By > lowest && lowest > 0:
-		c.wrong(fmt.Sprintf("a sine of %v around a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
+		c.addProblem(fmt.Sprintf("a sine of %v around a rate of %v would go below zero", t.Sine.By, lowest), "make it "+lowest.String()+" at most", append(path, "sine")...)
 	}
 }

@@ -45,11 +45,11 @@ func (c *checker) unknownKeys() {
 		}
 		switch m.Object.GetKind() {
 		case "Ingress":
-			c.annotations(m.Object.GetAnnotations(), everyone, place{c.nodes[i]}, "metadata", "annotations")
+			c.annotations(m.Object.GetAnnotations(), everyone, position{c.nodes[i]}, "metadata", "annotations")
 		case "ConfigMap":
 			if m.Object.GetNamespace()+"/"+m.Object.GetName() == c.known.Keys.ConfigMap {
 				data, _, _ := unstructured.NestedStringMap(m.Object.Object, "data")
-				c.keys(data, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", everyone, place{c.nodes[i]}, "data")
+				c.keys(data, c.known.Keys.Config, "ConfigMap key", "docs/configmap.md lists the keys", everyone, position{c.nodes[i]}, "data")
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (c *checker) configKeys(config map[string]string, foreign bool, path ...any
 }
 
 // annotations checks the annotations with our prefix.
-func (c *checker) annotations(all map[string]string, foreign bool, at place, path ...any) {
+func (c *checker) annotations(all map[string]string, foreign bool, at position, path ...any) {
 	if len(c.known.Keys.Annotations) == 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (c *checker) annotations(all map[string]string, foreign bool, at place, pat
 
 // keys reports each unknown key: as an error if all its readers are our controller, otherwise as a
 // warning.
-func (c *checker) keys(given map[string]string, known []string, kind, mend string, foreign bool, at place, path ...any) {
+func (c *checker) keys(given map[string]string, known []string, kind, mend string, foreign bool, at position, path ...any) {
 	if known == nil {
 		return
 	}

@@ -91,7 +91,7 @@ func fieldsOf(typeName string) (kind string, fields []string) {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[document](), reflect.TypeFor[metadata](), reflect.TypeFor[Spec](), reflect.TypeFor[Subject](), reflect.TypeFor[Resources](),
 		reflect.TypeFor[Population](), reflect.TypeFor[Traffic](), reflect.TypeFor[Ramp](), reflect.TypeFor[Sine](), reflect.TypeFor[Step](),
-		reflect.TypeFor[See](), reflect.TypeFor[Comparison](), reflect.TypeFor[Control](),
+		reflect.TypeFor[Confirmation](), reflect.TypeFor[Comparison](), reflect.TypeFor[Control](),
 	} {
 		if t.String() != typeName {
 			continue

@@ -10,16 +10,16 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// certificateRotation returns beats that give one host after another a new certificate, in its
+// certificateTasks returns tasks that give one host after another a new certificate, in its
 // Secret.
-func certificateRotation(s scenario.Step, in setting, next int) ([]Beat, int) {
-	var beats []Beat
+func certificateTasks(s scenario.Step, in setting, next int) ([]Task, int) {
+	var tasks []Task
 	for _, issue := range churn.CertificateRotation(in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At}) {
 		id := next
-		beats = append(beats, Beat{At: issue.At, Do: func(ctx context.Context, c *Cluster) error { return c.renew(ctx, id, issue) }})
+		tasks = append(tasks, Task{At: issue.At, Do: func(ctx context.Context, c *Cluster) error { return c.renew(ctx, id, issue) }})
 		next++
 	}
-	return beats, next
+	return tasks, next
 }
 
 // renew writes the certificate of an issue to the Secret of its host.

@@ -33,14 +33,14 @@ func Stream(kind string, p corpus.Population, o churn.Options) (churn.Stream, bo
 	return stream(p, o), true
 }
 
-// churned returns a beat for each change of a churn.
-func churned(s scenario.Step, in setting, next int) ([]Beat, int) {
+// churnTasks returns a task for each change of a churn.
+func churnTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	stream := streams[s.Churn](in.population, churn.Options{Seed: in.seed, Rate: float64(s.Rate), For: s.For, Start: s.At})
-	return beatsOf(s, stream.Changes, next)
+	return tasksOf(s, stream.Changes, next)
 }
 
-// recorded returns a beat for each change of the recording within the duration of the step.
-func recorded(s scenario.Step, in setting, next int) ([]Beat, int) {
+// recordedTasks returns a task for each change of the recording within the duration of the step.
+func recordedTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	var changes []churn.Change
 	for _, change := range in.recorded.Changes {
 		if change.At <= s.For {
@@ -48,23 +48,23 @@ func recorded(s scenario.Step, in setting, next int) ([]Beat, int) {
 			changes = append(changes, change)
 		}
 	}
-	return beatsOf(s, changes, next)
+	return tasksOf(s, changes, next)
 }
 
-func beatsOf(s scenario.Step, changes []churn.Change, next int) ([]Beat, int) {
-	var beats []Beat
+func tasksOf(s scenario.Step, changes []churn.Change, next int) ([]Task, int) {
+	var tasks []Task
 	var drain time.Duration
 	if s.Drain != nil {
 		drain = *s.Drain
 	}
 	for _, change := range changes {
 		id := next
-		beats = append(beats, Beat{At: change.At, Do: func(ctx context.Context, c *Cluster) error {
+		tasks = append(tasks, Task{At: change.At, Do: func(ctx context.Context, c *Cluster) error {
 			return c.churn(ctx, id, s.Churn, change, drain)
 		}})
 		next++
 	}
-	return beats, next
+	return tasks, next
 }
 
 // churn makes one change of a stream.
@@ -84,7 +84,7 @@ func (c *Cluster) churn(ctx context.Context, id int, kind string, change churn.C
 
 // replace adds pods to a service and removes others. As with maxSurge of a Deployment, new pods are
 // ready before old ones are asked to terminate. One write of an EndpointSlice covers both, unless
-// their places are in several slices. After the API has accepted the change, old pods keep serving
+// their slots are in several slices. After the API has accepted the change, old pods keep serving
 // for drain; then their addresses refuse connections.
 func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Change, service *service, drain time.Duration) error {
 	for _, pod := range r.Add {
@@ -92,11 +92,11 @@ func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Chan
 			return err
 		}
 	}
-	places, err := service.swap(r.Remove, r.Add)
+	slots, err := service.replaceMembers(r.Remove, r.Add)
 	if err != nil {
 		return fmt.Errorf("change %d: %w", change.ID, err)
 	}
-	written, err := c.slicesAt(service, places)
+	written, err := c.slicesAt(service, slots)
 	if err != nil {
 		return err
 	}
@@ -116,13 +116,13 @@ func (c *Cluster) replace(ctx context.Context, change event.Change, r churn.Chan
 	return nil
 }
 
-// swap gives the places of leaving pods to coming pods; further coming pods get new places. It
-// returns the places that changed.
-func (s *service) swap(leave, come []string) (places []int, err error) {
+// replaceMembers gives the slots of leaving pods to coming pods; further coming pods get new slots.
+// It returns the slots that changed.
+func (s *service) replaceMembers(leave, come []string) (slots []int, err error) {
 	for i := range max(len(leave), len(come)) {
-		place, pod := len(s.members), ""
+		slot, pod := len(s.members), ""
 		if i < len(leave) {
-			if place = slices.Index(s.members, leave[i]); place < 0 {
+			if slot = slices.Index(s.members, leave[i]); slot < 0 {
 				return nil, fmt.Errorf("pod %s is not in service %s", leave[i], s.Key())
 			}
 		} else {
@@ -131,18 +131,18 @@ func (s *service) swap(leave, come []string) (places []int, err error) {
 		if i < len(come) {
 			pod = come[i]
 		}
-		s.members[place] = pod
-		places = append(places, place)
+		s.members[slot] = pod
+		slots = append(slots, slot)
 	}
-	return places, nil
+	return slots, nil
 }
 
-// slicesAt returns the EndpointSlices that have these places, each once.
-func (c *Cluster) slicesAt(s *service, places []int) ([]*unstructured.Unstructured, error) {
+// slicesAt returns the EndpointSlices that have these slots, each once.
+func (c *Cluster) slicesAt(s *service, slots []int) ([]*unstructured.Unstructured, error) {
 	all, seen := c.slices(s), map[int]bool{}
 	var found []*unstructured.Unstructured
-	for _, place := range places {
-		if i := place / corpus.SliceSize; !seen[i] {
+	for _, slot := range slots {
+		if i := slot / corpus.SliceSize; !seen[i] {
 			seen[i] = true
 			object, err := cluster.Object(all[i])
 			if err != nil {

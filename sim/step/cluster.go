@@ -31,7 +31,7 @@ type Cluster struct {
 	population corpus.Population
 	log        *event.Log
 	services   map[string]*service // by namespace/name
-	late       atomic.Int64        // nanoseconds, see Late
+	late       atomic.Int64        // nanoseconds, see DelayReadiness
 	delayed    atomic.Int64        // pods that started late
 	active     map[string]func()   // heals an active fault, by the fault's name
 }
@@ -39,7 +39,7 @@ type Cluster struct {
 // service is a service of the population, with its pods as written last.
 type service struct {
 	corpus.Service
-	members []string      // pods by their places in the slices; "" if the place is free
+	members []string      // pods by their slots in the slices; "" if the slot is free
 	target  corpus.Target // a URL that routes to it; zero if no ingress does
 }
 
@@ -57,7 +57,7 @@ func NewCluster(subject string, client *cluster.Client, pods backend.Fleet, popu
 	return c
 }
 
-// StartPods starts the pods of the population and makes them ready. Late can delay that.
+// StartPods starts the pods of the population and makes them ready. DelayReadiness can delay that.
 func (c *Cluster) StartPods() error {
 	for _, service := range c.population.Services {
 		for _, name := range service.Pods {
@@ -89,10 +89,10 @@ func (c *Cluster) startPod(name string, of corpus.Service) error {
 	return nil
 }
 
-// Late makes pods that start from now on listen only after a delay, when they are in their service
-// already, as if readiness depended on a timer and not on the pod. 0 ends the delay. It returns how
-// many pods were delayed since the previous call.
-func (c *Cluster) Late(by time.Duration) (pods int) {
+// DelayReadiness makes pods that start from now on listen only after a delay, when they are in
+// their service already, as if readiness depended on a timer and not on the pod. 0 ends the delay.
+// It returns how many pods were delayed since the previous call.
+func (c *Cluster) DelayReadiness(by time.Duration) (pods int) {
 	c.late.Store(int64(by))
 	return int(c.delayed.Swap(0))
 }
@@ -102,7 +102,7 @@ func (c *Cluster) slices(s *service) []*discoveryv1.EndpointSlice {
 	members := make([]corpus.Member, len(s.members))
 	for i, pod := range s.members {
 		if pod == "" {
-			continue // the place is free
+			continue // the slot is free
 		}
 		members[i] = corpus.Member{Pod: pod, Address: c.Address(pod), Serving: true}
 	}

@@ -10,10 +10,11 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// strike returns a beat that starts a fault, which heals when its time is over. If the same fault
-// is still active, the beat heals it first. The event of the healing has what the fault struck.
-func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
-	return []Beat{{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
+// faultTasks returns a task that starts a fault, which heals when its time is over. If the same
+// fault is still active, the task heals it first. The event of the healing has what the fault
+// struck.
+func faultTasks(s scenario.Step, _ setting, next int) ([]Task, int) {
+	return []Task{{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
 		f, ok := fault.Find(s.Fault)
 		if !ok {
 			return fmt.Errorf("line %d: unknown fault %q", s.Line, s.Fault)
@@ -25,8 +26,8 @@ func strike(s scenario.Step, _ setting, next int) ([]Beat, int) {
 			heal()
 		}
 		c.logFault(event.Fault{Name: s.Fault})
-		present := fault.There(c.Victim)
-		absent := func() bool { return !present && !fault.There(c.Victim) }
+		present := fault.Running(c.Victim)
+		absent := func() bool { return !present && !fault.Running(c.Victim) }
 		heal, err := f.Strike(ctx, c.Victim, s.For, func(struck int) {
 			c.logFault(event.Fault{Name: s.Fault, Healed: true, Struck: &event.Struck{Count: struck, Of: f.Strikes}, Absent: struck == 0 && absent()})
 		})

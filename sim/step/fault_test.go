@@ -16,7 +16,7 @@ type victim struct {
 	late []time.Duration
 }
 
-func (v *victim) Late(by time.Duration) (pods int) {
+func (v *victim) DelayReadiness(by time.Duration) (pods int) {
 	v.late = append(v.late, by)
 	return len(v.late)
 }
@@ -39,8 +39,8 @@ func TestFaults(t *testing.T) {
 	s := newStageOf(t, faults, "127.63.0.0/16")
 	v := &victim{}
 	s.cluster.Victim = v
-	for _, beat := range s.beats {
-		if err := beat.Do(t.Context(), s.cluster); err != nil {
+	for _, task := range s.tasks {
+		if err := task.Do(t.Context(), s.cluster); err != nil {
 			t.Fatal(err)
 		}
 	}

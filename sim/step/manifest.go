@@ -14,28 +14,28 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-// apply returns beats that write the manifests with a name, in the order of the file. They replace
-// objects that exist already.
-func apply(s scenario.Step, in setting, next int) ([]Beat, int) {
-	return written(s, in, in.scenario.Named(s.Apply), next, "apply",
+// applyTasks returns tasks that write the manifests with a name, in the order of the file. They
+// replace objects that exist already.
+func applyTasks(s scenario.Step, in setting, next int) ([]Task, int) {
+	return manifestTasks(s, in, in.scenario.Named(s.Apply), next, "apply",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
 			return c.client.Put(ctx, object)
 		})
 }
 
-// remove returns beats that delete the manifests with a name, in reverse order of the file.
-func remove(s scenario.Step, in setting, next int) ([]Beat, int) {
+// deleteTasks returns tasks that delete the manifests with a name, in reverse order of the file.
+func deleteTasks(s scenario.Step, in setting, next int) ([]Task, int) {
 	manifests := slices.Clone(in.scenario.Named(s.Delete))
 	slices.Reverse(manifests)
-	return written(s, in, manifests, next, "delete",
+	return manifestTasks(s, in, manifests, next, "delete",
 		func(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (string, error) {
 			return "", c.client.Delete(ctx, object)
 		})
 }
 
-// seen returns the response that shows that manifests are live.
-func seen(see scenario.See, namespace string) *event.See {
-	want := event.See{Service: see.Service, Status: see.Status}
+// confirmationOf returns the response that shows that manifests are live.
+func confirmationOf(c scenario.Confirmation, namespace string) *event.Confirmation {
+	want := event.Confirmation{Service: c.Service, Status: c.Status}
 	if want.Service == "" {
 		return &want
 	}
@@ -48,18 +48,18 @@ func seen(see scenario.See, namespace string) *event.See {
 
 type write func(context.Context, *Cluster, *unstructured.Unstructured) (resourceVersion string, err error)
 
-// written returns one beat per manifest. Each is a separate change.
-func written(s scenario.Step, in setting, manifests []scenario.Manifest, next int, kind string, do write) ([]Beat, int) {
-	var beats []Beat
+// manifestTasks returns one task per manifest. Each is a separate change.
+func manifestTasks(s scenario.Step, in setting, manifests []scenario.Manifest, next int, kind string, do write) ([]Task, int) {
+	var tasks []Task
 	for i, manifest := range manifests {
 		change := event.Change{ID: next, Step: kind, Object: cluster.Name(manifest.Object)}
-		if s.See != nil && i == len(manifests)-1 { // the response is expected only after all manifests are written
-			change.Host, change.Path, change.See = s.See.Host, cmp.Or(s.See.Path, "/"), seen(*s.See, in.population.Namespace)
+		if s.Confirmation != nil && i == len(manifests)-1 { // the response is expected only after all manifests are written
+			change.Host, change.Path, change.Confirmation = s.Confirmation.Host, cmp.Or(s.Confirmation.Path, "/"), confirmationOf(*s.Confirmation, in.population.Namespace)
 		}
-		beats = append(beats, Beat{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
+		tasks = append(tasks, Task{At: s.At, Do: func(ctx context.Context, c *Cluster) error {
 			return c.change(ctx, change, func() (string, error) { return do(ctx, c, manifest.Object) })
 		}})
 		next++
 	}
-	return beats, next
+	return tasks, next
 }

@@ -16,6 +16,6 @@ func (c *Cluster) newHost(ctx context.Context, change event.Change, host string,
 		return err
 	}
 	change.Object, change.Host, change.Path = cluster.Name(ingress), host, "/"
-	change.See = &event.See{Service: to.Key(), Status: http.StatusOK}
+	change.Confirmation = &event.Confirmation{Service: to.Key(), Status: http.StatusOK}
 	return c.change(ctx, change, func() (string, error) { return c.client.Put(ctx, ingress) })
 }

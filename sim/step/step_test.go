@@ -50,7 +50,7 @@ type stage struct {
 	pods     backend.Fleet
 	log      *event.Log
 	out      bytes.Buffer
-	beats    []step.Beat
+	tasks    []step.Task
 }
 
 func newStage(t *testing.T, prefix string) *stage {
@@ -81,7 +81,7 @@ func newStageOf(t *testing.T, story, prefix string) *stage {
 
 	asked := s.scenario.Population
 	population := corpus.Generate(corpus.Shape{Namespace: "demo", Services: 2, Pods: 2, Ingresses: 2, TLS: asked.TLS, Annotations: asked.Annotations, Seed: 1})
-	if s.beats, err = step.Beats(s.scenario, churn.Recording{Population: population}, 1); err != nil {
+	if s.tasks, err = step.Tasks(s.scenario, churn.Recording{Population: population}, 1); err != nil {
 		t.Fatal(err)
 	}
 	s.cluster = step.NewCluster("a", client, s.pods, population, s.log)
@@ -147,8 +147,8 @@ func TestTimeline(t *testing.T) {
 			t.Errorf("change %d was written before it was reported", c.ID)
 		}
 	}
-	for _, beat := range s.beats {
-		if err := beat.Do(t.Context(), s.cluster); err != nil {
+	for _, task := range s.tasks {
+		if err := task.Do(t.Context(), s.cluster); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +204,7 @@ func TestTimeline(t *testing.T) {
 // A write that the API refuses is logged, and the timeline continues.
 func TestRefusedWriteIsLogged(t *testing.T) {
 	s := newStage(t, "127.61.0.0/16")
-	remove := s.beats[len(s.beats)-1] // of a manifest that was never applied
+	remove := s.tasks[len(s.tasks)-1] // of a manifest that was never applied
 	if err := remove.Do(t.Context(), s.cluster); err != nil {
 		t.Fatal(err)
 	}
@@ -215,25 +215,25 @@ func TestRefusedWriteIsLogged(t *testing.T) {
 	}
 }
 
-func TestDeal(t *testing.T) {
-	at := func(times ...time.Duration) (beats []step.Beat) {
+func TestSplitIntoRounds(t *testing.T) {
+	at := func(times ...time.Duration) (tasks []step.Task) {
 		for _, t := range times {
-			beats = append(beats, step.Beat{At: t * time.Second})
+			tasks = append(tasks, step.Task{At: t * time.Second})
 		}
-		return beats
+		return tasks
 	}
-	times := func(dealt [][]step.Beat) (all [][]time.Duration) {
-		for _, round := range dealt {
+	times := func(perRound [][]step.Task) (all [][]time.Duration) {
+		for _, round := range perRound {
 			of := []time.Duration{}
-			for _, beat := range round {
-				of = append(of, beat.At/time.Second)
+			for _, task := range round {
+				of = append(of, task.At/time.Second)
 			}
 			all = append(all, of)
 		}
 		return all
 	}
 	for name, test := range map[string]struct {
-		beats  []step.Beat
+		tasks  []step.Task
 		length time.Duration
 		rounds int
 		want   [][]time.Duration
@@ -243,7 +243,7 @@ func TestDeal(t *testing.T) {
 		"an empty round":        {at(9), 10 * time.Second, 2, [][]time.Duration{{}, {4}}},
 		"no length":             {at(0, 0), 0, 2, [][]time.Duration{{}, {0, 0}}},
 	} {
-		if diff := cmp.Diff(test.want, times(step.Deal(test.beats, test.length, test.rounds))); diff != "" {
+		if diff := cmp.Diff(test.want, times(step.SplitIntoRounds(test.tasks, test.length, test.rounds))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -276,8 +276,8 @@ func TestEveryKindOfChurn(t *testing.T) {
 	s := newStageOf(t, otherChurns, "127.62.0.0/16")
 	var reported []event.Change
 	s.cluster.Watch = func(c event.Change) { reported = append(reported, c) }
-	for _, beat := range s.beats {
-		if err := beat.Do(t.Context(), s.cluster); err != nil {
+	for _, task := range s.tasks {
+		if err := task.Do(t.Context(), s.cluster); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,16 +295,16 @@ func TestEveryKindOfChurn(t *testing.T) {
 				t.Errorf("got %+v", c)
 			}
 		case "new-hosts":
-			if c.See == nil || c.See.Service == "" || c.See.Status != 200 {
-				t.Errorf("got %+v", c)
+			if c.Confirmation == nil || c.Confirmation.Service == "" || c.Confirmation.Status != 200 {
+				t.Errorf("%+v", c)
 			}
 		case "touch":
-			if c.Host != "" || c.See != nil {
-				t.Errorf("got %+v", c)
+			if c.Host != "" || c.Confirmation != nil {
+				t.Errorf("%+v", c)
 			}
 		case "apply":
 			isLast := strings.HasPrefix(c.Object, "Ingress")
-			if diff := cmp.Diff(map[bool]*event.See{true: {Service: "demo/svc-001", Status: 200}}[isLast], c.See); diff != "" {
+			if diff := cmp.Diff(map[bool]*event.Confirmation{true: {Service: "demo/svc-001", Status: 200}}[isLast], c.Confirmation); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.Object, diff)
 			}
 		}

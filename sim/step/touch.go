@@ -14,12 +14,12 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// touched is the label or annotation that makes each write of an object different.
-const touched = "windtunnel.dev/touched"
+// touchKey is the label or annotation that makes each write of an object different.
+const touchKey = "windtunnel.dev/touched"
 
 // touch writes an object again without a relevant change.
 func (c *Cluster) touch(ctx context.Context, change event.Change, what churn.Touched, of *service) error {
-	object, err := c.retouched(what, of, strconv.Itoa(change.ID))
+	object, err := c.touchedObject(what, of, strconv.Itoa(change.ID))
 	if err != nil {
 		return err
 	}
@@ -27,22 +27,22 @@ func (c *Cluster) touch(ctx context.Context, change event.Change, what churn.Tou
 	return c.change(ctx, change, func() (string, error) { return c.client.Put(ctx, object) })
 }
 
-func (c *Cluster) retouched(what churn.Touched, of *service, mark string) (*unstructured.Unstructured, error) {
+func (c *Cluster) touchedObject(what churn.Touched, of *service, mark string) (*unstructured.Unstructured, error) {
 	switch what {
 	case churn.Labels:
 		object, err := cluster.Object(of.Object())
 		if err == nil {
-			object.SetLabels(map[string]string{touched: mark})
+			object.SetLabels(map[string]string{touchKey: mark})
 		}
 		return object, err
 	case churn.Ingress:
 		ingress := c.population.Ingress(c.ingressOf(of))
-		metav1.SetMetaDataAnnotation(&ingress.ObjectMeta, touched, mark)
+		metav1.SetMetaDataAnnotation(&ingress.ObjectMeta, touchKey, mark)
 		return cluster.Object(ingress)
 	}
 	slice := c.slices(of)[0]
 	slices.Reverse(slice.Endpoints)
-	slice.Labels[touched] = mark // without it the API would ignore a second reversal as unchanged
+	slice.Labels[touchKey] = mark // without it the API would ignore a second reversal as unchanged
 	return cluster.Object(slice)
 }
 

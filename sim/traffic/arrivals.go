@@ -77,16 +77,16 @@ type pacer struct {
 
 // Pace returns how long after elapsed the request after the first hits is due.
 func (p *pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
-	due, ever := p.arrivals.when(p.place(hits), elapsed)
+	due, ever := p.arrivals.when(p.position(hits), elapsed)
 	return due - elapsed, !ever
 }
 
 // Rate returns the rate at elapsed, per second.
 func (p *pacer) Rate(elapsed time.Duration) float64 { return p.arrivals.at(elapsed.Seconds()) }
 
-// place returns the position of the request after the first hits on the scale of expected requests.
-// It may be called again with the same argument.
-func (p *pacer) place(hits uint64) float64 {
+// position returns the position of the request after the first hits on the scale of expected
+// requests. It may be called again with the same argument.
+func (p *pacer) position(hits uint64) float64 {
 	if p.chance == nil {
 		return float64(hits) + 1
 	}

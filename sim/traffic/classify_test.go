@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 // If the generator cannot connect to an address, the subject is not at fault.
 func TestLocalDialErrors(t *testing.T) {
 	for _, lane := range Lanes() {
-		if DoorOf(lane) == UDP {
+		if ListenerOf(lane) == UDP {
 			continue // UDP may broadcast
 		}
 		c := newClient(t, lane, netip.MustParseAddrPort("255.255.255.255:80"))
@@ -169,8 +169,8 @@ func TestLocalDialErrors(t *testing.T) {
 
 func TestCancelledRequests(t *testing.T) {
 	for _, lane := range Lanes() {
-		if DoorOf(lane) == UDP {
-			continue // has no connection; see TestDatagramsAtTheEndOfTheRun
+		if ListenerOf(lane) == UDP {
+			continue // has no connection; see TestDatagramsAtTheEnd
 		}
 		asked := make(chan struct{})
 		c := newClient(t, lane, serve(t, func(p *peer) { p.reader.Peek(1); close(asked); p.untilClosed() }).address)

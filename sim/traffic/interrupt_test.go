@@ -95,7 +95,7 @@ type strait struct {
 }
 
 func newStrait(t *testing.T, lane string, to netip.AddrPort, limit int64, silent bool, reached func()) *strait {
-	s := &strait{limit: limit, whole: DoorOf(lane) == UDP, silent: silent, reached: sync.OnceFunc(reached)}
+	s := &strait{limit: limit, whole: ListenerOf(lane) == UDP, silent: silent, reached: sync.OnceFunc(reached)}
 	if s.whole {
 		s.listenPacket(t, to)
 	} else {

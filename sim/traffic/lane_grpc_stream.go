@@ -13,11 +13,11 @@ import (
 // grpcStreamLane opens gRPC server streams: a message comes every streamInterval, for
 // Attack.Last. A stream that ends before its status arrived was cut.
 var grpcStreamLane = lane{
-	name:   "grpc-stream",
-	doc:    "a gRPC server stream for `last`; a message comes every 100 ms",
-	door:   TLS,
-	lasts:  true,
-	stream: true,
+	name:     "grpc-stream",
+	doc:      "a gRPC server stream for `last`; a message comes every 100 ms",
+	listener: TLS,
+	lasts:    true,
+	stream:   true,
 	http: &httpClient{
 		method:   http.MethodPost,
 		ownPaths: true,

@@ -17,7 +17,7 @@ import (
 var tcpLane = lane{
 	name:     "tcp",
 	doc:      "a connection to a TCP service for `last`; every 100 ms a line goes to the pod and back",
-	door:     TCP,
+	listener: TCP,
 	lasts:    true,
 	stream:   true,
 	exchange: exchangeLines,

@@ -10,9 +10,9 @@ import (
 // certificate clients get at that time. It accepts any certificate for the host, whoever
 // signed it.
 var tlsLane = lane{
-	name: "tls",
-	doc:  "GET, each over a new TLS connection: a full handshake with the host's name (SNI); the certificate's serial number is recorded",
-	door: TLS,
+	name:     "tls",
+	doc:      "GET, each over a new TLS connection: a full handshake with the host's name (SNI); the certificate's serial number is recorded",
+	listener: TLS,
 	http: &httpClient{
 		method: http.MethodGet,
 		transport: func(d *dialer, _ Attack) transport {

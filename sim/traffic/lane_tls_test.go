@@ -17,7 +17,7 @@ import (
 // if the lane speaks TLS.
 func entrance(t *testing.T, lane string, p backend.Pod) netip.AddrPort {
 	t.Helper()
-	switch DoorOf(lane) {
+	switch ListenerOf(lane) {
 	case TLS:
 		pair := pki.New("nobody").Issue("all", []string{"*.example"})
 		return unwrap(t, secured(t, pair), p.Addr())

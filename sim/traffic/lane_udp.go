@@ -13,7 +13,7 @@ import (
 var udpLane = lane{
 	name:     "udp",
 	doc:      "a datagram to a UDP service from a new socket, and an answer; no answer within a second is a `timeout`",
-	door:     UDP,
+	listener: UDP,
 	exchange: func(_ context.Context, c net.Conn, _ Attack) content { return exchangeDatagram(c, "message 1", 0) },
 }
 

@@ -30,9 +30,9 @@ var lanes = []lane{
 
 // lane is one kind of client.
 type lane struct {
-	name string
-	doc  string // describes a request; docs/scenarios.md has the same text
-	door Door
+	name     string
+	doc      string // describes a request; docs/scenarios.md has the same text
+	listener Listener
 	// lasts means that the client makes each request last for Attack.Last.
 	lasts bool
 	// stream means that an answer is a stream: an early end cuts it.
@@ -107,7 +107,7 @@ func Lanes() []string {
 
 // StreamLanes returns the names of the lanes that connect to TCP and UDP services.
 func StreamLanes() []string {
-	return slices.DeleteFunc(Lanes(), func(name string) bool { return DoorOf(name) < TCP })
+	return slices.DeleteFunc(Lanes(), func(name string) bool { return ListenerOf(name) < TCP })
 }
 
 // DocOf describes a request of a lane; empty if there is no such lane.
@@ -116,10 +116,10 @@ func DocOf(name string) string {
 	return l.doc
 }
 
-// DoorOf returns the door of a lane, HTTP if there is no such lane.
-func DoorOf(name string) Door {
+// ListenerOf returns the listener of a lane, HTTP if there is no such lane.
+func ListenerOf(name string) Listener {
 	l, _ := find(name)
-	return l.door
+	return l.listener
 }
 
 func find(name string) (lane, bool) {
@@ -130,24 +130,24 @@ func find(name string) (lane, bool) {
 	return lanes[i], true
 }
 
-// Door is the kind of nginx port that a lane's clients connect to.
-type Door int
+// Listener is the kind of nginx port that a lane's clients connect to.
+type Listener int
 
-// The doors.
+// The listeners.
 const (
-	HTTP Door = iota
-	TLS       // HTTP over TLS
-	TCP       // each service has its own port
-	UDP       // each service has its own port
+	HTTP Listener = iota
+	TLS           // HTTP over TLS
+	TCP           // each service has its own port
+	UDP           // each service has its own port
 )
 
 // String returns http, tls, tcp or udp.
-func (d Door) String() string {
+func (d Listener) String() string {
 	return [...]string{HTTP: "http", TLS: "tls", TCP: "tcp", UDP: "udp"}[d]
 }
 
-// network returns the name that package net has for the door's transport protocol.
-func (d Door) network() string {
+// network returns the name that package net has for the listener's transport protocol.
+func (d Listener) network() string {
 	if d == UDP {
 		return "udp"
 	}

@@ -47,7 +47,7 @@ func (h hooked) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 // silent returns the address of a peer that never answers a lane's clients.
 func silent(t *testing.T, lane string) netip.AddrPort {
 	t.Helper()
-	if DoorOf(lane) == UDP {
+	if ListenerOf(lane) == UDP {
 		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,7 @@ func (e *exchangeSender) send(s shot) outcome {
 
 // exchange connects, and has the lane perform its exchange until ctx ends.
 func (e *exchangeSender) exchange(ctx context.Context, address string) outcome {
-	c, err := e.dialer.dial(ctx, e.lane.door.network(), address)
+	c, err := e.dialer.dial(ctx, e.lane.listener.network(), address)
 	if err != nil {
 		return outcome{err: err}
 	}

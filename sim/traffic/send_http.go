@@ -66,7 +66,7 @@ func (h *httpSender) target(t *vegeta.Target) error {
 // do not send fragments (RFC 3986, section 3.5).
 func (h *httpSender) fill(t *vegeta.Target, s shot) {
 	t.Method = h.lane.http.method
-	t.URL = h.attack.url(h.lane.door, s.target) + "#" + strconv.FormatUint(s.number, 10)
+	t.URL = h.attack.url(h.lane.listener, s.target) + "#" + strconv.FormatUint(s.number, 10)
 	t.Body = s.body
 	t.Header = http.Header{"Host": {s.target.Host}}
 	if h.lane.http.header != nil {
@@ -139,12 +139,12 @@ func (h *httpSender) exchange(request *http.Request) outcome {
 
 // url returns the URL of a target. Over TLS it has the host's name, which is also the server's name
 // in the handshake; the client connects to Attack.To nevertheless.
-func (a *Attack) url(door Door, t Target) string {
+func (a *Attack) url(listener Listener, t Target) string {
 	path := t.Path
 	if path == "" {
 		path = "/"
 	}
-	if door == TLS {
+	if listener == TLS {
 		return "https://" + t.Host + path
 	}
 	return "http://" + a.address(t).String() + path

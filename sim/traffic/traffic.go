@@ -113,7 +113,7 @@ func (a *Attack) check() (lane, error) {
 	}
 	if l.http != nil {
 		for _, t := range a.Targets {
-			if _, err := http.NewRequest(l.http.method, a.url(l.door, t), nil); err != nil {
+			if _, err := http.NewRequest(l.http.method, a.url(l.listener, t), nil); err != nil {
 				return l, fmt.Errorf("target %s%s: %w", t.Host, t.Path, err)
 			}
 		}

@@ -49,7 +49,7 @@ func TestRunSendsScheduledRequests(t *testing.T) {
 				}
 				if r := e.Request; r != nil {
 					byTime[e.At-begin] = r.Host
-					if r.Cause != "" || r.Pod != "demo/web-1" || r.Served != "demo/web" || r.State != "ready" || r.Status != 200 && r.Status != 101 && DoorOf(lane) <= TLS ||
+					if r.Cause != "" || r.Pod != "demo/web-1" || r.Served != "demo/web" || r.State != "ready" || r.Status != 200 && r.Status != 101 && ListenerOf(lane) <= TLS ||
 						r.Lane != lane || r.Lag < 0 || r.Took <= 0 || e.Subject != "it" {
 						t.Errorf("got %+v", r)
 					}

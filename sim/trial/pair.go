@@ -31,7 +31,7 @@ func (p Pair) Folder(side Side) string { return filepath.Join(p.Out, side.Name) 
 // measured. It is Void if a run stayed void. If it is NotRun or Interrupted, the error says why.
 func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 	head := p.Sides[1]
-	if err := head.try(ctx, p.Scenario, filepath.Join(p.Out, "try"), p.Say); err != nil {
+	if err := head.tryStart(ctx, p.Scenario, filepath.Join(p.Out, "try"), p.Say); err != nil {
 		if ctx.Err() != nil {
 			return judge.Interrupted, err
 		}
@@ -43,7 +43,7 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 		dir := filepath.Join(p.Folder(side), number)
 		fmt.Fprintf(p.Say, "run %d of %d: %s\n", i+1, 2*p.Runs, side.Name)
 		outcome, err := untilValid(dir, filepath.Join(p.Out, "void", side.Name+"-"+number), p.Say, func() (judge.Outcome, error) {
-			return p.one(ctx, side, dir)
+			return p.runOne(ctx, side, dir)
 		})
 		switch {
 		case ctx.Err() != nil:
@@ -62,11 +62,11 @@ func (p Pair) Do(ctx context.Context) (judge.Outcome, error) {
 // 1: A B B A.
 func turnOf(i int) (side, run int) { return [4]int{0, 1, 1, 0}[i%4], i/2 + 1 }
 
-// one makes a run of a side. The folder keeps the scenario as it is without a side.
-func (p Pair) one(ctx context.Context, side Side, dir string) (judge.Outcome, error) {
+// runOne makes a run of a side. The folder keeps the scenario as it is without a side.
+func (p Pair) runOne(ctx context.Context, side Side, dir string) (judge.Outcome, error) {
 	ended := Do(ctx, Trial{
 		Scenario: side.in(p.Scenario), Kept: p.Scenario, Seed: p.Scenario.Seed,
-		Driver: side.Driver, Dir: dir, Whole: true, Watch: p.Watch,
+		Driver: side.Driver, Dir: dir, DiscardIfCut: true, Watch: p.Watch,
 	})
 	switch ended.Outcome {
 	case judge.Skipped, judge.NotRun:

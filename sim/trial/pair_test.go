@@ -112,7 +112,7 @@ func TestSideReplacesTheBundledController(t *testing.T) {
 		"nothing to replace":   {side, foreign, false},
 		"nothing to change":    {Side{Name: "base"}, foreign, true},
 	} {
-		if err := test.side.Fits(test.of); (err == nil) != test.fits {
+		if err := test.side.Supported(test.of); (err == nil) != test.fits {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -150,6 +150,6 @@ var errUnable = errors.New("the image is missing")
 
 func (unable) Name() string { return "unable" }
 
-func (unable) Prepare(context.Context, subject.Subject, driver.Room) (driver.Instance, error) {
+func (unable) Prepare(context.Context, subject.Subject, driver.Options) (driver.Instance, error) {
 	return nil, errUnable
 }

@@ -26,8 +26,8 @@ type Side struct {
 // Changes reports whether the side differs from the scenario.
 func (s Side) Changes() bool { return s.Controller != "" || len(s.Flags)+len(s.Config) > 0 }
 
-// Fits is an error if the side changes something, and the scenario has no subject to change.
-func (s Side) Fits(original *scenario.Scenario) error {
+// Supported is an error if the side changes something, and the scenario has no subject to change.
+func (s Side) Supported(original *scenario.Scenario) error {
 	if s.Changes() && len(bundled(original)) == 0 {
 		return fmt.Errorf("no subject of %s uses the bundled controller, so there is none to replace", original.Name)
 	}
@@ -53,10 +53,10 @@ func bundled(s *scenario.Scenario) []scenario.Subject {
 	return slices.DeleteFunc(slices.Clone(s.Subjects), func(one scenario.Subject) bool { return one.Controller != scenario.Bundled })
 }
 
-// try starts the subjects that this side changes, if any, and stops them again, so that a
+// tryStart starts the subjects that this side changes, if any, and stops them again, so that a
 // controller that cannot start is found before the first run. If it fails, the logs stay in
 // dir.
-func (s Side) try(ctx context.Context, original *scenario.Scenario, dir string, say io.Writer) error {
+func (s Side) tryStart(ctx context.Context, original *scenario.Scenario, dir string, say io.Writer) error {
 	if !s.Changes() {
 		return nil
 	}

@@ -32,17 +32,17 @@ type Trial struct {
 	Seed      uint64
 	Driver    driver.Driver
 	Dir       string
-	// Whole says that a run that was cut short is neither measured nor judged.
-	Whole bool
-	Watch Watch // nil: nobody watches
+	// DiscardIfCut says that a run that was cut short is neither measured nor judged.
+	DiscardIfCut bool
+	Watch        Watch // nil: nobody watches
 }
 
 // Watch begins to watch the run of a scenario. see gets each event of its log, concurrently;
 // end is called when the run is over.
 type Watch func(s *scenario.Scenario) (see func(event.Event), end func())
 
-// Ended is how a trial ended.
-type Ended struct {
+// Result is the result of a trial.
+type Result struct {
 	Outcome judge.Outcome
 	// Err is why the trial was skipped or could not be done; nil for other outcomes.
 	Err error
@@ -57,7 +57,7 @@ type Ended struct {
 }
 
 // Note says in a line why the trial has its outcome.
-func (e Ended) Note() string {
+func (e Result) Note() string {
 	if e.Err != nil {
 		return e.Err.Error()
 	}
@@ -66,14 +66,14 @@ func (e Ended) Note() string {
 
 // Do makes the run of a trial and judges it. Nothing that was started is left when it
 // returns.
-func Do(ctx context.Context, t Trial) Ended {
+func Do(ctx context.Context, t Trial) Result {
 	s := t.Scenario
 	if t.Control {
 		s = s.Mutated()
 		t.Rewritten = true
 	}
-	if err := driver.Fits(t.Driver, s); err != nil {
-		return Ended{Outcome: judge.Skipped, Err: err}
+	if err := driver.Supports(t.Driver, s); err != nil {
+		return Result{Outcome: judge.Skipped, Err: err}
 	}
 	kept := s
 	if t.Kept != nil {
@@ -81,20 +81,20 @@ func Do(ctx context.Context, t Trial) Ended {
 	}
 	dir, err := rundir.Create(t.Dir, kept, t.Rewritten)
 	if err != nil {
-		return Ended{Outcome: judge.NotRun, Err: err}
+		return Result{Outcome: judge.NotRun, Err: err}
 	}
-	cut := t.conduct(ctx, s, dir)
+	cut := t.run(ctx, s, dir)
 	switch {
 	case errors.Is(cut, fault.ErrNotHere):
-		return Ended{Outcome: judge.Skipped, Err: cut, Dir: dir}
-	case cut != nil && (t.Whole || ctx.Err() == nil && !dir.Started()):
-		return Ended{Outcome: judge.NotRun, Err: cut, Dir: dir}
+		return Result{Outcome: judge.Skipped, Err: cut, Dir: dir}
+	case cut != nil && (t.DiscardIfCut || ctx.Err() == nil && !dir.Started()):
+		return Result{Outcome: judge.NotRun, Err: cut, Dir: dir}
 	}
 	measured, err := dir.Measure(s)
 	if err != nil {
-		return Ended{Outcome: judge.NotRun, Err: err, Cut: cut, Dir: dir}
+		return Result{Outcome: judge.NotRun, Err: err, Cut: cut, Dir: dir}
 	}
-	ended := Ended{Cut: cut, Dir: dir, Measured: measured}
+	ended := Result{Cut: cut, Dir: dir, Measured: measured}
 	ended.Outcome, ended.note = t.outcome(ctx, measured, cut)
 	return ended
 }
@@ -117,8 +117,8 @@ func (t Trial) outcome(ctx context.Context, m rundir.Measured, cut error) (outco
 	return outcome, note
 }
 
-// conduct runs a scenario with its log in dir. The error is why the run was cut short.
-func (t Trial) conduct(ctx context.Context, s *scenario.Scenario, dir rundir.Dir) (err error) {
+// run runs a scenario with its log in dir. The error is why the run was cut short.
+func (t Trial) run(ctx context.Context, s *scenario.Scenario, dir rundir.Dir) (err error) {
 	file, err := os.Create(dir.File(rundir.Events))
 	if err != nil {
 		return err

@@ -32,14 +32,16 @@ type broken struct {
 
 func (broken) Name() string { return "broken" }
 
-func (broken) Lacks(fault string) string {
+var _ driver.FaultLimiter = broken{}
+
+func (broken) UnsupportedFault(fault string) string {
 	if fault == "worker-kill" {
 		return "there are no workers"
 	}
 	return ""
 }
 
-func (b broken) Prepare(_ context.Context, _ subject.Subject, in driver.Room) (driver.Instance, error) {
+func (b broken) Prepare(_ context.Context, _ subject.Subject, in driver.Options) (driver.Instance, error) {
 	for _, e := range b.writes {
 		in.Log.Write(e)
 	}
@@ -117,7 +119,7 @@ func TestCutShort(t *testing.T) {
 			}
 			watched := 0
 			ended := trial.Do(ctx, trial.Trial{
-				Scenario: story(t), Driver: d, Dir: filepath.Join(t.TempDir(), "run"), Whole: test.whole,
+				Scenario: story(t), Driver: d, Dir: filepath.Join(t.TempDir(), "run"), DiscardIfCut: test.whole,
 				Watch: func(*scenario.Scenario) (func(event.Event), func()) {
 					return func(event.Event) { watched++ }, func() { watched += 100 }
 				},

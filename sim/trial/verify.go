@@ -26,8 +26,8 @@ func Plan(all []*scenario.Scenario, controls bool, out string, like Trial) []Tri
 
 // Each makes trials one after another, and calls begin before each. When ctx is done, it
 // returns those that ended and leaves out the others. The outcome is that of all together.
-func Each(ctx context.Context, trials []Trial, begin func(i int)) ([]Ended, judge.Outcome) {
-	var all []Ended
+func Each(ctx context.Context, trials []Trial, begin func(i int)) ([]Result, judge.Outcome) {
+	var all []Result
 	var outcomes []judge.Outcome
 	for i, t := range trials {
 		begin(i)
@@ -37,5 +37,5 @@ func Each(ctx context.Context, trials []Trial, begin func(i int)) ([]Ended, judg
 			return all, judge.Interrupted
 		}
 	}
-	return all, judge.Together(outcomes...)
+	return all, judge.Worst(outcomes...)
 }

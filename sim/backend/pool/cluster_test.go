@@ -46,7 +46,7 @@ func TestCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	const pods = 5
-	shape := Shape{Namespace: namespace.Name, Name: "backends", Image: image, Replicas: pods + 1, Token: token}
+	shape := Spec{Namespace: namespace.Name, Name: "backends", Image: image, Replicas: pods + 1, Token: token}
 	for _, typed := range shape.Objects() {
 		object, err := cluster.Object(typed)
 		if err != nil {

@@ -22,8 +22,8 @@ const PoolLabel = "windtunnel.dev/pool"
 // TokenVariable is the environment variable that has the token, in a pool's processes.
 const TokenVariable = "WINDTUNNEL_CONTROL_TOKEN"
 
-// Shape describes a pool.
-type Shape struct {
+// Spec describes a pool.
+type Spec struct {
 	Namespace string
 	Name      string
 	Image     string // has windtunnel as its entrypoint
@@ -34,7 +34,7 @@ type Shape struct {
 
 // Objects returns a Secret with the token, and the Deployment, whose pods comply with the Pod
 // Security Standard "restricted".
-func (s Shape) Objects() []runtime.Object {
+func (s Spec) Objects() []runtime.Object {
 	about := metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name, Labels: map[string]string{PoolLabel: s.Name}}
 	return []runtime.Object{
 		&corev1.Secret{
@@ -54,7 +54,7 @@ func (s Shape) Objects() []runtime.Object {
 	}
 }
 
-func (s Shape) pod() corev1.PodSpec {
+func (s Spec) pod() corev1.PodSpec {
 	probe := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromString("control")}}
 	return corev1.PodSpec{
 		AutomountServiceAccountToken:  new(false),

@@ -63,7 +63,7 @@ type Options struct {
 type Fleet struct {
 	options Options
 	client  kubernetes.Interface
-	reach   reach
+	reach   controlClient
 
 	end     context.CancelFunc // ends the renewal of leases
 	keeping chan struct{}      // closed when leases are no longer renewed
@@ -88,15 +88,15 @@ type member struct {
 	left    time.Time // when it was last busy, or refused because it is another fleet's
 }
 
-// slack is how much longer than its drain and its rest a process may be in use: because of its last
-// answers, of orders, and of changes that come early in their time slot after others that came
-// late.
-const slack = 10 * time.Second
+// reuseMargin is how much longer than its drain and its rest a process may be in use: because of
+// its last answers, of orders, and of changes that come early in their time slot after others that
+// came late.
+const reuseMargin = 10 * time.Second
 
 // Size returns how many pods a pool needs for that many simulated pods, of which rate are replaced
 // each second, each serving for drain afterwards.
 func Size(pods int, rate float64, drain, rest time.Duration) int {
-	taken := drain + cmp.Or(rest, Rest) + slack
+	taken := drain + cmp.Or(rest, Rest) + reuseMargin
 	return pods + int(math.Ceil(rate*taken.Seconds())) + 2
 }
 
@@ -111,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	reach, err := newReach(o, cmp.Or(o.Subject, "fleet")+"-"+rand.Text()[:8])
+	reach, err := newControlClient(o, cmp.Or(o.Subject, "fleet")+"-"+rand.Text()[:8])
 	if err != nil {
 		return nil, err
 	}
@@ -125,12 +125,12 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	}
 	living, end := context.WithCancel(context.Background())
 	f.end = end
-	go f.keepAll(living)
+	go f.renewLeases(living)
 	return f, nil
 }
 
-// keepAll renews the leases until ctx ends.
-func (f *Fleet) keepAll(ctx context.Context) {
+// renewLeases renews the leases until ctx ends.
+func (f *Fleet) renewLeases(ctx context.Context) {
 	defer close(f.keeping)
 	ticker := time.NewTicker(f.options.Lease / 4)
 	defer ticker.Stop()
@@ -144,16 +144,16 @@ func (f *Fleet) keepAll(ctx context.Context) {
 		living := slices.Collect(maps.Values(f.pods))
 		f.mu.Unlock()
 		var orders errgroup.Group
-		orders.SetLimit(keepers)
+		orders.SetLimit(parallelRenewals)
 		for _, p := range living {
-			orders.Go(func() error { p.keep(); return nil })
+			orders.Go(func() error { p.renewLease(); return nil })
 		}
 		orders.Wait()
 	}
 }
 
-// keepers is how many leases are renewed at once.
-const keepers = 8
+// parallelRenewals is how many leases are renewed at once.
+const parallelRenewals = 8
 
 // Start runs a pod of that name in the real pod that was unused for the longest time.
 func (f *Fleet) Start(name, service string) (backend.Pod, error) {
@@ -167,7 +167,7 @@ func (f *Fleet) Start(name, service string) (backend.Pod, error) {
 		return nil, fmt.Errorf("pod %s: cannot start: %w", name, err)
 	}
 	p := &pod{fleet: f, member: m, name: name, service: service, done: make(chan struct{})}
-	p.enter(backend.Starting)
+	p.setState(backend.Starting)
 	f.mu.Lock()
 	f.pods[name] = p
 	stopped := f.stopped
@@ -198,7 +198,7 @@ func (f *Fleet) mayStart(name string) error {
 func (f *Fleet) claim(name, service string) (*member, error) {
 	var failed error
 	for looked := false; ; {
-		m := f.take()
+		m := f.takeUnused()
 		if m == nil && looked {
 			if failed != nil {
 				return nil, fmt.Errorf("%w; the last one asked: %w", f.shortage(), failed)
@@ -207,7 +207,7 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 		}
 		if m == nil {
 			looked = true
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), orderTimeout)
 			err := f.find(ctx)
 			cancel()
 			if err != nil {
@@ -215,7 +215,7 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 			}
 			continue
 		}
-		failed = f.reach.tell(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease, Rest: f.options.Rest})
+		failed = f.reach.send(m, "claim", order{Name: name, Service: service, Lease: f.options.Lease, Rest: f.options.Rest})
 		if failed == nil {
 			return m, nil
 		}
@@ -223,8 +223,9 @@ func (f *Fleet) claim(name, service string) (*member, error) {
 	}
 }
 
-// take marks the member as busy that was unused for the longest time, if that was long enough.
-func (f *Fleet) take() *member {
+// takeUnused marks the member as busy that was unused for the longest time, if that was long
+// enough.
+func (f *Fleet) takeUnused() *member {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var found *member

@@ -46,10 +46,10 @@ func (p *pod) Ready() error {
 	if p.state != backend.Starting {
 		return fmt.Errorf("pod %s: cannot become ready: it is %s", p.name, p.state)
 	}
-	if err := p.tell("ready", 0); err != nil {
+	if err := p.send("ready", 0); err != nil {
 		return fmt.Errorf("pod %s: cannot become ready: %w", p.name, err)
 	}
-	p.enterLocked(backend.Ready)
+	p.setStateLocked(backend.Ready)
 	return nil
 }
 
@@ -61,10 +61,10 @@ func (p *pod) Terminate(drain time.Duration) {
 	if p.state == backend.Terminating || p.state == backend.Gone {
 		return
 	}
-	p.enterLocked(backend.Terminating)
+	p.setStateLocked(backend.Terminating)
 	p.drain = time.AfterFunc(drain, p.Gone)
 	go func() {
-		if err := p.tell("terminate", drain); err != nil && p.State() != backend.Gone {
+		if err := p.send("terminate", drain); err != nil && p.State() != backend.Gone {
 			p.trouble(err)
 		}
 	}()
@@ -79,21 +79,21 @@ func (p *pod) Gone() {
 	if p.drain != nil {
 		p.drain.Stop()
 	}
-	p.enterLocked(backend.Gone)
+	p.setStateLocked(backend.Gone)
 	p.mu.Unlock()
 	p.fleet.forget(p) // outside the lock: a fleet locks its pods, never the other way round
-	if err := p.tell("gone", 0); err != nil {
+	if err := p.send("gone", 0); err != nil {
 		p.trouble(err)
 	}
 	close(p.done)
 	p.fleet.ended(p)
 }
 
-// keep renews the pod's lease. If the process no longer runs the pod, because it received no order
-// for too long or was restarted, the pod is gone for the fleet, too. A pod that has gone in the
-// meantime needs no lease.
-func (p *pod) keep() {
-	err := p.fleet.reach.tell(p.member, "keep", order{Name: p.name, Lease: p.fleet.options.Lease})
+// renewLease renews the pod's lease. If the process no longer runs the pod, because it received no
+// order for too long or was restarted, the pod is gone for the fleet, too. A pod that has gone in
+// the meantime needs no lease.
+func (p *pod) renewLease() {
+	err := p.fleet.reach.send(p.member, "keep", order{Name: p.name, Lease: p.fleet.options.Lease})
 	if err == nil || p.State() == backend.Gone {
 		return
 	}
@@ -103,18 +103,18 @@ func (p *pod) keep() {
 	}
 }
 
-func (p *pod) tell(verb string, drain time.Duration) error {
-	return p.fleet.reach.tell(p.member, verb, order{Name: p.name, Drain: drain})
+func (p *pod) send(verb string, drain time.Duration) error {
+	return p.fleet.reach.send(p.member, verb, order{Name: p.name, Drain: drain})
 }
 
-func (p *pod) enter(s backend.State) {
+func (p *pod) setState(s backend.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.enterLocked(s)
+	p.setStateLocked(s)
 }
 
-// enterLocked writes the event while it holds the lock, so that events are in order.
-func (p *pod) enterLocked(s backend.State) {
+// setStateLocked writes the event while it holds the lock, so that events are in order.
+func (p *pod) setStateLocked(s backend.State) {
 	p.state = s
 	p.fleet.log(event.Event{Pod: &event.Pod{
 		Name: p.name, Service: p.service, Address: p.Addr().String(), State: string(s),

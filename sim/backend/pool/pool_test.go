@@ -392,7 +392,7 @@ func FuzzCommands(f *testing.F) {
 		q := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 		q.SetPathValue("verb", verb)
 		w := httptest.NewRecorder()
-		s.take(w, q)
+		s.serveOrder(w, q)
 		if w.Code == http.StatusNoContent && !strings.Contains(body, `\u0000`) || s.of.Name != "demo/a" && s.pod.State() != backend.Gone {
 			t.Errorf("%s %s: status %d changed the pod to %+v", verb, body, w.Code, s.of)
 		}
@@ -466,8 +466,8 @@ func TestRenewedLeaseHasItsFullLength(t *testing.T) {
 		}{{600 * time.Millisecond, true, true}, {700 * time.Millisecond, false, true}, {400 * time.Millisecond, false, false}} {
 			time.Sleep(then.after)
 			synctest.Wait()
-			if s.lives() != then.lives {
-				t.Fatalf("%v later: pod alive %t", then.after, s.lives())
+			if s.isRunning() != then.lives {
+				t.Fatalf("%v later the pod lives: %t", then.after, s.isRunning())
 			}
 			if then.keeps {
 				if _, err := s.keep(order{Owner: "me", Name: "demo/a", Lease: time.Second}); err != nil {

@@ -69,11 +69,11 @@ var verbs = map[string]func(*Server, order) (func(), error){
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("POST /pod/{verb}", s.take)
+	mux.HandleFunc("POST /pod/{verb}", s.serveOrder)
 	return mux
 }
 
-func (s *Server) take(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveOrder(w http.ResponseWriter, r *http.Request) {
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get(TokenHeader)), []byte(s.Token)) != 1 {
 		http.Error(w, TokenHeader+" is not this process's token", http.StatusForbidden)
 		return
@@ -103,11 +103,11 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func atOnce() {}
+func noWait() {}
 
 // claim makes the process run a pod, if it runs none.
 func (s *Server) claim(o order) (func(), error) {
-	if s.lives() {
+	if s.isRunning() {
 		return nil, fmt.Errorf("cannot run %s: runs pod %s of %s", o.Name, s.of.Name, s.of.Owner)
 	}
 	if o.Lease <= 0 {
@@ -124,12 +124,12 @@ func (s *Server) claim(o order) (func(), error) {
 		defer s.mu.Unlock()
 		s.left = time.Now()
 	}()
-	return atOnce, nil
+	return noWait, nil
 }
 
 // keep renews the lease of a pod.
 func (s *Server) keep(o order) (func(), error) {
-	if err := s.is(o); err != nil {
+	if err := s.checkPod(o); err != nil {
 		return nil, err
 	}
 	if o.Lease <= 0 {
@@ -139,27 +139,27 @@ func (s *Server) keep(o order) (func(), error) {
 		return nil, fmt.Errorf("no longer runs pod %s: no order came for it in %v", o.Name, s.of.Lease)
 	}
 	s.expiry.Reset(o.Lease)
-	return atOnce, nil
+	return noWait, nil
 }
 
 func (s *Server) ready(o order) (func(), error) {
-	if err := s.is(o); err != nil {
+	if err := s.checkPod(o); err != nil {
 		return nil, err
 	}
-	return atOnce, s.pod.Ready()
+	return noWait, s.pod.Ready()
 }
 
 func (s *Server) terminate(o order) (func(), error) {
-	if err := s.is(o); err != nil {
+	if err := s.checkPod(o); err != nil {
 		return nil, err
 	}
 	s.pod.Terminate(o.Drain)
-	return atOnce, nil
+	return noWait, nil
 }
 
 // gone waits for the last answers, so that the next pod does not give any of this one's.
 func (s *Server) gone(o order) (func(), error) {
-	if err := s.is(o); err != nil {
+	if err := s.checkPod(o); err != nil {
 		return nil, err
 	}
 	p := s.pod
@@ -167,15 +167,15 @@ func (s *Server) gone(o order) (func(), error) {
 	return func() { p.Gone(); <-p.Done() }, nil
 }
 
-// is returns an error if an order is for another pod.
-func (s *Server) is(o order) error {
+// checkPod returns an error if an order is for another pod.
+func (s *Server) checkPod(o order) error {
 	if s.pod == nil || s.of.Name != o.Name || s.of.Owner != o.Owner {
 		return fmt.Errorf("does not run pod %s of %s, but %s", o.Name, o.Owner, cmp.Or(s.of.Name, "none"))
 	}
 	return nil
 }
 
-func (s *Server) lives() bool {
+func (s *Server) isRunning() bool {
 	if s.pod == nil {
 		return false
 	}
@@ -190,7 +190,7 @@ func (s *Server) lives() bool {
 // End terminates the pod that the process runs, if any, and returns when it is gone.
 func (s *Server) End(drain time.Duration) {
 	s.mu.Lock()
-	p, lives := s.pod, s.lives()
+	p, lives := s.pod, s.isRunning()
 	s.mu.Unlock()
 	if lives {
 		p.Terminate(drain)

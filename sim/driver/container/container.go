@@ -26,12 +26,14 @@ type Driver struct {
 	PortBase int
 }
 
+var _ driver.SubjectLimiter = Driver{}
+
 // Name returns "container".
 func (Driver) Name() string { return "container" }
 
-// Fit returns nil if subjects can run on this machine. Otherwise the error describes what is
+// Available returns nil if subjects can run on this machine. Otherwise the error describes what is
 // missing and how to get it.
-func (d Driver) Fit(ctx context.Context) error {
+func (d Driver) Available(ctx context.Context) error {
 	provider, err := engine.Open(ctx)
 	if err != nil {
 		return err
@@ -52,13 +54,13 @@ func (d Driver) image(controller string) string {
 	return engine.Image
 }
 
-// Refuses returns a reason for subjects whose controller is a binary, because it is not in an
-// image.
-func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
+// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
+// in an image.
+func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.UnsupportedBinary(s) }
 
 // Prepare removes the containers of dead harnesses and starts the simulated cluster of a subject.
-func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
-	if err := driver.Takes(d, s); err != nil {
+func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (_ driver.Instance, err error) {
+	if err := driver.SupportsSubject(d, s); err != nil {
 		return nil, err
 	}
 	provider, err := engine.Open(ctx)
@@ -81,5 +83,5 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err != nil {
 		return nil, err
 	}
-	return cluster.At(&place{cluster: cluster, provider: provider, image: image, name: d.image(s.Controller), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}), nil
+	return cluster.WithRuntime(&runtime{cluster: cluster, provider: provider, image: image, name: d.image(s.Controller), run: fmt.Sprintf("%d-%d", os.Getpid(), in.Index)}), nil
 }

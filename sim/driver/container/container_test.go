@@ -26,7 +26,7 @@ func fit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a container engine; not run with -short")
 	}
-	if err := (Driver{}).Fit(t.Context()); err != nil {
+	if err := (Driver{}).Available(t.Context()); err != nil {
 		t.Skip("no container can run on this machine: ", err)
 	}
 }
@@ -41,7 +41,7 @@ func launched(t *testing.T, s subject.Subject) (driver.Instance, string) {
 	t.Helper()
 	fit(t)
 	dir := t.TempDir()
-	instance, err := Driver{}.Prepare(t.Context(), s, driver.Room{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	instance, err := Driver{}.Prepare(t.Context(), s, driver.Options{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ const orphaned = "WINDTUNNEL_TEST_ORPHAN"
 // A killed harness leaves its container behind; the next harness removes it.
 func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 	if dir := os.Getenv(orphaned); dir != "" {
-		instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "orphan", Controller: subject.Bundled}, driver.Room{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+		instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "orphan", Controller: subject.Bundled}, driver.Options{Dir: dir, Log: event.NewLog(&bytes.Buffer{}, time.Now())})
 		if err == nil {
 			err = instance.Launch(t.Context())
 		}
@@ -160,7 +160,7 @@ func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 	if n := containersOf(t, harness.Process.Pid); n != 1 {
 		t.Errorf("the killed harness left %d containers, want 1", n)
 	}
-	instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "next", Controller: subject.Bundled}, driver.Room{Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	instance, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "next", Controller: subject.Bundled}, driver.Options{Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestContainersOfDeadHarnessesAreRemoved(t *testing.T) {
 }
 
 func TestOrphan(t *testing.T) {
-	mine, err := us()
+	mine, err := harnessIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,14 +184,14 @@ func TestOrphan(t *testing.T) {
 		"":                                       false,
 		fields[0] + " " + fields[1] + " pid:[1]": false,
 	} {
-		if got := orphan(label); got != want {
+		if got := isOrphan(label); got != want {
 			t.Errorf("orphan(%q) = %v", label, got)
 		}
 	}
 }
 
-func TestBinaryIsRefused(t *testing.T) {
-	_, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "fork", Controller: "/bin/controller"}, driver.Room{})
+func TestABinaryIsForAnotherDriver(t *testing.T) {
+	_, err := Driver{}.Prepare(t.Context(), subject.Subject{Name: "fork", Controller: "/bin/controller"}, driver.Options{})
 	if err == nil || !strings.Contains(err.Error(), "image:NAME") {
 		t.Errorf("got %v", err)
 	}

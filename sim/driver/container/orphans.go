@@ -48,16 +48,16 @@ func removeOrphans(ctx context.Context, api client.APIClient) error {
 	}
 	var errs []error
 	for _, one := range all.Items {
-		if orphan(one.Labels[harnessLabel]) {
+		if isOrphan(one.Labels[harnessLabel]) {
 			errs = append(errs, remove(ctx, api, one.ID))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// orphan reports whether the process of a label has ended. It returns false for a process in
+// isOrphan reports whether the process of a label has ended. It returns false for a process in
 // another PID namespace, which may be alive.
-func orphan(label string) bool {
+func isOrphan(label string) bool {
 	var pid int
 	var started uint64
 	var namespace string
@@ -80,8 +80,8 @@ func remove(ctx context.Context, api client.APIClient, id string) error {
 	return nil
 }
 
-// us returns the label of this process.
-func us() (string, error) {
+// harnessIdentity returns the label of this process.
+func harnessIdentity() (string, error) {
 	label, err := harness(os.Getpid())
 	if err != nil {
 		return "", fmt.Errorf("identify our own process (%d): %w", os.Getpid(), err)

@@ -26,7 +26,7 @@ const patience = time.Minute
 
 // Run runs the tests. The driver starts and stops subjects with the bundled controller.
 func Run(t *testing.T, d driver.Driver) {
-	t.Run("life", func(t *testing.T) { life(t, d) })
+	t.Run("life", func(t *testing.T) { checkLifecycle(t, d) })
 	t.Run("two at once", func(t *testing.T) { twoAtOnce(t, d) })
 	t.Run("a subject that cannot start", func(t *testing.T) { cannotStart(t, d) })
 	t.Run("faults of the API server", func(t *testing.T) { ofAPI(t, d) })
@@ -45,7 +45,7 @@ func prepare(t *testing.T, d driver.Driver, index int, flags map[string]string) 
 		Controller: subject.Bundled,
 		Flags:      flags,
 		Config:     map[string]string{"worker-processes": "2"},
-	}, driver.Room{Index: index, Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
+	}, driver.Options{Index: index, Dir: t.TempDir(), Log: event.NewLog(&bytes.Buffer{}, time.Now())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +71,9 @@ func stop(t *testing.T, instance driver.Instance) {
 	}
 }
 
-// life checks one subject: its API answers before the launch, its nginx after it, and nothing
-// remains after its stop.
-func life(t *testing.T, d driver.Driver) {
+// checkLifecycle checks one subject: its API answers before the launch, its nginx after it, and
+// nothing remains after its stop.
+func checkLifecycle(t *testing.T, d driver.Driver) {
 	instance := prepare(t, d, 0, nil)
 	client, err := kubernetes.NewForConfig(instance.API())
 	if err != nil {

@@ -48,7 +48,7 @@ func (i *instance) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(i.room.Streams) > 0 {
+	if len(i.options.Streams) > 0 {
 		for _, name := range []string{tcpPorts, udpPorts} {
 			objects = append(objects, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: i.streamPorts()})
 		}
@@ -98,8 +98,8 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	container.Image = i.image.Name
 	container.ImagePullPolicy = corev1.PullNever
 	container.Args = slices.Concat(i.image.Cmd, container.Args, i.args())
-	limit(&container.Resources, corev1.ResourceCPU, i.subject.Resources.CPU.Quantity)
-	limit(&container.Resources, corev1.ResourceMemory, i.subject.Resources.Memory.Quantity)
+	setLimit(&container.Resources, corev1.ResourceCPU, i.subject.Resources.CPU.Quantity)
+	setLimit(&container.Resources, corev1.ResourceMemory, i.subject.Resources.Memory.Quantity)
 	for n, port := range container.Ports {
 		switch port.Name {
 		case "http":
@@ -110,8 +110,8 @@ func (i *instance) adaptDeployment(spec *appsv1.DeploymentSpec) {
 	}
 }
 
-// limit sets the limit of a resource and lowers the request to it. Zero means no limit.
-func limit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resource.Quantity) {
+// setLimit sets the limit of a resource and lowers the request to it. Zero means no limit.
+func setLimit(of *corev1.ResourceRequirements, what corev1.ResourceName, to resource.Quantity) {
 	if to.IsZero() {
 		return
 	}
@@ -139,7 +139,7 @@ func (i *instance) args() []string {
 	if i.image.Labels[engine.Bundled] != "" {
 		flags["log-format"] = "json"
 	}
-	if len(i.room.Streams) > 0 {
+	if len(i.options.Streams) > 0 {
 		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
 		flags["udp-services-configmap"] = namespace + "/" + udpPorts
 	}
@@ -147,10 +147,11 @@ func (i *instance) args() []string {
 	return subject.Args(flags)
 }
 
-// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Room.Streams by port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by
+// port.
 func (i *instance) streamPorts() map[string]string {
 	data := map[string]string{}
-	for n, service := range i.room.Streams {
+	for n, service := range i.options.Streams {
 		data[strconv.Itoa(streamBase+n)] = service
 	}
 	return data

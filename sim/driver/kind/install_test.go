@@ -22,8 +22,8 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := &instance{
-		image: kindcluster.Image{Name: "some/image:1", Cmd: []string{"/of/the/image"}},
-		room:  driver.Room{Streams: []string{"demo/a:9000", "demo/b:9000"}},
+		image:   kindcluster.Image{Name: "some/image:1", Cmd: []string{"/of/the/image"}},
+		options: driver.Options{Streams: []string{"demo/a:9000", "demo/b:9000"}},
 		subject: subject.Subject{
 			Controller: subject.Bundled,
 			Flags:      map[string]string{"http-port": "12345"},

@@ -25,7 +25,7 @@ type instance struct {
 	fault.Unable // of what is not implemented below
 
 	subject subject.Subject
-	room    driver.Room
+	options driver.Options
 	image   kindcluster.Image
 	cluster *kindcluster.Cluster
 	api     *rest.Config
@@ -33,18 +33,18 @@ type instance struct {
 	block   block
 	pods    backend.Fleet
 
-	life atomic.Pointer[life] // the controller's current life; nil before the first
-	stop sync.Once
+	current atomic.Pointer[controllerContainer] // nil before the first
+	stop    sync.Once
 }
 
 func (i *instance) API() *rest.Config   { return i.api }
 func (i *instance) Pods() backend.Fleet { return i.pods }
 
 // Controller returns the PID of the controller on this machine.
-func (i *instance) Controller() int       { return i.life.Load().controller }
-func (i *instance) Died() <-chan struct{} { return i.life.Load().died }
-func (i *instance) Err() error            { return i.life.Load().err }
-func (i *instance) Master() (int, error)  { return i.life.Load().master() }
+func (i *instance) Controller() int       { return i.current.Load().controller }
+func (i *instance) Died() <-chan struct{} { return i.current.Load().died }
+func (i *instance) Err() error            { return i.current.Load().err }
+func (i *instance) Master() (int, error)  { return i.current.Load().master() }
 func (i *instance) StatusPort() int       { return statusPort }
 
 func (i *instance) Address() netip.AddrPort { return i.at(httpPort) }
@@ -53,7 +53,7 @@ func (i *instance) TLS() netip.AddrPort     { return i.at(httpsPort) }
 // Streams returns the addresses with the ports from streamBase.
 func (i *instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort
-	for n := range i.room.Streams {
+	for n := range i.options.Streams {
 		all = append(all, i.at(uint16(streamBase+n)))
 	}
 	return all
@@ -78,42 +78,42 @@ func (i *instance) Revive(ctx context.Context) error { return i.begin(ctx) }
 
 // begin waits until a new container runs and is healthy.
 func (i *instance) begin(ctx context.Context) error {
-	l, err := i.newLife(ctx)
+	c, err := i.awaitContainer(ctx)
 	if err != nil {
 		return fmt.Errorf("start the controller of subject %s: %w", i.subject.Name, err)
 	}
-	i.life.Store(l)
+	i.current.Store(c)
 	err = poll(ctx, 50*time.Millisecond, func() (bool, error) {
 		select {
-		case <-l.died:
-			return false, l.err
+		case <-c.died:
+			return false, c.err
 		default:
 			return i.Healthy(ctx) == nil, nil
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("wait for subject %s to become healthy: %w; its last log line: %s", i.subject.Name, err, l.tail.Last())
+		return fmt.Errorf("wait for subject %s to become healthy: %w; its last log line: %s", i.subject.Name, err, c.tail.Last())
 	}
 	return nil
 }
 
 // Healthy checks the health endpoint once.
 func (i *instance) Healthy(ctx context.Context) error {
-	return driver.AskHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz")
+	return driver.CheckHealth(ctx, "http://"+i.at(healthPort).String()+"/healthz")
 }
 
 // Stop stops the simulated pods and removes the cluster, unless the cluster is to be kept.
 func (i *instance) Stop(context.Context) error {
 	var err error
 	i.stop.Do(func() {
-		l := i.life.Load()
-		if l != nil {
-			err = i.keep(l)
+		c := i.current.Load()
+		if c != nil {
+			err = i.keep(c)
 		}
 		i.pods.Stop()
 		err = errors.Join(err, i.block.release(), i.cluster.Delete())
-		if l != nil {
-			l.end()
+		if c != nil {
+			c.end()
 		}
 	})
 	return err
@@ -121,13 +121,13 @@ func (i *instance) Stop(context.Context) error {
 
 // keep copies nginx.conf from the controller's pod to the run's folder. The log of the controller
 // and nginx is in controller.log already.
-func (i *instance) keep(l *life) error {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/etc/nginx/nginx.conf", l.controller))
+func (i *instance) keep(c *controllerContainer) error {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/etc/nginx/nginx.conf", c.controller))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // the controller has ended, or had not written it yet
 	}
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(i.room.Dir, "nginx.conf"), content, 0o644)
+	return os.WriteFile(filepath.Join(i.options.Dir, "nginx.conf"), content, 0o644)
 }

@@ -38,27 +38,32 @@ type Driver struct {
 // PodPort is the port that every simulated pod listens on.
 const PodPort = 8080
 
+var (
+	_ driver.FaultLimiter   = Driver{}
+	_ driver.SubjectLimiter = Driver{}
+)
+
 // Name returns "kind".
 func (Driver) Name() string { return "kind" }
 
-// Refuses returns a reason for subjects whose controller is a binary, because it is not in an
-// image.
-func (Driver) Refuses(s subject.Subject) string { return driver.RefusesBinaries(s) }
+// UnsupportedSubject returns a reason for subjects whose controller is a binary, because it is not
+// in an image.
+func (Driver) UnsupportedSubject(s subject.Subject) string { return driver.UnsupportedBinary(s) }
 
-// Lacks returns why a kind cluster does not have what a fault needs.
-func (Driver) Lacks(name string) string {
+// UnsupportedFault returns why a kind cluster does not have what a fault needs.
+func (Driver) UnsupportedFault(name string) string {
 	f, _ := fault.Find(name)
-	return lacks[f.Needs]
+	return unsupportedFaults[f.Needs]
 }
 
-// lacks has what faults need and a kind cluster does not have.
-var lacks = map[fault.Need]string{
+// unsupportedFaults has what faults need and a kind cluster does not have.
+var unsupportedFaults = map[fault.Need]string{
 	fault.APIServer: "the API server is a real one",
 }
 
 // Prepare creates a cluster, or empties a kept one, and the fleet for its pods.
-func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (_ driver.Instance, err error) {
-	if err := driver.Takes(d, s); err != nil {
+func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (_ driver.Instance, err error) {
+	if err := driver.SupportsSubject(d, s); err != nil {
 		return nil, err
 	}
 	cluster, err := kindcluster.Create(ctx, in.Index, d.Cluster)
@@ -70,7 +75,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 			cluster.Delete()
 		}
 	}()
-	i := &instance{subject: s, room: in, cluster: cluster}
+	i := &instance{subject: s, options: in, cluster: cluster}
 	if i.image, err = cluster.Image(ctx, d.image(s)); err != nil {
 		return nil, err
 	}
@@ -84,7 +89,7 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 		return nil, err
 	}
 	if cluster.Reused {
-		if err = i.empty(ctx); err != nil {
+		if err = i.removeLeftovers(ctx); err != nil {
 			return nil, fmt.Errorf("empty the cluster %s: %w", cluster.Name, err)
 		}
 	}
@@ -107,8 +112,8 @@ func (i *instance) listen() (err error) {
 	if i.block, err = claimBlock(); err != nil {
 		return err
 	}
-	options := backend.Options{Prefix: i.block.prefix, Port: PodPort, Log: i.room.Log, Subject: i.subject.Name}
-	if len(i.room.Streams) > 0 {
+	options := backend.Options{Prefix: i.block.prefix, Port: PodPort, Log: i.options.Log, Subject: i.subject.Name}
+	if len(i.options.Streams) > 0 {
 		options.StreamPort = driver.StreamPort
 	}
 	i.pods = backend.New(options)

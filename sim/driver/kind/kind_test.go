@@ -20,8 +20,8 @@ func TestDriver(t *testing.T) {
 	drivertest.Run(t, kind.Driver{Cluster: kindcluster.Settings{Image: os.Getenv("KIND_IMAGE")}})
 }
 
-func TestBinaryIsRefused(t *testing.T) {
-	_, err := kind.Driver{}.Prepare(t.Context(), subject.Subject{Name: "a", Controller: "kind_test.go"}, driver.Room{})
+func TestABinaryIsRefused(t *testing.T) {
+	_, err := kind.Driver{}.Prepare(t.Context(), subject.Subject{Name: "a", Controller: "kind_test.go"}, driver.Options{})
 	if err == nil || !strings.Contains(err.Error(), "its controller is a binary") {
 		t.Errorf("got %v", err)
 	}

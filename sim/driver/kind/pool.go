@@ -32,7 +32,7 @@ func (i *instance) openPool(ctx context.Context, replicas int) (backend.Fleet, e
 	if err := i.cluster.Load(ctx, PoolImage); err != nil {
 		return nil, err
 	}
-	shape := pool.Shape{
+	shape := pool.Spec{
 		Namespace: poolNamespace, Name: poolName, Image: PoolImage, Replicas: int32(replicas), Token: rand.Text(),
 	}
 	client, err := cluster.New(i.api)
@@ -56,6 +56,6 @@ func (i *instance) openPool(ctx context.Context, replicas int) (backend.Fleet, e
 	}
 	return pool.Open(ctx, pool.Options{
 		Config: i.api, Namespace: poolNamespace, Name: poolName, Token: shape.Token,
-		Log: i.room.Log, Subject: i.subject.Name,
+		Log: i.options.Log, Subject: i.subject.Name,
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// askPatience is the time limit for a controller to print its help.
-const askPatience = 10 * time.Second
+// flagsTimeout is the time limit for a controller to print its help.
+const flagsTimeout = 10 * time.Second
 
 // flagLine matches a line of the help that pflag or flag prints: a flag with one or two
 // dashes, with or without a short form in front.
@@ -22,7 +22,7 @@ var flagLine = regexp.MustCompile(`(?m)^\s+(?:-\w, )?--?([a-zA-Z][a-zA-Z0-9-]*)`
 // of ingress-nginx, or an older version of our controller, lacks some of our flags. It returns an
 // error if the binary cannot be run or does not end.
 func supportedFlags(ctx context.Context, binary string) (map[string]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, flagsTimeout)
 	defer cancel()
 	help, err := command.New(ctx, binary, "--help").CombinedOutput()
 	// Some programs exit with an error after printing their help.

@@ -30,12 +30,14 @@ const HostPaths = "/etc/nginx, /etc/ingress-controller and /tmp/nginx"
 // rootFlag restricts our controller's writes to a folder.
 const rootFlag = "nginx-root"
 
+var _ driver.SubjectLimiter = Driver{}
+
 // Name returns "local".
 func (Driver) Name() string { return "local" }
 
-// Refuses returns a reason for subjects that need a container and, unless HostPaths allows them,
-// for subjects that write outside of their own folder.
-func (d Driver) Refuses(s subject.Subject) string {
+// UnsupportedSubject returns a reason for subjects that need a container and, unless HostPaths
+// allows them, for subjects that write outside of their own folder.
+func (d Driver) UnsupportedSubject(s subject.Subject) string {
 	switch {
 	case strings.HasPrefix(s.Controller, subject.ImagePrefix):
 		return "its controller is an image, but this driver runs processes: use --driver container"
@@ -61,8 +63,8 @@ func (d Driver) binary(s subject.Subject) string {
 }
 
 // Prepare starts the simulated cluster of a subject.
-func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) (driver.Instance, error) {
-	if err := driver.Takes(d, s); err != nil {
+func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Options) (driver.Instance, error) {
+	if err := driver.SupportsSubject(d, s); err != nil {
 		return nil, err
 	}
 	flags, err := supportedFlags(ctx, d.binary(s))
@@ -73,5 +75,5 @@ func (d Driver) Prepare(ctx context.Context, s subject.Subject, in driver.Room) 
 	if err != nil {
 		return nil, err
 	}
-	return cluster.At(&place{cluster: cluster, binary: d.binary(s), flags: flags}), nil
+	return cluster.WithRuntime(&runtime{cluster: cluster, binary: d.binary(s), flags: flags}), nil
 }

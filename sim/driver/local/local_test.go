@@ -44,7 +44,7 @@ func TestStopKillsAStubbornController(t *testing.T) {
 	instance, err := Driver{Bundled: controller}.Prepare(t.Context(), subject.Subject{
 		Name: "stubborn", Controller: subject.Bundled,
 		Flags: map[string]string{"shutdown-grace-period": "3600"},
-	}, driver.Room{Dir: t.TempDir(), Log: log})
+	}, driver.Options{Dir: t.TempDir(), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,14 +86,14 @@ func TestControllerWithoutRootFlagIsRefused(t *testing.T) {
 			if d.Bundled != "" {
 				s.Controller = subject.Bundled
 			}
-			_, err := d.Prepare(t.Context(), s, driver.Room{Dir: t.TempDir()})
+			_, err := d.Prepare(t.Context(), s, driver.Options{Dir: t.TempDir()})
 			for _, want := range []string{foreign.Controller, "/etc/ingress-controller", "--driver container", "--allow-host-paths"} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("error %v, want %s", err, want)
 				}
 			}
 			d.HostPaths = true
-			if why := d.Refuses(s); why != "" {
+			if why := d.UnsupportedSubject(s); why != "" {
 				t.Errorf("refused although it is allowed: %s", why)
 			}
 		})
@@ -108,7 +108,7 @@ func TestLeftoverChildDoesNotDelayTheEnd(t *testing.T) {
 	s := subject.Subject{Name: "fork", Controller: script(t, "sleep 1000 & echo $! >&2\nkill -9 $$")}
 	dir := t.TempDir()
 	log := event.NewLog(&strings.Builder{}, time.Now())
-	instance, err := Driver{HostPaths: true}.Prepare(t.Context(), s, driver.Room{Dir: dir, Log: log})
+	instance, err := Driver{HostPaths: true}.Prepare(t.Context(), s, driver.Options{Dir: dir, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

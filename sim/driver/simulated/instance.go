@@ -24,10 +24,10 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Instance is a subject with its simulated cluster and its place.
+// Instance is a subject with its simulated cluster and its runtime.
 type Instance struct {
 	Subject subject.Subject
-	Room    driver.Room
+	Options driver.Options
 	// Guard owns Root. When this process ends, at the latest, it kills the processes it started.
 	Guard *guard.Guard
 	// Root is the directory of the subject. Stop removes it. All users may read it, because nginx's
@@ -41,20 +41,20 @@ type Instance struct {
 	block      block
 	pods       backend.Fleet
 
-	place Place
-	life  atomic.Pointer[life] // the controller's current life; nil before the first
-	stop  sync.Once
+	runtime Runtime
+	process atomic.Pointer[process] // the current process of the controller; nil before the first
+	stop    sync.Once
 }
 
-// At sets the place where the controller runs and returns the instance.
-func (i *Instance) At(place Place) driver.Instance {
-	i.place = place
+// WithRuntime sets the runtime of the controller and returns the instance.
+func (i *Instance) WithRuntime(runtime Runtime) driver.Instance {
+	i.runtime = runtime
 	return i
 }
 
 func (i *Instance) Pods() backend.Fleet  { return i.pods }
-func (i *Instance) Controller() int      { return i.life.Load().controller.PID() }
-func (i *Instance) Master() (int, error) { return i.place.Master() }
+func (i *Instance) Controller() int      { return i.process.Load().controller.PID() }
+func (i *Instance) Master() (int, error) { return i.runtime.Master() }
 
 // harness is the user agent of the harness. No other client uses it.
 const harness = "windtunnel-harness/"
@@ -76,8 +76,8 @@ func (i *Instance) Inject(f fault.Fault, scope fault.Scope) (heal func() (struck
 	return i.api.Inject(f, scope)
 }
 
-func (i *Instance) Died() <-chan struct{} { return i.life.Load().died }
-func (i *Instance) Err() error            { return i.life.Load().err }
+func (i *Instance) Died() <-chan struct{} { return i.process.Load().died }
+func (i *Instance) Err() error            { return i.process.Load().err }
 
 // StatusPort returns the port to which the controller sends its POSTs.
 func (i *Instance) StatusPort() int {
@@ -91,7 +91,7 @@ func (i *Instance) TLS() netip.AddrPort     { return i.at("https-port") }
 // Streams returns the addresses with the ports from streamBase.
 func (i *Instance) Streams() []netip.AddrPort {
 	var all []netip.AddrPort
-	for n := range i.Room.Streams {
+	for n := range i.Options.Streams {
 		all = append(all, netip.MustParseAddrPort("127.0.0.1:"+strconv.Itoa(i.streamBase+n)))
 	}
 	return all
@@ -116,12 +116,12 @@ func (i *Instance) Revive(ctx context.Context) error { return i.begin(ctx) }
 
 // begin starts the controller and waits until it is healthy.
 func (i *Instance) begin(ctx context.Context) error {
-	l, err := i.newLife(ctx)
+	p, err := i.startProcess(ctx)
 	if err != nil {
 		return fmt.Errorf("start the controller of subject %s: %w", i.Subject.Name, err)
 	}
-	i.life.Store(l)
-	return i.relocate(i.waitHealthy(ctx, l))
+	i.process.Store(p)
+	return i.relocate(i.waitHealthy(ctx, p))
 }
 
 // Stop ends the controller, which ends nginx, then the pods and the API server, and removes the
@@ -129,42 +129,42 @@ func (i *Instance) begin(ctx context.Context) error {
 func (i *Instance) Stop(ctx context.Context) error {
 	var err error
 	i.stop.Do(func() {
-		if l := i.life.Load(); l != nil {
-			err = errors.Join(i.end(ctx, l), i.keep(ctx))
+		if p := i.process.Load(); p != nil {
+			err = errors.Join(i.end(ctx, p), i.keepFiles(ctx))
 		}
 		i.pods.Stop()
 		i.block.release()
-		err = errors.Join(err, i.api.Close(ctx), i.place.Close(), i.Guard.Close())
+		err = errors.Join(err, i.api.Close(ctx), i.runtime.Close(), i.Guard.Close())
 	})
 	return err
 }
 
 // end asks the controller to end. If it has not ended when ctx ends, end kills it.
-func (i *Instance) end(ctx context.Context, l *life) error {
-	if err := l.controller.Terminate(); err != nil {
+func (i *Instance) end(ctx context.Context, p *process) error {
+	if err := p.controller.Terminate(); err != nil {
 		return err
 	}
 	select {
-	case <-l.died:
+	case <-p.died:
 		return nil
 	case <-ctx.Done():
 	}
-	i.Room.Log.Write(event.Event{At: i.Room.Log.Now(), Subject: i.Subject.Name, Trouble: &event.Trouble{
+	i.Options.Log.Write(event.Event{At: i.Options.Log.Now(), Subject: i.Subject.Name, Trouble: &event.Trouble{
 		What: "the controller did not end in time and was killed",
 	}})
-	err := l.controller.Kill()
-	<-l.died
+	err := p.controller.Kill()
+	<-p.died
 	return err
 }
 
-// kept are the files of nginx that are copied to the run's folder, by their paths below nginx's
-// root.
-var kept = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
+// keptFiles are the files of nginx that are copied to the run's folder, by their paths below
+// nginx's root.
+var keptFiles = []string{"etc/nginx/nginx.conf", "etc/nginx/nginx.conf.next", "var/log/nginx/error.log"}
 
-// keep copies the kept files to the run's folder.
-func (i *Instance) keep(ctx context.Context) error {
-	for _, name := range kept {
-		content, err := i.place.Read(ctx, name)
+// keepFiles copies the kept files to the run's folder.
+func (i *Instance) keepFiles(ctx context.Context) error {
+	for _, name := range keptFiles {
+		content, err := i.runtime.Read(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nginx ended before it was written
 		}
@@ -178,7 +178,9 @@ func (i *Instance) keep(ctx context.Context) error {
 	return nil
 }
 
-func (i *Instance) copyOf(name string) string { return filepath.Join(i.Room.Dir, filepath.Base(name)) }
+func (i *Instance) copyOf(name string) string {
+	return filepath.Join(i.Options.Dir, filepath.Base(name))
+}
 
 // relocate replaces the paths of kept files in an error by their paths after the run.
 func (i *Instance) relocate(err error) error {
@@ -186,7 +188,7 @@ func (i *Instance) relocate(err error) error {
 		return nil
 	}
 	text := err.Error()
-	for _, name := range kept {
+	for _, name := range keptFiles {
 		for _, original := range []string{filepath.Join(i.Root, name), " /" + name} { // the latter in containers
 			moved := i.copyOf(name)
 			if strings.HasPrefix(original, " ") {

@@ -63,7 +63,7 @@ func (i *Instance) describeController(ctx context.Context) error {
 			return err
 		},
 	}
-	if len(i.Room.Streams) > 0 {
+	if len(i.Options.Streams) > 0 {
 		for _, name := range []string{tcpPorts, udpPorts} {
 			steps = append(steps, func() error {
 				_, err := core.ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta(name), Data: i.streamPorts()}, metav1.CreateOptions{})
@@ -79,17 +79,18 @@ func (i *Instance) describeController(ctx context.Context) error {
 	return nil
 }
 
-// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Room.Streams by port.
+// streamPorts returns the data of the TCP and UDP ConfigMaps: the services of Options.Streams by
+// port.
 func (i *Instance) streamPorts() map[string]string {
 	data := map[string]string{}
 	for n, at := range i.Streams() {
-		data[strconv.Itoa(int(at.Port()))] = i.Room.Streams[n]
+		data[strconv.Itoa(int(at.Port()))] = i.Options.Streams[n]
 	}
 	return data
 }
 
-// Flags returns the flags that every driver passes to the controller. The place adds kubeconfig,
-// whose path depends on the place.
+// Flags returns the flags that every driver passes to the controller. The runtime adds kubeconfig,
+// whose path depends on the runtime.
 func (i *Instance) Flags() map[string]string {
 	flags := map[string]string{
 		"configmap":                  namespace + "/" + configMap,
@@ -99,7 +100,7 @@ func (i *Instance) Flags() map[string]string {
 		"post-shutdown-grace-period": "0",
 	}
 	maps.Copy(flags, i.ports)
-	if len(i.Room.Streams) > 0 {
+	if len(i.Options.Streams) > 0 {
 		flags["tcp-services-configmap"] = namespace + "/" + tcpPorts
 		flags["udp-services-configmap"] = namespace + "/" + udpPorts
 	}

@@ -1,7 +1,7 @@
 // Package simulated is the common part of the drivers with a simulated cluster: the Kubernetes API
 // in our own process, pods as listeners on 127.0.0.0/8, the objects that a controller needs at its
-// start, its health and its log. Its one rule: only the Place of a driver knows how a controller is
-// started, found and ended.
+// start, its health and its log. Its one rule: only the Runtime of a driver knows how a controller
+// is started, found and ended.
 package simulated
 
 import (
@@ -20,8 +20,8 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// Place is where the controller of one subject runs.
-type Place interface {
+// Runtime is where the controller of one subject runs.
+type Runtime interface {
 	// Start starts the controller. Before that it ends the processes that an earlier one left
 	// behind. All output of the controller goes to out.
 	Start(ctx context.Context, out io.Writer) (Controller, error)
@@ -30,7 +30,7 @@ type Place interface {
 	// Read reads one of the files that are kept after a run. Its path is relative to nginx's root:
 	// etc/nginx/nginx.conf.
 	Read(ctx context.Context, name string) ([]byte, error)
-	// Close removes everything the place created. The controller has ended before.
+	// Close removes everything the runtime created. The controller has ended before.
 	Close() error
 }
 
@@ -50,9 +50,9 @@ type Controller interface {
 const podPort = 8080
 
 // Prepare creates the simulated cluster of a subject. Its ports start at portBase, with ten per
-// subject; if portBase is 0, any free ports are used. At sets the place later, because the place
-// needs the cluster.
-func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error) {
+// subject; if portBase is 0, any free ports are used. WithRuntime sets the runtime later, because
+// it needs the cluster.
+func Prepare(s subject.Subject, in driver.Options, portBase int) (*Instance, error) {
 	if portBase != 0 {
 		portBase += 10 * in.Index
 	}
@@ -78,7 +78,7 @@ func Prepare(s subject.Subject, in driver.Room, portBase int) (*Instance, error)
 	}
 	return &Instance{
 		Subject: s,
-		Room:    in,
+		Options: in,
 		Guard:   keeper,
 		Root:    keeper.Dir,
 

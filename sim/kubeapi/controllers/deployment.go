@@ -26,8 +26,8 @@ type deployment struct {
 func newDeployment(c *cluster) (*loop, error) {
 	d := &deployment{cluster: c, deployments: c.informers.Apps().V1().Deployments().Lister(), sets: c.informers.Apps().V1().ReplicaSets().Lister()}
 	l := newLoop(d.sync)
-	l.watch(c.informers.Apps().V1().Deployments().Informer(), itself)
-	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), itsController("Deployment"))
+	l.watch(c.informers.Apps().V1().Deployments().Informer(), ownKey)
+	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), controllerKey("Deployment"))
 	d.queue = l
 	return l, nil
 }
@@ -43,7 +43,7 @@ func (d *deployment) sync(ctx context.Context, key string) error {
 	namespace, name := splitKey(key)
 	cached, err := d.deployments.Deployments(namespace).Get(name)
 	if err != nil {
-		return gone(err)
+		return ignoreNotFound(err)
 	}
 	r := rollout{Deployment: cached.DeepCopy()}
 	if err := d.find(&r); err != nil {
@@ -98,7 +98,7 @@ func (d *deployment) advance(ctx context.Context, r *rollout) error {
 	if err != nil {
 		return err
 	}
-	return d.forget(ctx, r)
+	return d.deleteOldReplicaSets(ctx, r)
 }
 
 func (d *deployment) recreate(ctx context.Context, r *rollout) error {
@@ -130,7 +130,7 @@ func (d *deployment) scalePaused(ctx context.Context, r *rollout) error {
 // scale sets the replicas of a ReplicaSet and records an event for the Deployment.
 func (d *deployment) scale(ctx context.Context, r *rollout, rs *appsv1.ReplicaSet, replicas int32) error {
 	changed := *rs.Spec.Replicas != replicas
-	if noteWanted(rs, r.Deployment); !changed {
+	if setDesiredReplicas(rs, r.Deployment); !changed {
 		return nil
 	}
 	was, direction := *rs.Spec.Replicas, "up"
@@ -146,8 +146,9 @@ func (d *deployment) scale(ctx context.Context, r *rollout, rs *appsv1.ReplicaSe
 	return err
 }
 
-// forget deletes old ReplicaSets beyond the history limit, once the rollout is complete.
-func (d *deployment) forget(ctx context.Context, r *rollout) error {
+// deleteOldReplicaSets deletes old ReplicaSets beyond the history limit, once the rollout is
+// complete.
+func (d *deployment) deleteOldReplicaSets(ctx context.Context, r *rollout) error {
 	if !r.complete() {
 		return nil
 	}
@@ -155,7 +156,7 @@ func (d *deployment) forget(ctx context.Context, r *rollout) error {
 		if *rs.Spec.Replicas > 0 || rs.Status.Replicas > 0 || rs.DeletionTimestamp != nil {
 			continue
 		}
-		if err := gone(d.client.AppsV1().ReplicaSets(rs.Namespace).Delete(ctx, rs.Name, metav1.DeleteOptions{})); err != nil {
+		if err := ignoreNotFound(d.client.AppsV1().ReplicaSets(rs.Namespace).Delete(ctx, rs.Name, metav1.DeleteOptions{})); err != nil {
 			return err
 		}
 	}

@@ -35,13 +35,13 @@ func (d *deployment) writeStatus(ctx context.Context, r *rollout) error {
 		return nil
 	}
 	_, err := d.client.AppsV1().Deployments(r.Namespace).UpdateStatus(ctx, r.Deployment, metav1.UpdateOptions{})
-	return gone(err)
+	return ignoreNotFound(err)
 }
 
 func (r *rollout) setAvailable() {
 	unavailable := int32(0)
 	if r.Spec.Strategy.RollingUpdate != nil {
-		_, unavailable = fence(r)
+		_, unavailable = rollingLimits(r)
 	}
 	if r.Status.AvailableReplicas >= *r.Spec.Replicas-unavailable {
 		r.set(appsv1.DeploymentAvailable, corev1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")

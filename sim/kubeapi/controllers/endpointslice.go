@@ -39,7 +39,7 @@ func newEndpointSlice(c *cluster) (*loop, error) {
 	e := &endpointSlice{cluster: c, services: core.Services().Lister(), pods: core.Pods().Lister(), nodes: core.Nodes().Lister(),
 		slices: c.informers.Discovery().V1().EndpointSlices().Lister()}
 	l := newLoop(e.sync)
-	l.watch(core.Services().Informer(), itself)
+	l.watch(core.Services().Informer(), ownKey)
 	l.watch(core.Pods().Informer(), e.servicesOf)
 	l.watch(c.informers.Discovery().V1().EndpointSlices().Informer(), func(slice metav1.Object) []string {
 		if slice.GetLabels()[discoveryv1.LabelManagedBy] != slicesManager {
@@ -92,7 +92,7 @@ func (e *endpointSlice) deleteAll(ctx context.Context, have []*discoveryv1.Endpo
 	for _, slice := range have {
 		err := e.client.DiscoveryV1().EndpointSlices(slice.Namespace).Delete(ctx, slice.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &slice.UID}})
-		if gone(err) != nil {
+		if ignoreNotFound(err) != nil {
 			return err
 		}
 	}

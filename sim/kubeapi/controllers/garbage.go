@@ -73,7 +73,7 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 		if err := g.refresh(); err != nil {
 			return err
 		}
-		g.reconsider()
+		g.requeueAll()
 	}
 	kind := g.kinds.named(name)
 	if kind == nil {
@@ -87,18 +87,18 @@ func (g *garbage) sync(ctx context.Context, key string) error {
 	objects := g.objects(kind, m.GetNamespace())
 	switch {
 	case m.GetDeletionTimestamp() == nil:
-		return gone(g.collect(ctx, objects, m))
+		return ignoreNotFound(g.collect(ctx, objects, m))
 	case slices.Contains(m.GetFinalizers(), metav1.FinalizerOrphanDependents):
-		return gone(g.orphan(ctx, objects, m))
+		return ignoreNotFound(g.orphan(ctx, objects, m))
 	case slices.Contains(m.GetFinalizers(), metav1.FinalizerDeleteDependents):
-		return gone(g.foreground(ctx, objects, m))
+		return ignoreNotFound(g.foreground(ctx, objects, m))
 	}
 	return nil
 }
 
-// reconsider queues all objects with owners. Before a kind was known, nobody saw whether its
+// requeueAll queues all objects with owners. Before a kind was known, nobody saw whether its
 // objects were deleted.
-func (g *garbage) reconsider() {
+func (g *garbage) requeueAll() {
 	for _, kind := range g.kinds.all() {
 		for _, owner := range kind.store.ListIndexFuncValues(byOwner) {
 			for _, d := range g.dependentsOf(kind, owner) {
@@ -208,7 +208,7 @@ func (g *garbage) foreground(ctx context.Context, objects metadata.ResourceInter
 			}
 		}
 	}
-	return dropFinalizer(ctx, objects, m, metav1.FinalizerDeleteDependents)
+	return removeFinalizer(ctx, objects, m, metav1.FinalizerDeleteDependents)
 }
 
 // orphan removes the owner references from the dependents of an owner, and then the owner's
@@ -216,11 +216,11 @@ func (g *garbage) foreground(ctx context.Context, objects metadata.ResourceInter
 func (g *garbage) orphan(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object) error {
 	for _, d := range g.dependents(m.GetUID()) {
 		others := slices.DeleteFunc(slices.Clone(d.GetOwnerReferences()), func(ref metav1.OwnerReference) bool { return ref.UID == m.GetUID() })
-		if err := gone(patchMetadata(ctx, g.objects(d.kind, d.GetNamespace()), d, "ownerReferences", others)); err != nil {
+		if err := ignoreNotFound(patchMetadata(ctx, g.objects(d.kind, d.GetNamespace()), d, "ownerReferences", others)); err != nil {
 			return err
 		}
 	}
-	return dropFinalizer(ctx, objects, m, metav1.FinalizerOrphanDependents)
+	return removeFinalizer(ctx, objects, m, metav1.FinalizerOrphanDependents)
 }
 
 // dependent is an object with a reference to the owner in question.
@@ -256,7 +256,7 @@ func (g *garbage) dependentKeys(owner types.UID) []string {
 	return keys
 }
 
-func dropFinalizer(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object, name string) error {
+func removeFinalizer(ctx context.Context, objects metadata.ResourceInterface, m metav1.Object, name string) error {
 	others := slices.DeleteFunc(slices.Clone(m.GetFinalizers()), func(f string) bool { return f == name })
 	return patchMetadata(ctx, objects, m, "finalizers", others)
 }

@@ -37,7 +37,7 @@ func newKubelet(c *cluster) (*loop, error) {
 	}
 	k := &kubelet{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), stopping: map[types.UID]*stopping{}}
 	l := newLoop(k.sync)
-	l.watch(c.informers.Core().V1().Pods().Informer(), itself)
+	l.watch(c.informers.Core().V1().Pods().Informer(), ownKey)
 	l.start = k.register
 	k.queue = l
 	return l, nil
@@ -47,7 +47,7 @@ func (k *kubelet) sync(ctx context.Context, key string) error {
 	namespace, name := splitKey(key)
 	pod, err := k.pods.Pods(namespace).Get(name)
 	if err != nil || pod.Spec.NodeName == "" {
-		return gone(err)
+		return ignoreNotFound(err)
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -109,7 +109,7 @@ func (k *kubelet) setReady(pod *corev1.Pod, ready bool, now metav1.Time) {
 
 func (k *kubelet) write(ctx context.Context, pod *corev1.Pod) error {
 	_, err := k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
-	return gone(err)
+	return ignoreNotFound(err)
 }
 
 // end asks a deleted pod to stop, only once, and removes the pod when it has stopped.
@@ -137,7 +137,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	if apierrors.IsConflict(err) {
 		err = nil // the name now belongs to another pod
 	}
-	if err = gone(err); err == nil {
+	if err = ignoreNotFound(err); err == nil {
 		k.mu.Lock()
 		delete(k.stopping, pod.UID)
 		k.mu.Unlock()

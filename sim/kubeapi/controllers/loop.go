@@ -97,11 +97,11 @@ func keysOf(obj any, keys func(obj metav1.Object) []string) []string {
 	return nil
 }
 
-// itself returns the key of the object.
-func itself(obj metav1.Object) []string { return []string{keyOf(obj.GetNamespace(), obj.GetName())} }
+// ownKey returns the key of the object.
+func ownKey(obj metav1.Object) []string { return []string{keyOf(obj.GetNamespace(), obj.GetName())} }
 
-// itsController returns the key of the object's controller, if that has the given kind.
-func itsController(kind string) func(metav1.Object) []string {
+// controllerKey returns the key of the object's controller, if that has the given kind.
+func controllerKey(kind string) func(metav1.Object) []string {
 	return func(obj metav1.Object) []string {
 		if owner := metav1.GetControllerOfNoCopy(obj); owner != nil && owner.Kind == kind {
 			return []string{keyOf(obj.GetNamespace(), owner.Name)}
@@ -124,8 +124,8 @@ func splitKey(key string) (namespace, name string) {
 	return "", key
 }
 
-// gone ignores the NotFound error of a deletion.
-func gone(err error) error {
+// ignoreNotFound ignores the NotFound error of a deletion.
+func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

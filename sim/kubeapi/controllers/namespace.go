@@ -11,8 +11,9 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 )
 
-// lookAgain is the interval between two checks of a terminating namespace that is not empty yet.
-const lookAgain = 100 * time.Millisecond
+// namespacePollInterval is the interval between two checks of a terminating namespace that is not
+// empty yet.
+const namespacePollInterval = 100 * time.Millisecond
 
 // namespace deletes the contents of deleted namespaces and then removes their finalizer.
 type namespace struct {
@@ -24,7 +25,7 @@ type namespace struct {
 func newNamespace(c *cluster) (*loop, error) {
 	n := &namespace{cluster: c, namespaces: c.informers.Core().V1().Namespaces().Lister()}
 	l := newLoop(n.sync)
-	l.watch(c.informers.Core().V1().Namespaces().Informer(), itself)
+	l.watch(c.informers.Core().V1().Namespaces().Informer(), ownKey)
 	n.queue = l
 	return l, nil
 }
@@ -32,20 +33,20 @@ func newNamespace(c *cluster) (*loop, error) {
 func (n *namespace) sync(ctx context.Context, name string) error {
 	ns, err := n.namespaces.Get(name)
 	if err != nil || ns.DeletionTimestamp == nil || !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
-		return gone(err)
+		return ignoreNotFound(err)
 	}
 	left, err := n.empty(ctx, name)
 	if err != nil {
 		return err
 	}
 	if left > 0 {
-		n.queue.queue.AddAfter(name, lookAgain)
+		n.queue.queue.AddAfter(name, namespacePollInterval)
 		return nil
 	}
 	ns = ns.DeepCopy()
 	ns.Spec.Finalizers = slices.DeleteFunc(ns.Spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
 	_, err = n.client.CoreV1().Namespaces().Finalize(ctx, ns, metav1.UpdateOptions{})
-	return gone(err)
+	return ignoreNotFound(err)
 }
 
 // empty deletes all objects in a namespace, and returns the number of those that are left.

@@ -28,8 +28,8 @@ type replicaSet struct {
 func newReplicaSet(c *cluster) (*loop, error) {
 	r := &replicaSet{cluster: c, sets: c.informers.Apps().V1().ReplicaSets().Lister(), pods: c.informers.Core().V1().Pods().Lister()}
 	l := newLoop(r.sync)
-	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), itself)
-	l.watch(c.informers.Core().V1().Pods().Informer(), itsController("ReplicaSet"))
+	l.watch(c.informers.Apps().V1().ReplicaSets().Informer(), ownKey)
+	l.watch(c.informers.Core().V1().Pods().Informer(), controllerKey("ReplicaSet"))
 	r.queue = l
 	return l, nil
 }
@@ -38,7 +38,7 @@ func (r *replicaSet) sync(ctx context.Context, key string) error {
 	namespace, name := splitKey(key)
 	rs, err := r.sets.ReplicaSets(namespace).Get(name)
 	if err != nil {
-		return gone(err)
+		return ignoreNotFound(err)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
 	if err != nil {
@@ -94,9 +94,9 @@ func (r *replicaSet) adjust(ctx context.Context, rs *appsv1.ReplicaSet, selector
 			return err
 		})
 	}
-	slices.SortFunc(there, leastUseful)
+	slices.SortFunc(there, deletionOrder)
 	return inParallel(len(there)-wanted, func(i int) error {
-		return gone(r.client.CoreV1().Pods(rs.Namespace).Delete(ctx, there[i].Name, metav1.DeleteOptions{
+		return ignoreNotFound(r.client.CoreV1().Pods(rs.Namespace).Delete(ctx, there[i].Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &there[i].UID}}))
 	})
 }
@@ -113,9 +113,9 @@ func podOf(rs *appsv1.ReplicaSet) *corev1.Pod {
 	}
 }
 
-// leastUseful compares pods in the order of their deletion: first pods without a node, then pods
+// deletionOrder compares pods in the order of their deletion: first pods without a node, then pods
 // that are not ready, then the youngest.
-func leastUseful(a, b *corev1.Pod) int {
+func deletionOrder(a, b *corev1.Pod) int {
 	return cmp.Or(
 		boolOrder(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		boolOrder(isReady(a), isReady(b)),
@@ -177,5 +177,5 @@ func (r *replicaSet) writeStatus(ctx context.Context, rs *appsv1.ReplicaSet, pod
 	rs = rs.DeepCopy()
 	rs.Status = status
 	_, err := r.client.AppsV1().ReplicaSets(rs.Namespace).UpdateStatus(ctx, rs, metav1.UpdateOptions{})
-	return gone(err)
+	return ignoreNotFound(err)
 }

@@ -34,7 +34,7 @@ func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
 	var err error
 	switch {
 	case r.next == nil:
-		r.next, err = d.make(ctx, r, revision)
+		r.next, err = d.createReplicaSet(ctx, r, revision)
 	case revisionOf(r.next) <= newest:
 		copyAnnotations(r.next, r.Deployment)
 		r.next.Annotations[revisionAnnotation] = revision
@@ -45,11 +45,11 @@ func (d *deployment) ensureNext(ctx context.Context, r *rollout) error {
 	if err != nil {
 		return err
 	}
-	return d.noteRevision(ctx, r)
+	return d.recordRevision(ctx, r)
 }
 
-// noteRevision copies the revision of r.next to the Deployment.
-func (d *deployment) noteRevision(ctx context.Context, r *rollout) error {
+// recordRevision copies the revision of r.next to the Deployment.
+func (d *deployment) recordRevision(ctx context.Context, r *rollout) error {
 	revision := r.next.Annotations[revisionAnnotation]
 	if r.Annotations[revisionAnnotation] == revision {
 		return nil
@@ -62,9 +62,9 @@ func (d *deployment) noteRevision(ctx context.Context, r *rollout) error {
 	return err
 }
 
-// make creates the ReplicaSet of the template. Its name contains a hash of the template: if the
-// caches do not show a ReplicaSet that exists, creating it again fails.
-func (d *deployment) make(ctx context.Context, r *rollout, revision string) (*appsv1.ReplicaSet, error) {
+// createReplicaSet creates the ReplicaSet of the template. Its name contains a hash of the
+// template: if the caches do not show a ReplicaSet that exists, creating it again fails.
+func (d *deployment) createReplicaSet(ctx context.Context, r *rollout, revision string) (*appsv1.ReplicaSet, error) {
 	hash := templateHash(&r.Spec.Template, r.Status.CollisionCount)
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
@@ -81,17 +81,17 @@ func (d *deployment) make(ctx context.Context, r *rollout, revision string) (*ap
 	rs.Spec.Selector.MatchLabels = withHash(r.Spec.Selector.MatchLabels, hash)
 	copyAnnotations(rs, r.Deployment)
 	rs.Annotations[revisionAnnotation] = revision
-	noteWanted(rs, r.Deployment)
+	setDesiredReplicas(rs, r.Deployment)
 	made, err := d.client.AppsV1().ReplicaSets(r.Namespace).Create(ctx, rs, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		return nil, d.collide(ctx, r, rs.Name, err)
+		return nil, d.resolveCollision(ctx, r, rs.Name, err)
 	}
 	return made, err
 }
 
-// collide increases the collision count if the existing ReplicaSet with this name has another
-// template. The next attempt then uses another name.
-func (d *deployment) collide(ctx context.Context, r *rollout, name string, inTheWay error) error {
+// resolveCollision increases the collision count if the existing ReplicaSet with this name has
+// another template. The next attempt then uses another name.
+func (d *deployment) resolveCollision(ctx context.Context, r *rollout, name string, inTheWay error) error {
 	rs, err := d.client.AppsV1().ReplicaSets(r.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -162,10 +162,10 @@ func copyAnnotations(rs *appsv1.ReplicaSet, d *appsv1.Deployment) (changed bool)
 	return changed
 }
 
-func noteWanted(rs *appsv1.ReplicaSet, d *appsv1.Deployment) {
+func setDesiredReplicas(rs *appsv1.ReplicaSet, d *appsv1.Deployment) {
 	surge := int32(0)
 	if d.Spec.Strategy.RollingUpdate != nil {
-		surge, _ = fence(&rollout{Deployment: d})
+		surge, _ = rollingLimits(&rollout{Deployment: d})
 	}
 	metav1.SetMetaDataAnnotation(&rs.ObjectMeta, desiredAnnotation, fmt.Sprint(*d.Spec.Replicas))
 	metav1.SetMetaDataAnnotation(&rs.ObjectMeta, maxAnnotation, fmt.Sprint(*d.Spec.Replicas+surge))

@@ -9,7 +9,7 @@ import (
 // roll makes one step of a rolling update: it scales the new ReplicaSet up as far as the surge
 // allows, and the old ones down as far as the number of available pods allows.
 func (d *deployment) roll(ctx context.Context, r *rollout) error {
-	surge, unavailable := fence(r)
+	surge, unavailable := rollingLimits(r)
 	wanted := *r.Spec.Replicas
 	// A ReplicaSet may still have the pods that a scale-down removed from its spec.
 	there := int32(0)
@@ -51,9 +51,9 @@ func (d *deployment) shrink(ctx context.Context, r *rollout, floor int32) error 
 	return nil
 }
 
-// fence returns how many pods more and fewer than wanted may exist. If the strategy allows neither,
-// one pod may be missing, because otherwise the rollout could not proceed.
-func fence(r *rollout) (surge, unavailable int32) {
+// rollingLimits returns how many pods more and fewer than wanted may exist. If the strategy allows
+// neither, one pod may be missing, because otherwise the rollout could not proceed.
+func rollingLimits(r *rollout) (surge, unavailable int32) {
 	rolling := r.Spec.Strategy.RollingUpdate
 	wanted := int(*r.Spec.Replicas)
 	up, _ := intstr.GetScaledValueFromIntOrPercent(rolling.MaxSurge, wanted, true) // zero if the value is not a number

@@ -28,7 +28,7 @@ func newScheduler(c *cluster) (*loop, error) {
 	s := &scheduler{cluster: c, pods: c.informers.Core().V1().Pods().Lister(), nodes: c.informers.Core().V1().Nodes().Lister(),
 		given: map[string]string{}, load: map[string]int{}}
 	l := newLoop(s.sync)
-	l.watch(c.informers.Core().V1().Pods().Informer(), itself)
+	l.watch(c.informers.Core().V1().Pods().Informer(), ownKey)
 	// A new node may be the first schedulable one.
 	l.watch(c.informers.Core().V1().Nodes().Informer(), func(metav1.Object) []string {
 		waiting, _ := s.pods.List(labels.Everything()) // never fails: it is a cache
@@ -47,11 +47,11 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	namespace, name := splitKey(key)
 	pod, err := s.pods.Pods(namespace).Get(name)
 	if err != nil || !isActive(pod) {
-		s.give(key, "")
-		return gone(err)
+		s.recordNode(key, "")
+		return ignoreNotFound(err)
 	}
 	if pod.Spec.NodeName != "" {
-		s.give(key, pod.Spec.NodeName)
+		s.recordNode(key, pod.Spec.NodeName)
 		return nil
 	}
 	if pod.Spec.SchedulerName != corev1.DefaultSchedulerName {
@@ -61,7 +61,7 @@ func (s *scheduler) sync(ctx context.Context, key string) error {
 	if err != nil || node == "" {
 		return err
 	}
-	return gone(s.client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
+	return ignoreNotFound(s.client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}, metav1.CreateOptions{}))
@@ -91,8 +91,8 @@ func (s *scheduler) pick(key string) (string, error) {
 	return least.Name, nil
 }
 
-// give records the node of a pod; an empty node removes the record.
-func (s *scheduler) give(key, node string) {
+// recordNode records the node of a pod; an empty node removes the record.
+func (s *scheduler) recordNode(key, node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.move(key, node)

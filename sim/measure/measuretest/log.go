@@ -23,7 +23,7 @@ const (
 	ms         = time.Millisecond
 	requestGap = time.Second / 300
 	changeGap  = 200 * ms
-	lookGap    = 4 * ms
+	pollGap    = 4 * ms
 	usageGap   = 100 * ms
 	afterChurn = 2 * time.Second
 	never      = 1000 * time.Hour
@@ -148,7 +148,7 @@ func (s *subject) churn(begin, churn time.Duration) (reloads []time.Duration) {
 			s.add(at+15*ms, event.Event{Sync: &event.Sync{Took: 4 * ms, Posts: []event.Post{{Path: "/configuration/backends", Bytes: 61000 + s.random.IntN(400), Took: 2 * ms}}}})
 			for i, pid := range s.workers(s.generation) {
 				phase := time.Duration(i+1) * 370 * ms
-				s.look(change, pid, at, never, (at/time.Second+1)*time.Second+phase)
+				s.poll(change, pid, at, never, (at/time.Second+1)*time.Second+phase)
 			}
 			continue
 		}
@@ -160,8 +160,8 @@ func (s *subject) churn(begin, churn time.Duration) (reloads []time.Duration) {
 		}
 		// The old workers answer until they drain, the new ones from their start.
 		for i, pid := range s.workers(s.generation) {
-			s.look(change, s.workers(s.generation - 1)[i], at, next+90*ms, never)
-			s.look(change, pid, next, never, next+s.about(30*ms))
+			s.poll(change, s.workers(s.generation - 1)[i], at, next+90*ms, never)
+			s.poll(change, pid, next, never, next+s.about(30*ms))
 		}
 	}
 	return reloads
@@ -181,10 +181,10 @@ func (s *subject) change(at time.Duration) *event.Change {
 	return c
 }
 
-// look asks one worker until a moment, or until it serves the change, which it
+// poll asks one worker until a moment, or until it serves the change, which it
 // does from a moment on.
-func (s *subject) look(c *event.Change, pid int, from, until, served time.Duration) {
-	for at := from + lookGap; at < until; at += s.about(lookGap) {
+func (s *subject) poll(c *event.Change, pid int, from, until, served time.Duration) {
+	for at := from + pollGap; at < until; at += s.about(pollGap) {
 		a := &event.Answer{Worker: pid, Change: c.ID, Service: c.Service, Status: 200, Took: ms, Pod: c.Removed[0]}
 		if at >= served {
 			a.Pod = c.Added[0]

@@ -1,6 +1,6 @@
 // Package admission calls admission webhooks about writes. It stands between a write that is ready
 // to be stored and the webhooks that may change or refuse it. Its one rule: it knows about a write
-// only what its question contains, and stores nothing.
+// only what its request contains, and stores nothing.
 package admission
 
 import (
@@ -37,8 +37,8 @@ type Caller interface {
 	Report(err error)
 }
 
-// Question describes the target of a write and its sender.
-type Question struct {
+// Request describes the target of a write and its sender.
+type Request struct {
 	Caller
 	Resource    *resource.Resource
 	Subresource string
@@ -47,7 +47,7 @@ type Question struct {
 
 // attributes are one write as a webhook sees it.
 type attributes struct {
-	Question
+	Request
 	namespaces  *store.Collection
 	operation   admissionv1.Operation
 	namespace   string
@@ -58,7 +58,7 @@ type attributes struct {
 
 // Mutate lets the mutating webhooks change obj, which is about to be created or to replace base.
 // They see it before the server sets defaults.
-func (hs *Webhooks) Mutate(q Question, obj runtime.Object, base *store.Object, dryRun bool) (runtime.Object, error) {
+func (hs *Webhooks) Mutate(q Request, obj runtime.Object, base *store.Object, dryRun bool) (runtime.Object, error) {
 	hooks := *hs.mutating.Load()
 	if len(hooks) == 0 || exempt(q.Resource) {
 		return obj, nil
@@ -89,7 +89,7 @@ func (hs *Webhooks) Mutate(q Question, obj runtime.Object, base *store.Object, d
 
 // Admit asks the validating webhooks about a write, all in parallel. A creation has no base, a
 // deletion has no obj. The first refusal counts.
-func (hs *Webhooks) Admit(q Question, obj runtime.Object, base *store.Object, dryRun bool) error {
+func (hs *Webhooks) Admit(q Request, obj runtime.Object, base *store.Object, dryRun bool) error {
 	hooks := *hs.validating.Load()
 	if len(hooks) == 0 || exempt(q.Resource) {
 		return nil
@@ -137,8 +137,8 @@ func decodeIfAny(base *store.Object) (runtime.Object, error) {
 func exempt(res *resource.Resource) bool { return res.Group == "admissionregistration.k8s.io" }
 
 // attributesOf returns nil for a write into a namespace that does not exist, which fails anyway.
-func (hs *Webhooks) attributesOf(q Question, obj, old runtime.Object, dryRun bool) *attributes {
-	a := &attributes{Question: q, namespaces: hs.namespaces, object: obj, old: old, dryRun: dryRun}
+func (hs *Webhooks) attributesOf(q Request, obj, old runtime.Object, dryRun bool) *attributes {
+	a := &attributes{Request: q, namespaces: hs.namespaces, object: obj, old: old, dryRun: dryRun}
 	m := old
 	switch {
 	case old == nil:
@@ -198,7 +198,7 @@ func (a *attributes) shown(obj runtime.Object) ([]byte, error) {
 		return a.shownScale(obj)
 	}
 	res := a.Resource
-	shown := res.Shown(obj.DeepCopyObject())
+	shown := res.FromStored(obj.DeepCopyObject())
 	shown.GetObjectKind().SetGroupVersionKind(res.GVK())
 	return json.Marshal(shown)
 }
@@ -238,5 +238,5 @@ func (a *attributes) patch(patch []byte) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Resource.Stored(changed), nil
+	return a.Resource.ToStored(changed), nil
 }

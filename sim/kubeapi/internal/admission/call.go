@@ -100,11 +100,11 @@ func (h *webhook) ask(ctx context.Context, a *attributes) (*admissionv1.Admissio
 }
 
 func (h *webhook) call(ctx context.Context, a *attributes) (*admissionv1.AdmissionResponse, error) {
-	question, err := a.review(validation.ReviewVersion(h.AdmissionReviewVersions))
+	request, err := a.review(validation.ReviewVersion(h.AdmissionReviewVersions))
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(question)
+	body, err := json.Marshal(request)
 	if err != nil {
 		return nil, err
 	}
@@ -122,26 +122,26 @@ func (h *webhook) call(ctx context.Context, a *attributes) (*admissionv1.Admissi
 	if err != nil {
 		return nil, fmt.Errorf("failed to call webhook: %w", err)
 	}
-	answer, err := readAnswer(raw, question, h.mutating)
+	answer, err := readAnswer(raw, request, h.mutating)
 	if err != nil {
 		return nil, fmt.Errorf("received invalid webhook response: %w", err)
 	}
 	return answer, nil
 }
 
-func readAnswer(raw []byte, question *admissionv1.AdmissionReview, mutating bool) (*admissionv1.AdmissionResponse, error) {
+func readAnswer(raw []byte, request *admissionv1.AdmissionReview, mutating bool) (*admissionv1.AdmissionResponse, error) {
 	var review admissionv1.AdmissionReview
 	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(&review); err != nil {
 		return nil, err
 	}
 	answer := review.Response
-	switch want, got := question.TypeMeta, review.TypeMeta; {
+	switch want, got := request.TypeMeta, review.TypeMeta; {
 	case got != want:
 		return nil, fmt.Errorf("expected webhook response of %s, got %s", want.GroupVersionKind(), got.GroupVersionKind())
 	case answer == nil:
 		return nil, stderrors.New("webhook response was absent")
-	case answer.UID != question.Request.UID:
-		return nil, fmt.Errorf("expected response.uid=%q, got %q", question.Request.UID, answer.UID)
+	case answer.UID != request.Request.UID:
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", request.Request.UID, answer.UID)
 	case !mutating && len(answer.Patch) > 0:
 		return nil, stderrors.New("validating webhook may not return response.patch")
 	case !mutating && answer.PatchType != nil:

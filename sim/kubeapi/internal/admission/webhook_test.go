@@ -19,7 +19,7 @@ func TestRuleScopes(t *testing.T) {
 			r := admissionregistrationv1.RuleWithOperations{Operations: []admissionregistrationv1.OperationType{"CREATE"},
 				Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"*"}}}
 			r.Scope = &test.scope
-			a := &attributes{operation: admissionv1.Create, Question: Question{Resource: kinds.Find(corev1.SchemeGroupVersion, name)}}
+			a := &attributes{operation: admissionv1.Create, Request: Request{Resource: kinds.Find(corev1.SchemeGroupVersion, name)}}
 			if got := a.covered(r); got != want {
 				t.Errorf("scope %s covers %s: %v", test.scope, name, got)
 			}

@@ -14,10 +14,10 @@ import (
 
 // Bind assigns the pod that op names to a node. A pod can be bound only once.
 func (s *State) Bind(op *Operation, node string, dryRun bool) error {
-	op.ruled = boundPods
+	op.rulesOverride = boundPods
 	op.Subresource = "" // the rest of the operation changes the pod itself
 	_, err := s.modify(op, dryRun, (*store.Object).Decode, func(_ *store.Object, old runtime.Object) (runtime.Object, error) {
-		return bound(op, old.(*corev1.Pod), node)
+		return bindPod(op, old.(*corev1.Pod), node)
 	})
 	return err
 }
@@ -29,7 +29,7 @@ var boundPods = func() *resource.Resource {
 	return &pods
 }()
 
-func bound(op *Operation, old *corev1.Pod, node string) (runtime.Object, error) {
+func bindPod(op *Operation, old *corev1.Pod, node string) (runtime.Object, error) {
 	conflict := func(format string, args ...any) error {
 		return errors.NewConflict(op.Resource.GroupResource(), op.Name, fmt.Errorf(format, args...))
 	}

@@ -29,7 +29,7 @@ const (
 func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions) (*store.Object, error) {
 	wipeSystemFields(object.Meta(obj))
 	op.rules().Complete(obj, nil)
-	obj, err := op.Account().Own(nil, op.Objects.Resource.Empty(), obj, opts.Manager)
+	obj, err := op.Ownership().Update(nil, op.Objects.Resource.Empty(), obj, opts.Manager)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (s *State) CreateOwned(op *Operation, obj runtime.Object, opts WriteOptions
 // insert stores a new object, under a generated name if it has none.
 func (s *State) insert(op *Operation, obj runtime.Object, dryRun bool) (*store.Object, error) {
 	m := object.Meta(obj)
-	if err := PlaceIn(m, op); err != nil {
+	if err := SetNamespace(m, op); err != nil {
 		return nil, err
 	}
 	if m.ResourceVersion != "" {
@@ -58,8 +58,8 @@ func (s *State) insert(op *Operation, obj runtime.Object, dryRun bool) (*store.O
 	}
 }
 
-// PlaceIn sets the namespace of a new object to that of the operation.
-func PlaceIn(m *metav1.ObjectMeta, op *Operation) error {
+// SetNamespace sets the namespace of a new object to that of the operation.
+func SetNamespace(m *metav1.ObjectMeta, op *Operation) error {
 	switch {
 	case op.Resource.ClusterScoped:
 		return nil
@@ -73,7 +73,7 @@ func PlaceIn(m *metav1.ObjectMeta, op *Operation) error {
 }
 
 func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*store.Object, error) {
-	obj, err := s.webhooks.Mutate(op.question(), obj, nil, dryRun)
+	obj, err := s.webhooks.Mutate(op.admissionRequest(), obj, nil, dryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 	if err := op.Resource.Invalid(m.Name, s.validateNew(res, obj)); err != nil {
 		return nil, err
 	}
-	if err := s.webhooks.Admit(op.question(), obj, nil, dryRun); err != nil {
+	if err := s.webhooks.Admit(op.admissionRequest(), obj, nil, dryRun); err != nil {
 		return nil, err
 	}
 	s.creating.RLock()
 	defer s.creating.RUnlock()
-	if err := s.admitsNew(op.Resource, m); err != nil {
+	if err := s.checkNamespace(op.Resource, m); err != nil {
 		return nil, err
 	}
 	if existing := op.Objects.Get(object.Key(m.Namespace, m.Name)); existing != nil {
@@ -99,13 +99,13 @@ func (s *State) insertNamed(op *Operation, obj runtime.Object, dryRun bool) (*st
 	}
 	defer release()
 	if dryRun {
-		return store.Seal(res, obj, 0)
+		return store.Encode(res, obj, 0)
 	}
 	o, err := op.Objects.Write(watch.Added, nil, obj)
 	switch {
 	case err == nil:
 		op.Written = obj
-	case store.Moved(err):
+	case store.IsConflict(err):
 		return nil, errors.NewAlreadyExists(op.Resource.GroupResource(), m.Name)
 	}
 	return o, err
@@ -153,10 +153,10 @@ func (s *State) validateNew(res *resource.Resource, obj runtime.Object) field.Er
 	return problems
 }
 
-// admitsNew checks that the namespace of a new object exists and is not terminating.
-func (s *State) admitsNew(res *resource.Resource, m *metav1.ObjectMeta) error {
+// checkNamespace checks that the namespace of a new object exists and is not terminating.
+func (s *State) checkNamespace(res *resource.Resource, m *metav1.ObjectMeta) error {
 	if res.Custom != nil {
-		if err := s.admitsCustom(res, m); err != nil {
+		if err := s.checkDefinition(res, m); err != nil {
 			return err
 		}
 	}

@@ -18,9 +18,9 @@ import (
 // The server acts as the finalizer of CustomResourceDefinitions: the deletion of a definition
 // deletes its objects, and completes when the last of them is gone.
 
-// endDefinition marks a definition as terminating and deletes its objects, and the definition too
-// if no object remains.
-func (s *State) endDefinition(base *store.Object) (*store.Object, error) {
+// deleteDefinition marks a definition as terminating and deletes its objects, and the definition
+// too if no object remains.
+func (s *State) deleteDefinition(base *store.Object) (*store.Object, error) {
 	o := base
 	if !base.Deleting {
 		obj, err := base.Decode()
@@ -36,11 +36,11 @@ func (s *State) endDefinition(base *store.Object) (*store.Object, error) {
 		}
 	}
 	if d := s.custom.Load().definitions[base.Name]; d != nil {
-		if err := s.endAll(d.objects); err != nil {
+		if err := s.deleteAll(d.objects); err != nil {
 			return nil, err
 		}
 	}
-	return o, s.settleDefinition(base.Name)
+	return o, s.removeDefinitionIfEmpty(base.Name)
 }
 
 // markDefinition marks a definition as terminating. It waits for creations that have already passed
@@ -51,8 +51,8 @@ func (s *State) markDefinition(base *store.Object, terminating *apiextensionsv1.
 	return s.definitions.Write(watch.Modified, base, terminating)
 }
 
-// settleDefinition removes a terminating definition that has no objects left.
-func (s *State) settleDefinition(name string) error {
+// removeDefinitionIfEmpty removes a terminating definition that has no objects left.
+func (s *State) removeDefinitionIfEmpty(name string) error {
 	for {
 		base := s.definitions.Get(name)
 		if base == nil || !base.Deleting {
@@ -75,38 +75,39 @@ func (s *State) settleDefinition(name string) error {
 		if len(m.Finalizers) > 0 {
 			kind = watch.Modified
 		}
-		if _, err := s.definitions.Write(kind, base, last); !store.Moved(err) {
+		if _, err := s.definitions.Write(kind, base, last); !store.IsConflict(err) {
 			return err
 		}
 	}
 }
 
-// settle completes the deletions that were waiting for the removal of an object of c in namespace.
-func (s *State) settle(c *store.Collection, namespace string) error {
+// finishWaitingDeletions completes the deletions that were waiting for the removal of an object of
+// c in namespace.
+func (s *State) finishWaitingDeletions(c *store.Collection, namespace string) error {
 	if c.Resource.Custom != nil {
-		if err := s.settleDefinition(c.Resource.GroupResource().String()); err != nil {
+		if err := s.removeDefinitionIfEmpty(c.Resource.GroupResource().String()); err != nil {
 			return err
 		}
 	}
-	return s.settleNamespace(namespace)
+	return s.removeNamespaceIfEmpty(namespace)
 }
 
-// endAll deletes all objects of c.
-func (s *State) endAll(c *store.Collection) error {
+// deleteAll deletes all objects of c.
+func (s *State) deleteAll(c *store.Collection) error {
 	objects, _, _ := c.Snapshot()
 	for _, o := range objects {
-		if err := s.endKey(c, o); err != nil {
+		if err := s.deleteRetrying(c, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// endKey deletes o, even if another writer changes it meanwhile.
-func (s *State) endKey(c *store.Collection, o *store.Object) error {
+// deleteRetrying deletes o, even if another writer changes it meanwhile.
+func (s *State) deleteRetrying(c *store.Collection, o *store.Object) error {
 	for o != nil {
-		_, err := s.endOne(c, o, &metav1.DeleteOptions{})
-		if !store.Moved(err) {
+		_, err := s.deleteWithoutContents(c, o, &metav1.DeleteOptions{})
+		if !store.IsConflict(err) {
 			return err
 		}
 		o = c.Get(o.Key)
@@ -114,8 +115,8 @@ func (s *State) endKey(c *store.Collection, o *store.Object) error {
 	return nil
 }
 
-// admitsCustom checks that the definition of a new object exists and is not terminating.
-func (s *State) admitsCustom(res *resource.Resource, m *metav1.ObjectMeta) error {
+// checkDefinition checks that the definition of a new object exists and is not terminating.
+func (s *State) checkDefinition(res *resource.Resource, m *metav1.ObjectMeta) error {
 	crd := s.definitions.Get(res.GroupResource().String())
 	if crd == nil {
 		return errors.NewNotFound(res.GroupResource(), m.Name)

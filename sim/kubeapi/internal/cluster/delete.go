@@ -54,32 +54,32 @@ func (s *State) DeleteKey(op *Operation, key string, opts *metav1.DeleteOptions)
 		if err := checkPreconditions(op, base, opts.Preconditions); err != nil {
 			return nil, false, err
 		}
-		if err := s.webhooks.Admit(op.question(), nil, base, len(opts.DryRun) > 0); err != nil {
+		if err := s.webhooks.Admit(op.admissionRequest(), nil, base, len(opts.DryRun) > 0); err != nil {
 			return nil, false, err
 		}
 		switch op.Objects {
 		case s.namespaces, s.definitions:
-			o, held, err = s.unfold(op.Objects, base, len(opts.DryRun) > 0)
+			o, held, err = s.deleteWithContents(op.Objects, base, len(opts.DryRun) > 0)
 		default:
-			o, held, err = s.finish(op.Objects, base, opts)
+			o, held, err = s.deleteOrMark(op.Objects, base, opts)
 		}
-		if !store.Moved(err) {
+		if !store.IsConflict(err) {
 			return o, held, err
 		}
 	}
 }
 
-// unfold deletes a namespace or a definition with its contents.
-func (s *State) unfold(c *store.Collection, base *store.Object, dryRun bool) (o *store.Object, held bool, err error) {
+// deleteWithContents deletes a namespace or a definition with its contents.
+func (s *State) deleteWithContents(c *store.Collection, base *store.Object, dryRun bool) (o *store.Object, held bool, err error) {
 	if dryRun {
 		return base, false, nil
 	}
-	o, err = s.end(c, base, &metav1.DeleteOptions{})
+	o, err = s.deleteAny(c, base, &metav1.DeleteOptions{})
 	return o, c.Get(base.Key) != nil, err
 }
 
-// finish deletes base, or marks it as deleted if something holds it.
-func (s *State) finish(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (o *store.Object, held bool, err error) {
+// deleteOrMark deletes base, or marks it as deleted if something holds it.
+func (s *State) deleteOrMark(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (o *store.Object, held bool, err error) {
 	last, err := base.Decode()
 	if err != nil {
 		return nil, false, err
@@ -87,19 +87,19 @@ func (s *State) finish(c *store.Collection, base *store.Object, opts *metav1.Del
 	if !c.Resource.NoDependents {
 		setPropagation(object.Meta(last), opts)
 	}
-	t, err := s.prepareEndOf(c, base, last, opts.GracePeriodSeconds)
+	t, err := s.prepareDeleteDecoded(c, base, last, opts.GracePeriodSeconds)
 	held = t.Kind != watch.Deleted
 	switch dryRun := len(opts.DryRun) > 0; {
 	case err != nil:
 		return nil, held, err
 	case dryRun && !held && c.Resource.Terminates:
 		markDeleted(object.Meta(last), 0)
-		o, err = store.Seal(c.Resource, last, base.Version)
+		o, err = store.Encode(c.Resource, last, base.Version)
 		return o, held, err
 	case t.Kind == "" || dryRun && !held:
 		return base, held, nil
 	case dryRun:
-		return t.Sealed, held, nil
+		return t.Encoded, held, nil
 	}
 	if !held && c.Resource.Terminates {
 		if t, err = terminate(c, base, last); err != nil {
@@ -110,7 +110,7 @@ func (s *State) finish(c *store.Collection, base *store.Object, opts *metav1.Del
 		o, err = c.Commit(t)
 	}
 	if err == nil && !held {
-		err = s.settle(c, base.Namespace)
+		err = s.finishWaitingDeletions(c, base.Namespace)
 	}
 	return o, held, err
 }
@@ -119,7 +119,7 @@ func (s *State) finish(c *store.Collection, base *store.Object, opts *metav1.Del
 // remove the object first; this is not an error (kube-apiserver, Store.Delete).
 func removeMarked(c *store.Collection, t store.Transition) (*store.Object, error) {
 	o, err := c.Commit(t)
-	if now := c.Get(t.Base.Key); store.Moved(err) && (now == nil || now.UID != t.Base.UID) {
+	if now := c.Get(t.Base.Key); store.IsConflict(err) && (now == nil || now.UID != t.Base.UID) {
 		return t.Base, nil
 	}
 	return o, err
@@ -141,24 +141,25 @@ func checkPreconditions(op *Operation, base *store.Object, must *metav1.Precondi
 	return nil
 }
 
-// end deletes base with its contents, or marks it as deleted if something holds it.
-func (s *State) end(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
+// deleteAny deletes base with its contents, or marks it as deleted if something holds it.
+func (s *State) deleteAny(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
 	switch c {
 	case s.namespaces:
-		return s.endNamespace(base)
+		return s.deleteNamespace(base)
 	case s.definitions:
-		return s.endDefinition(base)
+		return s.deleteDefinition(base)
 	}
-	o, err := s.endOne(c, base, opts)
+	o, err := s.deleteWithoutContents(c, base, opts)
 	if err == nil {
-		err = s.settle(c, base.Namespace)
+		err = s.finishWaitingDeletions(c, base.Namespace)
 	}
 	return o, err
 }
 
-// endOne is like end, for an object without contents. It does not call settle.
-func (s *State) endOne(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
-	t, err := s.prepareEnd(c, base, opts.GracePeriodSeconds)
+// deleteWithoutContents is like deleteAny, for an object without contents. It does not finish
+// waiting deletions.
+func (s *State) deleteWithoutContents(c *store.Collection, base *store.Object, opts *metav1.DeleteOptions) (*store.Object, error) {
+	t, err := s.prepareDelete(c, base, opts.GracePeriodSeconds)
 	if err != nil || t.Kind == "" {
 		return base, err
 	}
@@ -169,7 +170,7 @@ func (s *State) endOne(c *store.Collection, base *store.Object, opts *metav1.Del
 func (s *State) remove(c *store.Collection, base *store.Object) (*store.Object, error) {
 	o, err := c.Commit(store.Removal(base))
 	if err == nil {
-		err = s.settle(c, base.Namespace)
+		err = s.finishWaitingDeletions(c, base.Namespace)
 	}
 	return o, err
 }
@@ -178,10 +179,10 @@ func (s *State) remove(c *store.Collection, base *store.Object) (*store.Object, 
 // kubelet.
 func (s *State) graceful(c *store.Collection) bool { return s.kubelet && c == s.pods }
 
-// prepareEnd returns the transition that deletes base or, if base has finalizers or gets a grace
+// prepareDelete returns the transition that deletes base or, if base has finalizers or gets a grace
 // period, marks it as deleted. asked is the grace period in seconds that the client asks for, nil
 // for the default.
-func (s *State) prepareEnd(c *store.Collection, base *store.Object, asked *int64) (store.Transition, error) {
+func (s *State) prepareDelete(c *store.Collection, base *store.Object, asked *int64) (store.Transition, error) {
 	if !base.HasFinalizers() && !s.graceful(c) {
 		return store.Removal(base), nil
 	}
@@ -189,12 +190,13 @@ func (s *State) prepareEnd(c *store.Collection, base *store.Object, asked *int64
 	if err != nil {
 		return store.Transition{}, err
 	}
-	return s.prepareEndOf(c, base, last, asked)
+	return s.prepareDeleteDecoded(c, base, last, asked)
 }
 
-// prepareEndOf is like prepareEnd, for a base that is already decoded as last. The finalizers of
-// last may have changed since. If nothing changes it returns a transition without a kind.
-func (s *State) prepareEndOf(c *store.Collection, base *store.Object, last runtime.Object, asked *int64) (store.Transition, error) {
+// prepareDeleteDecoded is like prepareEnd, for a base that is already decoded as last. The
+// finalizers of last may have changed since. If nothing changes it returns a transition without a
+// kind.
+func (s *State) prepareDeleteDecoded(c *store.Collection, base *store.Object, last runtime.Object, asked *int64) (store.Transition, error) {
 	m, grace := object.Meta(last), int64(0)
 	if s.graceful(c) {
 		grace = graceOf(last.(*corev1.Pod), asked)
@@ -205,9 +207,9 @@ func (s *State) prepareEndOf(c *store.Collection, base *store.Object, last runti
 	case !base.Deleting || grace < *m.DeletionGracePeriodSeconds:
 		markDeleted(m, grace)
 	}
-	sealed, err := store.Seal(c.Resource, last, base.Version)
-	if err == nil && sealed.SameBytes(base) {
-		return store.Transition{Base: base, Sealed: base}, nil
+	encoded, err := store.Encode(c.Resource, last, base.Version)
+	if err == nil && encoded.SameBytes(base) {
+		return store.Transition{Base: base, Encoded: base}, nil
 	}
-	return store.Transition{Kind: watch.Modified, Base: base, Next: last, Sealed: sealed}, err
+	return store.Transition{Kind: watch.Modified, Base: base, Next: last, Encoded: encoded}, err
 }

@@ -57,15 +57,15 @@ func terminate(c *store.Collection, base *store.Object, last runtime.Object) (st
 	return store.Removal(base), nil
 }
 
-// mayGo reports whether nothing holds a deleted object any more. base is the stored object, next
-// its next state.
-func (s *State) mayGo(base *store.Object, next runtime.Object) bool {
+// isRemovable reports whether nothing holds a deleted object any more. base is the stored object,
+// next its next state.
+func (s *State) isRemovable(base *store.Object, next runtime.Object) bool {
 	m := object.Meta(next)
 	if len(m.Finalizers) > 0 || (m.DeletionGracePeriodSeconds != nil && *m.DeletionGracePeriodSeconds > 0) {
 		return false
 	}
 	if ns, ok := next.(*corev1.Namespace); ok {
-		return s.vacated(base.Name) && !(s.namespaceController && len(ns.Spec.Finalizers) > 0)
+		return s.isNamespaceEmpty(base.Name) && !(s.namespaceController && len(ns.Spec.Finalizers) > 0)
 	}
 	return true
 }

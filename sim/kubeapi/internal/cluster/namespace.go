@@ -11,9 +11,9 @@ import (
 // Without a namespace controller the server does that controller's work: it deletes the contents of
 // a deleted namespace, and then the namespace.
 
-// endNamespace marks a namespace as terminating and deletes its contents, and the namespace too if
-// nothing remains.
-func (s *State) endNamespace(base *store.Object) (*store.Object, error) {
+// deleteNamespace marks a namespace as terminating and deletes its contents, and the namespace too
+// if nothing remains.
+func (s *State) deleteNamespace(base *store.Object) (*store.Object, error) {
 	o := base
 	if !base.Deleting {
 		obj, err := base.Decode()
@@ -27,16 +27,16 @@ func (s *State) endNamespace(base *store.Object) (*store.Object, error) {
 		}
 	}
 	if s.namespaceController {
-		return o, s.settleNamespace(base.Name)
+		return o, s.removeNamespaceIfEmpty(base.Name)
 	}
 	for c := range s.EveryCollection() {
 		if !c.Resource.ClusterScoped {
-			if err := s.empty(c, base.Name); err != nil {
+			if err := s.deleteAllIn(c, base.Name); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return o, s.settleNamespace(base.Name)
+	return o, s.removeNamespaceIfEmpty(base.Name)
 }
 
 // sweep deletes the objects that remain in a namespace after a namespace controller released it:
@@ -52,12 +52,12 @@ func (s *State) sweep(name string) error {
 	}
 	for c := range s.EveryCollection() {
 		if c.Resource.Custom != nil && !c.Resource.ClusterScoped {
-			if err := s.empty(c, name); err != nil {
+			if err := s.deleteAllIn(c, name); err != nil {
 				return err
 			}
 		}
 	}
-	return s.settleNamespace(name)
+	return s.removeNamespaceIfEmpty(name)
 }
 
 // markNamespace marks a namespace as terminating. It waits for creations that have already passed
@@ -68,23 +68,23 @@ func (s *State) markNamespace(base *store.Object, terminating *corev1.Namespace)
 	return s.namespaces.Write(watch.Modified, base, terminating)
 }
 
-// empty deletes all objects of c in a namespace.
-func (s *State) empty(c *store.Collection, namespace string) error {
+// deleteAllIn deletes all objects of c in a namespace.
+func (s *State) deleteAllIn(c *store.Collection, namespace string) error {
 	objects, _, _ := c.Snapshot()
 	for _, o := range objects {
 		if o.Namespace != namespace {
 			continue
 		}
-		if err := s.endKey(c, o); err != nil {
+		if err := s.deleteRetrying(c, o); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settleNamespace removes a terminating namespace that is empty. An empty name, which
+// removeNamespaceIfEmpty removes a terminating namespace that is empty. An empty name, which
 // cluster-scoped objects have, is ignored.
-func (s *State) settleNamespace(name string) error {
+func (s *State) removeNamespaceIfEmpty(name string) error {
 	for {
 		ns := s.namespaces.Get(name)
 		if ns == nil || !ns.Deleting {
@@ -94,19 +94,19 @@ func (s *State) settleNamespace(name string) error {
 		if err != nil {
 			return err
 		}
-		if !s.mayGo(ns, last) {
+		if !s.isRemovable(ns, last) {
 			return nil
 		}
-		if _, err := s.namespaces.Write(watch.Deleted, ns, last); !store.Moved(err) {
+		if _, err := s.namespaces.Write(watch.Deleted, ns, last); !store.IsConflict(err) {
 			return err
 		}
 	}
 }
 
-// vacated reports whether a namespace is empty.
-func (s *State) vacated(namespace string) bool {
+// isNamespaceEmpty reports whether a namespace is empty.
+func (s *State) isNamespaceEmpty(namespace string) bool {
 	for c := range s.EveryCollection() {
-		if !c.Resource.ClusterScoped && c.HoldsIn(namespace) {
+		if !c.Resource.ClusterScoped && c.HasObjectsIn(namespace) {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ type Operation struct {
 	Namespace, Name string // empty: all
 	Subresource     string
 	Caller          admission.Caller   // nil: the operation comes from this process, and no webhooks are called
-	ruled           *resource.Resource // if set, its rules apply instead of those of Resource
+	rulesOverride   *resource.Resource // if set, its rules apply instead of those of Resource
 	Written         runtime.Object     // what the operation stored, decoded
 }
 
@@ -35,8 +35,8 @@ type WriteOptions struct {
 // rules returns the resource whose rules apply to the object. A version of a custom kind has its
 // own rules; any other view uses the rules of the resource that it is stored as.
 func (op *Operation) rules() *resource.Resource {
-	if op.ruled != nil {
-		return op.ruled
+	if op.rulesOverride != nil {
+		return op.rulesOverride
 	}
 	if op.Resource.Custom != nil {
 		return op.Resource
@@ -52,14 +52,14 @@ func (op *Operation) NotFound() error {
 	return errors.NewNotFound(op.Resource.GroupResource(), op.Name)
 }
 
-// Account returns the account of the field owners.
-func (op *Operation) Account() ownership.Account {
-	return ownership.Account{Resource: op.Resource, Subresource: op.Subresource}
+// Ownership returns the tracker of the field owners.
+func (op *Operation) Ownership() ownership.Tracker {
+	return ownership.Tracker{Resource: op.Resource, Subresource: op.Subresource}
 }
 
-// question returns the description of the operation that webhooks get.
-func (op *Operation) question() admission.Question {
-	return admission.Question{Caller: op.Caller, Resource: op.Resource, Subresource: op.Subresource, Name: op.Name}
+// admissionRequest returns the description of the operation that webhooks get.
+func (op *Operation) admissionRequest() admission.Request {
+	return admission.Request{Caller: op.Caller, Resource: op.Resource, Subresource: op.Subresource, Name: op.Name}
 }
 
 func nameMismatch(body, url string) error {

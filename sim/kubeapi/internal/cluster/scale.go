@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// ScaleChange returns the next state of a Scale; owners keeps the account of a Scale's fields.
-type ScaleChange func(old *autoscalingv1.Scale, owners ownership.Account) (runtime.Object, error)
+// ScaleChange returns the next state of a Scale; owners tracks the owners of a Scale's fields.
+type ScaleChange func(old *autoscalingv1.Scale, owners ownership.Tracker) (runtime.Object, error)
 
 // Rescale changes the replicas of the workload that op names, by changing its Scale.
 func (s *State) Rescale(op *Operation, opts WriteOptions, change ScaleChange) (*store.Object, error) {
@@ -40,7 +40,7 @@ func (op *Operation) scaled(old runtime.Object, change ScaleChange) (runtime.Obj
 	if before.ManagedFields, err = owners.ToSubresource(); err != nil {
 		return nil, fmt.Errorf("reading who owns the replicas: %w", err)
 	}
-	changed, err := change(before, ownership.Account{Resource: resource.Scales, Subresource: op.Subresource})
+	changed, err := change(before, ownership.Tracker{Resource: resource.Scales, Subresource: op.Subresource})
 	if err != nil {
 		return nil, err
 	}

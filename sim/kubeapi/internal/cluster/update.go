@@ -41,13 +41,13 @@ func (s *State) Update(op *Operation, obj runtime.Object, read func() (runtime.O
 		used = true
 		return obj, nil
 	}
-	o, err = s.modify(op, opts.DryRun, (*store.Object).Skim, func(base *store.Object, old runtime.Object) (runtime.Object, error) {
+	o, err = s.modify(op, opts.DryRun, (*store.Object).DecodeWithoutLargeField, func(base *store.Object, old runtime.Object) (runtime.Object, error) {
 		next, err := take()
 		if err != nil {
 			return nil, err
 		}
 		op.rules().Complete(next, old)
-		return op.Account().Own(base, old, next, opts.Manager)
+		return op.Ownership().Update(base, old, next, opts.Manager)
 	})
 	if errors.IsNotFound(err) && op.Resource.Upsert && op.Subresource == "" {
 		if obj, err = take(); err != nil {
@@ -75,13 +75,13 @@ func (s *State) upsert(op *Operation, obj runtime.Object, opts WriteOptions) (*s
 // Patch replaces the object that op names by the result of patched, which gets a copy of it.
 func (s *State) Patch(op *Operation, opts WriteOptions, patched func(current runtime.Object) (runtime.Object, error)) (*store.Object, error) {
 	return s.modify(op, opts.DryRun, (*store.Object).Decode, func(base *store.Object, old runtime.Object) (runtime.Object, error) {
-		next, err := patched(op.Resource.Shown(old.DeepCopyObject()))
+		next, err := patched(op.Resource.FromStored(old.DeepCopyObject()))
 		if err != nil {
 			return nil, err
 		}
-		next = op.Resource.Stored(next)
+		next = op.Resource.ToStored(next)
 		op.rules().Complete(next, old)
-		return op.Account().Own(base, old, next, opts.Manager)
+		return op.Ownership().Update(base, old, next, opts.Manager)
 	})
 }
 
@@ -106,7 +106,7 @@ func (s *State) modify(op *Operation, dryRun bool, decode func(*store.Object) (r
 			return nil, err
 		}
 		o, err := s.replace(op, base, old, next, dryRun)
-		if !store.Moved(err) {
+		if !store.IsConflict(err) {
 			return o, err
 		}
 		if attempt == updateAttempts {
@@ -119,7 +119,7 @@ func (s *State) modify(op *Operation, dryRun bool, decode func(*store.Object) (r
 // the stored state. If base is only held by its finalizers and next has none, replace removes the
 // object.
 func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Object, dryRun bool) (*store.Object, error) {
-	next, err := s.webhooks.Mutate(op.question(), next, base, dryRun)
+	next, err := s.webhooks.Mutate(op.admissionRequest(), next, base, dryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +127,15 @@ func (s *State) replace(op *Operation, base *store.Object, old, next runtime.Obj
 	if err != nil {
 		return nil, err
 	}
-	if err := s.webhooks.Admit(op.question(), t.Next, base, dryRun); err != nil {
+	if err := s.webhooks.Admit(op.admissionRequest(), t.Next, base, dryRun); err != nil {
 		return nil, err
 	}
 	if dryRun || t.Kind == "" {
-		return t.Sealed, nil
+		return t.Encoded, nil
 	}
-	if base.Deleting && s.mayGo(base, t.Next) {
+	if base.Deleting && s.isRemovable(base, t.Next) {
 		_, err := s.remove(op.Objects, base) // the last visible state is the one before this write
-		return t.Sealed, err
+		return t.Encoded, err
 	}
 	o, err := op.Objects.Commit(t)
 	if err == nil {

@@ -33,23 +33,23 @@ type Change struct {
 // Create, Update and Delete return the version of the object after the change. Update keeps the
 // status of a kind whose status is a subresource.
 func (w Writer) Create(obj runtime.Object) (rv uint64, err error) {
-	return w.one(Change{watch.Added, obj}, "")
+	return w.write(Change{watch.Added, obj}, "")
 }
 
 func (w Writer) Update(obj runtime.Object) (rv uint64, err error) {
-	return w.one(Change{watch.Modified, obj}, "")
+	return w.write(Change{watch.Modified, obj}, "")
 }
 
 // UpdateStatus changes only the status, labels, annotations and finalizers.
 func (w Writer) UpdateStatus(obj runtime.Object) (rv uint64, err error) {
-	return w.one(Change{watch.Modified, obj}, "status")
+	return w.write(Change{watch.Modified, obj}, "status")
 }
 
 func (w Writer) Delete(obj runtime.Object) (rv uint64, err error) {
-	return w.one(Change{watch.Deleted, obj}, "")
+	return w.write(Change{watch.Deleted, obj}, "")
 }
 
-func (w Writer) one(change Change, subresource string) (uint64, error) {
+func (w Writer) write(change Change, subresource string) (uint64, error) {
 	op, err := w.operation(change.Object)
 	if err != nil {
 		return 0, err
@@ -58,14 +58,14 @@ func (w Writer) one(change Change, subresource string) (uint64, error) {
 		return 0, fmt.Errorf("%s have no %s", op.Resource.Name, subresource)
 	}
 	op.Subresource = subresource
-	return w.make(op, change)
+	return w.writeRetrying(op, change)
 }
 
-// make applies one change, and tries again if another writer changed the object first.
-func (w Writer) make(op *Operation, change Change) (uint64, error) {
+// writeRetrying applies one change, and tries again if another writer changed the object first.
+func (w Writer) writeRetrying(op *Operation, change Change) (uint64, error) {
 	for attempt := 1; ; attempt++ {
-		rv, err := w.try(op, change)
-		if !store.Moved(err) {
+		rv, err := w.tryWrite(op, change)
+		if !store.IsConflict(err) {
 			return rv, err
 		}
 		if attempt == updateAttempts {
@@ -74,12 +74,12 @@ func (w Writer) make(op *Operation, change Change) (uint64, error) {
 	}
 }
 
-func (w Writer) try(op *Operation, change Change) (uint64, error) {
+func (w Writer) tryWrite(op *Operation, change Change) (uint64, error) {
 	if change.Kind == watch.Added {
 		w.s.creating.RLock()
 		defer w.s.creating.RUnlock()
 	}
-	t, err := w.decide(op, change)
+	t, err := w.transition(op, change)
 	if err != nil {
 		return 0, err
 	}
@@ -90,14 +90,14 @@ func (w Writer) try(op *Operation, change Change) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return o.Version, w.settle(t)
+	return o.Version, w.finishWaitingDeletions(t)
 }
 
-// decide returns the transition that a change causes in the current state.
-func (w Writer) decide(op *Operation, change Change) (store.Transition, error) {
+// transition returns the transition that a change causes in the current state.
+func (w Writer) transition(op *Operation, change Change) (store.Transition, error) {
 	switch change.Kind {
 	case watch.Added:
-		return w.decideNew(op, op.Resource.Stored(op.Resource.CopyOf(change.Object)))
+		return w.creation(op, op.Resource.ToStored(op.Resource.CopyOf(change.Object)))
 	case watch.Modified, watch.Deleted:
 	default:
 		return store.Transition{}, fmt.Errorf("a change is %s, %s or %s, not %q", watch.Added, watch.Modified, watch.Deleted, change.Kind)
@@ -107,24 +107,24 @@ func (w Writer) decide(op *Operation, change Change) (store.Transition, error) {
 		return store.Transition{}, op.NotFound()
 	}
 	if change.Kind == watch.Deleted {
-		return w.decideEnd(op, base)
+		return w.deletion(op, base)
 	}
-	old, err := base.Skim()
+	old, err := base.DecodeWithoutLargeField()
 	if err != nil {
 		return store.Transition{}, err
 	}
-	next := op.Resource.Stored(op.Resource.CopyOf(change.Object))
+	next := op.Resource.ToStored(op.Resource.CopyOf(change.Object))
 	object.Meta(next).ManagedFields = object.Meta(old).ManagedFields // a Writer does not become an owner
 	t, err := w.s.revise(op, base, old, next)
-	if err == nil && t.Kind != "" && base.Deleting && w.s.mayGo(base, t.Next) {
+	if err == nil && t.Kind != "" && base.Deleting && w.s.isRemovable(base, t.Next) {
 		t.Kind = watch.Deleted
 	}
 	return t, err
 }
 
-func (w Writer) decideNew(op *Operation, obj runtime.Object) (store.Transition, error) {
+func (w Writer) creation(op *Operation, obj runtime.Object) (store.Transition, error) {
 	m, s := object.Meta(obj), w.s
-	if err := PlaceIn(m, op); err != nil {
+	if err := SetNamespace(m, op); err != nil {
 		return store.Transition{}, err
 	}
 	m.ResourceVersion, m.ManagedFields = "", nil
@@ -132,7 +132,7 @@ func (w Writer) decideNew(op *Operation, obj runtime.Object) (store.Transition, 
 	if err := op.Resource.Invalid(m.Name, s.validateNew(op.Objects.Resource, obj)); err != nil {
 		return store.Transition{}, err
 	}
-	if err := s.admitsNew(op.Resource, m); err != nil {
+	if err := s.checkNamespace(op.Resource, m); err != nil {
 		return store.Transition{}, err
 	}
 	if op.Objects.Get(op.Key()) != nil {
@@ -146,22 +146,22 @@ func (w Writer) decideNew(op *Operation, obj runtime.Object) (store.Transition, 
 	return op.Objects.Prepare(watch.Added, nil, obj)
 }
 
-// decideEnd returns the transition of a deletion. It deletes a namespace or definition itself,
+// deletion returns the transition of a deletion. It deletes a namespace or definition itself,
 // because that takes several transitions; then the returned transition has no kind.
-func (w Writer) decideEnd(op *Operation, base *store.Object) (store.Transition, error) {
+func (w Writer) deletion(op *Operation, base *store.Object) (store.Transition, error) {
 	if op.Objects != w.s.namespaces && op.Objects != w.s.definitions {
-		return w.s.prepareEnd(op.Objects, base, nil)
+		return w.s.prepareDelete(op.Objects, base, nil)
 	}
-	o, err := w.s.end(op.Objects, base, &metav1.DeleteOptions{})
-	return store.Transition{Base: o, Sealed: o}, err
+	o, err := w.s.deleteAny(op.Objects, base, &metav1.DeleteOptions{})
+	return store.Transition{Base: o, Encoded: o}, err
 }
 
-// settle completes what was waiting for a committed change.
-func (w Writer) settle(t store.Transition) error {
+// finishWaitingDeletions completes what was waiting for a committed change.
+func (w Writer) finishWaitingDeletions(t store.Transition) error {
 	if t.Kind != watch.Deleted {
 		return nil
 	}
-	return w.s.settleNamespace(t.Base.Namespace)
+	return w.s.removeNamespaceIfEmpty(t.Base.Namespace)
 }
 
 func (w Writer) operation(obj runtime.Object) (*Operation, error) {

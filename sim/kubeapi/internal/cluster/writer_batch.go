@@ -59,8 +59,8 @@ func (w Writer) commitRun(run []*Operation, changes []Change, versions []uint64)
 	failed := w.tryRun(run, changes, versions)
 	var errs []error
 	for i, err := range failed {
-		if store.Moved(err) {
-			versions[i], err = w.make(run[i], changes[i])
+		if store.IsConflict(err) {
+			versions[i], err = w.writeRetrying(run[i], changes[i])
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -77,10 +77,10 @@ func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []
 	defer w.s.creating.RUnlock()
 	for i, op := range run {
 		if changes[i].Kind == watch.Deleted && op.Objects == w.s.namespaces {
-			failed[i] = store.ErrMoved // retried on its own, because it needs locks that are held here
+			failed[i] = store.ErrConflict // retried on its own, because it needs locks that are held here
 			continue
 		}
-		decided[i], failed[i] = w.decide(op, changes[i])
+		decided[i], failed[i] = w.transition(op, changes[i])
 	}
 	run[0].Objects.CommitMany(func(commit func(store.Transition) (*store.Object, error)) {
 		for i, t := range decided {
@@ -98,7 +98,7 @@ func (w Writer) tryRun(run []*Operation, changes []Change, versions []uint64) []
 	})
 	for i, t := range decided {
 		if failed[i] == nil {
-			failed[i] = w.settle(t)
+			failed[i] = w.finishWaitingDeletions(t)
 		}
 	}
 	return failed

@@ -59,7 +59,7 @@ func decodeCustomJSON(res *resource.Resource, body, sent []byte) (runtime.Object
 		setSchemaDefaults(content, structural)
 	}
 	obj := &object.Custom{}
-	unknown, err := obj.Fill(content)
+	unknown, err := obj.FromUnstructured(content)
 	if err != nil {
 		return nil, nil, err
 	}

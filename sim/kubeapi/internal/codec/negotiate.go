@@ -12,9 +12,9 @@ import (
 )
 
 // Negotiate returns the codec of the first content type of the Accept header that the server can
-// write, and the form that it asks for. Without an Accept header it is JSON; if nothing fits the
-// error is a 406. With jsonOnly objects are never protobuf, though their metadata may be.
-func Negotiate(r *http.Request, jsonOnly bool) (Codec, Form, error) {
+// write, and the representation that it asks for. Without an Accept header it is JSON; if nothing
+// fits the error is a 406. With jsonOnly objects are never protobuf, though their metadata may be.
+func Negotiate(r *http.Request, jsonOnly bool) (Codec, Representation, error) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
 		return JSON{}, JSON{}, nil
@@ -34,7 +34,7 @@ func Negotiate(r *http.Request, jsonOnly bool) (Codec, Form, error) {
 			refusal = c // a Status can be protobuf
 			continue
 		}
-		if f := formFor(c, params, r); f != nil {
+		if f := representationFor(c, params, r); f != nil {
 			return c, f, nil
 		}
 	}
@@ -59,9 +59,9 @@ func codecFor(mediaType string) Codec {
 	return nil
 }
 
-// formFor returns the form that the parameters of a clause ask for, nil if the codec has no such
-// form.
-func formFor(c Codec, params map[string]string, r *http.Request) Form {
+// representationFor returns the representation that the parameters of a clause ask for, nil if the
+// codec has no such representation.
+func representationFor(c Codec, params map[string]string, r *http.Request) Representation {
 	as := params["as"]
 	if as != "" && (params["g"] != "meta.k8s.io" || params["v"] != "v1") {
 		return nil
@@ -90,7 +90,7 @@ func ErrStreamType() error {
 }
 
 // notAcceptable returns the 406 error. In kube-apiserver a router answers unknown media types, and
-// a handler answers unknown forms of known ones.
+// a handler answers unknown representations of known ones.
 func notAcceptable(known, listing bool) error {
 	types := []string{"application/json", YAMLType, ProtobufType}
 	status := metav1.Status{

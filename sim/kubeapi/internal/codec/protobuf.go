@@ -86,7 +86,7 @@ func (c Protobuf) SharedFrame(o *store.Object) []byte {
 func (Protobuf) Value(obj runtime.Object) ([]byte, error) {
 	m, ok := obj.(object.Message)
 	if !ok {
-		return nil, fmt.Errorf("%T has no protobuf form", obj)
+		return nil, fmt.Errorf("%T has no protobuf encoding", obj)
 	}
 	raw, err := m.Marshal()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func TestProtobufEnvelope(t *testing.T) {
 	for _, size := range []int{0, 1, 100, 127, 128, 129, 20000, 1 << 21} {
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}, BinaryData: map[string][]byte{"k": make([]byte, size)}}
-		o, err := store.Seal(kinds.Find(schema.GroupVersion{Version: "v1"}, "configmaps"), cm, 7)
+		o, err := store.Encode(kinds.Find(schema.GroupVersion{Version: "v1"}, "configmaps"), cm, 7)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,14 +19,14 @@ type Table struct {
 	headless bool // without columns: a watcher gets the columns with its first row only
 }
 
-// WithoutColumns returns the form of the rows after the first one of a watch.
-func WithoutColumns(f Form) Form {
+// WithoutColumns returns the representation of the rows after the first one of a watch.
+func WithoutColumns(f Representation) Representation {
 	switch f := f.(type) {
 	case Table:
 		f.headless = true
 		return f
 	case View:
-		return View{WithoutColumns(f.Form), f.Resource}
+		return View{WithoutColumns(f.Representation), f.Resource}
 	}
 	return f
 }

@@ -9,32 +9,32 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// View shows stored objects as a view does, in another form.
+// View shows stored objects as a view does, in another representation.
 type View struct {
-	Form
+	Representation
 	Resource *resource.Resource
 }
 
 func (f View) Object(o *store.Object, keep bool) ([]byte, error) {
-	shown, err := f.show(o)
+	shown, err := f.fromStored(o)
 	if err != nil {
 		return nil, err
 	}
-	return f.Form.Object(shown, keep)
+	return f.Representation.Object(shown, keep)
 }
 
 func (f View) List(w io.Writer, res *resource.Resource, objects []*store.Object, m metav1.ListMeta) error {
 	shown := make([]*store.Object, len(objects))
 	for i, o := range objects {
 		var err error
-		if shown[i], err = f.show(o); err != nil {
+		if shown[i], err = f.fromStored(o); err != nil {
 			return err
 		}
 	}
-	return f.Form.List(w, res, shown, m)
+	return f.Representation.List(w, res, shown, m)
 }
 
-func (f View) show(o *store.Object) (*store.Object, error) {
+func (f View) fromStored(o *store.Object) (*store.Object, error) {
 	if o.Resource == f.Resource {
 		return o, nil
 	}
@@ -45,5 +45,5 @@ func (f View) show(o *store.Object) (*store.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Seal(f.Resource, f.Resource.Shown(obj), o.Version)
+	return store.Encode(f.Resource, f.Resource.FromStored(obj), o.Version)
 }

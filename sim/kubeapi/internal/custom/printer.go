@@ -40,7 +40,7 @@ func customPrinter(res *resource.Resource, columns []apiextensionsv1.CustomResou
 	p.Cells = func(obj runtime.Object, now time.Time) []any {
 		c := obj.(*object.Custom)
 		cells := []any{c.Name}
-		content, err := c.Whole(res.TypeMeta(""))
+		content, err := c.ToUnstructured(res.TypeMeta(""))
 		for _, fill := range fills {
 			if err != nil {
 				cells = append(cells, nil)

@@ -9,20 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ruled is a part of a schema that has rules or contains parts with rules.
-type ruled struct {
+// schemaRules is a part of a schema that has rules or contains parts with rules.
+type schemaRules struct {
 	schema            *schema.Structural
 	rules             []*rule
-	properties        map[string]*ruled
-	items, additional *ruled
+	properties        map[string]*schemaRules
+	items, additional *schemaRules
 }
 
 // rulesOf compiles the rules of a schema. It returns nil if the schema has no rules.
-func rulesOf(s *schema.Structural, path *field.Path) (*ruled, field.ErrorList) {
+func rulesOf(s *schema.Structural, path *field.Path) (*schemaRules, field.ErrorList) {
 	if s == nil {
 		return nil, nil
 	}
-	r, problems := &ruled{schema: s, properties: map[string]*ruled{}}, field.ErrorList{}
+	r, problems := &schemaRules{schema: s, properties: map[string]*schemaRules{}}, field.ErrorList{}
 	for i, from := range s.XValidations {
 		compiled, err := compileRule(from)
 		if err != nil {
@@ -31,7 +31,7 @@ func rulesOf(s *schema.Structural, path *field.Path) (*ruled, field.ErrorList) {
 			r.rules = append(r.rules, compiled)
 		}
 	}
-	part := func(of *schema.Structural, at *field.Path) *ruled {
+	part := func(of *schema.Structural, at *field.Path) *schemaRules {
 		p, more := rulesOf(of, at)
 		problems = append(problems, more...)
 		return p
@@ -54,7 +54,7 @@ func rulesOf(s *schema.Structural, path *field.Path) (*ruled, field.ErrorList) {
 
 // validate evaluates all rules for a value. Rules about a change are evaluated only where the old
 // value is known.
-func (r *ruled) validate(path *field.Path, value, old any) (problems field.ErrorList) {
+func (r *schemaRules) validate(path *field.Path, value, old any) (problems field.ErrorList) {
 	if r == nil || value == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (r *ruled) validate(path *field.Path, value, old any) (problems field.Error
 			continue
 		}
 		if variables == nil {
-			variables = map[string]any{"self": forRules(value, r.schema), "oldSelf": forRules(old, r.schema)}
+			variables = map[string]any{"self": celValue(value, r.schema), "oldSelf": celValue(old, r.schema)}
 		}
 		if problem := rule.problem(path, shown, variables); problem != nil {
 			problems = append(problems, problem)
@@ -96,7 +96,7 @@ func (r *ruled) validate(path *field.Path, value, old any) (problems field.Error
 
 // counterpart returns the item with the same keys in an old list. Only items of lists with type map
 // have one.
-func (r *ruled) counterpart(item any, before []any) any {
+func (r *schemaRules) counterpart(item any, before []any) any {
 	fields, ok := item.(map[string]any)
 	if kind := r.schema.XListType; !ok || kind == nil || *kind != "map" {
 		return nil
@@ -110,9 +110,9 @@ func (r *ruled) counterpart(item any, before []any) any {
 	return nil
 }
 
-// forRules converts a value for rules: it escapes field names that are not valid in CEL, and
+// celValue converts a value for rules: it escapes field names that are not valid in CEL, and
 // converts numbers, times and durations according to the schema.
-func forRules(value any, s *schema.Structural) any {
+func celValue(value any, s *schema.Structural) any {
 	if s == nil {
 		return value
 	}
@@ -123,9 +123,9 @@ func forRules(value any, s *schema.Structural) any {
 			property, typed := s.Properties[name]
 			switch {
 			case typed:
-				fields[escaped(name)] = forRules(v, &property)
+				fields[escaped(name)] = celValue(v, &property)
 			case s.AdditionalProperties != nil:
-				fields[name] = forRules(v, s.AdditionalProperties.Structural)
+				fields[name] = celValue(v, s.AdditionalProperties.Structural)
 			default:
 				fields[name] = v
 			}
@@ -134,7 +134,7 @@ func forRules(value any, s *schema.Structural) any {
 	case []any:
 		items := make([]any, len(value))
 		for i, item := range value {
-			items[i] = forRules(item, s.Items)
+			items[i] = celValue(item, s.Items)
 		}
 		return items
 	case int64:

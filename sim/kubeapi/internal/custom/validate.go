@@ -29,7 +29,7 @@ func validateCustom(res *resource.Resource) func(obj, old runtime.Object, in res
 	validator := validate.NewSchemaValidator(OpenAPI(structural, eitherType), nil, "", strfmt.Default)
 	rules, _ := rulesOf(structural, nil) // their problems were reported when the definition was created
 	return func(obj, old runtime.Object, _ resource.Cluster) field.ErrorList {
-		content, err := obj.(*object.Custom).Whole(res.TypeMeta(""))
+		content, err := obj.(*object.Custom).ToUnstructured(res.TypeMeta(""))
 		if err != nil {
 			return field.ErrorList{field.InternalError(nil, err)}
 		}
@@ -44,7 +44,7 @@ func validateCustom(res *resource.Resource) func(obj, old runtime.Object, in res
 		}
 		var before any
 		if old != nil {
-			if before, err = old.(*object.Custom).Whole(res.TypeMeta("")); err != nil {
+			if before, err = old.(*object.Custom).ToUnstructured(res.TypeMeta("")); err != nil {
 				return field.ErrorList{field.InternalError(nil, err)}
 			}
 		}

@@ -30,7 +30,7 @@ func Version(base *resource.Resource, crd *apiextensionsv1.CustomResourceDefinit
 	res := &resource.Resource{
 		Group: crd.Spec.Group, Version: v.Name, Name: names.Plural, Kind: names.Kind, SingularName: names.Singular, ListKind: names.ListKind,
 		Short: names.ShortNames, Categories: names.Categories, ClusterScoped: base.ClusterScoped,
-		Generation: true, NeedsVersion: true, Custom: &resource.Custom{}, View: &resource.View{Of: base, Show: same, Unshow: same},
+		Generation: true, NeedsVersion: true, Custom: &resource.Custom{}, View: &resource.View{Of: base, FromStored: same, ToStored: same},
 	}
 	res.APIVersion = res.GroupVersion().String()
 	res.Custom.Selectable = selectablePaths(v)

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func showEvent(obj runtime.Object) runtime.Object {
+func eventFromCore(obj runtime.Object) runtime.Object {
 	ev := obj.(*corev1.Event)
 	return &eventsv1.Event{
 		ObjectMeta:               ev.ObjectMeta,
@@ -27,7 +27,7 @@ func showEvent(obj runtime.Object) runtime.Object {
 	}
 }
 
-func unshowEvent(obj runtime.Object) runtime.Object {
+func eventToCore(obj runtime.Object) runtime.Object {
 	ev := obj.(*eventsv1.Event)
 	return &corev1.Event{
 		ObjectMeta:          ev.ObjectMeta,

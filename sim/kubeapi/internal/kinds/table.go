@@ -101,11 +101,11 @@ var BuiltIn = resource.Table{
 
 	{Group: "coordination.k8s.io", Version: "v1", Name: "leases", Kind: "Lease", Upsert: true, NeedsVersion: true, Validate: validationOf(validation.Lease), Printer: columns.Lease},
 
-	{Group: "discovery.k8s.io", Version: "v1", Name: "endpointslices", Kind: "EndpointSlice", Generation: true, GenerationLabels: true, Bulk: resource.Bulk{Field: 2, Name: "Endpoints"},
+	{Group: "discovery.k8s.io", Version: "v1", Name: "endpointslices", Kind: "EndpointSlice", Generation: true, GenerationLabels: true, LargeField: resource.LargeField{Field: 2, Name: "Endpoints"},
 		Defaults: defaultsOf(defaults.EndpointSlice), Prepare: prepareOf(defaults.PrepareEndpointSlice), Validate: validationOf(validation.EndpointSlice), Printer: columns.EndpointSlice},
 
 	{Group: "events.k8s.io", Version: "v1", Name: "events", Kind: "Event", Short: []string{"ev"}, Upsert: true,
-		Printer: columns.Event, View: &resource.View{Of: coreEvents, Show: showEvent, Unshow: unshowEvent}},
+		Printer: columns.Event, View: &resource.View{Of: coreEvents, FromStored: eventFromCore, ToStored: eventToCore}},
 
 	{Group: "networking.k8s.io", Version: "v1", Name: "ingressclasses", Kind: "IngressClass", ClusterScoped: true, Generation: true, Validate: validationOf(validation.IngressClass),
 		Printer: columns.IngressClass},

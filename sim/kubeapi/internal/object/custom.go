@@ -91,13 +91,13 @@ func (c *Custom) UnmarshalJSON(b []byte) error {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(b, &content); err != nil {
 		return err
 	}
-	_, err := c.Fill(content)
+	_, err := c.FromUnstructured(content)
 	return err
 }
 
-// Fill sets c to content, a whole object, and keeps content. It also returns the unknown fields of
-// the metadata.
-func (c *Custom) Fill(content map[string]any) (unknown []error, err error) {
+// FromUnstructured sets c to content, a whole object, and keeps content. It also returns the
+// unknown fields of the metadata.
+func (c *Custom) FromUnstructured(content map[string]any) (unknown []error, err error) {
 	*c = Custom{}
 	if metadata, ok := content["metadata"]; ok {
 		b, err := json.Marshal(metadata)
@@ -125,8 +125,9 @@ func (c *Custom) setStatus(from *Custom) {
 	}
 }
 
-// Whole returns the object as schemas, columns and paths read it: with its kind and metadata.
-func (c *Custom) Whole(t metav1.TypeMeta) (map[string]any, error) {
+// ToUnstructured returns the object as schemas, columns and paths read it: with its kind and
+// metadata.
+func (c *Custom) ToUnstructured(t metav1.TypeMeta) (map[string]any, error) {
 	b, err := c.encode(t)
 	if err != nil {
 		return nil, err

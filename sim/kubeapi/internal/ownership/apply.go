@@ -13,7 +13,7 @@ import (
 
 // Apply returns the result of a server-side apply to old. judge decides whether the apply fails
 // because of problems with its fields.
-func (a Account) Apply(old runtime.Object, patch []byte, manager string, force bool, judge func(problems []error) error) (runtime.Object, error) {
+func (a Tracker) Apply(old runtime.Object, patch []byte, manager string, force bool, judge func(problems []error) error) (runtime.Object, error) {
 	m, err := fieldManager(a.Resource, a.Subresource)
 	if err != nil {
 		return nil, err

@@ -19,25 +19,25 @@ import (
 
 // Field managers see custom objects as unstructured ones.
 
-// toFields converts a stored object to the form that field managers use.
+// toFields converts a stored object to the type that field managers use.
 func toFields(res *resource.Resource, obj runtime.Object) (runtime.Object, error) {
 	c, ok := obj.(*object.Custom)
 	if !ok {
-		return res.Shown(obj), nil
+		return res.FromStored(obj), nil
 	}
-	content, err := c.Whole(res.TypeMeta(""))
+	content, err := c.ToUnstructured(res.TypeMeta(""))
 	if err != nil {
 		return nil, fmt.Errorf("showing a %s as unstructured: %w", res.Kind, err)
 	}
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// fromFields converts an object back from that form. For a custom resource it drops and reports the
+// fromFields converts an object back from that type. For a custom resource it drops and reports the
 // fields that the schema does not have, and sets the schema's defaults.
 func fromFields(res *resource.Resource, obj runtime.Object) (runtime.Object, []error, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
-		return object.WithoutKind(res.Stored(obj)), nil, nil
+		return object.WithoutKind(res.ToStored(obj)), nil, nil
 	}
 	body, err := json.Marshal(u.Object)
 	if err != nil {
@@ -46,7 +46,7 @@ func fromFields(res *resource.Resource, obj runtime.Object) (runtime.Object, []e
 	return codec.DecodeCustom(res, body)
 }
 
-// managedFieldsOf returns the account in the result of a field manager.
+// managedFieldsOf returns the managedFields in the result of a field manager.
 func managedFieldsOf(obj runtime.Object) []metav1.ManagedFieldsEntry {
 	return object.Accessor(obj).GetManagedFields()
 }
@@ -76,9 +76,9 @@ func (fieldConverter) ConvertToVersion(in runtime.Object, gv runtime.GroupVersio
 		switch {
 		case res.View == nil || res.Kind != kind.Kind:
 		case res.GroupVersion() == to:
-			return sameVersion.ConvertToVersion(res.View.Show(typed), to)
+			return sameVersion.ConvertToVersion(res.View.FromStored(typed), to)
 		case res.View.Of.GroupVersion() == to:
-			return sameVersion.ConvertToVersion(res.View.Unshow(typed), to)
+			return sameVersion.ConvertToVersion(res.View.ToStored(typed), to)
 		}
 	}
 	return nil, runtime.NewNotRegisteredErrForKind("kubeapi", to.WithKind(kind.Kind))

@@ -1,6 +1,6 @@
 // Package ownership maintains metadata.managedFields, which records the owners of fields. It stands
 // between a write and the field managers of apimachinery. Its one rule: a shortcut around the field
-// manager gives the account that the field manager would give.
+// manager gives the owners that the field manager would give.
 package ownership
 
 import (
@@ -52,7 +52,7 @@ func fieldManager(res *resource.Resource, subresource string) (*managedfields.Fi
 	}
 	m, err := newFieldManager(res, subresource)
 	if err != nil {
-		return nil, fmt.Errorf("keeping account of the fields of %s: %w", scope.kind.Kind, err)
+		return nil, fmt.Errorf("tracking the owners of the fields of %s: %w", scope.kind.Kind, err)
 	}
 	made.Store(scope, m)
 	return m, nil
@@ -101,28 +101,28 @@ type defaulter struct{ res *resource.Resource }
 
 func (d defaulter) Default(obj runtime.Object) { d.res.Complete(obj, nil) }
 
-// Account is the account of the field owners of a resource's objects, for writes through one
+// Tracker tracks the owners of the fields of a resource's objects, for writes through one
 // subresource or through none.
-type Account struct {
+type Tracker struct {
 	Resource    *resource.Resource
 	Subresource string
 }
 
-// Own returns next, which manager made from old, with an updated account. For a new object, old is
-// empty. old may be base without its bulk; base is nil if old is not the decoded state of a stored
-// object.
-func (a Account) Own(base *store.Object, old, next runtime.Object, manager string) (runtime.Object, error) {
-	if a.ownsAlike(base, old, next, manager) {
+// Update returns next, which manager made from old, with updated managedFields. For a new object,
+// old is empty. old may be base without its large field; base is nil if old is not the decoded
+// state of a stored object.
+func (a Tracker) Update(base *store.Object, old, next runtime.Object, manager string) (runtime.Object, error) {
+	if a.updateUnchanged(base, old, next, manager) {
 		return next, nil
 	}
-	if base != nil && base.Resource.Bulk.Field != 0 {
+	if base != nil && base.Resource.LargeField.Field != 0 {
 		var err error
 		if old, err = base.Decode(); err != nil {
 			return nil, err
 		}
 	}
 	entries, err := a.entries(old, next, manager)
-	if err != nil { // the account does not change, as in kube-apiserver
+	if err != nil { // the owners do not change, as in kube-apiserver
 		entries = object.Meta(old).ManagedFields
 	}
 	object.Meta(next).ManagedFields = entries
@@ -130,7 +130,7 @@ func (a Account) Own(base *store.Object, old, next runtime.Object, manager strin
 }
 
 // entries computes the owners of the fields of next.
-func (a Account) entries(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
+func (a Tracker) entries(old, next runtime.Object, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	m, err := fieldManager(a.Resource, a.Subresource)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (a Account) entries(old, next runtime.Object, manager string) ([]metav1.Man
 	return managedFieldsOf(owned), nil
 }
 
-// SameManagers reports whether two accounts differ only in their times.
+// SameManagers reports whether two lists of managedFields differ only in their times.
 func SameManagers(a, b []metav1.ManagedFieldsEntry) bool {
 	if len(a) != len(b) {
 		return false

@@ -19,16 +19,16 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// The shortcut computes the same field owners as the field manager, for every change.
-func TestShortcutMatchesFieldManager(t *testing.T) {
+// The shortcut produces the same owners as the field manager, for every change.
+func TestShortcutEqualsFieldManager(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	short := map[int]int{} // number of shortcuts by the number of owners
 	for _, kind := range []func(*rand.Rand) runtime.Object{randomSlice, randomConfigMap, randomService, randomLease} {
 		for range 2000 {
 			old, next := kind(rng), kind(rng)
-			a := accountFor(t, old)
-			old, err := a.Own(nil, a.Resource.Empty(), old, "m")
+			a := trackerFor(t, old)
+			old, err := a.Update(nil, a.Resource.Empty(), old, "m")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,22 +37,22 @@ func TestShortcutMatchesFieldManager(t *testing.T) {
 				by := []string{"n", "m"}[rng.IntN(2)]
 				second := kind(rng)
 				object.Meta(second).UID = "u"
-				if old, err = a.Own(nil, old, second, by); err != nil {
+				if old, err = a.Update(nil, old, second, by); err != nil {
 					t.Fatal(err)
 				}
 			}
 			quick := next.DeepCopyObject()
-			base, err := store.Seal(a.Resource, old, 1)
+			base, err := store.Encode(a.Resource, old, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			skimmed, err := base.Skim()
+			skimmed, err := base.DecodeWithoutLargeField()
 			if err != nil {
 				t.Fatal(err)
 			}
 			manager := []string{"m", "n"}[rng.IntN(2)]
 			second := time.Now().Unix()
-			if !a.ownsAlike(base, skimmed, quick, manager) {
+			if !a.updateUnchanged(base, skimmed, quick, manager) {
 				continue
 			}
 			m, err := fieldManager(a.Resource, "")
@@ -73,19 +73,19 @@ func TestShortcutMatchesFieldManager(t *testing.T) {
 		}
 	}
 	if short[1] < 100 || short[2] < 10 {
-		t.Errorf("the shortcut was used too rarely, by number of owners: %v", short)
+		t.Errorf("the shortcut was taken too rarely, by number of owners: %v", short)
 	}
 }
 
-func accountFor(t *testing.T, obj runtime.Object) Account {
+func trackerFor(t *testing.T, obj runtime.Object) Tracker {
 	t.Helper()
 	for _, res := range kinds.BuiltIn {
 		if fmt.Sprintf("%T", res.Empty()) == fmt.Sprintf("%T", obj) {
-			return Account{Resource: res}
+			return Tracker{Resource: res}
 		}
 	}
 	t.Fatalf("no resource for %T", obj)
-	return Account{}
+	return Tracker{}
 }
 
 func randomMeta(rng *rand.Rand) metav1.ObjectMeta {
@@ -151,26 +151,26 @@ func randomLease(rng *rand.Rand) runtime.Object {
 	return l
 }
 
-// BenchmarkOwn measures the field owners of one update of a slice with ten endpoints.
-func BenchmarkOwn(b *testing.B) {
+// BenchmarkUpdate measures the owners of one update of a slice with ten endpoints.
+func BenchmarkUpdate(b *testing.B) {
 	old := endpointSlice("a", 10)
 	defaults.EndpointSlice(old, nil)
 	next := old.DeepCopy()
 	next.Endpoints[0].Addresses[0] = "10.0.0.1"
-	a := Account{Resource: kinds.Find(discoveryv1.SchemeGroupVersion, "endpointslices")}
-	owned, err := a.Own(nil, a.Resource.Empty(), old, "m")
+	a := Tracker{Resource: kinds.Find(discoveryv1.SchemeGroupVersion, "endpointslices")}
+	owned, err := a.Update(nil, a.Resource.Empty(), old, "m")
 	if err != nil {
 		b.Fatal(err)
 	}
 	object.Meta(owned).UID = "u"
-	base, err := store.Seal(a.Resource, owned, 1)
+	base, err := store.Encode(a.Resource, owned, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for name, manager := range map[string]string{"same": "m", "other": "n"} {
 		b.Run("manager="+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := a.Own(base, owned, next.DeepCopy(), manager); err != nil {
+				if _, err := a.Update(base, owned, next.DeepCopy(), manager); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -178,7 +178,7 @@ func BenchmarkOwn(b *testing.B) {
 	}
 	b.Run("create", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := a.Own(nil, a.Resource.Empty(), next.DeepCopy(), "m"); err != nil {
+			if _, err := a.Update(nil, a.Resource.Empty(), next.DeepCopy(), "m"); err != nil {
 				b.Fatal(err)
 			}
 		}

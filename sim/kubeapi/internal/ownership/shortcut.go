@@ -17,17 +17,17 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// ownsAlike handles the most frequent writes without a field manager: those that change only
-// values, so that the fields keep their owners. It covers writes of an object without owners, by
-// its only owner, or by the only owner of the bulk if nothing else changes. Only the time of the
-// manager's entry changes.
-func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager string) bool {
+// updateUnchanged updates the managedFields of the most frequent writes without a field manager:
+// those that change only values, so that the fields keep their owners. It covers writes of an
+// object without owners, by its only owner, or by the only owner of the large field if nothing else
+// changes. Only the time of the manager's entry changes.
+func (a Tracker) updateUnchanged(base *store.Object, old, next runtime.Object, manager string) bool {
 	if base == nil || a.Subresource != "" || a.Resource.Custom != nil {
 		return false
 	}
 	was, is := object.Meta(old).ManagedFields, object.Meta(next).ManagedFields
 	if len(was) == 0 {
-		return is == nil // kube-apiserver does not start an account with an update, either
+		return is == nil // kube-apiserver does not start managedFields with an update, either
 	}
 	if is != nil && !SameManagers(was, is) {
 		return false
@@ -36,29 +36,30 @@ func (a Account) ownsAlike(base *store.Object, old, next runtime.Object, manager
 		return e.Manager == manager && e.Operation == metav1.ManagedFieldsOperationUpdate &&
 			e.Subresource == "" && e.APIVersion == a.Resource.GroupVersion().String()
 	})
-	if mine < 0 || !sameBulk(base, next) {
+	if mine < 0 || !sameLargeField(base, next) {
 		return false
 	}
-	if len(was) == 1 && !sameShape(base.Resource, old, next) {
+	if len(was) == 1 && !sameFieldSet(base.Resource, old, next) {
 		return false
 	}
-	if len(was) > 1 && !(ownsBulk(base.Resource, was, mine) && sameButBulk(base.Resource, old, next)) {
+	if len(was) > 1 && !(ownsLargeField(base.Resource, was, mine) && sameExceptLargeField(base.Resource, old, next)) {
 		return false
 	}
-	object.Meta(next).ManagedFields = renewed(was, mine)
+	object.Meta(next).ManagedFields = withNewTime(was, mine)
 	return true
 }
 
-// renewed returns an account with the time of one entry set to now, in the order of kube-apiserver.
-func renewed(account []metav1.ManagedFieldsEntry, which int) []metav1.ManagedFieldsEntry {
+// withNewTime returns the entries with the time of one of them set to now, in the order of
+// kube-apiserver.
+func withNewTime(entries []metav1.ManagedFieldsEntry, which int) []metav1.ManagedFieldsEntry {
 	now := metav1.NewTime(time.Now().UTC())
-	account = slices.Clone(account)
-	account[which].Time = &now
-	slices.SortFunc(account, func(a, b metav1.ManagedFieldsEntry) int {
+	entries = slices.Clone(entries)
+	entries[which].Time = &now
+	slices.SortFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
 		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
 			cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
 	})
-	return account
+	return entries
 }
 
 func seconds(t *metav1.Time) int64 {
@@ -68,13 +69,13 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// ownsBulk reports whether this entry of an account, and no other, owns the bulk.
-func ownsBulk(res *resource.Resource, account []metav1.ManagedFieldsEntry, which int) bool {
-	if res.Bulk.Field == 0 {
+// ownsLargeField reports whether this entry, and no other, owns the large field.
+func ownsLargeField(res *resource.Resource, entries []metav1.ManagedFieldsEntry, which int) bool {
+	if res.LargeField.Field == 0 {
 		return false
 	}
-	for i, entry := range account {
-		if entry.FieldsV1 == nil || hasField(entry.FieldsV1.GetRawString(), strings.ToLower(res.Bulk.Name)) != (i == which) {
+	for i, entry := range entries {
+		if entry.FieldsV1 == nil || hasField(entry.FieldsV1.GetRawString(), strings.ToLower(res.LargeField.Name)) != (i == which) {
 			return false
 		}
 	}
@@ -105,9 +106,9 @@ func hasField(set, name string) bool {
 	return false
 }
 
-// sameButBulk reports whether a client could have changed nothing but the bulk between old and
-// next.
-func sameButBulk(res *resource.Resource, old, next runtime.Object) bool {
+// sameExceptLargeField reports whether a client could have changed nothing but the large field
+// between old and next.
+func sameExceptLargeField(res *resource.Resource, old, next runtime.Object) bool {
 	was, is := object.Meta(old), *object.Meta(next)
 	is.ManagedFields = was.ManagedFields
 	if !SameMetadata(&is, was) {
@@ -116,7 +117,7 @@ func sameButBulk(res *resource.Resource, old, next runtime.Object) bool {
 	a, b := reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem()
 	for i := range a.NumField() {
 		switch name := a.Type().Field(i).Name; name {
-		case "TypeMeta", "ObjectMeta", res.Bulk.Name:
+		case "TypeMeta", "ObjectMeta", res.LargeField.Name:
 		default:
 			if !equality.Semantic.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
 				return false

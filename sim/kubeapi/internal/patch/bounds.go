@@ -30,12 +30,12 @@ const (
 // The bound on the total size of the copy operations of a JSON patch is kube-apiserver's.
 func init() { jsonpatch.AccumulatedCopySizeLimit = 10 * codec.MaxBody }
 
-func tooMuch(format string, args ...any) error {
+func errTooLarge(format string, args ...any) error {
 	return errors.NewRequestEntityTooLargeError(fmt.Sprintf(format, args...))
 }
 
-// readings returns an upper bound of the number of times that a JSON patch reads the object.
-func readings(operations []jsonPatchOp) int {
+// countReads returns an upper bound of the number of times that a JSON patch reads the object.
+func countReads(operations []jsonPatchOp) int {
 	deepest := 0
 	for _, op := range operations {
 		deepest = max(deepest, strings.Count(op.Path, "/"), strings.Count(op.From, "/"))
@@ -43,17 +43,17 @@ func readings(operations []jsonPatchOp) int {
 	return len(operations) + deepest
 }
 
-// elements counts the elements of all lists in a JSON value.
-func elements(value any) (n int) {
+// countElements counts the elements of all lists in a JSON value.
+func countElements(value any) (n int) {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, v := range value {
-			n += elements(v)
+			n += countElements(v)
 		}
 	case []any:
 		n = len(value)
 		for _, v := range value {
-			n += elements(v)
+			n += countElements(v)
 		}
 	}
 	return n

@@ -74,7 +74,7 @@ func (p *Patch) apply(res *resource.Resource, current runtime.Object, lax bool) 
 		return nil, "", nil, err
 	}
 	if len(original)*p.readings > maxRead {
-		return nil, "", nil, tooMuch("the patch has %d operations or levels, too many for an object of %d bytes; send it in parts", p.readings, len(original))
+		return nil, "", nil, errTooLarge("the patch has %d operations or levels, too many for an object of %d bytes; send it in parts", p.readings, len(original))
 	}
 	result, err := p.text(original)
 	if err != nil {
@@ -120,7 +120,7 @@ func Parse(kind types.PatchType, body []byte) (*Patch, error) {
 	}
 	levels, nested := codec.Nesting(body)
 	if nested > maxNested {
-		return nil, tooMuch("the patch nests its %d bytes %d levels deep; send it in parts", len(body), levels)
+		return nil, errTooLarge("the patch nests its %d bytes %d levels deep; send it in parts", len(body), levels)
 	}
 	var fields map[string]any
 	problems, err := kjson.UnmarshalStrict(body, &fields)
@@ -129,8 +129,8 @@ func Parse(kind types.PatchType, body []byte) (*Patch, error) {
 		return nil, badPatch(err)
 	case err != nil:
 		return nil, errors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	case kind == types.StrategicMergePatchType && elements(fields) > maxPatchElements:
-		return nil, tooMuch("the lists of a strategic merge patch may have %d elements, not %d; send it in parts, or as a JSON or merge patch", maxPatchElements, elements(fields))
+	case kind == types.StrategicMergePatchType && countElements(fields) > maxPatchElements:
+		return nil, errTooLarge("the lists of a strategic merge patch may have %d elements, not %d; send it in parts, or as a JSON or merge patch", maxPatchElements, countElements(fields))
 	case kind == types.StrategicMergePatchType && fields != nil:
 		return &Patch{merge: fields, problems: problems}, nil
 	}
@@ -166,9 +166,9 @@ func parseJSONPatch(body []byte) (*Patch, error) {
 		return nil, badPatch(err)
 	}
 	if len(operations) > maxPatchOperations {
-		return nil, tooMuch("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations))
+		return nil, errTooLarge("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(operations))
 	}
-	return &Patch{problems: problems, readings: readings(fields), text: func(original []byte) ([]byte, error) {
+	return &Patch{problems: problems, readings: countReads(fields), text: func(original []byte) ([]byte, error) {
 		return rescue.Call(errUnprocessable(), func() ([]byte, error) {
 			result, err := operations.Apply(original)
 			if err != nil {

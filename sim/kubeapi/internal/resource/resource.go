@@ -74,11 +74,11 @@ type Resource struct {
 	// Prepare sets the fields that the server decides and no client owns; old is nil on create.
 	Prepare func(obj, old runtime.Object, in Cluster)
 	// Validate returns the problems of obj except those of its metadata; old is nil on create.
-	Validate func(obj, old runtime.Object, in Cluster) field.ErrorList
-	Bulk     Bulk     // the field that makes the objects large, if the kind has one
-	Printer  *Printer // nil: name and age
-	View     *View    // set if the objects are stored as another resource
-	Custom   *Custom  // set if the resource comes from a CustomResourceDefinition
+	Validate   func(obj, old runtime.Object, in Cluster) field.ErrorList
+	LargeField LargeField // the field that makes the objects large, if the kind has one
+	Printer    *Printer   // nil: name and age
+	View       *View      // set if the objects are stored as another resource
+	Custom     *Custom    // set if the resource comes from a CustomResourceDefinition
 }
 
 // Cluster is the information about the cluster that the rules of a kind can use.

@@ -7,8 +7,8 @@ import (
 // View describes a resource that is another representation of a stored one: events of events.k8s.io
 // are stored as events of the core group.
 type View struct {
-	Of           *Resource
-	Show, Unshow func(runtime.Object) runtime.Object // from and to the stored kind
+	Of                   *Resource
+	FromStored, ToStored func(runtime.Object) runtime.Object // from and to the stored kind
 }
 
 // Base returns the resource that objects of res are stored as: res itself, unless it is a view.
@@ -19,17 +19,17 @@ func (res *Resource) Base() *Resource {
 	return res
 }
 
-// Shown and Stored convert between the stored kind and the kind of res.
-func (res *Resource) Shown(stored runtime.Object) runtime.Object {
+// FromStored and Stored convert between the stored kind and the kind of res.
+func (res *Resource) FromStored(stored runtime.Object) runtime.Object {
 	if res.View == nil {
 		return stored
 	}
-	return res.View.Show(stored)
+	return res.View.FromStored(stored)
 }
 
-func (res *Resource) Stored(shown runtime.Object) runtime.Object {
+func (res *Resource) ToStored(shown runtime.Object) runtime.Object {
 	if res.View == nil {
 		return shown
 	}
-	return res.View.Unshow(shown)
+	return res.View.ToStored(shown)
 }

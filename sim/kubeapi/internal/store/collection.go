@@ -15,11 +15,11 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/resource"
 )
 
-// ErrMoved means that another writer changed the object first.
-var ErrMoved = errors.New("the object changed meanwhile")
+// ErrConflict means that another writer changed the object first.
+var ErrConflict = errors.New("the object changed meanwhile")
 
-// Moved reports whether err is ErrMoved.
-func Moved(err error) bool { return errors.Is(err, ErrMoved) }
+// IsConflict reports whether err is ErrConflict.
+func IsConflict(err error) bool { return errors.Is(err, ErrConflict) }
 
 // Collection holds the objects of one resource and their history. All collections of a server share
 // one revision. It advances only inside mu, so the events of a resource are in the order of their
@@ -131,16 +131,16 @@ func (c *Collection) VersionBefore(lag time.Duration) uint64 {
 	return c.history.before(c.history.now() - lag)
 }
 
-// Bound limits the history to this many events. Tests use it to make watchers late.
-func (c *Collection) Bound(events int) {
+// LimitHistory limits the history to this many events. Tests use it to make watchers late.
+func (c *Collection) LimitHistory(events int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.history.maxEvents = events
 }
 
-// Forget drops all events. Watchers that are up to date go on. A watcher that resumes from an
+// DropHistory drops all events. Watchers that are up to date go on. A watcher that resumes from an
 // earlier version is too late, even if nothing happened since.
-func (c *Collection) Forget() {
+func (c *Collection) DropHistory() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.history.len() > 0 {
@@ -161,8 +161,8 @@ func (c *Collection) Close() {
 	}
 }
 
-// HoldsIn reports whether an object is in the namespace.
-func (c *Collection) HoldsIn(namespace string) bool {
+// HasObjectsIn reports whether an object is in the namespace.
+func (c *Collection) HasObjectsIn(namespace string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, o := range c.objects {

@@ -31,8 +31,8 @@ type Object struct {
 	Frame           atomic.Pointer[[]byte] // the MODIFIED event as protobuf; nil until a codec has encoded it
 }
 
-// Seal encodes obj as a stored object at version rv. It sets the resourceVersion of obj.
-func Seal(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, error) {
+// Encode encodes obj as a stored object at version rv. It sets the resourceVersion of obj.
+func Encode(res *resource.Resource, obj runtime.Object, rv uint64) (*Object, error) {
 	m := object.Accessor(obj)
 	m.SetResourceVersion(object.ShownVersion(rv))
 	raw, err := obj.(object.Message).Marshal()
@@ -72,7 +72,7 @@ func (o *Object) at(rv uint64) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Seal(o.Resource, obj, rv)
+	return Encode(o.Resource, obj, rv)
 }
 
 // As returns the same object as an object of another version of its custom resource.
@@ -96,12 +96,12 @@ func (o *Object) selected(path []string) string {
 	return fmt.Sprint(value)
 }
 
-// Skim is Decode without the bulk.
-func (o *Object) Skim() (runtime.Object, error) {
-	if o.Resource.Bulk.Field == 0 {
+// DecodeWithoutLargeField is Decode without the large field.
+func (o *Object) DecodeWithoutLargeField() (runtime.Object, error) {
+	if o.Resource.LargeField.Field == 0 {
 		return o.Decode()
 	}
-	return (&Object{Resource: o.Resource, Key: o.Key, Raw: object.Without(o.Raw, o.Resource.Bulk.Field)}).Decode()
+	return (&Object{Resource: o.Resource, Key: o.Key, Raw: object.Without(o.Raw, o.Resource.LargeField.Field)}).Decode()
 }
 
 // HasFinalizers reports whether the object has any finalizer.

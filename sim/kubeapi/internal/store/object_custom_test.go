@@ -12,15 +12,15 @@ import (
 func TestStoredCustomObject(t *testing.T) {
 	base := &resource.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Custom: &resource.Custom{}}
 	counted := &resource.Resource{Custom: &resource.Custom{}, Status: true}
-	seal := func(spec, status any, finalizers ...string) *Object {
+	encode := func(spec, status any, finalizers ...string) *Object {
 		obj := &object.Custom{Content: map[string]any{"spec": spec, "data": "x"}}
 		obj.Name, obj.Finalizers = "a", finalizers
 		if status != nil {
 			obj.Content["status"] = status
 		}
-		return sealed(t, base, obj, 11)
+		return encoded(t, base, obj, 11)
 	}
-	plain, ready, other := seal("s", nil), seal("s", map[string]any{"ready": true}, "hold"), seal("t", nil)
+	plain, ready, other := encode("s", nil), encode("s", map[string]any{"ready": true}, "hold"), encode("t", nil)
 	if plain.HasFinalizers() || !ready.HasFinalizers() {
 		t.Error("finalizers are not found")
 	}

@@ -26,7 +26,7 @@ func TestRawBytesAgreeWithObjects(t *testing.T) {
 			if seed%2 == 0 {
 				object.Meta(obj).Finalizers = []string{"a"}
 			}
-			o := sealed(t, res, obj, 4711)
+			o := encoded(t, res, obj, 4711)
 			if o.HasFinalizers() != (seed%2 == 0) {
 				t.Errorf("%s: finalizers are %v", res.Kind, object.Meta(obj).Finalizers)
 			}
@@ -55,20 +55,20 @@ func TestSameSpec(t *testing.T) {
 			continue
 		}
 		a, b := kindtest.Random(res, 1), kindtest.Random(res, 2)
-		was := sealed(t, res, a, 7)
+		was := encoded(t, res, a, 7)
 		*object.Meta(a) = *object.Meta(b)
 		if res.Status {
 			object.SetStatus(a, b)
 		}
-		if is := sealed(t, res, a, 1234567); !was.SameSpec(is, res) {
-			t.Errorf("%s: a change of metadata and status counts as a change of the spec", res.Kind)
+		if is := encoded(t, res, a, 1234567); !was.SameSpec(is, res) {
+			t.Errorf("%s: metadata and status count as its spec", res.Kind)
 		}
-		if was.SameSpec(sealed(t, res, b, 7), res) {
-			t.Errorf("%s: a different spec counts as the same", res.Kind)
+		if was.SameSpec(encoded(t, res, b, 7), res) {
+			t.Errorf("%s: another spec is the same", res.Kind)
 		}
 		// One of the two may be empty by chance, but not both.
-		if none := sealed(t, res, res.Empty(), 7); was.SameSpec(none, res) && sealed(t, res, b, 7).SameSpec(none, res) {
-			t.Errorf("%s: a missing spec counts as the same", res.Kind)
+		if none := encoded(t, res, res.Empty(), 7); was.SameSpec(none, res) && encoded(t, res, b, 7).SameSpec(none, res) {
+			t.Errorf("%s: no spec is the same", res.Kind)
 		}
 	}
 }
@@ -76,8 +76,8 @@ func TestSameSpec(t *testing.T) {
 func TestBulkIsLeftOut(t *testing.T) {
 	res := kinds.Find(discoveryv1.SchemeGroupVersion, "endpointslices")
 	slice := load.Slice("default", "web", 10)
-	o := sealed(t, res, slice, 7)
-	skimmed, err := o.Skim()
+	o := encoded(t, res, slice, 7)
+	skimmed, err := o.DecodeWithoutLargeField()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +103,9 @@ func TestLabelIndex(t *testing.T) {
 	}
 }
 
-func sealed(t *testing.T, res *resource.Resource, obj runtime.Object, rv uint64) *Object {
+func encoded(t *testing.T, res *resource.Resource, obj runtime.Object, rv uint64) *Object {
 	t.Helper()
-	o, err := Seal(res, obj, rv)
+	o, err := Encode(res, obj, rv)
 	if err != nil {
 		t.Fatal(err)
 	}

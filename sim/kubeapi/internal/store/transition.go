@@ -11,24 +11,24 @@ import (
 // Transition is a change of one object that is decided and encoded but not committed. So the
 // expensive part of a write happens before the lock.
 type Transition struct {
-	Kind   watch.EventType
-	Base   *Object        // the state it was made from; nil: there must be none
-	Next   runtime.Object // the state after it; for a deletion the last one; nil if nobody has decoded it
-	Sealed *Object        // next, under a version that commit replaces
+	Kind    watch.EventType
+	Base    *Object        // the state it was made from; nil: there must be none
+	Next    runtime.Object // the state after it; for a deletion the last one; nil if nobody has decoded it
+	Encoded *Object        // next, under a version that commit replaces
 }
 
 // Prepare encodes next. It guesses the next version, whose length is nearly always right, so that
 // the commit only has to overwrite the version.
 func (c *Collection) Prepare(kind watch.EventType, base *Object, next runtime.Object) (Transition, error) {
-	sealed, err := Seal(c.Resource, next, c.revision.Load()+1)
-	return Transition{kind, base, next, sealed}, err
+	encoded, err := Encode(c.Resource, next, c.revision.Load()+1)
+	return Transition{kind, base, next, encoded}, err
 }
 
 // Removal removes base, in its last state.
 func Removal(base *Object) Transition { return Transition{watch.Deleted, base, nil, base.clone()} }
 
-// Write prepares and commits a change from base to next. It returns ErrMoved if base is no longer
-// current.
+// Write prepares and commits a change from base to next. It returns ErrConflict if base is no
+// longer current.
 func (c *Collection) Write(kind watch.EventType, base *Object, next runtime.Object) (*Object, error) {
 	t, err := c.Prepare(kind, base, next)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Collection) Write(kind watch.EventType, base *Object, next runtime.Obje
 	return c.Commit(t)
 }
 
-// Commit commits t and appends its event. It returns ErrMoved if the base is no longer current.
+// Commit commits t and appends its event. It returns ErrConflict if the base is no longer current.
 func (c *Collection) Commit(t Transition) (*Object, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,16 +54,16 @@ func (c *Collection) CommitMany(f func(commit func(Transition) (*Object, error))
 // apply is Commit for a caller who holds mu.
 func (c *Collection) apply(t Transition) (*Object, error) {
 	if c.ended {
-		return nil, apierrors.NewNotFound(c.Resource.GroupResource(), t.Sealed.Name)
+		return nil, apierrors.NewNotFound(c.Resource.GroupResource(), t.Encoded.Name)
 	}
-	if c.objects[t.Sealed.Key] != t.Base {
-		return nil, ErrMoved
+	if c.objects[t.Encoded.Key] != t.Base {
+		return nil, ErrConflict
 	}
 	rv := c.revision.Add(1)
 	if err := t.number(rv); err != nil {
 		return nil, err
 	}
-	o := t.Sealed
+	o := t.Encoded
 	o.share(t.Base)
 	if t.Kind == watch.Deleted {
 		delete(c.objects, o.Key)
@@ -84,18 +84,18 @@ func (c *Collection) apply(t Transition) (*Object, error) {
 // number sets the version of what is about to be committed.
 func (t *Transition) number(rv uint64) (err error) {
 	version := object.FormatVersion(rv)
-	if object.OverwriteVersion(t.Sealed.Raw, version) {
-		t.Sealed.Version = rv
+	if object.OverwriteVersion(t.Encoded.Raw, version) {
+		t.Encoded.Version = rv
 		if t.Next != nil {
 			object.Accessor(t.Next).SetResourceVersion(version)
 		}
 		return nil
 	}
 	if t.Next == nil {
-		if t.Next, err = t.Sealed.Decode(); err != nil {
+		if t.Next, err = t.Encoded.Decode(); err != nil {
 			return err
 		}
 	}
-	t.Sealed, err = Seal(t.Sealed.Resource, t.Next, rv)
+	t.Encoded, err = Encode(t.Encoded.Resource, t.Next, rv)
 	return err
 }

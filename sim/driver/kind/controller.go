@@ -20,11 +20,11 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// container is the name of the controller's container in its pod.
-const container = "controller"
+// containerName is the name of the controller's container in its pod.
+const containerName = "controller"
 
-// life is a container of the controller, from its start to its end.
-type life struct {
+// controllerContainer is a container of the controller, from its start to its end.
+type controllerContainer struct {
 	id         string // of the container
 	controller int
 	died       chan struct{}
@@ -37,13 +37,13 @@ type life struct {
 	looked time.Time // when master last searched for one
 }
 
-// newLife waits for a container that is not that of the previous life, and follows its log.
-func (i *instance) newLife(ctx context.Context) (*life, error) {
-	l := &life{died: make(chan struct{})}
-	before := i.life.Load()
+// awaitContainer waits for a container that is not the previous one, and follows its log.
+func (i *instance) awaitContainer(ctx context.Context) (*controllerContainer, error) {
+	c := &controllerContainer{died: make(chan struct{})}
+	before := i.current.Load()
 	var pod string
 	err := poll(ctx, 50*time.Millisecond, func() (bool, error) {
-		found, status, err := i.container(ctx)
+		found, status, err := i.findContainer(ctx)
 		if err != nil || status == nil {
 			return false, err
 		}
@@ -56,28 +56,28 @@ func (i *instance) newLife(ctx context.Context) (*life, error) {
 		if status.State.Running == nil || id == "" || before != nil && before.id == id {
 			return false, nil
 		}
-		l.controller, err = kindcluster.Main(id)
+		c.controller, err = kindcluster.Main(id)
 		if errors.Is(err, kindcluster.ErrNoProcess) {
 			return false, nil
 		}
-		l.id, pod = id, found
+		c.id, pod = id, found
 		return err == nil, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return l, i.follow(l, pod)
+	return c, i.follow(c, pod)
 }
 
-// container returns the controller's pod and the status of its container; the status is nil while
-// there is none.
-func (i *instance) container(ctx context.Context) (pod string, _ *corev1.ContainerStatus, _ error) {
+// findContainer returns the controller's pod and the status of its container; the status is nil
+// while there is none.
+func (i *instance) findContainer(ctx context.Context) (pod string, _ *corev1.ContainerStatus, _ error) {
 	list, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return "", nil, err
 	}
 	for _, pod := range list.Items {
-		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container })
+		at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == containerName })
 		if at >= 0 && pod.DeletionTimestamp == nil {
 			return pod.Name, &pod.Status.ContainerStatuses[at], nil
 		}
@@ -98,7 +98,7 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	if ended == nil {
 		return nil
 	}
-	text, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container, Previous: status.State.Terminated == nil}).DoRaw(ctx)
+	text, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: containerName, Previous: status.State.Terminated == nil}).DoRaw(ctx)
 	if err != nil {
 		text = []byte(err.Error())
 	}
@@ -106,33 +106,33 @@ func (i *instance) failed(ctx context.Context, pod string, status *corev1.Contai
 	last.Write(text)
 	return errors.Join(
 		fmt.Errorf("the controller ended with code %d: %s", ended.ExitCode, last.Last()),
-		os.WriteFile(filepath.Join(i.room.Dir, "controller.log"), text, 0o644))
+		os.WriteFile(filepath.Join(i.options.Dir, "controller.log"), text, 0o644))
 }
 
 // follow starts to follow the container's log and to wait for its end.
-func (i *instance) follow(l *life, pod string) error {
-	file, err := os.OpenFile(filepath.Join(i.room.Dir, "controller.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+func (i *instance) follow(c *controllerContainer, pod string) error {
+	file, err := os.OpenFile(filepath.Join(i.options.Dir, "controller.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	end, err := unix.PidfdOpen(l.controller, 0)
+	end, err := unix.PidfdOpen(c.controller, 0)
 	if err != nil {
 		file.Close()
 		return fmt.Errorf("the controller ended immediately: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l.endLog = cancel
+	c.endLog = cancel
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
 		defer file.Close()
-		stream, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container, Follow: true}).Stream(ctx)
+		stream, err := i.client.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: containerName, Follow: true}).Stream(ctx)
 		if err != nil {
-			fmt.Fprintln(&l.tail, "its log cannot be read:", err)
+			fmt.Fprintln(&c.tail, "its log cannot be read:", err)
 			return
 		}
 		defer stream.Close()
-		subject.FollowLog(stream, io.MultiWriter(file, &l.tail), i.room.Log, i.subject.Name)
+		subject.FollowLog(stream, io.MultiWriter(file, &c.tail), i.options.Log, i.subject.Name)
 	}()
 	go func() {
 		awaitEnd(end)
@@ -140,8 +140,8 @@ func (i *instance) follow(l *life, pod string) error {
 		time.AfterFunc(time.Second, cancel) // the stream ends by itself, unless its server has ended as well
 		<-followed
 		cancel()
-		l.err = fmt.Errorf("the controller of subject %s ended: %s", i.subject.Name, l.tail.Last())
-		close(l.died)
+		c.err = fmt.Errorf("the controller of subject %s ended: %s", i.subject.Name, c.tail.Last())
+		close(c.died)
 	}()
 	return nil
 }
@@ -155,32 +155,32 @@ func awaitEnd(pidfd int) {
 	}
 }
 
-// end waits for the end of the life. In a kept cluster the controller continues; then end only
+// end waits for the end of the container. In a kept cluster the controller continues; then end only
 // stops following its log.
-func (l *life) end() {
-	defer l.endLog()
-	if probe.Exists(l.controller) {
+func (c *controllerContainer) end() {
+	defer c.endLog()
+	if probe.Exists(c.controller) {
 		return
 	}
-	<-l.died
+	<-c.died
 }
 
 // master returns the PID of the nginx master. It is called a hundred times per second. Checking a
 // known master is cheap; the search for a new one runs at most ten times per second.
-func (l *life) master() (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.nginx != 0 && probe.IsMaster(l.nginx) {
-		return l.nginx, nil
+func (c *controllerContainer) master() (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nginx != 0 && probe.IsMaster(c.nginx) {
+		return c.nginx, nil
 	}
-	l.nginx = 0
-	if time.Since(l.looked) < 100*time.Millisecond {
+	c.nginx = 0
+	if time.Since(c.looked) < 100*time.Millisecond {
 		return 0, probe.ErrNoMaster
 	}
-	l.looked = time.Now()
-	for _, pid := range kindcluster.Processes(l.id) {
+	c.looked = time.Now()
+	for _, pid := range kindcluster.Processes(c.id) {
 		if probe.IsMaster(pid) {
-			l.nginx = pid
+			c.nginx = pid
 			return pid, nil
 		}
 	}

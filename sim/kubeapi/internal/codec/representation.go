@@ -10,9 +10,9 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// Form is the representation of objects that a client asked for: whole, as rows of a Table, or
-// metadata only. Each form uses a codec.
-type Form interface {
+// Representation is the representation of objects that a client asked for: whole, as rows of a
+// Table, or metadata only. Each representation uses a codec.
+type Representation interface {
 	Object(o *store.Object, keep bool) ([]byte, error)
 	List(w io.Writer, res *resource.Resource, objects []*store.Object, m metav1.ListMeta) error
 }

@@ -15,22 +15,22 @@ import (
 	"windtunnel.dev/sim/kubeapi/internal/store"
 )
 
-// sameShape reports whether two states of an object of res set the same fields outside of its bulk,
-// even if the values differ. It may return false for equal fields: the only lists that it examines
-// are those that are known to have one owner as a whole.
-func sameShape(res *resource.Resource, a, b runtime.Object) bool {
-	return sameKeys(object.Meta(a), object.Meta(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), res.Bulk.Name)
+// sameFieldSet reports whether two states of an object of res set the same fields outside of its
+// large field, even if the values differ. It may return false for equal fields: the only lists that
+// it examines are those that are known to have one owner as a whole.
+func sameFieldSet(res *resource.Resource, a, b runtime.Object) bool {
+	return sameKeys(object.Meta(a), object.Meta(b)) && sameStruct(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem(), res.LargeField.Name)
 }
 
-// sameBulk reports whether base and next both have bulk, or neither has. The bulk has one owner as
-// a whole.
-func sameBulk(base *store.Object, next runtime.Object) bool {
-	bulk := base.Resource.Bulk
-	if bulk.Field == 0 {
+// sameLargeField reports whether base and next both have the large field, or neither has. It has
+// one owner as a whole.
+func sameLargeField(base *store.Object, next runtime.Object) bool {
+	large := base.Resource.LargeField
+	if large.Field == 0 {
 		return true
 	}
-	_, first, _ := object.Cut(base.Raw, bulk.Field)
-	return (first == nil) == (reflect.ValueOf(next).Elem().FieldByName(bulk.Name).Len() == 0)
+	_, first, _ := object.Cut(base.Raw, large.Field)
+	return (first == nil) == (reflect.ValueOf(next).Elem().FieldByName(large.Name).Len() == 0)
 }
 
 // sameKeys compares the metadata that a client owns.
@@ -43,8 +43,8 @@ func sameMapKeys(a, b map[string]string) bool {
 	return len(a) == len(b) && maps.EqualFunc(a, b, func(string, string) bool { return true })
 }
 
-// notInShape lists the parts of an object that are compared elsewhere, or have no owner.
-var notInShape = map[string]bool{"TypeMeta": true, "ObjectMeta": true, "Status": true}
+// notCompared lists the parts of an object that are compared elsewhere, or have no owner.
+var notCompared = map[string]bool{"TypeMeta": true, "ObjectMeta": true, "Status": true}
 
 func sameStruct(a, b reflect.Value, skip string) bool {
 	t := a.Type()
@@ -53,7 +53,7 @@ func sameStruct(a, b reflect.Value, skip string) bool {
 		if !f.IsExported() {
 			return equality.Semantic.DeepEqual(a.Interface(), b.Interface())
 		}
-		if !notInShape[f.Name] && f.Name != skip && !sameValue(a.Field(i), b.Field(i)) {
+		if !notCompared[f.Name] && f.Name != skip && !sameValue(a.Field(i), b.Field(i)) {
 			return false
 		}
 	}

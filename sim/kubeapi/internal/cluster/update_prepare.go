@@ -20,32 +20,32 @@ func prepareUpdate(c *store.Collection, rules *resource.Resource, base *store.Ob
 	if counted {
 		is.Generation++ // corrected below if the spec did not change
 	}
-	sealed, err := store.Seal(res, next, base.Version)
+	encoded, err := store.Encode(res, next, base.Version)
 	if err != nil {
 		return store.Transition{}, err
 	}
-	if counted && sealed.SameSpec(base, rules) && !(rules.GenerationLabels && !maps.Equal(object.Meta(old).Labels, is.Labels)) {
+	if counted && encoded.SameSpec(base, rules) && !(rules.GenerationLabels && !maps.Equal(object.Meta(old).Labels, is.Labels)) {
 		is.Generation--
-		if sealed, err = store.Seal(res, next, base.Version); err != nil {
+		if encoded, err = store.Encode(res, next, base.Version); err != nil {
 			return store.Transition{}, err
 		}
 	}
-	if sealed.SameBytes(base) || onlyLater(sealed, base, old, next) {
-		return store.Transition{Base: base, Next: next, Sealed: base}, nil
+	if encoded.SameBytes(base) || sameExceptTimes(encoded, base, old, next) {
+		return store.Transition{Base: base, Next: next, Encoded: base}, nil
 	}
-	return store.Transition{Kind: watch.Modified, Base: base, Next: next, Sealed: sealed}, nil
+	return store.Transition{Kind: watch.Modified, Base: base, Next: next, Encoded: encoded}, nil
 }
 
-// onlyLater reports whether sealed, the encoded next, differs from base only in the times of its
-// managed fields. Clients could not see a reason for such a change.
-func onlyLater(sealed, base *store.Object, old, next runtime.Object) bool {
+// sameExceptTimes reports whether encoded, the encoded next, differs from base only in the times of
+// its managed fields. Clients could not see a reason for such a change.
+func sameExceptTimes(encoded, base *store.Object, old, next runtime.Object) bool {
 	was, is := object.Meta(old), object.Meta(next)
-	if len(is.ManagedFields) == 0 || !ownership.SameManagers(was.ManagedFields, is.ManagedFields) || !sealed.SameButMetadata(base) {
+	if len(is.ManagedFields) == 0 || !ownership.SameManagers(was.ManagedFields, is.ManagedFields) || !encoded.SameButMetadata(base) {
 		return false
 	}
 	later := is.ManagedFields
 	is.ManagedFields = was.ManagedFields
-	again, err := store.Seal(base.Resource, next, base.Version)
+	again, err := store.Encode(base.Resource, next, base.Version)
 	is.ManagedFields = later
 	return err == nil && again.SameBytes(base)
 }

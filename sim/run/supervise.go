@@ -16,11 +16,11 @@ const (
 	livenessThreshold = 5 // failures in a row
 )
 
-// watchLife ends the run when the subject's controller ends by itself. If the scenario kills
-// the controller, or nginx, the controller is started again, as a kubelet does.
-func (r *rig) watchLife(ctx context.Context, mortal bool, abort context.CancelCauseFunc) {
+// superviseController ends the run when the subject's controller ends by itself. If the scenario
+// kills the controller, or nginx, the controller is started again, as a kubelet does.
+func (r *rig) superviseController(ctx context.Context, restart bool, abort context.CancelCauseFunc) {
 	for {
-		if mortal {
+		if restart {
 			r.awaitEnd(ctx)
 		}
 		select {
@@ -29,7 +29,7 @@ func (r *rig) watchLife(ctx context.Context, mortal bool, abort context.CancelCa
 		case <-r.instance.Died():
 		}
 		err := r.instance.Err()
-		if mortal {
+		if restart {
 			if err = r.revive(ctx); err == nil {
 				continue
 			}
@@ -54,7 +54,7 @@ func (r *rig) revive(ctx context.Context) error {
 		return err
 	}
 	again := event.Start{Again: true, Healthy: time.Since(began)}
-	again.Asked, again.Unserved = r.lookOnce(ctx)
+	again.Asked, again.Unserved = r.countUnserved(ctx)
 	err := r.awaitServed(ctx)
 	again.Served = time.Since(began)
 	r.log.Write(event.Event{At: r.log.Now(), Subject: r.name, Start: &again}) // even if the start failed

@@ -15,8 +15,8 @@ import (
 	"windtunnel.dev/sim/subject"
 )
 
-// place is a subject's share of this machine.
-type place struct {
+// runtime is a subject's share of this machine.
+type runtime struct {
 	cluster *simulated.Instance
 	binary  string
 	flags   map[string]bool // the flags that the controller supports
@@ -24,8 +24,8 @@ type place struct {
 
 // Start starts the controller. The guard has already ended the processes that an earlier one left
 // behind.
-func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
-	started, err := p.cluster.Guard.Start(p.command(), out)
+func (r *runtime) Start(_ context.Context, out io.Writer) (simulated.Controller, error) {
+	started, err := r.cluster.Guard.Start(r.command(), out)
 	if err != nil {
 		return nil, err
 	}
@@ -34,16 +34,16 @@ func (p *place) Start(_ context.Context, out io.Writer) (simulated.Controller, e
 
 // command returns the command line of the controller. The flags that only our controller has are
 // added if the controller supports them. The scenario's flags take precedence.
-func (p *place) command() *exec.Cmd {
-	flags := p.cluster.Flags()
-	flags["kubeconfig"] = p.cluster.Kubeconfig()
-	for name, value := range map[string]string{rootFlag: p.cluster.Root, "log-format": "json"} {
-		if p.flags[name] {
+func (r *runtime) command() *exec.Cmd {
+	flags := r.cluster.Flags()
+	flags["kubeconfig"] = r.cluster.Kubeconfig()
+	for name, value := range map[string]string{rootFlag: r.cluster.Root, "log-format": "json"} {
+		if r.flags[name] {
 			flags[name] = value
 		}
 	}
-	maps.Copy(flags, p.cluster.Subject.Flags)
-	command := exec.Command(p.binary, subject.Args(flags)...)
+	maps.Copy(flags, r.cluster.Subject.Flags)
+	command := exec.Command(r.binary, subject.Args(flags)...)
 	command.Env = os.Environ()
 	for name, value := range simulated.Environment() {
 		command.Env = append(command.Env, name+"="+value)
@@ -52,15 +52,15 @@ func (p *place) command() *exec.Cmd {
 }
 
 // root returns the root of the controller's files. Without rootFlag, that is the machine's root.
-func (p *place) root() string {
-	if p.flags[rootFlag] {
-		return p.cluster.Root
+func (r *runtime) root() string {
+	if r.flags[rootFlag] {
+		return r.cluster.Root
 	}
 	return "/"
 }
 
-func (p *place) Master() (int, error) {
-	path := filepath.Join(p.root(), "tmp/nginx/nginx.pid")
+func (r *runtime) Master() (int, error) {
+	path := filepath.Join(r.root(), "tmp/nginx/nginx.pid")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, fmt.Errorf("find the nginx master: %w", err)
@@ -72,9 +72,9 @@ func (p *place) Master() (int, error) {
 	return pid, nil
 }
 
-func (p *place) Read(_ context.Context, name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(p.root(), name))
+func (r *runtime) Read(_ context.Context, name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(r.root(), name))
 }
 
 // Close does nothing: the instance's guard ends the processes and removes the folder.
-func (p *place) Close() error { return nil }
+func (r *runtime) Close() error { return nil }

@@ -14,9 +14,9 @@ type test struct {
 	row *Row
 }
 
-// fewest is the number of runs per side needed to judge a single varying figure:
+// minRuns is the number of runs per side needed to judge a single varying figure:
 // with three, no difference reaches 5 % in a Mann-Whitney test.
-const fewest = 4
+const minRuns = 4
 
 // p returns the probability that two samples of the same distribution, of any shape,
 // differ at least as much as these (Mann-Whitney, two-sided).
@@ -32,9 +32,9 @@ func benchSample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// leastP returns the smallest p that is possible with these numbers of runs. It is the p of samples
-// that do not overlap: 2 divided by the number of ways to split the runs.
-func leastP(base, head int) float64 {
+// smallestP returns the smallest p that is possible with these numbers of runs. It is the p of
+// samples that do not overlap: 2 divided by the number of ways to split the runs.
+func smallestP(base, head int) float64 {
 	ways := 1.0
 	for i := 1; i <= head; i++ {
 		ways *= float64(base+i) / float64(i)
@@ -42,15 +42,15 @@ func leastP(base, head int) float64 {
 	return min(1, 2/ways)
 }
 
-// ables returns the tests that can find a difference when all of them are made together. The other
-// tests have too few runs. The selection depends only on the numbers of runs, never on the values,
-// so the excluded tests do not weaken the rest.
-func ables(tests []test, alpha float64) []test {
+// conclusiveTests returns the tests that can find a difference when all of them are made together.
+// The other tests have too few runs. The selection depends only on the numbers of runs, never on
+// the values, so the excluded tests do not weaken the rest.
+func conclusiveTests(tests []test, alpha float64) []test {
 	slices.SortStableFunc(tests, func(a, b test) int {
-		return cmp.Compare(leastP(len(a.base), len(a.head)), leastP(len(b.base), len(b.head)))
+		return cmp.Compare(smallestP(len(a.base), len(a.head)), smallestP(len(b.base), len(b.head)))
 	})
 	n := len(tests)
-	for n > 0 && leastP(len(tests[n-1].base), len(tests[n-1].head))*float64(n) >= alpha {
+	for n > 0 && smallestP(len(tests[n-1].base), len(tests[n-1].head))*float64(n) >= alpha {
 		n--
 	}
 	for _, t := range tests[n:] {
@@ -63,7 +63,7 @@ func ables(tests []test, alpha float64) []test {
 // difference.
 func runsNeeded(tests int, alpha float64) int {
 	n := 1
-	for leastP(n, n)*float64(tests) >= alpha {
+	for smallestP(n, n)*float64(tests) >= alpha {
 		n++
 	}
 	return n

@@ -132,8 +132,8 @@ func comparedName(e ast.Expr, lane string) (string, bool) {
 	return "", false
 }
 
-// noLane returns a name that no lane has.
-func noLane(names []string, lanes []measure.Lane) string {
+// unknownLane returns a name that no lane has.
+func unknownLane(names []string, lanes []measure.Lane) string {
 	for _, name := range names {
 		if !slices.ContainsFunc(lanes, func(l measure.Lane) bool { return l.Name == name }) {
 			return fmt.Sprintf("there is no lane %q", name)

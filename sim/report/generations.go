@@ -13,25 +13,25 @@ import (
 	"windtunnel.dev/sim/measure"
 )
 
-// life is a row in the table of generations.
-type life struct {
+// generationRow is a row in the table of generations.
+type generationRow struct {
 	Generation, Began, Served, Drained, Workers, RSS, PSS, Held, Exits string
 }
 
-// lives returns the generations of a subject, in order. If there are many, it returns those that
-// drained longest.
-func lives(s measure.Subject, t measure.Timeline) []life {
+// generationRows returns the generations of a subject, in order. If there are many, it returns
+// those that drained longest.
+func generationRows(s measure.Subject, t measure.Timeline) []generationRow {
 	longest := slices.Clone(s.Workers.History)
 	slices.SortStableFunc(longest, func(a, b measure.History) int { return cmp.Compare(draining(b), draining(a)) })
-	longest = longest[:min(listed, len(longest))]
+	longest = longest[:min(mostListed, len(longest))]
 	slices.SortStableFunc(longest, func(a, b measure.History) int { return cmp.Compare(a.Began, b.Began) })
 	masters := map[int]bool{}
 	for _, h := range s.Workers.History {
 		masters[h.Master] = true
 	}
-	var all []life
+	var all []generationRow
 	for _, h := range longest {
-		all = append(all, lifeOf(h, t, len(masters) > 1))
+		all = append(all, generationRowOf(h, t, len(masters) > 1))
 	}
 	return all
 }
@@ -48,8 +48,8 @@ func draining(h measure.History) time.Duration {
 	return h.Ended - h.Draining
 }
 
-func lifeOf(h measure.History, t measure.Timeline, ofMaster bool) life {
-	l := life{
+func generationRowOf(h measure.History, t measure.Timeline, ofMaster bool) generationRow {
+	l := generationRow{
 		Generation: strconv.Itoa(h.Generation), Began: clock(t, h.Began), Workers: strconv.Itoa(h.Workers),
 		RSS: sampled(h.PeakRSS), PSS: sampled(h.PeakPSS), Held: held(h), Exits: exits(h),
 	}
@@ -86,10 +86,10 @@ func held(h measure.History) string {
 	switch {
 	case h.Draining < 0:
 		return "–"
-	case h.Held.Looks == 0:
-		return "gone before a look"
+	case h.Held.Samples == 0:
+		return "gone before a sample"
 	case h.Held.Clients+h.Held.Pods == 0:
-		return "none when looked at"
+		return "none when sampled"
 	}
 	return fmt.Sprintf("%s of clients, %s to pods", count(h.Held.Clients), count(h.Held.Pods))
 }

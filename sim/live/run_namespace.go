@@ -24,52 +24,52 @@ const (
 // ErrNotOurs is the error for a namespace that churn must not touch.
 var ErrNotOurs = errors.New("this namespace is not touched")
 
-// ground is the namespace of a run.
-type ground struct {
+// runNamespace is the namespace of a run.
+type runNamespace struct {
 	name string
 	uid  types.UID // empty if the namespace does not exist yet
 	own  bool      // this run creates, or created, the namespace
 }
 
-// survey looks up a namespace. It returns ErrNotOurs if this run did not create the namespace and
-// touch does not name it.
-func survey(ctx context.Context, client kubernetes.Interface, name, touch, run string) (ground, error) {
+// findNamespace looks up a namespace. It returns ErrNotOurs if this run did not create the
+// namespace and touch does not name it.
+func findNamespace(ctx context.Context, client kubernetes.Interface, name, touch, run string) (runNamespace, error) {
 	if touch != "" && touch != name {
-		return ground{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; both must be the same", ErrNotOurs, name, touch)
+		return runNamespace{}, fmt.Errorf("%w: it is %s, and the one that may be touched is %s; both must be the same", ErrNotOurs, name, touch)
 	}
 	found, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return ground{name: name, own: true}, nil
+		return runNamespace{name: name, own: true}, nil
 	}
 	if err != nil {
-		return ground{}, fmt.Errorf("get namespace %s: %w", name, err)
+		return runNamespace{}, fmt.Errorf("get namespace %s: %w", name, err)
 	}
-	return judge(found, touch, run)
+	return checkNamespace(found, touch, run)
 }
 
-func judge(found *corev1.Namespace, touch, run string) (ground, error) {
+func checkNamespace(found *corev1.Namespace, touch, run string) (runNamespace, error) {
 	maker, other := found.Labels[MadeByLabel], found.Labels[RunLabel]
 	switch {
 	case found.DeletionTimestamp != nil || found.Status.Phase == corev1.NamespaceTerminating:
-		return ground{}, fmt.Errorf("%w: %s is being deleted; wait until it is gone, or choose another", ErrNotOurs, found.Name)
+		return runNamespace{}, fmt.Errorf("%w: %s is being deleted; wait until it is gone, or choose another", ErrNotOurs, found.Name)
 	case maker == MadeBy && other == run: // the API created it, but its answer was lost
-		return ground{name: found.Name, uid: found.UID, own: true}, nil
+		return runNamespace{name: found.Name, uid: found.UID, own: true}, nil
 	case touch == found.Name:
-		return ground{name: found.Name, uid: found.UID}, nil
+		return runNamespace{name: found.Name, uid: found.UID}, nil
 	case maker == MadeBy && other != "":
-		return ground{}, fmt.Errorf("%w: %s was created by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, found.Name, other, found.Name)
+		return runNamespace{}, fmt.Errorf("%w: %s was created by another run, %s; choose another, or when that run is over: kubectl delete namespace %s", ErrNotOurs, found.Name, other, found.Name)
 	}
-	return ground{}, fmt.Errorf("%w: %s is there, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s if you mean it", ErrNotOurs, found.Name, found.Name)
+	return runNamespace{}, fmt.Errorf("%w: %s is there, and windtunnel did not create it; choose one that does not exist, or pass --yes-touch %s if you mean it", ErrNotOurs, found.Name, found.Name)
 }
 
 // claim creates the namespace if it does not exist. If another creates it first, it is theirs.
-func (g *ground) claim(ctx context.Context, client kubernetes.Interface, run string) error {
+func (g *runNamespace) claim(ctx context.Context, client kubernetes.Interface, run string) error {
 	if g.uid != "" {
 		return nil
 	}
 	made, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.name, Labels: labels(run)}}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		if *g, err = survey(ctx, client, g.name, "", run); err == nil && g.uid == "" {
+		if *g, err = findNamespace(ctx, client, g.name, "", run); err == nil && g.uid == "" {
 			err = fmt.Errorf("%w: %s was created by another and deleted again in the meantime", ErrNotOurs, g.name)
 		}
 		return err
@@ -87,9 +87,9 @@ func labels(run string) map[string]string {
 
 // remove deletes the namespace that this run created, but not another one of the same name. It
 // returns when the namespace is gone.
-func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
+func (g runNamespace) remove(ctx context.Context, client kubernetes.Interface) error {
 	namespaces, asked := client.CoreV1().Namespaces(), false
-	err := patiently(ctx, func(ctx context.Context) (bool, error) {
+	err := retryTemporary(ctx, func(ctx context.Context) (bool, error) {
 		found, err := namespaces.Get(ctx, g.name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && asked && found.UID != g.uid:
@@ -113,8 +113,9 @@ func (g ground) remove(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// patiently repeats do until it is done, fails with an error that is not temporary, or ctx ends.
-func patiently(ctx context.Context, do wait.ConditionWithContextFunc) error {
+// retryTemporary repeats do until it is done, fails with an error that is not temporary, or ctx
+// ends.
+func retryTemporary(ctx context.Context, do wait.ConditionWithContextFunc) error {
 	var temporary error
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		done, err := do(ctx)

@@ -2,13 +2,13 @@ package scenario
 
 import "go.yaml.in/yaml/v3"
 
-// place finds nodes and their lines in a document.
-type place struct{ root *yaml.Node }
+// position finds nodes and their lines in a document.
+type position struct{ root *yaml.Node }
 
 // find follows a path of mapping keys (string) and list indices (int). It returns the node at the
 // end of the path, with its line. If the path breaks off, it returns the line of the last node that
 // exists, and an empty node.
-func (p place) find(path ...any) (line int, node *yaml.Node) {
+func (p position) find(path ...any) (line int, node *yaml.Node) {
 	node = resolve(p.root)
 	line = node.Line
 	for _, name := range path {
@@ -22,13 +22,13 @@ func (p place) find(path ...any) (line int, node *yaml.Node) {
 }
 
 // line returns the line of the node at the end of a path, or of the last node on it that exists.
-func (p place) line(path ...any) int {
+func (p position) line(path ...any) int {
 	line, _ := p.find(path...)
 	return line
 }
 
 // text returns the scalar at the end of a path, or "".
-func (p place) text(path ...any) string {
+func (p position) text(path ...any) string {
 	if _, node := p.find(path...); node.Kind == yaml.ScalarNode {
 		return node.Value
 	}

@@ -18,7 +18,7 @@ import (
 	"windtunnel.dev/sim/scenario"
 )
 
-func TestFits(t *testing.T) {
+func TestSupports(t *testing.T) {
 	with := func(name string) *scenario.Scenario {
 		return &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Timeline: []scenario.Step{{Line: 7, Fault: name}}}}
 	}
@@ -26,27 +26,27 @@ func TestFits(t *testing.T) {
 		if f.Allowed() != nil {
 			continue
 		}
-		if err := driver.Fits(local.Driver{}, with(f.Name)); err != nil {
+		if err := driver.Supports(local.Driver{}, with(f.Name)); err != nil {
 			t.Errorf("local cannot run %s: %v", f.Name, err)
 		}
 	}
-	if err := driver.Fits(kind.Driver{}, with("worker-kill")); err != nil {
+	if err := driver.Supports(kind.Driver{}, with("worker-kill")); err != nil {
 		t.Errorf("kind cannot kill workers: %v", err)
 	}
 	for _, f := range fault.All() {
-		if err := driver.Fits(kind.Driver{}, with(f.Name)); f.Needs == fault.APIServer && !errors.Is(err, fault.ErrNotHere) {
-			t.Errorf("kind accepts the fault %s: %v", f.Name, err)
+		if err := driver.Supports(kind.Driver{}, with(f.Name)); f.Needs == fault.APIServer && !errors.Is(err, fault.ErrNotHere) {
+			t.Errorf("kind says that it can make %s: %v", f.Name, err)
 		}
 	}
-	err := driver.Fits(kind.Driver{}, with("api-429"))
+	err := driver.Supports(kind.Driver{}, with("api-429"))
 	if !errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), "a.yaml:7: fault api-429, driver kind: ") || !strings.HasSuffix(err.Error(), "the API server is a real one") {
 		t.Errorf("kind with a fault of the API server: %v", err)
 	}
 }
 
-// Faults that need root are refused for other users, with every driver.
-func TestFitsNeedsRoot(t *testing.T) {
-	runtime.LockOSThread() // never unlocked: the thread keeps the other user's ID and ends with the test
+// What only root can break is not for others to run, wherever.
+func TestSupportsNeedsRoot(t *testing.T) {
+	runtime.LockOSThread() // and never unlocked: the thread, which stays another user's, ends with the test
 	if _, _, failed := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), 65534, ^uintptr(0)); failed != 0 && os.Geteuid() == 0 {
 		t.Skip(failed)
 	}
@@ -55,7 +55,7 @@ func TestFitsNeedsRoot(t *testing.T) {
 			t.Errorf("%s: Root is %t, but: %s", f.Name, f.Root, f.Doc)
 		}
 		for _, d := range []driver.Driver{local.Driver{}, container.Driver{}, kind.Driver{}} {
-			err := driver.Fits(d, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Timeline: []scenario.Step{{Line: 7, Fault: f.Name}}}})
+			err := driver.Supports(d, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Timeline: []scenario.Step{{Line: 7, Fault: f.Name}}}})
 			if f.Root && (!errors.Is(err, fault.ErrNotHere) || !strings.HasSuffix(err.Error(), "it needs root")) {
 				t.Errorf("%s, driver %s: %v", f.Name, d.Name(), err)
 			}
@@ -64,7 +64,7 @@ func TestFitsNeedsRoot(t *testing.T) {
 }
 
 // A driver that cannot run a subject reports why, and which driver can.
-func TestTakes(t *testing.T) {
+func TestSupportsSubject(t *testing.T) {
 	limited := scenario.Resources{CPU: scenario.Quantity{Quantity: resource.MustParse("500m")}}
 	for _, test := range []struct {
 		driver  driver.Driver
@@ -80,7 +80,7 @@ func TestTakes(t *testing.T) {
 		{container.Driver{}, scenario.Subject{Controller: "/bin/fork"}, "image:NAME"},
 		{kind.Driver{}, scenario.Subject{Controller: "bundled", Resources: limited}, ""},
 	} {
-		err := driver.Fits(test.driver, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Subjects: []scenario.Subject{test.subject}}})
+		err := driver.Supports(test.driver, &scenario.Scenario{File: "a.yaml", Spec: scenario.Spec{Subjects: []scenario.Subject{test.subject}}})
 		if (err == nil) != (test.why == "") || err != nil && (!errors.Is(err, fault.ErrNotHere) || !strings.Contains(err.Error(), test.why)) {
 			t.Errorf("%s and %+v: %v", test.driver.Name(), test.subject, err)
 		}

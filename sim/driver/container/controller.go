@@ -18,8 +18,8 @@ import (
 	"windtunnel.dev/sim/probe"
 )
 
-// life is a container, from its start to its end. It implements simulated.Controller.
-type life struct {
+// controller is a container, from its start to its end. It implements simulated.Controller.
+type controller struct {
 	container testcontainers.Container
 	api       client.APIClient
 	init      int           // PID of the container's first process on the host; 0 before its start
@@ -33,22 +33,22 @@ type life struct {
 // begin starts the container, looks up its first process, and follows its log. It reads the
 // engine's log stream, because that of testcontainers reconnects every few seconds and loses lines
 // in between.
-func (l *life) begin(ctx context.Context, out io.Writer) error {
-	if err := l.container.Start(ctx); err != nil {
-		return fmt.Errorf("start container %s: %w", l.container.GetContainerID(), err)
+func (c *controller) begin(ctx context.Context, out io.Writer) error {
+	if err := c.container.Start(ctx); err != nil {
+		return fmt.Errorf("start container %s: %w", c.container.GetContainerID(), err)
 	}
-	state, err := l.api.ContainerInspect(ctx, l.container.GetContainerID(), client.ContainerInspectOptions{})
+	state, err := c.api.ContainerInspect(ctx, c.container.GetContainerID(), client.ContainerInspectOptions{})
 	if err != nil {
-		return fmt.Errorf("inspect container %s: %w", l.container.GetContainerID(), err)
+		return fmt.Errorf("inspect container %s: %w", c.container.GetContainerID(), err)
 	}
-	l.init = state.Container.State.Pid
-	log, err := l.api.ContainerLogs(context.WithoutCancel(ctx), l.container.GetContainerID(),
+	c.init = state.Container.State.Pid
+	log, err := c.api.ContainerLogs(context.WithoutCancel(ctx), c.container.GetContainerID(),
 		client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
 	if err != nil {
-		return fmt.Errorf("follow the log of container %s: %w", l.container.GetContainerID(), err)
+		return fmt.Errorf("follow the log of container %s: %w", c.container.GetContainerID(), err)
 	}
 	go func() {
-		defer close(l.logged)
+		defer close(c.logged)
 		defer log.Close()
 		if _, err := stdcopy.StdCopy(out, out, log); err != nil {
 			fmt.Fprintln(out, "windtunnel: the container's log ended early:", err)
@@ -59,41 +59,41 @@ func (l *life) begin(ctx context.Context, out io.Writer) error {
 
 // PID returns the PID of the process with our flags. An init process (tini, dumb-init) also has
 // them in its command line; shortly after it, the controller appears as its child.
-func (l *life) PID() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.pid != 0 && l.pid != l.init {
-		return l.pid
+func (c *controller) PID() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pid != 0 && c.pid != c.init {
+		return c.pid
 	}
-	for _, pid := range append([]int{l.init}, process.Below(l.init)...) {
+	for _, pid := range append([]int{c.init}, process.Below(c.init)...) {
 		if slices.Contains(probe.Command(pid), "--kubeconfig="+kubeconfig) {
-			l.pid = pid
+			c.pid = pid
 		}
 	}
-	return l.pid
+	return c.pid
 }
 
 // Terminate reads nginx.conf first, because mounts over its folder disappear with the container.
-func (l *life) Terminate() error {
-	if content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/%s", l.init, confName)); err == nil {
-		l.conf = content
+func (c *controller) Terminate() error {
+	if content, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/%s", c.init, confName)); err == nil {
+		c.conf = content
 	}
-	return l.signal("SIGTERM")
+	return c.signal("SIGTERM")
 }
 
-func (l *life) Kill() error { return l.signal("SIGKILL") }
+func (c *controller) Kill() error { return c.signal("SIGKILL") }
 
-// confName is the path of nginx.conf for place.Read.
+// confName is the path of nginx.conf for runtime.Read.
 const confName = "etc/nginx/nginx.conf"
 
-func (l *life) signal(name string) error {
-	ctx, id := context.Background(), l.container.GetContainerID()
-	_, err := l.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: name})
+func (c *controller) signal(name string) error {
+	ctx, id := context.Background(), c.container.GetContainerID()
+	_, err := c.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: name})
 	if err == nil {
 		return nil
 	}
 	// Engines report in different ways that there is nothing to kill.
-	state, unknown := l.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	state, unknown := c.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if errdefs.IsNotFound(unknown) || unknown == nil && !state.Container.State.Running {
 		return nil
 	}
@@ -102,10 +102,10 @@ func (l *life) signal(name string) error {
 
 // Wait waits for the end of the container. Its error also reports whether the container ran out of
 // memory.
-func (l *life) Wait() error {
-	<-l.logged
+func (c *controller) Wait() error {
+	<-c.logged
 	ctx := context.Background()
-	wait := l.api.ContainerWait(ctx, l.container.GetContainerID(), client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
+	wait := c.api.ContainerWait(ctx, c.container.GetContainerID(), client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	var code int64
 	select {
 	case err := <-wait.Error:
@@ -116,7 +116,7 @@ func (l *life) Wait() error {
 	if code == 0 {
 		return nil
 	}
-	state, err := l.api.ContainerInspect(ctx, l.container.GetContainerID(), client.ContainerInspectOptions{})
+	state, err := c.api.ContainerInspect(ctx, c.container.GetContainerID(), client.ContainerInspectOptions{})
 	if err == nil && state.Container.State.OOMKilled {
 		return fmt.Errorf("exit status %d, out of memory", code)
 	}

@@ -6,15 +6,15 @@ import (
 	"windtunnel.dev/sim/event"
 )
 
-// crew contains the live workers by PID, including draining workers.
-type crew map[int]member
+// liveWorkers contains the live workers by PID, including draining workers.
+type liveWorkers map[int]member
 
 type member struct {
 	generation generation
 	active     bool
 }
 
-func (c crew) see(w event.Worker) {
+func (c liveWorkers) update(w event.Worker) {
 	if w.State == event.Exited {
 		delete(c, w.PID)
 		return
@@ -22,7 +22,7 @@ func (c crew) see(w event.Worker) {
 	c[w.PID] = member{generation{w.Master, w.Generation}, w.State == event.Active}
 }
 
-func (c crew) generations() int {
+func (c liveWorkers) generations() int {
 	alive := map[generation]bool{}
 	for _, m := range c {
 		alive[m.generation] = true
@@ -31,7 +31,7 @@ func (c crew) generations() int {
 }
 
 // active returns the sorted PIDs of the workers that accept new connections.
-func (c crew) active() []int {
+func (c liveWorkers) active() []int {
 	var pids []int
 	for pid, m := range c {
 		if m.active {

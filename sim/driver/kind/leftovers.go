@@ -11,11 +11,11 @@ import (
 	"windtunnel.dev/sim/kindcluster"
 )
 
-// empty removes the objects of earlier runs from a kept cluster. It deletes pods without a grace
-// period. The API then forgets them before their processes end. These occupy the node's ports, so
-// empty waits for their end.
-func (i *instance) empty(ctx context.Context) error {
-	names, err := i.foreign(ctx)
+// removeLeftovers removes the objects of earlier runs from a kept cluster. It deletes pods without
+// a grace period. The API then forgets them before their processes end. These occupy the node's
+// ports, so it waits for their end.
+func (i *instance) removeLeftovers(ctx context.Context) error {
+	names, err := i.leftoverNamespaces(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,13 +41,13 @@ func (i *instance) empty(ctx context.Context) error {
 				return false, nil
 			}
 		}
-		left, err := i.foreign(ctx)
+		left, err := i.leftoverNamespaces(ctx)
 		return len(left) == 0, err
 	})
 }
 
-// foreign returns the namespaces that a new cluster does not have.
-func (i *instance) foreign(ctx context.Context) ([]string, error) {
+// leftoverNamespaces returns the namespaces that a new cluster does not have.
+func (i *instance) leftoverNamespaces(ctx context.Context) ([]string, error) {
 	list, err := i.client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err

@@ -21,28 +21,28 @@ import (
 // errRefused means that a process refuses an order: it runs another pod, or cannot do it.
 var errRefused = errors.New("it refuses")
 
-// patience bounds the time of one order. A pod's last answers may take five seconds.
-const patience = 15 * time.Second
+// orderTimeout bounds the time of one order. A pod's last answers may take five seconds.
+const orderTimeout = 15 * time.Second
 
-// patienceFor is shorter for orders that renew a lease: the next one comes soon.
-func (o order) patienceFor(verb string) time.Duration {
+// timeoutFor is shorter for orders that renew a lease: the next one comes soon.
+func (o order) timeoutFor(verb string) time.Duration {
 	if verb == "keep" {
-		return min(patience, o.Lease/4)
+		return min(orderTimeout, o.Lease/4)
 	}
-	return patience
+	return orderTimeout
 }
 
-// reach sends orders to the processes of a pool: through the API server, which works wherever
-// kubectl works, or directly to their addresses.
-type reach struct {
+// controlClient sends orders to the processes of a pool: through the API server, which works
+// wherever kubectl works, or directly to their addresses.
+type controlClient struct {
 	client *http.Client
 	base   func(pod string, address netip.Addr) string // URL
 	token  string
 	owner  string
 }
 
-func newReach(o Options, owner string) (reach, error) {
-	r := reach{client: &http.Client{}, token: o.Token, owner: owner}
+func newControlClient(o Options, owner string) (controlClient, error) {
+	r := controlClient{client: &http.Client{}, token: o.Token, owner: owner}
 	if o.Direct {
 		r.base = func(_ string, address netip.Addr) string {
 			return "http://" + net.JoinHostPort(address.String(), strconv.Itoa(o.ControlPort))
@@ -51,7 +51,7 @@ func newReach(o Options, owner string) (reach, error) {
 	}
 	host, _, err := rest.DefaultServerUrlFor(o.Config)
 	if err != nil {
-		return reach{}, err
+		return controlClient{}, err
 	}
 	r.base = func(pod string, _ netip.Addr) string {
 		return fmt.Sprintf("%s/api/v1/namespaces/%s/pods/%s:%d/proxy",
@@ -61,9 +61,9 @@ func newReach(o Options, owner string) (reach, error) {
 	return r, err
 }
 
-// tell sends an order to the process of a member.
-func (r reach) tell(m *member, verb string, o order) error {
-	ctx, cancel := context.WithTimeout(context.Background(), o.patienceFor(verb))
+// send sends an order to the process of a member.
+func (r controlClient) send(m *member, verb string, o order) error {
+	ctx, cancel := context.WithTimeout(context.Background(), o.timeoutFor(verb))
 	defer cancel()
 	o.Owner = r.owner
 	body, err := json.Marshal(o)

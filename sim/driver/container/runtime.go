@@ -1,0 +1,143 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"windtunnel.dev/internal/engine"
+	"windtunnel.dev/sim/driver/simulated"
+	"windtunnel.dev/sim/probe"
+	"windtunnel.dev/sim/subject"
+)
+
+// kubeconfig is the path of the kubeconfig in the container.
+const kubeconfig = "/kubeconfig"
+
+// removalTimeout is the time limit for removing a container.
+const removalTimeout = 20 * time.Second
+
+// runtime runs the controller of a subject in a container, a new one for each start.
+type runtime struct {
+	cluster  *simulated.Instance
+	provider *testcontainers.DockerProvider
+	image    client.ImageInspectResult
+	name     string // of the image
+	run      string
+
+	current atomic.Pointer[controller]
+	master  atomic.Int64 // PID of the nginx master as last seen
+}
+
+// Start creates a container and starts it. Like a kubelet, it first removes the previous container,
+// with its files.
+func (r *runtime) Start(ctx context.Context, out io.Writer) (simulated.Controller, error) {
+	if err := r.removeContainer(ctx); err != nil {
+		return nil, err
+	}
+	request, err := r.request()
+	if err != nil {
+		return nil, err
+	}
+	made, err := r.provider.CreateContainer(ctx, request)
+	if made != nil {
+		r.current.Store(&controller{container: made, api: r.provider.Client(), logged: make(chan struct{})})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create a container of %s: %w", r.name, err)
+	}
+	c := r.current.Load()
+	return c, c.begin(ctx, out)
+}
+
+// request returns the specification of the container.
+func (r *runtime) request() (testcontainers.ContainerRequest, error) {
+	owner, err := harnessIdentity()
+	return testcontainers.ContainerRequest{
+		Image:  r.name,
+		Cmd:    append(append([]string{}, r.image.Config.Cmd...), subject.Args(r.flags())...),
+		Env:    simulated.Environment(),
+		Labels: map[string]string{runLabel: r.run, harnessLabel: owner},
+		Files:  []testcontainers.ContainerFile{{HostFilePath: r.cluster.Kubeconfig(), ContainerFilePath: kubeconfig, FileMode: 0o444}},
+		HostConfigModifier: func(host *container.HostConfig) {
+			host.NetworkMode = "host"
+			limits := r.cluster.Subject.Resources
+			host.NanoCPUs = limits.CPU.ScaledValue(resource.Nano)
+			host.Memory = limits.Memory.Value()
+			host.MemorySwap = host.Memory // no swap, as on a Kubernetes node
+		},
+	}, err
+}
+
+// flags returns the controller's flags. Those of the scenario take precedence.
+func (r *runtime) flags() map[string]string {
+	flags := r.cluster.Flags()
+	flags["kubeconfig"] = kubeconfig
+	if r.image.Config.Labels[engine.Bundled] != "" {
+		flags["log-format"] = "json"
+	}
+	maps.Copy(flags, r.cluster.Subject.Flags)
+	return flags
+}
+
+// Master searches for the nginx master only if the last known one has ended, because it is called
+// often.
+func (r *runtime) Master() (int, error) {
+	if pid := int(r.master.Load()); pid != 0 && probe.IsMaster(pid) {
+		return pid, nil
+	}
+	c := r.current.Load()
+	if c == nil || c.init == 0 {
+		return 0, probe.ErrNoMaster
+	}
+	pid, err := probe.MasterBelow(c.init)
+	r.master.Store(int64(pid))
+	return pid, err
+}
+
+// Read also works after the container has ended.
+func (r *runtime) Read(ctx context.Context, name string) ([]byte, error) {
+	c := r.current.Load()
+	if name == confName && c.conf != nil {
+		return c.conf, nil
+	}
+	file, err := c.container.CopyFileFromContainer(ctx, "/"+name)
+	if errdefs.IsNotFound(err) {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s from the container: %w", name, err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err == nil && len(content) == 0 {
+		err = fs.ErrNotExist // a log file that is a link to the container's output
+	}
+	return content, err
+}
+
+// Close removes the container.
+func (r *runtime) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), removalTimeout)
+	defer cancel()
+	return errors.Join(r.removeContainer(ctx), r.provider.Close())
+}
+
+func (r *runtime) removeContainer(ctx context.Context) error {
+	c := r.current.Load()
+	if c == nil {
+		return nil
+	}
+	return remove(ctx, r.provider.Client(), c.container.GetContainerID())
+}

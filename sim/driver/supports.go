@@ -1,0 +1,74 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel.dev/sim/fault"
+	"windtunnel.dev/sim/scenario"
+	"windtunnel.dev/sim/subject"
+)
+
+// FaultLimiter is a driver that cannot make every fault.
+type FaultLimiter interface {
+	// UnsupportedFault returns why the driver cannot make the fault of that name; empty: it can.
+	UnsupportedFault(fault string) string
+}
+
+// SubjectLimiter is a driver that cannot run every subject.
+type SubjectLimiter interface {
+	// UnsupportedSubject returns why the driver cannot run a subject; empty: it can.
+	UnsupportedSubject(s subject.Subject) string
+}
+
+// UnsupportedBinary is the UnsupportedSubject of drivers that run controllers as images.
+func UnsupportedBinary(s subject.Subject) string {
+	if s.Controller != subject.Bundled && !strings.HasPrefix(s.Controller, subject.ImagePrefix) {
+		return "its controller is a binary, but containers run images: write " + subject.ImagePrefix + "NAME, or use --driver local"
+	}
+	return ""
+}
+
+// Supports returns nil if a driver can run a scenario. Otherwise the error is fault.ErrNotHere and
+// says what the driver cannot do, and why.
+func Supports(d Driver, s *scenario.Scenario) error {
+	for _, one := range subject.Of(s) {
+		if err := SupportsSubject(d, one); err != nil {
+			return fmt.Errorf("%s: %w", s.File, err)
+		}
+	}
+	for _, step := range s.Timeline {
+		if err := supportsFault(d, step.Fault); err != nil {
+			return fmt.Errorf("%s:%d: fault %s, driver %s: %w", s.File, step.Line, step.Fault, d.Name(), err)
+		}
+	}
+	return nil
+}
+
+// supportsFault returns nil if the driver can make a fault, and this process may.
+func supportsFault(d Driver, name string) error {
+	f, known := fault.Find(name)
+	if !known {
+		return nil // no fault, or one that the scenario's check has refused
+	}
+	if err := f.Allowed(); err != nil {
+		return err
+	}
+	if limited, ok := d.(FaultLimiter); ok {
+		if why := limited.UnsupportedFault(name); why != "" {
+			return fmt.Errorf("%w: %s", fault.ErrNotHere, why)
+		}
+	}
+	return nil
+}
+
+// SupportsSubject returns nil if a driver can run a subject; otherwise an error like that of
+// Supports.
+func SupportsSubject(d Driver, s subject.Subject) error {
+	if choosy, ok := d.(SubjectLimiter); ok {
+		if why := choosy.UnsupportedSubject(s); why != "" {
+			return fmt.Errorf("subject %s, driver %s: %w: %s", s.Name, d.Name(), fault.ErrNotHere, why)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package resource
+
+import (
+	"reflect"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// LargeField is the field that makes the objects of a kind large. No rule of such a kind reads it
+// in an old object or writes it in a new one, and the kind has no status. So a write need not
+// decode the large field of the old object nor copy that of the new one.
+type LargeField struct {
+	Field protowire.Number
+	Name  string
+}
+
+// CopyOf returns a deep copy of obj that shares only the large field.
+func (res *Resource) CopyOf(obj runtime.Object) runtime.Object {
+	if res.LargeField.Field == 0 {
+		return obj.DeepCopyObject()
+	}
+	from := reflect.ValueOf(obj).Elem()
+	light := reflect.New(from.Type())
+	light.Elem().Set(from)
+	light.Elem().FieldByName(res.LargeField.Name).SetZero()
+	copied := light.Interface().(runtime.Object).DeepCopyObject()
+	reflect.ValueOf(copied).Elem().FieldByName(res.LargeField.Name).Set(from.FieldByName(res.LargeField.Name))
+	return copied
+}

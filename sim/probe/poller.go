@@ -1,0 +1,176 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"windtunnel.dev/sim/event"
+)
+
+// poller asks one worker about the open changes, in turn, over one connection.
+type poller struct {
+	c   *Convergence
+	pid int
+
+	ctx   context.Context // while the worker lives
+	gone  context.CancelFunc
+	reach context.Context // while the worker accepts new connections
+	// unreachable ends reach.
+	unreachable context.CancelFunc
+	wake        chan struct{} // something is open
+
+	// Guarded by the lock of c.
+	open []*progress
+	next int // index of the change whose turn it is
+}
+
+func newPoller(ctx context.Context, c *Convergence, pid int) *poller {
+	p := &poller{c: c, pid: pid, wake: make(chan struct{}, 1)}
+	p.ctx, p.gone = context.WithCancel(ctx)
+	p.reach, p.unreachable = context.WithCancel(p.ctx)
+	return p
+}
+
+// run asks until the worker can no longer be asked. It returns an error if no worker can ever be
+// asked.
+func (p *poller) run() error {
+	var conn *connection
+	defer func() {
+		if conn != nil {
+			conn.Close()
+		}
+	}()
+	pace := time.NewTimer(0)
+	defer pace.Stop()
+	for {
+		if conn == nil {
+			var err error
+			if conn, err = p.c.pool.take(p.reach, p.pid); err != nil {
+				return permanent(err)
+			}
+		}
+		select {
+		case <-pace.C:
+		case <-p.ctx.Done():
+			return nil
+		}
+		about := p.awaitDue()
+		if about == nil {
+			return nil
+		}
+		pace.Reset(p.c.options.Gap)
+		if usable := p.poll(conn, about); !usable {
+			conn.Close()
+			conn = nil
+		}
+	}
+}
+
+// permanent returns nil for errors that are caused by the end of the worker or of the run.
+func permanent(err error) error {
+	if errors.Is(err, os.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// poll asks once, and logs the answer for each change that it is about. It returns whether the
+// connection can be used again. If nginx closed the connection between two requests, there is no
+// answer.
+func (p *poller) poll(conn *connection, about []*progress) bool {
+	sent := time.Now()
+	a, err := conn.get(about[0].change.Host, about[0].change.Path, p.c.options.Timeout)
+	if errors.Is(err, errClosed) || p.ctx.Err() != nil {
+		return false
+	}
+	took := time.Since(sent)
+	for _, pr := range about {
+		log := event.Answer{
+			Worker: p.pid, Change: pr.change.ID, Service: pr.change.Service,
+			Pod: a.pod, Served: a.service, Status: a.status, Took: took,
+		}
+		if err != nil {
+			log.Error = err.Error()
+		}
+		p.c.log.Write(event.Event{At: p.c.log.At(sent.Add(took)), Subject: p.c.workers.subject, Answer: &log})
+	}
+	p.record(about, a, err)
+	return err == nil && !a.last
+}
+
+// awaitDue returns the next open change, with all others of the same route: if each had a turn of
+// its own, it could see only every other pod of a worker that uses round-robin. It waits until
+// there is a change. It returns nil if the worker has gone, or drains with nothing left to ask.
+func (p *poller) awaitDue() []*progress {
+	for {
+		p.c.mu.Lock()
+		about := p.due()
+		p.c.mu.Unlock()
+		if len(about) > 0 {
+			return about
+		}
+		select {
+		case <-p.wake:
+		case <-p.reach.Done():
+			return nil
+		}
+	}
+}
+
+// due returns the open changes of the next turn. The caller holds the lock.
+func (p *poller) due() []*progress {
+	if len(p.open) == 0 {
+		return nil
+	}
+	p.next = (p.next + 1) % len(p.open)
+	due := p.open[p.next].change
+	var about []*progress
+	for _, pr := range p.open {
+		if pr.change.Host == due.Host && pr.change.Path == due.Path {
+			about = append(about, pr)
+		}
+	}
+	return about
+}
+
+// record records an answer, and closes the changes that the worker serves.
+func (p *poller) record(about []*progress, a answer, err error) {
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	for _, pr := range about {
+		if err != nil {
+			pr.clean = 0
+			continue
+		}
+		if pr.record(a) {
+			p.close(pr)
+		}
+	}
+	p.c.closeConverged()
+}
+
+// close removes a change from the turns. The caller holds the lock.
+func (p *poller) close(pr *progress) {
+	i := slices.Index(p.open, pr)
+	p.open = slices.Delete(p.open, i, i+1)
+	if i <= p.next {
+		p.next-- // the changes after it moved up
+	}
+}
+
+// watch opens a change for this worker. The caller holds the lock.
+func (p *poller) watch(pr *progress) {
+	p.open = append(p.open, pr)
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is already awake
+	}
+}
+
+// isOpen reports whether a change is open for this worker. The caller holds the lock.
+func (p *poller) isOpen(id int) bool {
+	return slices.ContainsFunc(p.open, func(pr *progress) bool { return pr.change.ID == id })
+}
