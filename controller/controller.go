@@ -124,7 +124,7 @@ func assemble(config Config, in compile.Input, events record.EventRecorder) (*co
 	c.Watch.Reads, c.Watch.ReadsSecret = c.reads.has, c.reads.hasSecret
 	c.store = watch.New(config.Client, c.Watch, events, config.Log)
 	if config.CompleteChains {
-		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidDoors(config.Options.Ports))
+		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidProtectedPorts(config.Options.Ports))
 	}
 	c.target = apply.New(apply.Options{
 		Nginx:      config.Nginx,

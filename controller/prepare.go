@@ -104,5 +104,5 @@ func listener(c Config) *passthrough.Proxy {
 	if !c.Options.EnableSSLPassthrough {
 		return nil
 	}
-	return &passthrough.Proxy{Log: c.Log, Control: avoidDoors(c.Options.Ports)}
+	return &passthrough.Proxy{Log: c.Log, Control: avoidProtectedPorts(c.Options.Ports)}
 }

@@ -3,7 +3,7 @@
 
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 
 local floor = math.floor
 local io = io
@@ -355,7 +355,7 @@ local handlers_with_arguments = {
 -- without the secret; proxied requests are always refused.
 local function forbidden(method)
   local var = ngx.var
-  if doors.is_proxied(var) then
+  if protected_ports.is_proxied(var) then
     return "a proxied request"
   end
   if method == "POST" and _M.secret and var.http_authorization ~= "Bearer " .. _M.secret then

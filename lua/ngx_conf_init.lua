@@ -2,7 +2,7 @@
 -- cfg.json and loads every module, so that the workers share them.
 
 local cfg = require("util.cfg")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 local secret = require("util.secret")
 
 local folder = cfg.folder()
@@ -23,7 +23,7 @@ configuration = require("configuration")
 configuration.takes_deltas = config.backends_delta
 configuration.secret = secret.read(folder)
 configuration.prohibited_localhost_port = config.listen_ports.status_port -- as in ingress-nginx
-doors.close(config.closed_ports or {})
+protected_ports.add(config.closed_ports or {})
 
 if config.report_workers then
   serving = require("serving")

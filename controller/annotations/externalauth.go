@@ -60,8 +60,8 @@ var externalAuth = Family{
 			r.refuse("auth-url", err.Error())
 			return
 		}
-		if r.options.Ports.NamesDoor(url) {
-			r.refuse("auth-url", options.IsDoor)
+		if r.options.Ports.NamesProtected(url) {
+			r.refuse("auth-url", options.ProtectedReason)
 			return
 		}
 		set.ExternalAuth = ExternalAuth{

@@ -32,8 +32,8 @@ var mirror = Family{
 			r.ignore("mirror-target", "want a URL with scheme and host")
 			return
 		}
-		if r.options.Ports.NamesDoor(target) {
-			r.ignore("mirror-target", options.IsDoor)
+		if r.options.Ports.NamesProtected(target) {
+			r.ignore("mirror-target", options.ProtectedReason)
 			return
 		}
 		set.Mirror = Mirror{

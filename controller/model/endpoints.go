@@ -39,7 +39,7 @@ func (b *builder) allowedEndpoints(from source) []Endpoint {
 	if from.service == nil {
 		return found // nginx's own server, or a name that Lua resolves
 	}
-	kept := withoutDoors(found, b.options.Ports)
+	kept := withoutProtected(found, b.options.Ports)
 	if len(kept) < len(found) {
 		name := snapshot.NameOf(from.service)
 		b.frozen[name] = true // a full build repeats the finding
@@ -48,17 +48,17 @@ func (b *builder) allowedEndpoints(from source) []Endpoint {
 	return kept
 }
 
-// withoutDoors returns the endpoints except those in options.Ports.Doors.
-func withoutDoors(endpoints []Endpoint, ports options.Ports) []Endpoint {
-	isDoor := func(e Endpoint) bool {
+// withoutProtected returns the endpoints that are not protected ports.
+func withoutProtected(endpoints []Endpoint, ports options.Ports) []Endpoint {
+	isProtected := func(e Endpoint) bool {
 		address, err := netip.ParseAddr(e.Address)
 		port, _ := strconv.Atoi(e.Port)
-		return err == nil && ports.IsDoor(address, port)
+		return err == nil && ports.IsProtected(address, port)
 	}
-	if !slices.ContainsFunc(endpoints, isDoor) {
+	if !slices.ContainsFunc(endpoints, isProtected) {
 		return endpoints
 	}
-	return slices.DeleteFunc(slices.Clone(endpoints), isDoor)
+	return slices.DeleteFunc(slices.Clone(endpoints), isProtected)
 }
 
 // follows reports whether the endpoints come from the slices of a service.

@@ -179,19 +179,19 @@ func TestUnknownVariables(t *testing.T) {
 		foreign bool
 		reason  string
 	}{
-		"known":               {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
-		"unknown":             {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
-		"no name":             {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
-		"of a module":         {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
-		"of a snippet":        {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
-		"of a template":       {map[string]string{"log-format-upstream": "$mine"}, true, ""},
-		"of TCP":              {map[string]string{"log-format-stream": "$session_time"}, false, ""},
-		"of HTTP, for TCP":    {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
-		"in authentication":   {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
-		"door":                {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, false, options.IsDoor},
-		"door, of a template": {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, true, options.IsDoor},
-		"in limits":           {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
-		"in a pattern":        {map[string]string{"block-user-agents": "~a$"}, false, ""},
+		"known":                         {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
+		"unknown":                       {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
+		"no name":                       {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
+		"of a module":                   {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
+		"of a snippet":                  {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
+		"of a template":                 {map[string]string{"log-format-upstream": "$mine"}, true, ""},
+		"of TCP":                        {map[string]string{"log-format-stream": "$session_time"}, false, ""},
+		"of HTTP, for TCP":              {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
+		"in authentication":             {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
+		"protected port":                {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, false, options.ProtectedReason},
+		"protected port, of a template": {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, true, options.ProtectedReason},
+		"in limits":                     {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
+		"in a pattern":                  {map[string]string{"block-user-agents": "~a$"}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := options.Options{ForeignTemplate: test.foreign, Ports: options.DefaultPorts}

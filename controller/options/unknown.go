@@ -26,12 +26,12 @@ var withoutVariables = strings.Fields("mapkey regexes ciphers curves")
 
 // KeepUsable replaces values that contain an unknown variable by their defaults, because nginx
 // would reject the whole configuration. Snippets of the ConfigMap, and a user's template, may
-// define any variable. A global-auth-url that is one of the Doors is replaced by one that denies
-// every request.
+// define any variable. A global-auth-url that names a protected port is replaced by one that
+// denies every request.
 func (o Options) KeepUsable(defaults Config) (Options, []Finding) {
 	var findings []Finding
-	if o.Ports.NamesDoor(o.Config.GlobalAuthURL) {
-		findings = append(findings, Finding{Key: globalAuthURL, Value: o.Config.GlobalAuthURL, Reason: IsDoor, Used: denied})
+	if o.Ports.NamesProtected(o.Config.GlobalAuthURL) {
+		findings = append(findings, Finding{Key: globalAuthURL, Value: o.Config.GlobalAuthURL, Reason: ProtectedReason, Used: denied})
 		o.Config.GlobalAuthURL = Unanswered
 	}
 	if o.ForeignTemplate {

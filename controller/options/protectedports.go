@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// Doors returns the ports at which nginx and the controller accept commands and publish what they
+// Protected returns the protected ports, sorted: the ports at which nginx and the controller accept commands and publish what they
 // know. On loopback, these ports are only for the controller and for tools in its pod. Nothing that
 // an ingress names may lead there, because nginx and the controller, which open the connections,
 // run inside the pod. Ports that listen on all addresses, by default Health, are reachable at the
 // pod's own address.
-func (p Ports) Doors() []int {
-	doors := []int{p.Status, p.Stream, p.Health, p.SSLProxy, p.Profiler}
-	doors = slices.DeleteFunc(doors, func(port int) bool { return port == 0 })
-	slices.Sort(doors)
-	return slices.Compact(doors)
+func (p Ports) Protected() []int {
+	ports := []int{p.Status, p.Stream, p.Health, p.SSLProxy, p.Profiler}
+	ports = slices.DeleteFunc(ports, func(port int) bool { return port == 0 })
+	slices.Sort(ports)
+	return slices.Compact(ports)
 }
 
-// IsDoor is the reason why a URL cannot be used if NamesDoor is true.
-const IsDoor = "that is a port of the controller's own, or a Unix socket"
+// ProtectedReason is the reason why a URL cannot be used if NamesProtected is true.
+const ProtectedReason = "that is a port of the controller's own, or a Unix socket"
 
-// IsDoor reports whether an address and port lead to one of the Doors. The unspecified address
+// IsProtected reports whether an address and port lead to a protected port. The unspecified address
 // leads to loopback, as on Linux.
-func (p Ports) IsDoor(address netip.Addr, port int) bool {
+func (p Ports) IsProtected(address netip.Addr, port int) bool {
 	address = address.Unmap()
-	return (address.IsLoopback() || address.IsUnspecified()) && slices.Contains(p.Doors(), port)
+	return (address.IsLoopback() || address.IsUnspecified()) && slices.Contains(p.Protected(), port)
 }
 
-// NamesDoor reports whether a URL names one of the Doors, or a Unix socket, in any notation of an
-// address. It does not detect names that only DNS or an nginx variable resolves to a door.
-func (p Ports) NamesDoor(text string) bool {
+// NamesProtected reports whether a URL names a protected port, or a Unix socket, in any notation of
+// an address. It does not detect names that only DNS or an nginx variable resolves to one.
+func (p Ports) NamesProtected(text string) bool {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
 		return false
@@ -50,14 +50,14 @@ func (p Ports) NamesDoor(text string) bool {
 	}
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {
-		return false // without a port, or with a variable, we cannot recognise a door
+		return false // without a port, or with a variable, we cannot recognise a protected port
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761, 6.3
-		return slices.Contains(p.Doors(), port)
+		return slices.Contains(p.Protected(), port)
 	}
 	address, ok := parseAddress(host)
-	return ok && p.IsDoor(address, port)
+	return ok && p.IsProtected(address, port)
 }
 
 // parseAddress also parses the notations that the C library's inet_aton accepts: fewer than four
