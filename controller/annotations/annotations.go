@@ -94,15 +94,15 @@ func (b Bad) String() string {
 	return [...]string{"it is ignored", "invalid items are dropped", "it allows nothing", "requests get 503", "the ingress is rejected"}[b]
 }
 
-// Finding describes an annotation that has no effect, or not exactly the requested one.
-type Finding struct {
+// Problem describes an annotation that has no effect, or not exactly the requested one.
+type Problem struct {
 	Key    string // with the prefix
 	Reason string // what is wrong, and what the controller does instead
 }
 
 // Parse parses the annotations of an ingress, in the order of the families. An error rejects the
 // whole ingress: it names the annotation and gives the reason.
-func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding, error) {
+func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Problem, error) {
 	opts.AnnotationsPrefix = cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
 	given := ours(ingress.Annotations, opts.AnnotationsPrefix+"/")
 	if err := acceptable(given, opts); err != nil {
@@ -119,7 +119,7 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding,
 		}
 	}
 	set.Denied = r.denied
-	return set, append(r.findings, unknown(given, opts.AnnotationsPrefix)...), nil
+	return set, append(r.problems, unknown(given, opts.AnnotationsPrefix)...), nil
 }
 
 // ours returns the annotations whose keys begin with prefix, with the prefix removed.

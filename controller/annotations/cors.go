@@ -83,7 +83,7 @@ func (r *reader) origins(name string) []string {
 	return good
 }
 
-// mostNamed limits how many items a finding names.
+// mostNamed limits how many items a problem names.
 const mostNamed = 10
 
 // some formats the first items of a list, and the number of further items.

@@ -21,7 +21,7 @@ type reader struct {
 	family   *Family
 	denied   *string
 	rejected error
-	findings []Finding
+	problems []Problem
 }
 
 // text returns the value of a key, or otherwise.
@@ -204,7 +204,7 @@ func (r *reader) key(name string) Key {
 	return r.family.Keys[i]
 }
 
-// bad handles a bad value as the key defines, and records a finding.
+// bad handles a bad value as the key defines, and records a problem.
 func (r *reader) bad(name, reason string) {
 	switch r.key(name).Bad {
 	case UsesDefault:
@@ -224,7 +224,7 @@ func (r *reader) bad(name, reason string) {
 // ignore records that a value has no effect.
 func (r *reader) ignore(name, reason string) { r.note(name, reason+"; it is ignored") }
 
-// refuse makes the locations of the ingress respond with 503, and records a finding. Only the first
+// refuse makes the locations of the ingress respond with 503, and records a problem. Only the first
 // reason is kept.
 func (r *reader) refuse(name, reason string) {
 	r.note(name, reason+"; its requests get 503")
@@ -233,14 +233,14 @@ func (r *reader) refuse(name, reason string) {
 	}
 }
 
-// note records a finding about a key. Only the first one per key is kept.
+// note records a problem about a key. Only the first one per key is kept.
 func (r *reader) note(name, reason string) {
 	key := r.full(name)
-	if slices.ContainsFunc(r.findings, func(f Finding) bool { return f.Key == key }) {
+	if slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Key == key }) {
 		return
 	}
 	value, _ := r.raw(r.key(name))
-	r.findings = append(r.findings, Finding{Key: key, Reason: shown(value) + ": " + reason})
+	r.problems = append(r.problems, Problem{Key: key, Reason: shown(value) + ": " + reason})
 }
 
 // full returns a key as users write it.

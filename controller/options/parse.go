@@ -58,15 +58,15 @@ func Defaults(cpus int, ipv6 bool) Config {
 }
 
 // Parse applies the data of the ConfigMap to the defaults. Bad values and unknown keys become
-// findings, in the order of the keys. The good items of a list are used even if other items are
+// problems, in the order of the keys. The good items of a list are used even if other items are
 // bad.
-func Parse(data map[string]string, defaults Config) (Config, []Finding) {
+func Parse(data map[string]string, defaults Config) (Config, []Problem) {
 	config := defaults
-	var findings []Finding
+	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		i := slices.IndexFunc(table, func(k Key) bool { return k.Name == name })
 		if i < 0 {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: noSuchKey(name)})
+			problems = append(problems, Problem{Key: name, Value: data[name], Reason: noSuchKey(name)})
 			continue
 		}
 		value, err := table[i].parse(strings.TrimSpace(data[name]))
@@ -79,10 +79,10 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 			used = table[i].giveUp(&config, defaults)
 		}
 		if err != nil {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: used})
+			problems = append(problems, Problem{Key: name, Value: data[name], Reason: err.Error(), Used: used})
 		}
 	}
-	return config, append(findings, fit(&config, defaults)...)
+	return config, append(problems, fit(&config, defaults)...)
 }
 
 // Names returns the names of all keys, in the order of the table.

@@ -16,9 +16,9 @@ import (
 
 func TestAnEmptyConfigMapIsTheDefaults(t *testing.T) {
 	defaults := options.Defaults(4, true)
-	config, findings := options.Parse(nil, defaults)
-	if diff := cmp.Diff(defaults, config); diff != "" || len(findings) > 0 {
-		t.Errorf("findings %v, difference %s", findings, diff)
+	config, problems := options.Parse(nil, defaults)
+	if diff := cmp.Diff(defaults, config); diff != "" || len(problems) > 0 {
+		t.Errorf("problems %v, difference %s", problems, diff)
 	}
 	if config.WorkerProcesses != "4" || config.KeepAlive != 75 || config.ProxyNextUpstream != "error timeout" {
 		t.Errorf("workers %q, keep-alive %d, next upstream %q", config.WorkerProcesses, config.KeepAlive, config.ProxyNextUpstream)
@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 	for name, test := range map[string]struct {
 		key, value string
 		want       func(*options.Config)
-		reason     string // expected in the finding
+		reason     string // expected in the problem
 	}{
 		"bool":                 {"use-gzip", "true", func(c *options.Config) { c.UseGzip = true }, ""},
 		"bool, not one":        {"use-gzip", "on", nil, "want true or false"},
@@ -137,15 +137,15 @@ func TestParse(t *testing.T) {
 			if test.want != nil {
 				test.want(&want)
 			}
-			got, findings := options.Parse(map[string]string{test.key: test.value}, defaults)
+			got, problems := options.Parse(map[string]string{test.key: test.value}, defaults)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}
 			switch {
-			case test.reason == "" && len(findings) > 0:
-				t.Errorf("finding %v", findings)
-			case test.reason != "" && (len(findings) != 1 || findings[0].Reason != test.reason):
-				t.Errorf("findings %v, want %q", findings, test.reason)
+			case test.reason == "" && len(problems) > 0:
+				t.Errorf("problem %v", problems)
+			case test.reason != "" && (len(problems) != 1 || problems[0].Reason != test.reason):
+				t.Errorf("problems %v, want %q", problems, test.reason)
 			}
 		})
 	}
@@ -195,17 +195,17 @@ func TestUnknownVariables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := options.Options{ForeignTemplate: test.foreign, Ports: options.DefaultPorts}
-			var findings []options.Finding
-			opts.Config, findings = options.Parse(test.data, defaults)
-			if len(findings) > 0 {
-				t.Fatal(findings)
+			var problems []options.Problem
+			opts.Config, problems = options.Parse(test.data, defaults)
+			if len(problems) > 0 {
+				t.Fatal(problems)
 			}
-			kept, findings := opts.KeepUsable(defaults)
+			kept, problems := opts.KeepUsable(defaults)
 			switch {
-			case test.reason == "" && (len(findings) > 0 || !reflect.DeepEqual(kept, opts)):
-				t.Errorf("findings %v", findings)
-			case test.reason != "" && (len(findings) != 1 || findings[0].Reason != test.reason || reflect.DeepEqual(kept, opts)):
-				t.Errorf("findings %v, want %q", findings, test.reason)
+			case test.reason == "" && (len(problems) > 0 || !reflect.DeepEqual(kept, opts)):
+				t.Errorf("problems %v", problems)
+			case test.reason != "" && (len(problems) != 1 || problems[0].Reason != test.reason || reflect.DeepEqual(kept, opts)):
+				t.Errorf("problems %v, want %q", problems, test.reason)
 			}
 		})
 	}
@@ -264,7 +264,7 @@ func TestDocs(t *testing.T) {
 // unchanged or in quotes, and text that never gets there.
 var free = map[string]bool{"text": true, "quoted": true, "list of texts": true, "dicts": true, "ticketkey": true}
 
-// For any ConfigMap, each key gets its value or a finding. Parsing the displayed form of a good
+// For any ConfigMap, each key gets its value or a problem. Parsing the displayed form of a good
 // value again returns the same value.
 func FuzzParse(f *testing.F) {
 	for _, key := range options.Keys() {
@@ -280,7 +280,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key, value string) {
 		defaults := options.Defaults(2, true)
-		config, findings := options.Parse(map[string]string{key: value}, defaults)
+		config, problems := options.Parse(map[string]string{key: value}, defaults)
 		instead := defaults
 		switch key {
 		case "global-auth-url":
@@ -288,7 +288,7 @@ func FuzzParse(f *testing.F) {
 		case "whitelist-source-range":
 			instead.WhitelistSourceRange = []string{"0.0.0.0/32"}
 		}
-		if len(findings) > 0 && !reflect.DeepEqual(config, instead) && !isList(key) {
+		if len(problems) > 0 && !reflect.DeepEqual(config, instead) && !isList(key) {
 			t.Errorf("%s: %q is bad and still used", key, value)
 		}
 		if i := slices.IndexFunc(options.Keys(), func(k options.Key) bool { return k.Name == key }); i >= 0 && !free[options.Keys()[i].Type] {
@@ -297,7 +297,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		again, same := options.Parse(map[string]string{key: value}, config)
-		if !reflect.DeepEqual(config, again) || len(same) != len(findings) {
+		if !reflect.DeepEqual(config, again) || len(same) != len(problems) {
 			t.Errorf("%s: %q twice is not %q once", key, value, value)
 		}
 	})
