@@ -31,6 +31,14 @@ type Key struct {
 	Want    Want // the format of valid values
 	Bad     Bad  // what happens if the value is invalid
 	Secret  bool // the value names a Secret, and changes of the Secret need a sync
+
+	// Protects is the protection that the annotation is part of, or Harmless. Each row must decide:
+	// does a version of an ingress without the annotation protect less?
+	Protects *Protection
+	// TurnsOn means that the annotation, alone or with others that do, turns the protection on. A
+	// protection that no annotation turns on is always on: a version without its annotations may
+	// protect more or less than one with them.
+	TurnsOn bool
 }
 
 // Family is a group of annotations that together set one option struct.

@@ -244,6 +244,16 @@ func TestRootMovesOnlyOurFolders(t *testing.T) {
 	}
 }
 
+func TestEveryKeySaysWhatItProtects(t *testing.T) {
+	for _, key := range options.Keys() {
+		switch key.Protects {
+		case options.Protecting, options.Harmless, options.Directives, options.Gate:
+		default:
+			t.Errorf("%s: the tag protects is %q: does an earlier value protect less?", key.Name, key.Protects)
+		}
+	}
+}
+
 // TestDocs checks that docs/configmap.md matches the table, or rewrites it from the table.
 func TestDocs(t *testing.T) {
 	var page strings.Builder

@@ -10,6 +10,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
 
@@ -103,7 +104,7 @@ func (q *Quarantine) suspectAll() {
 	q.pinned, _ = q.accepted(q.seen)
 	data := dataOf(q.pinned, q.ConfigMap)
 	for key := range data {
-		if q.keys[key] == nil && !slices.Contains(gates, key) {
+		if q.keys[key] == nil && !isGate(key) {
 			q.wide[suspect{key: key}] = true
 		}
 	}
@@ -332,7 +333,9 @@ func keySeq(keys map[string]bool) iter.Seq[string] {
 
 // suspicious returns the keys whose values nginx reads, sorted.
 func suspicious(keys iter.Seq[string]) []string {
-	all := slices.DeleteFunc(slices.Collect(keys), func(key string) bool { return slices.Contains(gates, key) })
+	all := slices.DeleteFunc(slices.Collect(keys), isGate)
 	slices.Sort(all)
 	return all
 }
+
+func isGate(key string) bool { return options.ProtectionOf(key) == options.Gate }
