@@ -138,9 +138,9 @@ func with(victim string, claims ...claim) *model.Model {
 	for _, c := range claims {
 		ingress := c.ingress()
 		if c.refused {
-			stand := quarantine.InsteadOf(ingress, nil, "")
-			ingress = stand.Ingress
-			cluster.Closed = map[*networkingv1.Ingress]snapshot.Closure{ingress: *stand.Closure}
+			replacement := quarantine.ReplacementOf(ingress, nil, "")
+			ingress = replacement.Ingress
+			cluster.Closed = map[*networkingv1.Ingress]snapshot.Closure{ingress: *replacement.Closure}
 		}
 		ingresses = append(ingresses, ingress)
 	}

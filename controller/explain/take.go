@@ -33,7 +33,7 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 }
 
 // replaceRefused replaces ingresses that the controller refuses for their content by what
-// quarantine.InsteadOf returns, and reports a finding for each.
+// quarantine.ReplacementOf returns, and reports a finding for each.
 func replaceRefused(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
 	var served []*networkingv1.Ingress
 	var findings []model.Finding
@@ -44,15 +44,15 @@ func replaceRefused(cluster snapshot.Snapshot, before []*networkingv1.Ingress, o
 			served = append(served, ingress)
 			continue
 		}
-		stand := quarantine.InsteadOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
-		if stand.Ingress != nil {
-			served = append(served, stand.Ingress)
-			if stand.Closure != nil {
-				cluster.Closed[stand.Ingress] = *stand.Closure
+		replacement := quarantine.ReplacementOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
+		if replacement.Ingress != nil {
+			served = append(served, replacement.Ingress)
+			if replacement.Closure != nil {
+				cluster.Closed[replacement.Ingress] = *replacement.Closure
 			}
 		}
 		findings = append(findings, model.Finding{
-			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, stand.Says),
+			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, replacement.Description),
 		})
 	}
 	cluster.Ingresses = snapshot.OldestFirst(served)

@@ -39,13 +39,13 @@ func keyLacks(key string, earlier, wanted *string) bool {
 
 // closesKey reports whether a key's value has no safe replacement.
 func (q *Quarantine) closesKey(key string, value *string) bool {
-	before := valueOf(q.taken, key)
+	before := valueOf(q.acceptedData, key)
 	return !q.ever || equal(before, value) || keyLacks(key, before, value)
 }
 
 // insteadOfKey returns the value that replaces the wanted one.
 func (q *Quarantine) insteadOfKey(key string) *string {
-	before := valueOf(q.taken, key)
+	before := valueOf(q.acceptedData, key)
 	if one := q.keys[key]; one != nil && equal(one.value, before) || one == nil && equal(valueOf(dataOf(q.seen, q.ConfigMap), key), before) {
 		return nil // nginx refuses a value that it accepted before
 	}
@@ -85,14 +85,14 @@ func (one *refusedKey) reasonToPeople() string {
 
 // changedKeys returns the keys with current values that nginx has not accepted, sorted.
 func (q *Quarantine) changedKeys(data map[string]string) []string {
-	all := maps.Clone(q.taken)
+	all := maps.Clone(q.acceptedData)
 	if all == nil {
 		all = make(map[string]string)
 	}
 	maps.Copy(all, data)
 	var keys []string
 	for _, key := range suspicious(maps.Keys(all)) {
-		if q.keys[key] == nil && !equal(valueOf(data, key), valueOf(q.taken, key)) {
+		if q.keys[key] == nil && !equal(valueOf(data, key), valueOf(q.acceptedData, key)) {
 			keys = append(keys, key)
 		}
 	}

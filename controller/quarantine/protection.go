@@ -136,7 +136,7 @@ func covers(all, wanted map[string]bool) bool {
 }
 
 func (r reader) isCanary(ingress *networkingv1.Ingress) bool {
-	return annotations.Says(r.value(ingress, "canary"))
+	return annotations.ProbablyTrue(r.value(ingress, "canary"))
 }
 
 // closureOf returns a Closure of everything that a version of an ingress serves.

@@ -73,7 +73,7 @@ func (r *run) bring(cluster snapshot.Snapshot) (refused string) {
 	if words := r.nginx.refuses(served); words != "" {
 		return words
 	}
-	r.Took(served)
+	r.Accepted(served)
 	r.served = served
 	return ""
 }
@@ -289,7 +289,7 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 	r.sync(clusterOf(owner), 9)
 	r.sync(clusterOf(owner, squatter), 1)
 	if r.Frozen() == nil {
-		t.Error("not frozen although the stand-in is untested")
+		t.Error("not frozen although the replacement is untested")
 	}
 	r.sync(clusterOf(owner, squatter), 9)
 	settled := func() {

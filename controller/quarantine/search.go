@@ -40,9 +40,9 @@ type search struct {
 
 // trial is one test with nginx -t: does nginx accept this cluster?
 type trial struct {
-	cluster snapshot.Snapshot
-	part    []suspect // the suspects under test; if empty, the test is of the rest of the cluster
-	stand   bool      // the test is of the stand-in for part
+	cluster     snapshot.Snapshot
+	part        []suspect // the suspects under test; if empty, the test is of the rest of the cluster
+	replacement bool      // the test is of the replacement for part
 }
 
 // Verdict reports that nginx refuses an ingress or a key.
@@ -66,14 +66,14 @@ func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	cluster, _ = q.accepted(cluster)
 	for _, ingress := range cluster.Ingresses {
 		name := snapshot.NameOf(ingress)
-		if q.cases[name] != nil || q.stands[ingress] {
+		if q.cases[name] != nil || q.replacements[ingress] {
 			continue
 		}
 		good := q.goodVersion(ingress)
-		if good != nil && SameWishes(good, ingress, q.Prefix) {
+		if good != nil && SameConfiguration(good, ingress, q.Prefix) {
 			continue
 		}
-		q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, stand: InsteadOf(ingress, good, q.Prefix)})
+		q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, replacement: ReplacementOf(ingress, good, q.Prefix)})
 	}
 	if len(q.known) == 0 && !q.strip() {
 		q.suspectAll()
@@ -109,10 +109,10 @@ func (q *Quarantine) suspectAll() {
 		}
 	}
 	for _, one := range q.cases {
-		one.bare = true
+		one.untested = true
 	}
 	for _, ingress := range q.pinned.Ingresses {
-		if name := snapshot.NameOf(ingress); q.cases[name] == nil && !q.stands[ingress] {
+		if name := snapshot.NameOf(ingress); q.cases[name] == nil && !q.replacements[ingress] {
 			q.wide[suspect{ingress: name}] = true
 		}
 	}
@@ -129,9 +129,9 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 	if q.base && len(unproven) > 0 {
 		one := unproven[0]
 		rest := q.without(cluster, func(s suspect) bool { return q.wide[s] || q.isHeld(s) })
-		rest.Ingresses, rest.Closed = one.stand.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
+		rest.Ingresses, rest.Closed = one.replacement.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
 		rest.Ingresses = snapshot.OldestFirst(rest.Ingresses)
-		return trial{cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, stand: true}, true
+		return trial{cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, replacement: true}, true
 	}
 	waiting := q.waiting(cluster, now)
 	if len(waiting) == 0 && (q.base || len(unproven) == 0) {
@@ -154,24 +154,24 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 	}, true
 }
 
-// strip removes the untested stand-ins of waiting objects from the cluster, because each needs its
+// strip removes the untested replacements of waiting objects from the cluster, because each needs its
 // own trial. It reports whether there were any.
 func (q *Quarantine) strip() bool {
 	any := false
 	for _, one := range q.cases {
-		if !one.refused && !one.bare && one.stand.Ingress != nil {
-			one.bare, any = true, true
+		if !one.refused && !one.untested && one.replacement.Ingress != nil {
+			one.untested, any = true, true
 		}
 	}
 	return any
 }
 
 // unproven returns the objects in quarantine that are not due for a trial but have an untested
-// stand-in, sorted by name.
+// replacement, sorted by name.
 func (q *Quarantine) unproven(now time.Time) []*refusedIngress {
 	var all []*refusedIngress
 	for _, one := range q.cases {
-		if one.bare && (one.refused || !one.due(now)) {
+		if one.untested && (one.refused || !one.due(now)) {
 			all = append(all, one)
 		}
 	}
@@ -219,7 +219,7 @@ func (q *Quarantine) refusalsOf(s suspect) *refusals {
 // isKnown reports whether the result of a trial is already known because nginx refused the same
 // suspects before. It returns nginx's message from then.
 func (q *Quarantine) isKnown(trial trial) (words string, known bool) {
-	if trial.stand || len(trial.part) == 0 || len(trial.part) != len(q.known) {
+	if trial.replacement || len(trial.part) == 0 || len(trial.part) != len(q.known) {
 		return "", false
 	}
 	for _, s := range trial.part {
@@ -236,8 +236,8 @@ func (q *Quarantine) accept(trial trial) {
 		q.base = true
 		return
 	}
-	if trial.stand {
-		q.cases[trial.part[0].ingress].bare = false
+	if trial.replacement {
+		q.cases[trial.part[0].ingress].untested = false
 		return
 	}
 	for _, s := range trial.part {
@@ -255,15 +255,15 @@ func (q *Quarantine) accept(trial trial) {
 // is at fault: nginx refuses the cluster no matter which objects are left out.
 func (q *Quarantine) refuse(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
 	switch {
-	case trial.stand:
+	case trial.replacement:
 		one := q.cases[trial.part[0].ingress]
 		one.demote(q.Prefix)
-		one.bare = one.stand.Ingress != nil
+		one.untested = one.replacement.Ingress != nil
 		return &Verdict{Ingress: one.wanted, Reason: one.reasonToPeople(), news: one.isNews(one.reasonToPeople())}, false
 	case len(trial.part) == 0 && len(q.wide) > 0:
 		q.wide = nil
 		for _, one := range q.cases {
-			one.bare = false
+			one.untested = false
 		}
 		return nil, true
 	case len(trial.part) == 0 && q.strip():
@@ -297,7 +297,7 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 	if one == nil {
 		i := slices.IndexFunc(q.pinned.Ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == s.ingress })
 		ingress := q.pinned.Ingresses[i]
-		one = &refusedIngress{wanted: ingress, stand: InsteadOf(ingress, nil, q.Prefix), bare: true}
+		one = &refusedIngress{wanted: ingress, replacement: ReplacementOf(ingress, nil, q.Prefix), untested: true}
 		delete(q.good, s.ingress) // no longer good
 		q.known = map[suspect]bool{}
 		q.put(s, one)

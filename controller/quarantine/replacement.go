@@ -10,20 +10,20 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// StandIn is served instead of a version of an ingress that cannot be served.
-type StandIn struct {
-	Ingress *networkingv1.Ingress // nil if nothing is served
-	Closure *snapshot.Closure     // closes Ingress; nil if it is not closed
-	Says    string                // what is served, for findings
+// Replacement is served instead of a version of an ingress that cannot be served.
+type Replacement struct {
+	Ingress     *networkingv1.Ingress // nil if nothing is served
+	Closure     *snapshot.Closure     // closes Ingress; nil if it is not closed
+	Description string                // what is served, for findings
 }
 
-// InsteadOf returns the stand-in for the wanted version of an ingress. good is the last known good
+// ReplacementOf returns the replacement for the wanted version of an ingress. good is the last known good
 // version, or nil. If good protects no less, it is served, and the paths that only the wanted
 // version has get 503. Otherwise all paths of the wanted version get 503. A canary has no paths of
 // its own; if its good version cannot be served, it is left out.
-func InsteadOf(wanted, good *networkingv1.Ingress, prefix string) StandIn {
+func ReplacementOf(wanted, good *networkingv1.Ingress, prefix string) Replacement {
 	r := newReader(prefix)
-	if good != nil && SameWishes(good, wanted, prefix) {
+	if good != nil && SameConfiguration(good, wanted, prefix) {
 		good = nil // no longer good
 	}
 	var ways []string
@@ -32,9 +32,9 @@ func InsteadOf(wanted, good *networkingv1.Ingress, prefix string) StandIn {
 	}
 	if r.isCanary(wanted) {
 		if good == nil || len(ways) > 0 {
-			return StandIn{Says: "it is left out"}
+			return Replacement{Description: "it is left out"}
 		}
-		return StandIn{Ingress: good, Says: "its earlier version is served"}
+		return Replacement{Ingress: good, Description: "its earlier version is served"}
 	}
 	if good == nil || len(ways) > 0 || r.isCanary(good) || (len(good.Spec.Rules) == 0) != (len(wanted.Spec.Rules) == 0) {
 		return r.closed(wanted, ways)
@@ -42,46 +42,46 @@ func InsteadOf(wanted, good *networkingv1.Ingress, prefix string) StandIn {
 	return merged(wanted, good)
 }
 
-func (r reader) closed(wanted *networkingv1.Ingress, ways []string) StandIn {
+func (r reader) closed(wanted *networkingv1.Ingress, ways []string) Replacement {
 	reason, says := "this version of the ingress cannot be served", "its requests get 503"
 	if len(ways) > 0 {
 		reason += "; its earlier version protects less: " + strings.Join(ways, ", ")
 		says += ", because its earlier version protects less: " + strings.Join(ways, ", ")
 	}
-	stand := *wanted // a copy, so its pointer differs from that of the wanted version
+	replacement := *wanted // a copy, so its pointer differs from that of the wanted version
 	closure := r.closureOf(wanted, reason)
 	if closure.ClientCertificates || closure.ServerSnippet {
 		says += "; so do all requests to hosts that it would protect"
 	}
-	return StandIn{&stand, &closure, says}
+	return Replacement{&replacement, &closure, says}
 }
 
 // merged returns the good version, plus 503 on the paths that only the wanted one has.
-func merged(wanted, good *networkingv1.Ingress) StandIn {
+func merged(wanted, good *networkingv1.Ingress) Replacement {
 	have := make(map[snapshot.Place]bool)
 	for place := range snapshot.Places(good) {
 		have[place] = true
 	}
 	closure := snapshot.Closure{Reason: "this version of the ingress cannot be served, and its earlier version does not have this path", Places: make(map[snapshot.Place]bool)}
-	stand := *good
-	stand.Spec.Rules = slices.Clone(good.Spec.Rules)
+	replacement := *good
+	replacement.Spec.Rules = slices.Clone(good.Spec.Rules)
 	for place, path := range snapshot.Places(wanted) {
 		if have[place] || closure.Places[place] {
 			continue
 		}
 		closure.Places[place] = true
 		http := &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{path}}
-		stand.Spec.Rules = append(stand.Spec.Rules, networkingv1.IngressRule{Host: place.Host, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: http}})
+		replacement.Spec.Rules = append(replacement.Spec.Rules, networkingv1.IngressRule{Host: place.Host, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: http}})
 	}
 	if len(closure.Places) == 0 {
-		return StandIn{good, nil, "its earlier version is served"}
+		return Replacement{good, nil, "its earlier version is served"}
 	}
-	return StandIn{&stand, &closure, "its earlier version is served, and paths that only this version has get 503"}
+	return Replacement{&replacement, &closure, "its earlier version is served, and paths that only this version has get 503"}
 }
 
-// SameWishes reports whether two versions of an ingress ask for the same configuration. It ignores
+// SameConfiguration reports whether two versions of an ingress ask for the same configuration. It ignores
 // status, labels and annotations with another prefix.
-func SameWishes(a, b *networkingv1.Ingress, prefix string) bool {
+func SameConfiguration(a, b *networkingv1.Ingress, prefix string) bool {
 	if a == b {
 		return true
 	}
