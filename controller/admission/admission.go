@@ -35,30 +35,30 @@ type Checker struct {
 
 // Verdict is the answer to a review.
 type Verdict struct {
-	Refusal  error    // nil: the ingress may be stored
+	Denial   error    // nil: the ingress may be stored
 	Warnings []string // for the author of the ingress
 	Cost     metrics.Admission
 }
 
 // Check decides whether an ingress may be stored. It runs its checks in the order of ingress-nginx.
-// The error of the first one that fails is the refusal.
+// The error of the first one that fails becomes Verdict.Denial.
 func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
 	if ingress == nil || ingress.DeletionTimestamp != nil {
 		return Verdict{}
 	}
 	if err := c.Inspect(ingress); err != nil {
-		return Verdict{Refusal: err}
+		return Verdict{Denial: err}
 	}
 	if !c.Serves(ingress) {
 		return Verdict{}
 	}
 	if c.DisableCatchAll && ingress.Spec.DefaultBackend != nil {
-		return Verdict{Refusal: fmt.Errorf("spec.defaultBackend: not allowed by --disable-catch-all of this controller")}
+		return Verdict{Denial: fmt.Errorf("spec.defaultBackend: not allowed by --disable-catch-all of this controller")}
 	}
 	cluster, input := c.Cluster(), c.Input()
 	opts, _ := compile.Options(cluster.ConfigMaps[input.ConfigMap], input) // each sync reports its findings
 	v := Verdict{Warnings: warnings(ingress, opts)}
-	if v.Refusal = checkAlone(ingress, opts); v.Refusal != nil {
+	if v.Denial = checkAlone(ingress, opts); v.Denial != nil {
 		return v
 	}
 	c.try(&v, with(near(cluster, ingress, opts), ingress), input, ingress)
@@ -71,7 +71,7 @@ func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input
 	built := compile.Build(cluster, input)
 	v.Cost.Tested, v.Cost.Test = len(cluster.Ingresses), time.Since(began)
 	v.Warnings = append(v.Warnings, about(ingress, built.Findings)...)
-	if v.Refusal = overlap(ingress, cluster.Ingresses, built.Input.Options); v.Refusal != nil {
+	if v.Denial = overlap(ingress, cluster.Ingresses, built.Input.Options); v.Denial != nil {
 		return
 	}
 	v.Cost.Rendered = len(cluster.Ingresses)
@@ -83,7 +83,7 @@ func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input
 	began = time.Now()
 	conf, err := built.Conf()
 	v.Cost.Render, v.Cost.Size = time.Since(began), len(conf)
-	v.Refusal = err
+	v.Denial = err
 }
 
 // about returns the findings about one ingress, for its author.

@@ -36,7 +36,7 @@ func TestOnlyIngressesOfItsHostsAreCompiled(t *testing.T) {
 	}
 }
 
-// An ingress with too many paths is refused before it is compiled.
+// An ingress with too many paths is denied before it is compiled.
 func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	many := ingress(t, paths("h.example", "/", "Prefix"))
 	rule := many.Spec.Rules[0].HTTP
@@ -47,7 +47,7 @@ func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	}
 	c := checker(t, nil)
 	verdict := c.Check(many)
-	if verdict.Refusal == nil || !strings.Contains(verdict.Refusal.Error(), "more than 5000") || verdict.Cost.Tested > 0 {
+	if verdict.Denial == nil || !strings.Contains(verdict.Denial.Error(), "more than 5000") || verdict.Cost.Tested > 0 {
 		t.Errorf("verdict %+v", verdict)
 	}
 }

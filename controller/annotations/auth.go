@@ -35,7 +35,7 @@ var basicDigestAuth = Family{
 			r.bad("auth-realm", "want no variable, and not off, by which nginx asks for no password") // auth_basic, ngx_http_auth_basic_module
 		}
 		if set.BasicDigestAuth.Secret == "" {
-			r.refuse("auth-secret", "auth-type needs a Secret")
+			r.deny("auth-secret", "auth-type needs a Secret")
 		}
 	},
 }

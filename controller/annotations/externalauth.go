@@ -57,11 +57,11 @@ var externalAuth = Family{
 		}
 		host, err := options.AuthHost(url)
 		if err != nil {
-			r.refuse("auth-url", err.Error())
+			r.deny("auth-url", err.Error())
 			return
 		}
 		if r.options.Ports.NamesProtected(url) {
-			r.refuse("auth-url", options.ProtectedReason)
+			r.deny("auth-url", options.ProtectedReason)
 			return
 		}
 		set.ExternalAuth = ExternalAuth{
@@ -91,7 +91,7 @@ const mostKeepalive = 1000
 func (r *reader) cacheDurations(name string) []string {
 	durations, err := options.CacheDurations(r.text(name, defaultCacheDuration))
 	if err != nil {
-		r.refuse(name, err.Error())
+		r.deny(name, err.Error())
 	}
 	return durations
 }

@@ -127,10 +127,10 @@ func (r *reader) reference(name string, wantsBoth bool) string {
 	}
 	switch {
 	case namespace == "" || object == "" || strings.Contains(object, "/"):
-		r.refuse(name, "want namespace/name")
+		r.deny(name, "want namespace/name")
 		return ""
 	case namespace != r.ingress.Namespace && !r.options.Config.AllowCrossNamespaceResources:
-		r.refuse(name, "other namespaces may not be named (allow-cross-namespace-resources)")
+		r.deny(name, "other namespaces may not be named (allow-cross-namespace-resources)")
 		return ""
 	}
 	return namespace + "/" + object
@@ -212,7 +212,7 @@ func (r *reader) bad(name, reason string) {
 	case AllowsNothing:
 		r.note(name, reason+"; it allows nothing")
 	case DeniesRequest:
-		r.refuse(name, reason)
+		r.deny(name, reason)
 	case RejectsAll:
 		if r.rejected == nil {
 			value, _ := r.raw(r.key(name))
@@ -224,9 +224,9 @@ func (r *reader) bad(name, reason string) {
 // ignore records that a value has no effect.
 func (r *reader) ignore(name, reason string) { r.note(name, reason+"; it is ignored") }
 
-// refuse makes the locations of the ingress respond with 503, and records a problem. Only the first
+// deny makes the locations of the ingress respond with 503, and records a problem. Only the first
 // reason is kept.
-func (r *reader) refuse(name, reason string) {
+func (r *reader) deny(name, reason string) {
 	r.note(name, reason+"; its requests get 503")
 	if r.denied == nil {
 		r.denied = new(fmt.Sprintf("annotation %s: %s", r.full(name), reason))

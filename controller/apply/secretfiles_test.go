@@ -42,7 +42,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	f.wantFile(a, []byte("2"))
 	f.wantFile(b, []byte("b"))
 
-	// A state that nginx refuses leaves the files as they were.
+	// A state that nginx rejects leaves the files as they were.
 	c := f.layout.path("/etc/ingress-controller/ssl/c.pem")
 	bad := with("two", map[string][]byte{a: []byte("3"), c: []byte("c")})
 	bad.Conf = append(bad.Conf, "nonsense;\n"...)
@@ -94,12 +94,12 @@ func TestServersArePosted(t *testing.T) {
 	state := f.state("one", "[]")
 	state.Servers = []byte(`{"certificates":{"1":"KEY"},"servers":{"a":"1"}}`)
 	f.must(f.reach(state))
-	f.refuse.Store(3) // all tries
+	f.reject.Store(3) // all tries
 	next := state
 	next.Servers = []byte(`{"certificates":{"2":"KEY"},"servers":{"b":"2"}}`)
 	report, err := f.reach(next)
 	if err == nil || strings.Contains(err.Error(), "KEY") || report.Reloaded {
-		t.Errorf("a refused POST: %+v, %v", report, err)
+		t.Errorf("a rejected POST: %+v, %v", report, err)
 	}
 	f.must(f.reach(next))
 	want := []string{

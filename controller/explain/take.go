@@ -32,9 +32,9 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 	return ours, others
 }
 
-// replaceRefused replaces ingresses that the controller refuses for their content by what
+// replaceRejected replaces ingresses that the controller rejects for their content by what
 // quarantine.ReplacementOf returns, and reports a finding for each.
-func replaceRefused(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
+func replaceRejected(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
 	var served []*networkingv1.Ingress
 	var findings []model.Finding
 	cluster.Closed = make(map[*networkingv1.Ingress]snapshot.Closure)

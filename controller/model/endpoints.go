@@ -32,7 +32,7 @@ func (b *builder) endpoints(from source) []Endpoint {
 }
 
 // allowedEndpoints returns the endpoints of a source without those that are ports of the controller
-// itself. Kubernetes refuses loopback addresses in EndpointSlices, but other API servers may allow
+// itself. Kubernetes rejects loopback addresses in EndpointSlices, but other API servers may allow
 // them.
 func (b *builder) allowedEndpoints(from source) []Endpoint {
 	found := from.endpoints(b.Snapshot, b.options.Zone)

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/quarantine"
 )
 
-// If nginx refuses a version, the earlier one replaces it only if it protects no less.
+// If nginx rejects a version, the earlier one replaces it only if it protects no less.
 func ExampleReplacementOf() {
 	version := func(annotations ...string) *networkingv1.Ingress {
 		ingress := new(networkingv1.Ingress)

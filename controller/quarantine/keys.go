@@ -16,7 +16,7 @@ import (
 // refusedKey is a key of the controller's ConfigMap in quarantine. A nil value means that the
 // ConfigMap lacks the key.
 type refusedKey struct {
-	refusals
+	rejections
 	value *string
 	// closed means that the key has no safe replacement: the previous value may admit clients that
 	// this value denies, or there is no previous value.
@@ -47,7 +47,7 @@ func (q *Quarantine) closesKey(key string, value *string) bool {
 func (q *Quarantine) insteadOfKey(key string) *string {
 	before := valueOf(q.acceptedData, key)
 	if one := q.keys[key]; one != nil && equal(one.value, before) || one == nil && equal(valueOf(dataOf(q.seen, q.ConfigMap), key), before) {
-		return nil // nginx refuses a value that it accepted before
+		return nil // nginx rejects a value that it accepted before
 	}
 	return before
 }
@@ -71,16 +71,16 @@ func (one *refusedKey) finding(configMap types.NamespacedName, key string) model
 
 func (one *refusedKey) reasonToPeople() string {
 	switch {
-	case !one.refused && one.closed:
-		return "it waits to be tested, because nginx refused it or a change made at the same time; until then nginx keeps its configuration"
-	case !one.refused:
-		return "it waits to be tested, because nginx refused it or a change made at the same time; until then its earlier value is used"
+	case !one.rejected && one.closed:
+		return "it waits to be tested, because nginx rejected it or a change made at the same time; until then nginx keeps its configuration"
+	case !one.rejected:
+		return "it waits to be tested, because nginx rejected it or a change made at the same time; until then its earlier value is used"
 	case one.closed:
-		return fmt.Sprintf("nginx refuses it (%s); its earlier value or default might admit clients that it denies, so nginx keeps its configuration until the key is corrected", one.reason)
+		return fmt.Sprintf("nginx rejects it (%s); its earlier value or default might admit clients that it denies, so nginx keeps its configuration until the key is corrected", one.reason)
 	case one.value == nil:
-		return fmt.Sprintf("nginx refuses the configuration without it (%s); its earlier value is used until it is set again", one.reason)
+		return fmt.Sprintf("nginx rejects the configuration without it (%s); its earlier value is used until it is set again", one.reason)
 	}
-	return fmt.Sprintf("nginx refuses it (%s); its earlier value, or its default, is used until it changes", one.reason)
+	return fmt.Sprintf("nginx rejects it (%s); its earlier value, or its default, is used until it changes", one.reason)
 }
 
 // changedKeys returns the keys with current values that nginx has not accepted, sorted.

@@ -1,6 +1,6 @@
-// Package quarantine prevents a single object that nginx refuses from blocking all others. It
-// stands between the cluster and the model. It replaces a refused ingress with its last known good
-// version or with 503, and a refused key of the ConfigMap with its previous value. It finds the
+// Package quarantine prevents a single object that nginx rejects from blocking all others. It
+// stands between the cluster and the model. It replaces a rejected ingress with its last known good
+// version or with 503, and a rejected key of the ConfigMap with its previous value. It finds the
 // object at fault by bisection, one trial at a time; the caller runs nginx -t for each trial. Its
 // one rule: it never serves a version that protects less than the wanted one.
 package quarantine
@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Quarantine tracks the ingresses and keys that nginx refuses. It is not safe for concurrent use.
+// Quarantine tracks the ingresses and keys that nginx rejects. It is not safe for concurrent use.
 type Quarantine struct {
 	Prefix    string               // prefix of annotations; empty means ingress-nginx's
 	ConfigMap types.NamespacedName // the controller's own
@@ -34,7 +34,7 @@ type Quarantine struct {
 	ever         bool              // whether nginx has accepted any configuration yet
 	acceptedData map[string]string // the ConfigMap's data in the last accepted one
 
-	unaccepted   map[*networkingv1.Ingress]unaccepted // the replacements for a snapshot's Refused
+	unaccepted   map[*networkingv1.Ingress]unaccepted // the replacements for a snapshot's Rejected
 	replacements map[*networkingv1.Ingress]bool       // the set of these replacements
 
 	seen     snapshot.Snapshot // the cluster in the last call of Follow
@@ -48,11 +48,11 @@ type Quarantine struct {
 
 // refusedIngress is an ingress in quarantine.
 type refusedIngress struct {
-	refusals
+	rejections
 	wanted      *networkingv1.Ingress
 	replacement Replacement
-	around      string // its surroundings at the refusal
-	untested    bool   // its replacement is untested, and nginx may refuse that as well
+	around      string // its surroundings at the rejection
+	untested    bool   // its replacement is untested, and nginx may reject that as well
 }
 
 // demote chooses the next replacement: after the earlier version a 503, after that none, which leaves
@@ -60,7 +60,7 @@ type refusedIngress struct {
 func (one *refusedIngress) demote(prefix string) {
 	switch closed := ReplacementOf(one.wanted, nil, prefix); {
 	case one.replacement.Closure != nil && one.replacement.Closure.Places == nil, closed.Ingress == nil:
-		one.replacement = Replacement{Description: "it is left out, because nginx refuses even a 503 at its paths"}
+		one.replacement = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
 	default:
 		one.replacement = closed
 	}
@@ -72,7 +72,7 @@ type unaccepted struct {
 }
 
 // Follow compares the cluster with that of the last call. An object that has changed, or whose
-// surroundings have changed since its refusal, waits for another trial. settings represents all
+// surroundings have changed since its rejection, waits for another trial. settings represents all
 // other input of nginx.conf, such as the template.
 func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
 	q.known = nil
@@ -83,9 +83,9 @@ func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time
 		q.followIngresses(cluster)
 		q.followKeys(cluster)
 	}
-	for _, s := range q.allRefusals() {
-		if s.refused && s.due(now) {
-			s.refused = false
+	for _, s := range q.allRejections() {
+		if s.rejected && s.due(now) {
+			s.rejected = false
 		}
 	}
 }
@@ -101,10 +101,10 @@ func (q *Quarantine) followIngresses(cluster snapshot.Snapshot) {
 		case now == nil || now.UID != one.wanted.UID || q.isGood(now):
 			delete(q.cases, name) // deleted, replaced, or back at the version that nginx accepted
 		case !SameConfiguration(now, one.wanted, q.Prefix):
-			one.wanted, one.refused = now, false
+			one.wanted, one.rejected = now, false
 			one.replacement, one.untested = ReplacementOf(now, q.goodVersion(now), q.Prefix), false
-		case one.refused && one.around != q.surroundings(now):
-			one.refused = false
+		case one.rejected && one.around != q.surroundings(now):
+			one.rejected = false
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 			one.value = value
 			one.closed = q.closesKey(key, value)
 		}
-		one.refused = false // a file that it names, or an ingress that it conflicts with, may have changed
+		one.rejected = false // a file that it names, or an ingress that it conflicts with, may have changed
 	}
 }
 
@@ -147,7 +147,7 @@ func (q *Quarantine) isGood(ingress *networkingv1.Ingress) bool {
 }
 
 // sinceGood reports whether the version in quarantine differs from the accepted one. If it does
-// not, a change of the surroundings caused the refusal.
+// not, a change of the surroundings caused the rejection.
 func (q *Quarantine) sinceGood(ingress *networkingv1.Ingress) bool {
 	one := q.cases[snapshot.NameOf(ingress)]
 	return one == nil || !SameConfiguration(one.wanted, ingress, q.Prefix)
@@ -169,8 +169,8 @@ func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []mode
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		findings = append(findings, q.keys[key].finding(q.ConfigMap, key))
 	}
-	cluster, ofRefused := q.accepted(cluster)
-	findings = append(findings, ofRefused...)
+	cluster, ofRejected := q.accepted(cluster)
+	findings = append(findings, ofRejected...)
 	if len(q.cases) == 0 && len(q.keys) == 0 {
 		return cluster, findings
 	}
@@ -195,15 +195,15 @@ func (one *refusedIngress) finding() model.Finding {
 }
 
 func (one *refusedIngress) reasonToPeople() string {
-	if !one.refused {
-		return fmt.Sprintf("it waits to be tested, because nginx refused it or a change made at the same time; until then %s", one.replacement.Description)
+	if !one.rejected {
+		return fmt.Sprintf("it waits to be tested, because nginx rejected it or a change made at the same time; until then %s", one.replacement.Description)
 	}
-	return fmt.Sprintf("nginx refuses it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.replacement.Description)
+	return fmt.Sprintf("nginx rejects it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.replacement.Description)
 }
 
 // accepted returns the cluster with a replacement for each version that is not accepted.
 func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
-	if len(cluster.Refused) == 0 {
+	if len(cluster.Rejected) == 0 {
 		q.unaccepted, q.replacements = nil, nil
 		return cluster, nil
 	}
@@ -211,8 +211,8 @@ func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []m
 	still := make(map[*networkingv1.Ingress]unaccepted)
 	ingresses := slices.Clone(cluster.Ingresses)
 	closed := maps.Clone(cluster.Closed)
-	for _, refusal := range cluster.Refused {
-		name := snapshot.NameOf(refusal.Ingress)
+	for _, rejection := range cluster.Rejected {
+		name := snapshot.NameOf(rejection.Ingress)
 		i := slices.IndexFunc(ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == name })
 		var good *networkingv1.Ingress
 		if i >= 0 {
@@ -222,13 +222,13 @@ func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []m
 				good = q.goodVersion(good)
 			}
 		}
-		one, known := q.unaccepted[refusal.Ingress]
+		one, known := q.unaccepted[rejection.Ingress]
 		if !known || one.good != good {
-			one = unaccepted{good, ReplacementOf(refusal.Ingress, good, q.Prefix)}
+			one = unaccepted{good, ReplacementOf(rejection.Ingress, good, q.Prefix)}
 		}
-		still[refusal.Ingress] = one
+		still[rejection.Ingress] = one
 		ingresses, closed = one.replacement.addTo(ingresses, closed)
-		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: refusal.Reason + "; " + one.replacement.Description})
+		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: rejection.Reason + "; " + one.replacement.Description})
 	}
 	q.unaccepted, q.replacements = still, make(map[*networkingv1.Ingress]bool)
 	for _, one := range still {
@@ -306,12 +306,12 @@ func (q *Quarantine) Accepted(served snapshot.Snapshot) {
 	q.good = good
 }
 
-// Frozen returns an error as long as no reload may be done: nginx refuses a key that has no safe
+// Frozen returns an error as long as no reload may be done: nginx rejects a key that has no safe
 // replacement, or everything is a suspect.
 func (q *Quarantine) Frozen() error {
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		if q.keys[key].closed {
-			return fmt.Errorf("nginx refuses a key that nothing can replace: %v", q.keys[key].finding(q.ConfigMap, key))
+			return fmt.Errorf("nginx rejects a key that nothing can replace: %v", q.keys[key].finding(q.ConfigMap, key))
 		}
 	}
 	for _, one := range q.cases {
@@ -320,19 +320,19 @@ func (q *Quarantine) Frozen() error {
 		}
 	}
 	if len(q.wide) > 0 {
-		return fmt.Errorf("nginx refuses a configuration that it accepted before; %d ingresses and keys have not been tested yet", len(q.wide))
+		return fmt.Errorf("nginx rejects a configuration that it accepted before; %d ingresses and keys have not been tested yet", len(q.wide))
 	}
 	return nil
 }
 
-// allRefusals returns the refusals of all ingresses and keys, in any order.
-func (q *Quarantine) allRefusals() []*refusals {
-	var all []*refusals
+// allRejections returns the rejections of all ingresses and keys, in any order.
+func (q *Quarantine) allRejections() []*rejections {
+	var all []*rejections
 	for _, one := range q.cases {
-		all = append(all, &one.refusals)
+		all = append(all, &one.rejections)
 	}
 	for _, one := range q.keys {
-		all = append(all, &one.refusals)
+		all = append(all, &one.rejections)
 	}
 	return all
 }
@@ -343,16 +343,16 @@ func (q *Quarantine) waitForTrial(now time.Time) (time.Duration, bool) {
 	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
 		return 0, true
 	}
-	all := q.allRefusals()
+	all := q.allRejections()
 	if len(all) == 0 {
 		return 0, false
 	}
-	soonest := slices.MinFunc(all, func(a, b *refusals) int { return a.when().Compare(b.when()) })
+	soonest := slices.MinFunc(all, func(a, b *rejections) int { return a.when().Compare(b.when()) })
 	return max(0, soonest.when().Sub(now)), true
 }
 
 // byAge compares suspects. Keys come first, because snippets of ingresses can depend on them. Then
-// come suspects with fewer refusals, then those that are earlier in the cluster.
+// come suspects with fewer rejections, then those that are earlier in the cluster.
 func byAge(order map[suspect]int, times func(suspect) int) func(a, b suspect) int {
 	return func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(times(a), times(b)), cmp.Compare(order[a], order[b]))

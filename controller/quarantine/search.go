@@ -14,7 +14,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// suspect is an ingress or a key of the ConfigMap that nginx may refuse.
+// suspect is an ingress or a key of the ConfigMap that nginx may reject.
 type suspect struct {
 	ingress types.NamespacedName
 	key     string
@@ -26,12 +26,12 @@ type search struct {
 	base  bool // nginx accepts the cluster without the suspects
 	batch int  // suspects per trial; 0 means all
 
-	// known are the suspects that nginx refused together; words is its message. Both are valid
+	// known are the suspects that nginx rejected together; words is its message. Both are valid
 	// until something changes.
 	known map[suspect]bool
 	words string
 
-	// wide is set if nginx refuses even what it accepted before. Then every object that is not in
+	// wide is set if nginx rejects even what it accepted before. Then every object that is not in
 	// quarantine is a suspect. They are tested in pinned, the cluster of that time, and it is
 	// served unchanged until the search ends.
 	wide   map[suspect]bool
@@ -45,14 +45,14 @@ type trial struct {
 	replacement bool      // the test is of the replacement for part
 }
 
-// Verdict reports that nginx refuses an ingress or a key.
+// Verdict reports that nginx rejects an ingress or a key.
 type Verdict struct {
 	Ingress *networkingv1.Ingress // nil if the verdict is about a key
 	Reason  string                // for people: what is wrong and what is served instead
 	news    bool                  // the reason differs from that of the previous verdict
 }
 
-// Suspect starts the search after nginx has refused the cluster that Serve returned. The suspects
+// Suspect starts the search after nginx has rejected the cluster that Serve returned. The suspects
 // are all objects that nginx has not accepted before. If there are none, something that the objects
 // refer to has changed, and every object is a suspect. words is nginx's message.
 func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
@@ -159,7 +159,7 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 func (q *Quarantine) strip() bool {
 	any := false
 	for _, one := range q.cases {
-		if !one.refused && !one.untested && one.replacement.Ingress != nil {
+		if !one.rejected && !one.untested && one.replacement.Ingress != nil {
 			one.untested, any = true, true
 		}
 	}
@@ -171,7 +171,7 @@ func (q *Quarantine) strip() bool {
 func (q *Quarantine) unproven(now time.Time) []*refusedIngress {
 	var all []*refusedIngress
 	for _, one := range q.cases {
-		if one.untested && (one.refused || !one.due(now)) {
+		if one.untested && (one.rejected || !one.due(now)) {
 			all = append(all, one)
 		}
 	}
@@ -192,7 +192,7 @@ func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect
 	}
 	var all []suspect
 	for s := range order {
-		if one := q.refusalsOf(s); one != nil && !one.refused && one.due(now) || one == nil && q.wide[s] {
+		if one := q.refusalsOf(s); one != nil && !one.rejected && one.due(now) || one == nil && q.wide[s] {
 			all = append(all, s)
 		}
 	}
@@ -205,18 +205,18 @@ func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect
 	return all
 }
 
-func (q *Quarantine) refusalsOf(s suspect) *refusals {
+func (q *Quarantine) refusalsOf(s suspect) *rejections {
 	if s.key != "" {
 		if one := q.keys[s.key]; one != nil {
-			return &one.refusals
+			return &one.rejections
 		}
 	} else if one := q.cases[s.ingress]; one != nil {
-		return &one.refusals
+		return &one.rejections
 	}
 	return nil
 }
 
-// isKnown reports whether the result of a trial is already known because nginx refused the same
+// isKnown reports whether the result of a trial is already known because nginx rejected the same
 // suspects before. It returns nginx's message from then.
 func (q *Quarantine) isKnown(trial trial) (words string, known bool) {
 	if trial.replacement || len(trial.part) == 0 || len(trial.part) != len(q.known) {
@@ -251,9 +251,9 @@ func (q *Quarantine) accept(trial trial) {
 	q.batch = 2 * len(trial.part)
 }
 
-// refuse records that nginx refuses the cluster of a trial, and why. hopeless means that no object
-// is at fault: nginx refuses the cluster no matter which objects are left out.
-func (q *Quarantine) refuse(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
+// reject records that nginx rejects the cluster of a trial, and why. hopeless means that no object
+// is at fault: nginx rejects the cluster no matter which objects are left out.
+func (q *Quarantine) reject(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
 	switch {
 	case trial.replacement:
 		one := q.cases[trial.part[0].ingress]
@@ -310,14 +310,14 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 }
 
 // isNews reports whether a verdict differs from the previous one.
-func (s *refusals) isNews(reason string) bool {
+func (s *rejections) isNews(reason string) bool {
 	news := s.told != reason
 	s.told = reason
 	return news
 }
 
-func (s *refusals) pass(words string, now time.Time) {
-	s.refused, s.reason, s.last = true, words, now
+func (s *rejections) pass(words string, now time.Time) {
+	s.rejected, s.reason, s.last = true, words, now
 	s.times++
 }
 

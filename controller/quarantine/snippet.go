@@ -37,7 +37,7 @@ func snippetLacks(earlier, wanted string) bool {
 }
 
 // forgotten are the names of access control directives. If one of them is a parameter of another
-// directive, a semicolon may be missing. That is possible because nginx has refused the text.
+// directive, a semicolon may be missing. That is possible because nginx has rejected the text.
 var forgotten = words("allow deny satisfy return if auth_basic auth_request auth_jwt limit_req limit_conn modsecurity ssl_verify_client internal")
 
 // protecting returns the directives of a snippet that may protect, in order. A block counts as one

@@ -53,10 +53,10 @@ type Closure struct {
 	ClientCertificates, ServerSnippet bool
 }
 
-// Refusal is the newest version of an ingress, refused for its content, for example by
+// Rejection is the newest version of an ingress, rejected for its content, for example by
 // --deep-inspect or because of an annotation's risk. If it has an earlier, accepted version, that
 // is in Snapshot.Ingresses.
-type Refusal struct {
+type Rejection struct {
 	Ingress *networkingv1.Ingress
 	Reason  string
 }
