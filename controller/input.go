@@ -159,8 +159,8 @@ type writable struct {
 	path string
 }
 
-// check implements compile.Input.Writable.
-func (w *writable) check(path string) error {
+// test implements compile.Input.Writable.
+func (w *writable) test(path string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if path == w.path {

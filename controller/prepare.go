@@ -64,7 +64,7 @@ func prepare(c *Config) (compile.Input, error) {
 			FileLimit:      machine.FileLimit(),
 		},
 		ConfigMap: c.ConfigMap,
-		Writable:  new(writable).check,
+		Writable:  new(writable).test,
 	}
 	return input, checkTemplate(input, c.Nginx)
 }

@@ -18,8 +18,8 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// protectedPorts returns the controller's own ports, which ingresses must not reach, each with a path
-// that answers 200 inside the pod.
+// protectedPorts returns the controller's own ports, which ingresses must not reach, each with a
+// path that answers 200 inside the pod.
 func (r *running) protectedPorts() map[string]struct {
 	port int
 	path string
@@ -35,8 +35,8 @@ func (r *running) protectedPorts() map[string]struct {
 	}
 }
 
-// withProtectedPorts launches a controller with all these ports. The name inside.test resolves to loopback
-// in Lua and in nginx.
+// withProtectedPorts launches a controller with all these ports. The name inside.test resolves to
+// loopback in Lua and in nginx.
 func withProtectedPorts(t *testing.T, create func(*running)) *running {
 	t.Helper()
 	names := serveNames(t, map[string]string{"inside.test.": "127.0.0.1"})

@@ -36,7 +36,7 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 		return fmt.Errorf("--nginx-template: %w", err)
 	}
 	if unmet := program.Unmet(conf); unmet != nil {
-		return fmt.Errorf("--nginx-template: %s: %s: %s", in.Template.Place(unmet.Directive), unmet.Directive, unmet.Reason)
+		return fmt.Errorf("--nginx-template: %s: %s: %s", in.Template.Position(unmet.Directive), unmet.Directive, unmet.Reason)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func inTemplate(template *render.Template, rejection *apply.Rejection) error {
 	if line == "" {
 		return rejection.Unwrap()
 	}
-	return fmt.Errorf("%s: %s: %w", template.Place(line), line, rejection.Unwrap())
+	return fmt.Errorf("%s: %s: %w", template.Position(line), line, rejection.Unwrap())
 }
 
 // copyIncludes copies files of nginx's distribution below the root, unless they exist there.

@@ -59,7 +59,7 @@ func annotated(pairs string) string { return `metadata: {annotations: {` + pairs
 
 const ours = "nginx.ingress.kubernetes.io/"
 
-func checker(t *testing.T, config map[string]string) *Checker {
+func reviewer(t *testing.T, config map[string]string) *Reviewer {
 	t.Helper()
 	manifests, err := snapshot.FromYAML(snapshot.File{Name: "shop", Data: []byte(shop)})
 	if err != nil {
@@ -67,7 +67,7 @@ func checker(t *testing.T, config map[string]string) *Checker {
 	}
 	opts := options.Options{DynamicConfiguration: true, Ports: options.DefaultPorts}
 	opts.Config, _ = options.Parse(config, options.Defaults(1, false))
-	return &Checker{
+	return &Reviewer{
 		Cluster: func() snapshot.Snapshot { return snapshot.Take(manifests) },
 		Input:   func() compile.Input { return compile.Input{Input: render.Input{Options: opts, FileLimit: 4096}} },
 		Inspect: func(*networkingv1.Ingress) error { return nil },
@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		ingress string
 		config  map[string]string
-		change  func(*Checker)
+		change  func(*Reviewer)
 		denial  string // empty: allowed
 		warning string
 	}{
@@ -91,12 +91,12 @@ func TestCheck(t *testing.T) {
 		"an update of itself":         {ingress: "metadata: {name: old}\n" + paths("shop.example", "/", "Prefix")},
 		"not a UUID":                  {ingress: "metadata: {uid: x}\n" + paths("new.example", "/", "Prefix"), denial: `metadata.uid "x"`},
 		"being deleted":               {ingress: "metadata: {uid: x, deletionTimestamp: 2026-01-01T00:00:00Z}\n"},
-		"of another class":            {ingress: "metadata: {uid: x}\n", change: func(c *Checker) { c.Serves = func(*networkingv1.Ingress) bool { return false } }},
-		"suspicious, though of another class": {ingress: "", change: func(c *Checker) {
-			c.Serves = func(*networkingv1.Ingress) bool { return false }
-			c.Inspect = func(*networkingv1.Ingress) error { return errors.New("suspicious") }
+		"of another class":            {ingress: "metadata: {uid: x}\n", change: func(r *Reviewer) { r.Serves = func(*networkingv1.Ingress) bool { return false } }},
+		"suspicious, though of another class": {ingress: "", change: func(r *Reviewer) {
+			r.Serves = func(*networkingv1.Ingress) bool { return false }
+			r.Inspect = func(*networkingv1.Ingress) error { return errors.New("suspicious") }
 		}, denial: "suspicious"},
-		"default backend forbidden":       {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(c *Checker) { c.DisableCatchAll = true }, denial: "--disable-catch-all"},
+		"default backend forbidden":       {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(r *Reviewer) { r.DisableCatchAll = true }, denial: "--disable-catch-all"},
 		"default backend":                 {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"},
 		"regular expression as Prefix":    {ingress: paths("new.example", "/a(/|$)(.*)", "Prefix"), denial: `path "/a(/|$)(.*)" cannot have the pathType Prefix`, warning: "cannot have the pathType"},
 		"the same, allowed by ConfigMap":  {ingress: paths("new.example", "/a.(b)", "Exact"), config: map[string]string{"strict-validate-path-type": "false"}, warning: "cannot have the pathType Exact"},
@@ -116,12 +116,12 @@ func TestCheck(t *testing.T) {
 		"main ingress with canary: false": {ingress: annotated(ours+`canary: "false"`) + paths("shop.example", "/", "Prefix"), warning: "already taken by default/old"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := checker(t, test.config)
+			r := reviewer(t, test.config)
 			if test.change != nil {
-				test.change(c)
+				test.change(r)
 			}
-			for _, c.OnlyNew = range []bool{false, true} {
-				v := c.Check(ingress(t, test.ingress))
+			for _, r.OnlyNew = range []bool{false, true} {
+				v := r.Review(ingress(t, test.ingress))
 				switch {
 				case v.Denial == nil && test.denial != "":
 					t.Errorf("allowed, want %q", test.denial)
@@ -136,16 +136,16 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func withPrefix(prefix string) func(*Checker) {
-	return func(c *Checker) {
-		in := c.Input()
+func withPrefix(prefix string) func(*Reviewer) {
+	return func(r *Reviewer) {
+		in := r.Input()
 		in.Options.AnnotationsPrefix = prefix
-		c.Input = func() compile.Input { return in }
+		r.Input = func() compile.Input { return in }
 	}
 }
 
 func TestReviewWithoutIngressIsAllowed(t *testing.T) {
-	if v := checker(t, nil).Check(nil); v.Denial != nil {
+	if v := reviewer(t, nil).Review(nil); v.Denial != nil {
 		t.Error(v.Denial)
 	}
 }
@@ -153,13 +153,13 @@ func TestReviewWithoutIngressIsAllowed(t *testing.T) {
 // The cost of a check covers all ingresses of its hosts, or the new ingress alone if only that is
 // rendered.
 func TestCost(t *testing.T) {
-	c := checker(t, nil)
-	whole := c.Check(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
+	r := reviewer(t, nil)
+	whole := r.Review(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
 	if whole.Tested != 3 || whole.Rendered != 3 || whole.Size == 0 || whole.Test <= 0 || whole.Render <= 0 {
 		t.Errorf("whole: %+v", whole)
 	}
-	c.OnlyNew = true
-	alone := c.Check(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
+	r.OnlyNew = true
+	alone := r.Review(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
 	if alone.Tested != 3 || alone.Rendered != 1 || alone.Size == 0 {
 		t.Errorf("alone: %+v, whole: %+v", alone, whole)
 	}
@@ -167,27 +167,27 @@ func TestCost(t *testing.T) {
 
 // An ingress is denied if the template fails with it.
 func TestFailingTemplate(t *testing.T) {
-	c := checker(t, nil)
+	r := reviewer(t, nil)
 	template, err := render.Parse("my.tmpl", []byte(`{{ range .Servers }}{{ if eq .Hostname "new.example" }}{{ .NoSuchField }}{{ end }}{{ end }}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := c.Input()
+	in := r.Input()
 	in.Template = template
-	c.Input = func() compile.Input { return in }
-	if v := c.Check(ingress(t, paths("new.example", "/", "Prefix"))); v.Denial == nil || !strings.Contains(v.Denial.Error(), "my.tmpl:1") {
+	r.Input = func() compile.Input { return in }
+	if v := r.Review(ingress(t, paths("new.example", "/", "Prefix"))); v.Denial == nil || !strings.Contains(v.Denial.Error(), "my.tmpl:1") {
 		t.Errorf("denial: %v", v.Denial)
 	}
-	if v := c.Check(ingress(t, paths("other.example", "/", "Prefix"))); v.Denial != nil {
+	if v := r.Review(ingress(t, paths("other.example", "/", "Prefix"))); v.Denial != nil {
 		t.Errorf("denial: %v", v.Denial)
 	}
 }
 
 func TestCheckDoesNotChangeTheCluster(t *testing.T) {
-	c := checker(t, nil)
-	before := c.Cluster()
-	c.Cluster = func() snapshot.Snapshot { return before }
-	c.Check(ingress(t, "metadata: {name: old}\n"+paths("shop.example", "/other", "Prefix")))
+	r := reviewer(t, nil)
+	before := r.Cluster()
+	r.Cluster = func() snapshot.Snapshot { return before }
+	r.Review(ingress(t, "metadata: {name: old}\n"+paths("shop.example", "/other", "Prefix")))
 	if len(before.Ingresses) != 2 || before.Ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path != "/" || before.Ingresses[1].Spec.Rules[0].HTTP.Paths[0].Path != "/" {
 		t.Errorf("now: %v", before.Ingresses)
 	}

@@ -205,7 +205,7 @@ func FuzzReview(f *testing.F) {
 		if json.Unmarshal(body, &review) != nil || review.Request == nil {
 			return
 		}
-		c := checker(&testing.T{}, nil)
-		judge(review.Request, c.Check)
+		r := reviewer(&testing.T{}, nil)
+		judge(review.Request, r.Review)
 	})
 }

@@ -1,12 +1,13 @@
 package annotations
 
 // Protection is one way to restrict access to a location, or to control the traffic through it. It
-// may consist of several annotations. The quarantine serves an earlier version of an ingress only if
-// that protects no less than the wanted one: for each protection, both have the same values for all
-// of its annotations, or the wanted version does not turn the protection on (Key.TurnsOn).
+// may consist of several annotations. The quarantine serves an earlier version of an ingress only
+// if that protects no less than the wanted one: for each protection, both have the same values for
+// all of its annotations, or the wanted version does not turn the protection on (Key.TurnsOn).
 type Protection struct {
 	Name string // for messages
-	// Opens means that the annotations widen access. Then the earlier version must not turn them on.
+	// Opens means that the annotations widen access. Then the earlier version must not turn them
+	// on.
 	Opens bool
 	// Directives means that the value consists of nginx directives, of which only some protect.
 	Directives bool

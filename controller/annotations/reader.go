@@ -69,8 +69,8 @@ func (r *reader) choice(name string) *bool {
 	return &on
 }
 
-// ProbablyTrue reports whether a Boolean annotation was probably meant to be true. A bad value counts as
-// true. It is for an ingress that may be rejected because of that value.
+// ProbablyTrue reports whether a Boolean annotation was probably meant to be true. A bad value
+// counts as true. It is for an ingress that may be rejected because of that value.
 func ProbablyTrue(value string) bool {
 	on, err := strconv.ParseBool(strings.TrimSpace(value))
 	return on || err != nil && strings.TrimSpace(value) != ""

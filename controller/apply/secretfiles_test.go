@@ -67,7 +67,7 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 	f := newFixture(t)
 	path := filepath.Join(f.layout.Passwords(), "x.passwd")
 	for conf, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon"} {
-		if err := f.target.place(plan.State{Conf: []byte("daemon off;\n" + conf), Files: map[string][]byte{path: []byte(name)}}); err != nil {
+		if err := f.target.writeSecretFiles(plan.State{Conf: []byte("daemon off;\n" + conf), Files: map[string][]byte{path: []byte(name)}}); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)
@@ -82,7 +82,7 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 			t.Errorf("owner %s, mode %v, want %s (%s) alone", uid, info.Mode(), worker.Uid, name)
 		}
 	}
-	err := f.target.place(plan.State{Conf: []byte("user no-such-user;\n"), Files: map[string][]byte{path: []byte("x")}})
+	err := f.target.writeSecretFiles(plan.State{Conf: []byte("user no-such-user;\n"), Files: map[string][]byte{path: []byte("x")}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-user") {
 		t.Errorf("an unknown user: %v", err)
 	}

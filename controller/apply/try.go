@@ -11,20 +11,21 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// Rejection is the error of a configuration that nginx -t rejects. Its text contains nginx's message.
+// Rejection is the error of a configuration that nginx -t rejects. Its text contains nginx's
+// message.
 type Rejection struct {
 	cause error
 	File  string // the rejected configuration
 	Conf  []byte // its content
 }
 
-// place matches the line number at the end of nginx's messages.
-var place = regexp.MustCompile(`:(\d+)$`)
+// lineNumber matches the line number at the end of nginx's messages.
+var lineNumber = regexp.MustCompile(`:(\d+)$`)
 
 // Line returns the line of the configuration that nginx complained about; empty if nginx named
 // none.
 func (r *Rejection) Line() string {
-	found := place.FindStringSubmatch(r.cause.Error())
+	found := lineNumber.FindStringSubmatch(r.cause.Error())
 	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
 		return ""
 	}

@@ -32,7 +32,7 @@ func (b *builder) readAnnotations() {
 			read.Set, read.problems, read.err = annotations.Parse(ingress, b.options)
 		}
 		b.sets[ingress] = read
-		if closure, closed := b.Closed[ingress]; closed && closure.Places == nil {
+		if closure, closed := b.Closed[ingress]; closed && closure.Routes == nil {
 			b.close(ingress, read, closure.Reason)
 			taken = append(taken, ingress)
 			continue

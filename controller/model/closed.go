@@ -65,9 +65,9 @@ func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.
 	return backendName(ingress.Namespace, wanted)
 }
 
-// closePlace makes a location answer 503 if its place in the ingress is closed.
-func (b *builder) closePlace(location *Location, place snapshot.Place) {
-	if closure, ok := b.Closed[location.Ingress]; ok && closure.Places[place] {
+// closeRoute makes a location answer 503 if its route in the ingress is closed.
+func (b *builder) closeRoute(location *Location, route snapshot.Route) {
+	if closure, ok := b.Closed[location.Ingress]; ok && closure.Routes[route] {
 		location.Denied = &closure.Reason
 	}
 }

@@ -24,8 +24,8 @@ type Observer struct {
 	Metrics   *metrics.Metrics
 	Pod       *corev1.Pod          // the controller's own
 	ConfigMap types.NamespacedName // the controller's own
-	// Serving enables the metrics of what is served: hosts, ingresses, certificates.
-	Serving bool
+	// ServedMetrics enables the metrics of what is served: hosts, ingresses, certificates.
+	ServedMetrics bool
 
 	known      map[string]bool          // findings of the last sync
 	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted since

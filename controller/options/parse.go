@@ -21,8 +21,8 @@ type Key struct {
 	tags     reflect.StructTag
 }
 
-// Protection is what a key does for the protection of the locations. The quarantine serves an earlier
-// value of a key only if that protects no less than the wanted one.
+// Protection is what a key does for the protection of the locations. The quarantine serves an
+// earlier value of a key only if that protects no less than the wanted one.
 type Protection string
 
 // What a key protects: the values of the tag protects.
@@ -34,8 +34,8 @@ const (
 	Harmless Protection = "no"
 	// Directives are nginx directives, of which only some protect.
 	Directives Protection = "directives"
-	// Gate keys decide which ingresses and annotations are accepted. If nginx rejects something that
-	// they admit, the ingress is at fault, not the key.
+	// Gate keys decide which ingresses and annotations are accepted. If nginx rejects something
+	// that they admit, the ingress is at fault, not the key.
 	Gate Protection = "gate"
 )
 
@@ -110,7 +110,7 @@ func Parse(data map[string]string, defaults Config) (Config, []Problem) {
 			problems = append(problems, Problem{Key: name, Value: data[name], Reason: err.Error(), Used: used})
 		}
 	}
-	return config, append(problems, fit(&config, defaults)...)
+	return config, append(problems, dropConflicts(&config, defaults)...)
 }
 
 // Names returns the names of all keys, in the order of the table.

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Protected returns the protected ports, sorted: the ports at which nginx and the controller accept commands and publish what they
-// know. On loopback, these ports are only for the controller and for tools in its pod. Nothing that
-// an ingress names may lead there, because nginx and the controller, which open the connections,
-// run inside the pod. Ports that listen on all addresses, by default Health, are reachable at the
-// pod's own address.
+// Protected returns the protected ports, sorted: the ports at which nginx and the controller accept
+// commands and publish what they know. On loopback, these ports are only for the controller and for
+// tools in its pod. Nothing that an ingress names may lead there, because nginx and the controller,
+// which open the connections, run inside the pod. Ports that listen on all addresses, by default
+// Health, are reachable at the pod's own address.
 func (p Ports) Protected() []int {
 	ports := []int{p.Status, p.Stream, p.Health, p.SSLProxy, p.Profiler}
 	ports = slices.DeleteFunc(ports, func(port int) bool { return port == 0 })

@@ -1,10 +1,10 @@
 package options
 
 // Config contains the values of the controller's ConfigMap. It is also the table of keys, one field
-// per key. The tags of a field are the key, what it protects (see Protection), its default, the kind
-// of value if the Go type does not determine it (see kinds), the range of a number, the choices, and
-// a description. Keys and defaults are those of ingress-nginx; field names are those that its
-// template reads (.Cfg).
+// per key. The tags of a field are the key, what it protects (see Protection), its default, the
+// kind of value if the Go type does not determine it (see kinds), the range of a number, the
+// choices, and a description. Keys and defaults are those of ingress-nginx; field names are those
+// that its template reads (.Cfg).
 type Config struct {
 	// Processes and connections.
 	WorkerProcesses       string   `key:"worker-processes" protects:"no" kind:"workers" default:"auto" doc:"Number of worker processes; auto: one per CPU."`

@@ -55,11 +55,11 @@ type refusedIngress struct {
 	untested    bool   // its replacement is untested, and nginx may reject that as well
 }
 
-// demote chooses the next replacement: after the earlier version a 503, after that none, which leaves
-// the ingress out.
+// demote chooses the next replacement: after the earlier version a 503, after that none, which
+// leaves the ingress out.
 func (one *refusedIngress) demote(prefix string) {
 	switch closed := ReplacementOf(one.wanted, nil, prefix); {
-	case one.replacement.Closure != nil && one.replacement.Closure.Places == nil, closed.Ingress == nil:
+	case one.replacement.Closure != nil && one.replacement.Closure.Routes == nil, closed.Ingress == nil:
 		one.replacement = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
 	default:
 		one.replacement = closed
@@ -162,8 +162,8 @@ func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.In
 	return good
 }
 
-// Serve returns the cluster with a replacement for each object that is in quarantine or not accepted,
-// and one finding for each of them.
+// Serve returns the cluster with a replacement for each object that is in quarantine or not
+// accepted, and one finding for each of them.
 func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	var findings []model.Finding
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
@@ -251,8 +251,9 @@ func (s Replacement) addTo(ingresses []*networkingv1.Ingress, closed map[*networ
 	return append(ingresses, s.Ingress), closed
 }
 
-// without returns the cluster with a replacement for each object for which out returns true. The order
-// of ingresses stays the same, because a replacement has the name and age of the object it replaces.
+// without returns the cluster with a replacement for each object for which out returns true. The
+// order of ingresses stays the same, because a replacement has the name and age of the object it
+// replaces.
 func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) snapshot.Snapshot {
 	var ingresses []*networkingv1.Ingress
 	closed := maps.Clone(cluster.Closed)

@@ -29,7 +29,7 @@ const prefix = "nginx.ingress.kubernetes.io/"
 func (n *fakeNginx) rejects(cluster snapshot.Snapshot) string {
 	clashes := make(map[string]bool)
 	for _, ingress := range cluster.Ingresses {
-		if closure, closed := cluster.Closed[ingress]; closed && closure.Places == nil {
+		if closure, closed := cluster.Closed[ingress]; closed && closure.Routes == nil {
 			continue
 		}
 		if ingress.Annotations[prefix+"poison"] != "" {

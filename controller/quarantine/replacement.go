@@ -17,10 +17,10 @@ type Replacement struct {
 	Description string                // what is served, for findings
 }
 
-// ReplacementOf returns the replacement for the wanted version of an ingress. good is the last known good
-// version, or nil. If good protects no less, it is served, and the paths that only the wanted
-// version has get 503. Otherwise all paths of the wanted version get 503. A canary has no paths of
-// its own; if its good version cannot be served, it is left out.
+// ReplacementOf returns the replacement for the wanted version of an ingress. good is the last
+// known good version, or nil. If good protects no less, it is served, and the paths that only the
+// wanted version has get 503. Otherwise all paths of the wanted version get 503. A canary has no
+// paths of its own; if its good version cannot be served, it is left out.
 func ReplacementOf(wanted, good *networkingv1.Ingress, prefix string) Replacement {
 	r := newReader(prefix)
 	if good != nil && SameConfiguration(good, wanted, prefix) {
@@ -58,29 +58,29 @@ func (r reader) closed(wanted *networkingv1.Ingress, ways []string) Replacement 
 
 // merged returns the good version, plus 503 on the paths that only the wanted one has.
 func merged(wanted, good *networkingv1.Ingress) Replacement {
-	have := make(map[snapshot.Place]bool)
-	for place := range snapshot.Places(good) {
-		have[place] = true
+	have := make(map[snapshot.Route]bool)
+	for route := range snapshot.Routes(good) {
+		have[route] = true
 	}
-	closure := snapshot.Closure{Reason: "this version of the ingress cannot be served, and its earlier version does not have this path", Places: make(map[snapshot.Place]bool)}
+	closure := snapshot.Closure{Reason: "this version of the ingress cannot be served, and its earlier version does not have this path", Routes: make(map[snapshot.Route]bool)}
 	replacement := *good
 	replacement.Spec.Rules = slices.Clone(good.Spec.Rules)
-	for place, path := range snapshot.Places(wanted) {
-		if have[place] || closure.Places[place] {
+	for route, path := range snapshot.Routes(wanted) {
+		if have[route] || closure.Routes[route] {
 			continue
 		}
-		closure.Places[place] = true
+		closure.Routes[route] = true
 		http := &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{path}}
-		replacement.Spec.Rules = append(replacement.Spec.Rules, networkingv1.IngressRule{Host: place.Host, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: http}})
+		replacement.Spec.Rules = append(replacement.Spec.Rules, networkingv1.IngressRule{Host: route.Host, IngressRuleValue: networkingv1.IngressRuleValue{HTTP: http}})
 	}
-	if len(closure.Places) == 0 {
+	if len(closure.Routes) == 0 {
 		return Replacement{good, nil, "its earlier version is served"}
 	}
 	return Replacement{&replacement, &closure, "its earlier version is served, and paths that only this version has get 503"}
 }
 
-// SameConfiguration reports whether two versions of an ingress ask for the same configuration. It ignores
-// status, labels and annotations with another prefix.
+// SameConfiguration reports whether two versions of an ingress ask for the same configuration. It
+// ignores status, labels and annotations with another prefix.
 func SameConfiguration(a, b *networkingv1.Ingress, prefix string) bool {
 	if a == b {
 		return true

@@ -15,9 +15,9 @@ func shown(s Replacement) string {
 		return "nothing"
 	}
 	var paths []string
-	for place := range snapshot.Places(s.Ingress) {
-		path := place.Path
-		if s.Closure != nil && (s.Closure.Places == nil || s.Closure.Places[place]) {
+	for route := range snapshot.Routes(s.Ingress) {
+		path := route.Path
+		if s.Closure != nil && (s.Closure.Routes == nil || s.Closure.Routes[route]) {
 			path = "[" + path + "]"
 		}
 		paths = append(paths, path)

@@ -154,8 +154,8 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 	}, true
 }
 
-// strip removes the untested replacements of waiting objects from the cluster, because each needs its
-// own trial. It reports whether there were any.
+// strip removes the untested replacements of waiting objects from the cluster, because each needs
+// its own trial. It reports whether there were any.
 func (q *Quarantine) strip() bool {
 	any := false
 	for _, one := range q.cases {

@@ -19,11 +19,11 @@ type rejection struct {
 	reason  error
 }
 
-// accept stores an ingress. If its content is rejected, the earlier version stays, and accept stores
-// the rejected one beside it. The sync decides which of the two to serve, if any. So both cases are
-// changes.
+// accept stores an ingress. If its content is rejected, the earlier version stays, and accept
+// stores the rejected one beside it. The sync decides which of the two to serve, if any. So both
+// cases are changes.
 func (s *Store) accept(ingress *networkingv1.Ingress) {
-	denied, err := s.check(ingress)
+	denied, err := s.verdict(ingress)
 	s.mu.Lock()
 	if err != nil {
 		s.rejected[key(ingress)] = rejection{ingress, WithoutSuspicious(ingress), err}
@@ -51,16 +51,16 @@ func (s *Store) recordAccepted(ingress *networkingv1.Ingress, denied string) {
 	}
 }
 
-func (s *Store) check(ingress *networkingv1.Ingress) (denied string, err error) {
+func (s *Store) verdict(ingress *networkingv1.Ingress) (denied string, err error) {
 	if s.options.DeepInspect {
 		if err := Inspect(ingress); err != nil {
 			return "", err
 		}
 	}
-	if s.options.Check == nil {
+	if s.options.Accept == nil {
 		return "", nil
 	}
-	return s.options.Check(ingress)
+	return s.options.Accept(ingress)
 }
 
 // reconsider accepts those rejected ingresses that the present ConfigMap allows.
@@ -69,7 +69,7 @@ func (s *Store) reconsider() {
 	rejected := maps.Clone(s.rejected)
 	s.mu.RUnlock()
 	for name, was := range rejected {
-		denied, err := s.check(was.ingress)
+		denied, err := s.verdict(was.ingress)
 		if err != nil {
 			continue
 		}

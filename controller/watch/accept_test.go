@@ -27,7 +27,7 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	var lenient atomic.Bool
 	options := standard()
 	options.DisableSyncEvents = true
-	options.Check = func(ingress *networkingv1.Ingress) (string, error) {
+	options.Accept = func(ingress *networkingv1.Ingress) (string, error) {
 		switch verdict := ingress.Annotations["verdict"]; {
 		case verdict == "risky" && !lenient.Load():
 			return "", errors.New("too risky")

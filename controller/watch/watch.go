@@ -35,10 +35,10 @@ type Options struct {
 	Reads func(types.NamespacedName) bool
 	// ReadsSecret does the same for Secrets, in addition to those that ingresses name.
 	ReadsSecret func(types.NamespacedName) bool
-	// Check checks an ingress's annotations against the present ConfigMap. An error rejects this
+	// Accept checks an ingress's annotations against the present ConfigMap. An error rejects this
 	// version of the ingress. If denied is not empty, it is the reason why requests get 503. nil
 	// accepts all ingresses.
-	Check             func(*networkingv1.Ingress) (denied string, err error)
+	Accept            func(*networkingv1.Ingress) (denied string, err error)
 	DisableSyncEvents bool // record no Event "Sync" on accepted ingresses
 
 	Resync time.Duration // how often informers repeat all objects; 0 means never

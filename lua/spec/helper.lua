@@ -25,7 +25,7 @@ end
 local OURS = { "balancer", "balancer.resty", "balancer.sticky", "balancer.ewma", "balancer.chash",
   "balancer.chashsubset", "balancer.round_robin", "balancer.sticky_balanced",
   "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas",
-  "protected_ports", "serving", "tcp_udp_balancer", "tcp_udp_configuration", "util",
+  "protected_ports", "worker_report", "tcp_udp_balancer", "tcp_udp_configuration", "util",
   "util.external_name", "util.nodemap" }
 
 -- Loads a module again, with all modules of ours that it requires.

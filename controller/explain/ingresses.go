@@ -39,7 +39,7 @@ func replaceRejected(cluster snapshot.Snapshot, before []*networkingv1.Ingress, 
 	var findings []model.Finding
 	cluster.Closed = make(map[*networkingv1.Ingress]snapshot.Closure)
 	for _, ingress := range cluster.Ingresses {
-		err := check(ingress, opts)
+		err := rejectionOf(ingress, opts)
 		if err == nil {
 			served = append(served, ingress)
 			continue
@@ -59,7 +59,7 @@ func replaceRejected(cluster snapshot.Snapshot, before []*networkingv1.Ingress, 
 	return cluster, findings
 }
 
-func check(ingress *networkingv1.Ingress, opts options.Options) error {
+func rejectionOf(ingress *networkingv1.Ingress, opts options.Options) error {
 	if err := watch.Inspect(ingress); err != nil {
 		return err
 	}

@@ -2,8 +2,8 @@ package options
 
 import "fmt"
 
-// fit drops values that nginx does not accept together, with a problem for each.
-func fit(config *Config, defaults Config) []Problem {
+// dropConflicts drops values that nginx does not accept together, with a problem for each.
+func dropConflicts(config *Config, defaults Config) []Problem {
 	var problems []Problem
 	if config.EnableSyslog && config.SyslogHost == "" {
 		config.EnableSyslog = false
