@@ -45,7 +45,7 @@ func startWebhook(t *testing.T, n int) webhook {
 		c.ingresses = append(c.ingresses, ingress(fmt.Sprintf("other-%d", i), map[string]string{"limit-rps": "5"}))
 	}
 	cluster, in := snapshot.Take(c), allModules()
-	checker := &admission.Checker{
+	reviewer := &admission.Reviewer{
 		Cluster: func() snapshot.Snapshot { return cluster },
 		Input:   func() compile.Input { return compile.Input{Input: in} },
 		Inspect: func(*networkingv1.Ingress) error { return nil },
@@ -65,7 +65,7 @@ func startWebhook(t *testing.T, n int) webhook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := admission.Server(admission.Handler(checker.Check, func(metrics.Admission) {}, quiet), pair, quiet)
+	server := admission.Server(admission.Handler(reviewer.Review, func(metrics.Admission) {}, quiet), pair, quiet)
 	ended := make(chan error, 1)
 	go func() { ended <- admission.Serve(server, listener) }()
 	t.Cleanup(func() {

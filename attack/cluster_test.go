@@ -161,16 +161,16 @@ type outcome struct {
 func stages(c *population, in render.Input) (outcome, error) {
 	var o outcome
 	opts := in.Options
-	var ofOptions []options.Finding
+	var ofOptions []options.Problem
 	if c.config != nil {
 		defaults := opts.Config
 		opts.Config, ofOptions = options.Parse(c.config, defaults)
-		var unknown []options.Finding
+		var unknown []options.Problem
 		opts, unknown = opts.KeepUsable(defaults)
 		ofOptions = append(ofOptions, unknown...)
 	}
-	for _, finding := range ofOptions {
-		o.findings = append(o.findings, finding.String())
+	for _, problem := range ofOptions {
+		o.findings = append(o.findings, problem.String())
 	}
 	built, ofModel := model.Build(snapshot.Take(c), opts)
 	for _, finding := range ofModel {

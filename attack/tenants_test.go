@@ -40,7 +40,7 @@ type claim struct {
 	exact                      bool
 	annotations                map[string]string
 	change                     func(*networkingv1.Ingress)
-	refused                    bool // nginx rejects it
+	rejected                   bool // nginx rejects it
 }
 
 func annotated(pairs ...string) map[string]string {
@@ -88,11 +88,11 @@ var claims = []claim{
 	{what: "`load-balance`", annotations: annotated("load-balance", "ewma"), note: "A backend is a service of one namespace."},
 	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", older: true, takes: "requests of / (503), requests of /shop (503)", note: "The oldest ingress gets the name; requests for the other service get 503 and never reach the wrong service. This is possible if the name of one namespace is that of another plus a hyphen and more."},
 	{what: "a service whose backend has the name of the victim's (`a-b/c`, `a/b-c`)", namespace: "vic", service: "tim-web", victim: "vic-tim", note: "As above."},
-	{what: "anything that nginx rejects", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: "Its own paths answer 503."},
-	{what: "anything that nginx rejects, on the victim's path", path: "/", refused: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: oldestWins},
-	{what: "anything that nginx rejects, with `auth-tls-secret`", refused: true, annotations: annotated("auth-tls-secret", "other/ca", "configuration-snippet", "no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
+	{what: "anything that nginx rejects", rejected: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: "Its own paths answer 503."},
+	{what: "anything that nginx rejects, on the victim's path", path: "/", rejected: true, annotations: annotated("configuration-snippet", "no_such_directive;"), note: oldestWins},
+	{what: "anything that nginx rejects, with `auth-tls-secret`", rejected: true, annotations: annotated("auth-tls-secret", "other/ca", "configuration-snippet", "no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
 		note: "The annotation would have applied to the whole host. If the victim has its own `auth-tls-secret`, it stays served."},
-	{what: "anything that nginx rejects, with a `server-snippet` of access rules", refused: true, annotations: annotated("server-snippet", "deny all; no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
+	{what: "anything that nginx rejects, with a `server-snippet` of access rules", rejected: true, annotations: annotated("server-snippet", "deny all; no_such_directive;"), takes: "requests of / (503), requests of /shop (503)",
 		note: "As above."},
 }
 
@@ -137,10 +137,10 @@ func with(victim string, claims ...claim) *model.Model {
 	ingresses := []*networkingv1.Ingress{ingressOf(victim, "shared.example", "/", 1000)}
 	for _, c := range claims {
 		ingress := c.ingress()
-		if c.refused {
-			stand := quarantine.InsteadOf(ingress, nil, "")
-			ingress = stand.Ingress
-			cluster.Closed = map[*networkingv1.Ingress]snapshot.Closure{ingress: *stand.Closure}
+		if c.rejected {
+			replacement := quarantine.ReplacementOf(ingress, nil, "")
+			ingress = replacement.Ingress
+			cluster.Closed = map[*networkingv1.Ingress]snapshot.Closure{ingress: *replacement.Closure}
 		}
 		ingresses = append(ingresses, ingress)
 	}
@@ -253,13 +253,13 @@ const tenancyHead = `# Tenancy
 This page lists what one ingress can take from an ingress of another namespace on the same host.
 ingress-nginx isolates namespaces by what an ingress may name (Secrets, ConfigMaps, services), not
 by hosts: anyone who may create an ingress for a host shares it. The bundled controller does the
-same, but refuses changes that can only do harm. If tenants do not trust one another, use an
+same, but rejects changes that can only do harm. If tenants do not trust one another, use an
 admission policy to give each its own hosts.
 
 The other ingress, in the namespace ` + "`victim`" + `, has ` + "`/`" + ` of ` + "`shared.example`" + ` and no annotations.
 Snippets are allowed, and ` + "`annotations-risk-level`" + ` is Critical. The effects in the table are by
 design and the same in ingress-nginx, with one exception: where the table has 503 because nginx
-refuses something, ingress-nginx stops applying changes for everybody.
+rejects something, ingress-nginx stops applying changes for everybody.
 
 *A test writes this page; it computes each row with the controller's model.*
 

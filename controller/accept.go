@@ -21,8 +21,8 @@ type judge struct {
 	options options.Options
 }
 
-// check implements watch.Options.Check.
-func (j *judge) check(ingress *networkingv1.Ingress) (denied string, err error) {
+// accept implements watch.Options.Accept.
+func (j *judge) accept(ingress *networkingv1.Ingress) (denied string, err error) {
 	set, _, err := annotations.Parse(ingress, j.current())
 	if err != nil {
 		return "", err

@@ -74,8 +74,8 @@ func (w *trials) let(n int) {
 	}
 }
 
-// Endpoints do not wait for the search for refused objects, and objects that are known to be
-// refused cause no tests while others change.
+// Endpoints do not wait for the search for rejected objects, and objects that are known to be
+// rejected cause no tests while others change.
 func TestPoisonChurn(t *testing.T) {
 	t.Parallel()
 	const poisons = 8
@@ -100,12 +100,12 @@ func TestPoisonChurn(t *testing.T) {
 	if w.begun() > 5 {
 		t.Errorf("%d trials after 3 tokens", w.begun())
 	}
-	if event := len(r.refusals()); event == poisons {
+	if event := len(r.rejections()); event == poisons {
 		t.Error("the search ended before the endpoint was served")
 	}
 
 	w.let(1000)
-	r.until("all are refused", func() bool { return len(r.refusals()) == poisons })
+	r.until("all are rejected", func() bool { return len(r.rejections()) == poisons })
 	for i := range poisons {
 		r.awaitHost(fmt.Sprintf("poison%d.example", i), "503")
 	}
@@ -124,22 +124,22 @@ func TestPoisonChurn(t *testing.T) {
 		r.awaitHost("web.example", fmt.Sprint("touch ", touch))
 	}
 	if got := w.begun(); got != before {
-		t.Errorf("%d trials after touching ingresses that are known to be refused", got-before)
+		t.Errorf("%d trials after touching ingresses that are known to be rejected", got-before)
 	}
 }
 
-// refusals returns the ingresses with an Event that nginx refuses them.
-func (r *running) refusals() map[string]bool {
+// rejections returns the ingresses with an Event that nginx rejects them.
+func (r *running) rejections() map[string]bool {
 	r.Helper()
 	events, err := r.client.CoreV1().Events("default").List(r.Context(), metav1.ListOptions{})
 	r.must(err)
-	refused := make(map[string]bool)
+	rejected := make(map[string]bool)
 	for _, event := range events.Items {
 		if event.InvolvedObject.Kind == "Ingress" && event.Reason == "Refused" {
-			refused[event.InvolvedObject.Name] = true
+			rejected[event.InvolvedObject.Name] = true
 		}
 	}
-	return refused
+	return rejected
 }
 
 func (r *running) until(what string, ok func() bool) {

@@ -37,7 +37,7 @@ type controller struct {
 	chains   *chain.Completer // nil: certificates are served as they are
 	input    input
 	compiler compile.Compiler
-	reads    *reading
+	reads    *modelInputs
 	target   *apply.Target
 	observer observe.Observer
 
@@ -73,7 +73,7 @@ func Run(ctx, hurry context.Context, config Config) error {
 	} else if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: health.Handler(config.HealthPath, c.check, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: health.Handler(config.HealthPath, c.healthy, config.Metrics.Handler()), ReadHeaderTimeout: 5 * time.Second}
 	go server.Serve(config.Health) // ends with Close
 	defer server.Close()
 	config.Metrics.Nginx(c.target.StatusURL(), c.target.Processes)
@@ -106,11 +106,11 @@ func assemble(config Config, in compile.Input, events record.EventRecorder) (*co
 	}
 	c := &controller{
 		Config: config,
-		reads:  new(reading),
+		reads:  new(modelInputs),
 		limit:  rate.NewLimiter(rate.Limit(config.SyncRate), 1),
 		observer: observe.Observer{
 			Log: config.Log, Events: events, Metrics: config.Metrics,
-			Pod: config.Pod, ConfigMap: config.ConfigMap, Serving: config.Options.EnableMetrics,
+			Pod: config.Pod, ConfigMap: config.ConfigMap, ServedMetrics: config.Options.EnableMetrics,
 		},
 		quarantine: quarantine.Quarantine{ConfigMap: config.ConfigMap, Prefix: config.Options.AnnotationsPrefix},
 	}
@@ -120,11 +120,11 @@ func assemble(config Config, in compile.Input, events record.EventRecorder) (*co
 		c.input.templateSeen = in.Template.Text()
 	}
 	ingresses := judge{configMap: func() *corev1.ConfigMap { return c.store.ConfigMap(config.ConfigMap) }, input: in}
-	c.Watch.Check = ingresses.check
+	c.Watch.Accept = ingresses.accept
 	c.Watch.Reads, c.Watch.ReadsSecret = c.reads.has, c.reads.hasSecret
 	c.store = watch.New(config.Client, c.Watch, events, config.Log)
 	if config.CompleteChains {
-		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidDoors(config.Options.Ports))
+		c.chains = chain.New(func() { c.queue.Force("certificate-chain") }, avoidProtectedPorts(config.Options.Ports))
 	}
 	c.target = apply.New(apply.Options{
 		Nginx:      config.Nginx,
@@ -151,7 +151,7 @@ func (c *controller) work(ctx context.Context) error {
 		}
 		return err
 	}
-	wait := c.beside(ctx)
+	wait := c.startBackground(ctx)
 	defer wait()
 	syncing, stop := context.WithCancel(ctx)
 	defer stop()

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-func TestAvoidDoors(t *testing.T) {
+func TestAvoidProtectedPorts(t *testing.T) {
 	listener, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
@@ -16,9 +16,9 @@ func TestAvoidDoors(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	number := listener.Addr().(*net.TCPAddr).Port
 	for _, test := range []struct {
-		host string
-		door int
-		ok   bool
+		host      string
+		protected int
+		ok        bool
 	}{
 		{"127.0.0.1", number, false},
 		{"127.9.9.9", number, false},
@@ -27,12 +27,12 @@ func TestAvoidDoors(t *testing.T) {
 		{"::ffff:127.0.0.1", number, false},
 		{"127.0.0.1", number + 1, true},
 	} {
-		conn, err := (&net.Dialer{Control: avoidDoors(options.Ports{Status: test.door})}).Dial("tcp", net.JoinHostPort(test.host, port))
+		conn, err := (&net.Dialer{Control: avoidProtectedPorts(options.Ports{Status: test.protected})}).Dial("tcp", net.JoinHostPort(test.host, port))
 		if err == nil {
 			conn.Close()
 		}
 		if (err == nil) != test.ok {
-			t.Errorf("%s, with %d closed: %v", test.host, test.door-number, err)
+			t.Errorf("%s, with %d protected: %v", test.host, test.protected-number, err)
 		}
 	}
 }

@@ -101,8 +101,8 @@ func (c *controller) readTemplate(ctx context.Context, cluster snapshot.Snapshot
 	c.observer.Template(c.TemplateFile, err)
 }
 
-// errUndecided means that nginx refuses the cluster with the old template, too.
-var errUndecided = errors.New("nginx refuses the cluster with the old template as well")
+// errUndecided means that nginx rejects the cluster with the old template, too.
+var errUndecided = errors.New("nginx rejects the cluster with the old template as well")
 
 // adoptTemplate uses a template from now on if nginx accepts the configuration that it renders.
 func (c *controller) adoptTemplate(ctx context.Context, cluster snapshot.Snapshot, read *render.Template) error {
@@ -114,11 +114,11 @@ func (c *controller) adoptTemplate(ctx context.Context, cluster snapshot.Snapsho
 	}
 	cluster, _ = c.quarantine.Serve(cluster)
 	err := c.try(ctx, cluster, next)
-	switch refusal := new(apply.Refusal); {
-	case errors.As(err, &refusal) && c.try(ctx, cluster, before) != nil:
+	switch rejection := new(apply.Rejection); {
+	case errors.As(err, &rejection) && c.try(ctx, cluster, before) != nil:
 		return errUndecided
-	case errors.As(err, &refusal):
-		return inTemplate(read, refusal)
+	case errors.As(err, &rejection):
+		return inTemplate(read, rejection)
 	case err != nil:
 		return err
 	}
@@ -159,8 +159,8 @@ type writable struct {
 	path string
 }
 
-// check implements compile.Input.Writable.
-func (w *writable) check(path string) error {
+// test implements compile.Input.Writable.
+func (w *writable) test(path string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if path == w.path {

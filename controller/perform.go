@@ -38,7 +38,7 @@ func (c *controller) diff(next plan.State, opts options.Options) (steps []plan.S
 	return steps, false
 }
 
-// apply performs the steps to next. If nginx refuses them or must not be reloaded now, it still
+// apply performs the steps to next. If nginx rejects them or must not be reloaded now, it still
 // performs those without a reload, so that endpoints do not wait for a broken ingress.
 func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.State) (apply.Report, error) {
 	running, frozen := c.target.Running(), c.quarantine.Frozen()
@@ -47,8 +47,8 @@ func (c *controller) apply(ctx context.Context, steps []plan.Step, next plan.Sta
 	if frozen == nil {
 		report, err = c.target.Do(ctx, steps)
 	}
-	refused := errors.As(err, new(*apply.Refusal))
-	if frozen == nil && !refused || len(running.Conf) == 0 {
+	rejected := errors.As(err, new(*apply.Rejection))
+	if frozen == nil && !rejected || len(running.Conf) == 0 {
 		return report, err
 	}
 	rest, holdErr := plan.Hold(running, next)

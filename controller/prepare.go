@@ -64,7 +64,7 @@ func prepare(c *Config) (compile.Input, error) {
 			FileLimit:      machine.FileLimit(),
 		},
 		ConfigMap: c.ConfigMap,
-		Writable:  new(writable).check,
+		Writable:  new(writable).test,
 	}
 	return input, checkTemplate(input, c.Nginx)
 }
@@ -104,5 +104,5 @@ func listener(c Config) *passthrough.Proxy {
 	if !c.Options.EnableSSLPassthrough {
 		return nil
 	}
-	return &passthrough.Proxy{Log: c.Log, Control: avoidDoors(c.Options.Ports)}
+	return &passthrough.Proxy{Log: c.Log, Control: avoidProtectedPorts(c.Options.Ports)}
 }

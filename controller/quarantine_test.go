@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// broken is a snippet that nginx refuses and that denies no access.
+// broken is a snippet that nginx rejects and that denies no access.
 const broken = "add_header;"
 
 // on returns an ingress for paths of a host and the service web. annotations are pairs of names and
@@ -57,7 +57,7 @@ func snippets(r *running) {
 	r.service(pod(r.T, "127.88.0.1", "one"))
 }
 
-// In place of a refused version, nginx serves nothing that protects less.
+// In place of a rejected version, nginx serves nothing that protects less.
 func TestQuarantineProtectsNoLess(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -93,7 +93,7 @@ func TestQuarantineProtectsNoLess(t *testing.T) {
 	}
 }
 
-// If nginx refuses a new ingress, its paths do not fall to another ingress that protects less.
+// If nginx rejects a new ingress, its paths do not fall to another ingress that protects less.
 func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -113,7 +113,7 @@ func TestQuarantineLeavesNoPathToOthers(t *testing.T) {
 	r.awaitPath("app.example", "/", "one")
 }
 
-// This is also true for versions that are refused for their annotations alone.
+// This is also true for versions that are rejected for their annotations alone.
 func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -129,7 +129,7 @@ func TestUnacceptedVersionsProtectNoLess(t *testing.T) {
 	r.awaitPath("app.example", "/admin", "one")
 }
 
-// A refused ingress is tested again when the object with which it collided has changed.
+// A rejected ingress is tested again when the object with which it collided has changed.
 func TestQuarantineEndsWithTheCollision(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
@@ -138,14 +138,14 @@ func TestQuarantineEndsWithTheCollision(t *testing.T) {
 	exact := on("exact", "app.example", []string{"/app-status"})
 	exact.Spec.Rules[0].HTTP.Paths[0].PathType = new(networkingv1.PathTypeExact)
 	r.addIngress(exact)
-	if event := r.awaitRefusal("exact"); !strings.Contains(event, "duplicate location") {
+	if event := r.awaitRejection("exact"); !strings.Contains(event, "duplicate location") {
 		t.Errorf("Event %q", event)
 	}
 	r.removeIngress("squatter")
 	r.awaitPath("app.example", "/app-status", "one")
 }
 
-// If a module is too old for an option, nginx refuses only the new version of the ingress. The rest
+// If a module is too old for an option, nginx rejects only the new version of the ingress. The rest
 // of the host stays, and the finding names the module.
 func TestModuleThatIsTooOld(t *testing.T) {
 	t.Parallel()
@@ -154,16 +154,16 @@ func TestModuleThatIsTooOld(t *testing.T) {
 	r.addIngress(on("beside", "app.example", []string{"/beside"}))
 	r.awaitPath("app.example", "/beside", "one")
 	r.changeIngress(on("app", "app.example", []string{"/"}, "configuration-snippet", `more_set_headers -no-such-option "X: y";`))
-	if event := r.awaitRefusal("app"); !strings.Contains(event, "headers_more") {
+	if event := r.awaitRejection("app"); !strings.Contains(event, "headers_more") {
 		t.Errorf("Event %q", event)
 	}
 	r.awaitPath("app.example", "/", "one")
 	r.awaitPath("app.example", "/beside", "one")
 }
 
-// While nginx keeps its configuration because of a refused key, endpoints are still updated, and
+// While nginx keeps its configuration because of a rejected key, endpoints are still updated, and
 // requests reach pods.
-func TestEndpointsAreUpdatedWhileAKeyIsRefused(t *testing.T) {
+func TestEndpointsAreUpdatedWhileAKeyIsRejected(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, snippets)
 	r.addIngress(on("gone", "gone.example", []string{"/"}))
@@ -184,7 +184,7 @@ func TestEndpointsAreUpdatedWhileAKeyIsRefused(t *testing.T) {
 	r.awaitHost("new.example", "two")
 }
 
-// nginx accepted an ingress, but refuses it after a change of a file that it names. Only this
+// nginx accepted an ingress, but rejects it after a change of a file that it names. Only this
 // ingress answers 503.
 func TestFileOfAnIngressBreaksNginx(t *testing.T) {
 	t.Parallel()

@@ -14,8 +14,8 @@ const luaPoll = time.Second
 // becomeReady marks the controller as ready when every worker serves the result of the first sync.
 // That sync saw all objects that existed at the start, because the store was complete by then.
 func (c *controller) becomeReady(ctx context.Context) {
-	err := c.target.AwaitServing(ctx)
-	if errors.Is(err, apply.ErrNotTold) || err == nil && c.Options.DynamicStream() {
+	err := c.target.AwaitWorkers(ctx)
+	if errors.Is(err, apply.ErrNoReports) || err == nil && c.Options.DynamicStream() {
 		// Workers do not report this (for TCP and UDP never). After one poll all have it.
 		pause(ctx, luaPoll)
 		err = ctx.Err()
@@ -29,13 +29,13 @@ func (c *controller) becomeReady(ctx context.Context) {
 	}
 }
 
-// check returns an error if the controller is not healthy and ready. As in ingress-nginx, the two
+// healthy returns an error if the controller is not healthy and ready. As in ingress-nginx, the two
 // are the same.
-func (c *controller) check(ctx context.Context) error {
+func (c *controller) healthy(ctx context.Context) error {
 	if c.stopping.Load() {
 		return errors.New("the controller is shutting down")
 	}
-	if err := c.target.Check(ctx); err != nil {
+	if err := c.target.Healthy(ctx); err != nil {
 		return err
 	}
 	if !c.ready.Load() {

@@ -11,13 +11,13 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// search looks for the objects that nginx refuses, until another sync is due. err is the error of
+// search looks for the objects that nginx rejects, until another sync is due. err is the error of
 // serve. changed means that serve would now have a different result.
 func (c *controller) search(ctx context.Context, v view, err error) (changed bool, _ error) {
-	var refusal *apply.Refusal
-	refused := errors.As(err, &refusal)
-	if refused {
-		c.quarantine.Suspect(v.cluster, refusal.Unwrap().Error())
+	var rejection *apply.Rejection
+	rejected := errors.As(err, &rejection)
+	if rejected {
+		c.quarantine.Suspect(v.cluster, rejection.Unwrap().Error())
 	} else if err != nil && c.quarantine.Frozen() == nil {
 		return false, err
 	}
@@ -30,15 +30,15 @@ func (c *controller) search(ctx context.Context, v view, err error) (changed boo
 	if hopeless != nil {
 		return false, hopeless
 	}
-	return changed || refused, err
+	return changed || rejected, err
 }
 
 // test runs nginx -t on the configuration of a cluster.
-func (c *controller) test(ctx context.Context, cluster snapshot.Snapshot) (words string, refused bool, err error) {
+func (c *controller) test(ctx context.Context, cluster snapshot.Snapshot) (words string, rejected bool, err error) {
 	err = c.try(ctx, cluster, c.input.now())
-	var refusal *apply.Refusal
-	if errors.As(err, &refusal) {
-		return refusal.Unwrap().Error(), true, nil
+	var rejection *apply.Rejection
+	if errors.As(err, &rejection) {
+		return rejection.Unwrap().Error(), true, nil
 	}
 	if err != nil {
 		c.Log.Warn("a quarantine test failed to run", "error", err.Error())
@@ -46,8 +46,8 @@ func (c *controller) test(ctx context.Context, cluster snapshot.Snapshot) (words
 	return "", false, err
 }
 
-// try runs nginx -t on the configuration of a cluster. The error is an *apply.Refusal if nginx
-// refuses it.
+// try runs nginx -t on the configuration of a cluster. The error is an *apply.Rejection if nginx
+// rejects it.
 func (c *controller) try(ctx context.Context, cluster snapshot.Snapshot, input compile.Input) error {
 	compiled, err := compile.Compile(cluster, input)
 	if err != nil {

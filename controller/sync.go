@@ -75,7 +75,7 @@ func (c *controller) serve(ctx context.Context, v view) error {
 	if done.Err != nil || done.Held {
 		return done.Err
 	}
-	c.quarantine.Took(served)
+	c.quarantine.Accepted(served)
 	c.observer.Serves(built.Model)
 	return nil
 }

@@ -36,14 +36,14 @@ func checkTemplate(in compile.Input, program *nginx.Nginx) error {
 		return fmt.Errorf("--nginx-template: %w", err)
 	}
 	if unmet := program.Unmet(conf); unmet != nil {
-		return fmt.Errorf("--nginx-template: %s: %s: %s", in.Template.Place(unmet.Directive), unmet.Directive, unmet.Reason)
+		return fmt.Errorf("--nginx-template: %s: %s: %s", in.Template.Position(unmet.Directive), unmet.Directive, unmet.Reason)
 	}
 	return nil
 }
 
 // testTemplate tests a user's template with an empty cluster before the first sync, and then with
-// the present ConfigMap. If nginx refused the template in every sync, the controller would never
-// become ready. testTemplate keeps a refused configuration as nginx.conf.next.
+// the present ConfigMap. If nginx rejected the template in every sync, the controller would never
+// become ready. testTemplate keeps a rejected configuration as nginx.conf.next.
 func (c *controller) testTemplate(ctx context.Context) error {
 	input := c.input.now()
 	if input.Template == nil {
@@ -57,32 +57,32 @@ func (c *controller) testTemplate(ctx context.Context) error {
 			clusters = append(clusters, snapshot.Snapshot{ConfigMaps: map[types.NamespacedName]*corev1.ConfigMap{c.ConfigMap: config}})
 		}
 	}
-	var refusal *apply.Refusal
+	var rejection *apply.Rejection
 	for _, cluster := range clusters {
 		err := c.try(ctx, cluster, input)
 		if err == nil {
 			return nil
 		}
-		if !errors.As(err, &refusal) {
+		if !errors.As(err, &rejection) {
 			return fmt.Errorf("--nginx-template: %w", err)
 		}
 	}
 	kept := layout(c.Config).Conf() + ".next"
-	if err := apply.Write(kept, refusal.Conf); err != nil {
+	if err := apply.Write(kept, rejection.Conf); err != nil {
 		return err
 	}
-	words := strings.ReplaceAll(inTemplate(input.Template, refusal).Error(), refusal.File, kept)
-	return fmt.Errorf("--nginx-template: %s; the refused configuration is %s", words, kept)
+	words := strings.ReplaceAll(inTemplate(input.Template, rejection).Error(), rejection.File, kept)
+	return fmt.Errorf("--nginx-template: %s; the rejected configuration is %s", words, kept)
 }
 
-// inTemplate adds the position in the template to a refusal: the line that renders the refused
+// inTemplate adds the position in the template to a rejection: the line that renders the rejected
 // line.
-func inTemplate(template *render.Template, refusal *apply.Refusal) error {
-	line := refusal.Line()
+func inTemplate(template *render.Template, rejection *apply.Rejection) error {
+	line := rejection.Line()
 	if line == "" {
-		return refusal.Unwrap()
+		return rejection.Unwrap()
 	}
-	return fmt.Errorf("%s: %s: %w", template.Place(line), line, refusal.Unwrap())
+	return fmt.Errorf("%s: %s: %w", template.Position(line), line, rejection.Unwrap())
 }
 
 // copyIncludes copies files of nginx's distribution below the root, unless they exist there.

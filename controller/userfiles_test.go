@@ -62,13 +62,13 @@ func TestTemplateIsUsedAsSoonAsItIsWritten(t *testing.T) {
 	for name, bad := range map[string]struct{ text, want string }{
 		"no template":         {"{{ if", file + ":1: "},
 		"fails when rendered": {answering("{{ .NoSuchField }}"), file + ":11:"},
-		"nginx refuses it":    {answering("three") + "no_such_directive;\n", file + `:13: no_such_directive;: testing the configuration: [emerg] unknown directive "no_such_directive"`},
+		"nginx rejects it":    {answering("three") + "no_such_directive;\n", file + `:13: no_such_directive;: testing the configuration: [emerg] unknown directive "no_such_directive"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(bad.text)
 			r := *r
 			r.T = t
-			if line := r.log.next("the new template is refused, the old one stays in use"); !strings.Contains(line.Error, bad.want) {
+			if line := r.log.next("the new template is rejected, the old one stays in use"); !strings.Contains(line.Error, bad.want) {
 				t.Errorf("record %+v, want %s", line, bad.want)
 			}
 			if got := r.get(r.ports.HTTP, "web.example", "/"); got != "two" {
@@ -82,7 +82,7 @@ func TestTemplateIsUsedAsSoonAsItIsWritten(t *testing.T) {
 	r.awaitAnswer("four")
 }
 
-// The start fails if nginx refuses the template. The error names the template's line, the directive
+// The start fails if nginx rejects the template. The error names the template's line, the directive
 // and the rendered configuration, which is kept.
 func TestStartFailsIfNginxRefusesTheTemplate(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestStartFailsIfNginxRefusesTheTemplate(t *testing.T) {
 			r := launchAs(t, true, func(c *controller.Config) { c.Template = read })
 			err = r.ended()
 			kept := filepath.Join(r.root, "etc/nginx/nginx.conf.next")
-			for _, want := range []string{"--nginx-template: " + test.want, kept + ":", "the refused configuration is " + kept} {
+			for _, want := range []string{"--nginx-template: " + test.want, kept + ":", "the rejected configuration is " + kept} {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("error %v, want %q", err, want)
 				}

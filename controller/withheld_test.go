@@ -58,8 +58,8 @@ func (r *running) awaitHost(host, want string) {
 	r.Fatalf("%s answers %q, want %q", host, got, want)
 }
 
-// awaitRefusal returns the message of the Warning on an ingress that nginx refuses.
-func (r *running) awaitRefusal(name string) string {
+// awaitRejection returns the message of the Warning on an ingress that nginx rejects.
+func (r *running) awaitRejection(name string) string {
 	r.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		events, err := r.client.CoreV1().Events("default").List(r.Context(), metav1.ListOptions{})
@@ -74,7 +74,7 @@ func (r *running) awaitRefusal(name string) string {
 	return ""
 }
 
-func refused(sync record) bool { return strings.Contains(sync.Error, "[emerg]") }
+func rejected(sync record) bool { return strings.Contains(sync.Error, "[emerg]") }
 
 func TestSnippetThatBreaksNginx(t *testing.T) {
 	t.Parallel()
@@ -84,11 +84,11 @@ func TestSnippetThatBreaksNginx(t *testing.T) {
 		r.addIngress(withSnippet("early", "no_such_directive_either on;")) // from the very start
 	})
 	r.awaitHost("web.example", "one")
-	if event := r.awaitRefusal("early"); !strings.Contains(event, `"no_such_directive_either"`) || !strings.Contains(event, "its requests get 503") {
+	if event := r.awaitRejection("early"); !strings.Contains(event, `"no_such_directive_either"`) || !strings.Contains(event, "its requests get 503") {
 		t.Errorf("Event %q", event)
 	}
 	if got := r.get(r.ports.HTTP, "early.example", "/"); !strings.HasPrefix(got, "503") {
-		t.Errorf("the host of the refused ingress answers %q", got)
+		t.Errorf("the host of the rejected ingress answers %q", got)
 	}
 
 	// If a good ingress becomes bad, the good version is served. Changes together with it and after
@@ -97,10 +97,10 @@ func TestSnippetThatBreaksNginx(t *testing.T) {
 	r.awaitHost("changing.example", "one")
 	r.changeIngress(withSnippet("changing", "add_header no_such_directive;"))
 	r.addIngress(withSnippet("beside", ""))
-	r.awaitSync(refused)
+	r.awaitSync(rejected)
 	r.awaitHost("beside.example", "one")
 	r.awaitHost("changing.example", "one")
-	if event := r.awaitRefusal("changing"); !strings.Contains(event, "earlier version") {
+	if event := r.awaitRejection("changing"); !strings.Contains(event, "earlier version") {
 		t.Errorf("Event %q", event)
 	}
 	r.addIngress(withSnippet("after", ""))
@@ -139,8 +139,8 @@ func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 	r := launch(t, true, func(r *running) { r.service(pod(t, "127.88.0.1", "one")) })
 	r.awaitHost("web.example", "one")
 	r.configure(map[string]string{"main-snippet": main, "hsts": "false"}, r.client.CoreV1().ConfigMaps("default").Update)
-	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx refuses it") || !strings.Contains(event.Message, "or its default, is used") {
-		t.Errorf("got %+v", event)
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "main-snippet: nginx rejects it") || !strings.Contains(event.Message, "or its default, is used") {
+		t.Errorf("%+v", event)
 	}
 	wantHeader := func(want string) {
 		t.Helper()
@@ -183,7 +183,7 @@ func TestConfigMapKeyThatBreaksNginx(t *testing.T) {
 	}
 }
 
-// At the start there is no accepted value of a key. A refused key may deny access, so nothing is
+// At the start there is no accepted value of a key. A rejected key may deny access, so nothing is
 // served until it is corrected.
 func TestKeyThatBreaksNginxAtTheStart(t *testing.T) {
 	t.Parallel()
@@ -194,11 +194,11 @@ func TestKeyThatBreaksNginxAtTheStart(t *testing.T) {
 		r.configure(rules("192.0.2.0/240"), r.client.CoreV1().ConfigMaps("default").Update) // a typing error
 		r.service(pod(t, "127.88.0.1", "one"))
 	})
-	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx refuses it") || !strings.Contains(event.Message, "nginx keeps its configuration") {
-		t.Errorf("got %+v", event)
+	if event := r.awaitEvent("ConfigMap", "Refused"); !strings.Contains(event.Message, "server-snippet: nginx rejects it") || !strings.Contains(event.Message, "nginx keeps its configuration") {
+		t.Errorf("%+v", event)
 	}
 	failed := r.awaitSync(func(line record) bool {
-		return strings.Contains(line.Error, "nginx refuses a key that nothing can replace")
+		return strings.Contains(line.Error, "nginx rejects a key that nothing can replace")
 	})
 	if !strings.Contains(failed.Error, "ConfigMap default/controller") || !strings.Contains(failed.Error, "server-snippet") {
 		t.Errorf("%+v", failed)
@@ -239,7 +239,7 @@ func TestKeyWhoseFileBreaksNginx(t *testing.T) {
 	write("deny all")
 	r.addIngress(withSnippet("beside", ""))
 	r.awaitSync(func(line record) bool {
-		return strings.Contains(line.Error, "nginx refuses a key that nothing can replace")
+		return strings.Contains(line.Error, "nginx rejects a key that nothing can replace")
 	})
 	r.awaitHost("web.example", "403")
 	write("allow 127.0.0.1; deny all;")
@@ -248,8 +248,8 @@ func TestKeyWhoseFileBreaksNginx(t *testing.T) {
 	r.awaitHost("beside.example", "one")
 }
 
-// A key lets in an ingress that breaks nginx. nginx then refuses the ingress, not the key.
-func TestIngressAllowedByTheConfigMap(t *testing.T) {
+// A key lets in an ingress that breaks nginx. nginx then rejects the ingress, not the key.
+func TestIngressThatTheConfigMapLetsIn(t *testing.T) {
 	t.Parallel()
 	r := launch(t, true, func(r *running) {
 		r.configure(map[string]string{"annotations-risk-level": "Critical"}, r.client.CoreV1().ConfigMaps("default").Update)
@@ -259,7 +259,7 @@ func TestIngressAllowedByTheConfigMap(t *testing.T) {
 	})
 	r.awaitHost("bad.example", "one") // without its snippet
 	r.configure(snippetsAllowed, r.client.CoreV1().ConfigMaps("default").Update)
-	if event := r.awaitRefusal("bad"); !strings.Contains(event, "no_such_directive") {
+	if event := r.awaitRejection("bad"); !strings.Contains(event, "no_such_directive") {
 		t.Errorf("Event %q", event)
 	}
 	r.awaitHost("bad.example", "503")

@@ -5,7 +5,7 @@
 local math_random = math.random
 
 local dns = require("util.dns")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 local util = require("util")
 local set_current_peer = require("ngx.balancer").set_current_peer
 
@@ -20,7 +20,7 @@ local _M = {}
 function _M.resolve(host, port)
   local addresses = dns.lookup(host)
   local peer = { address = addresses[math_random(#addresses)], port = port }
-  if doors.is_closed(peer.address, port) then
+  if protected_ports.includes(peer.address, port) then
     ngx.log(ngx.ERR, "attempted to proxy to self, external authentication at ", host, ":", port,
       ", peer: ", peer.address, ":", port)
     return nil

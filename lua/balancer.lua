@@ -5,7 +5,7 @@ local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local canary = require("canary")
 local configuration = require("configuration")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 local external_name = require("util.external_name")
 local util = require("util")
 
@@ -44,7 +44,7 @@ local IMPLEMENTATIONS = {
 -- upstream_balancer, which may be reachable in some networks.
 local NO_LIVE_PEER = -3
 
-doors.close({ configuration.prohibited_localhost_port })
+protected_ports.add({ configuration.prohibited_localhost_port })
 
 local _M = {}
 
@@ -103,7 +103,7 @@ end
 -- A backend without endpoints has no instance. Its requests get 503, see rewrite.
 local function apply_backend(backend)
   if backend.endpoints then
-    doors.guard(backend)
+    protected_ports.remove_from(backend)
   end
   local endpoints = backend.endpoints
   if not endpoints or #endpoints == 0 then

@@ -3,7 +3,7 @@
 
 local cjson = require("cjson.safe")
 local deltas = require("deltas")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 
 local floor = math.floor
 local io = io
@@ -25,8 +25,8 @@ local ocsp_response_cache = ngx.shared.ocsp_response_cache
 -- The controller sends this id for a host that has no certificate, or no longer has one.
 local NO_CERTIFICATE = "-1"
 
--- Optional fields: serving, the module; takes_deltas, whether to accept changes; secret, which
--- every POST must contain.
+-- Optional fields: worker_report, the module; accepts_deltas, whether to accept changes; secret,
+-- which every POST must contain.
 local _M = {}
 
 -- Returns the time of the last POST of backends, in whole seconds; 1 if there was none.
@@ -52,7 +52,7 @@ local function next_version(key)
 end
 
 function _M.get_backends_data()
-  if _M.takes_deltas then
+  if _M.accepts_deltas then
     return deltas.whole()
   end
   return configuration_data:get("backends")
@@ -60,7 +60,7 @@ end
 
 -- Returns the changes from one version to another; nil if a worker must read all backends.
 function _M.get_backends_deltas(from, to)
-  if _M.takes_deltas and from and to then
+  if _M.accepts_deltas and from and to then
     return deltas.between(from, to)
   end
 end
@@ -121,7 +121,7 @@ local function set_backends(body)
 end
 
 local function store_backends(body)
-  if not _M.takes_deltas then
+  if not _M.accepts_deltas then
     local ok, err = set_backends(body)
     if not ok then
       return nil, err
@@ -154,7 +154,7 @@ end
 -- and later send changes based on it.
 local function created(version)
   ngx.status = ngx.HTTP_CREATED
-  if _M.serving or _M.takes_deltas then
+  if _M.worker_report or _M.accepts_deltas then
     ngx.print(string.format("%.0f", version))
   end
 end
@@ -174,14 +174,14 @@ local function handle_backends()
   if not version then
     return fail(ngx.HTTP_BAD_REQUEST, "error updating configuration: ", tostring(err))
   end
-  if _M.takes_deltas then
+  if _M.accepts_deltas then
     deltas.follow(version)
   end
   created(version)
 end
 
 local function handle_delta()
-  if not _M.takes_deltas then
+  if not _M.accepts_deltas then
     ngx.status = ngx.HTTP_NOT_FOUND
     ngx.print("Not found!")
     return
@@ -329,13 +329,13 @@ local function handle_certs()
 end
 
 local function handle_workers()
-  if not _M.serving then
+  if not _M.worker_report then
     ngx.status = ngx.HTTP_NOT_FOUND
     ngx.print("Not found!")
     return
   end
   ngx.status = ngx.HTTP_OK
-  ngx.print(_M.serving.tell(_M.get_certificates_version()))
+  ngx.print(_M.worker_report.tell(_M.get_certificates_version()))
 end
 
 -- Handlers by request URI.
@@ -355,7 +355,7 @@ local handlers_with_arguments = {
 -- without the secret; proxied requests are always refused.
 local function forbidden(method)
   local var = ngx.var
-  if doors.is_proxied(var) then
+  if protected_ports.is_proxied(var) then
     return "a proxied request"
   end
   if method == "POST" and _M.secret and var.http_authorization ~= "Bearer " .. _M.secret then

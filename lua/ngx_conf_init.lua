@@ -2,7 +2,7 @@
 -- cfg.json and loads every module, so that the workers share them.
 
 local cfg = require("util.cfg")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 local secret = require("util.secret")
 
 local folder = cfg.folder()
@@ -20,15 +20,15 @@ lua_ingress = require("lua_ingress")
 lua_ingress.set_config(config)
 
 configuration = require("configuration")
-configuration.takes_deltas = config.backends_delta
+configuration.accepts_deltas = config.backends_delta
 configuration.secret = secret.read(folder)
 configuration.prohibited_localhost_port = config.listen_ports.status_port -- as in ingress-nginx
-doors.close(config.closed_ports or {})
+protected_ports.add(config.closed_ports or {})
 
 if config.report_workers then
-  serving = require("serving")
-  serving.init()
-  configuration.serving = serving
+  worker_report = require("worker_report")
+  worker_report.init()
+  configuration.worker_report = worker_report
 end
 
 balancer = require("balancer")

@@ -1,7 +1,7 @@
 -- init_by_lua of the stream block, which has its own Lua VM.
 
 local cfg = require("util.cfg")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 local secret = require("util.secret")
 
 local folder = cfg.folder()
@@ -15,6 +15,6 @@ local config = cfg.read(folder)
 tcp_udp_configuration = require("tcp_udp_configuration")
 tcp_udp_configuration.secret = secret.read(folder)
 tcp_udp_configuration.prohibited_localhost_port = config.listen_ports.status_port
-doors.close(config.closed_ports or {})
+protected_ports.add(config.closed_ports or {})
 
 tcp_udp_balancer = require("tcp_udp_balancer")

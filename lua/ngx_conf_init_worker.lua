@@ -7,7 +7,7 @@ local config = cfg.read(cfg.folder())
 lua_ingress.init_worker() -- first: it seeds the random numbers, which balancers use
 balancer.init_worker({
   push = config.backends_sync == "push",
-  on_sync = serving and serving.note,
+  on_sync = worker_report and worker_report.note,
 })
 
 if config.enable_metrics and config.monitor_batch_max_size then

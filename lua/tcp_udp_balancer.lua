@@ -4,7 +4,7 @@
 local cjson = require("cjson.safe")
 local ngx_balancer = require("ngx.balancer")
 local configuration = require("tcp_udp_configuration")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 local round_robin = require("balancer.round_robin")
 local external_name = require("util.external_name")
 local util = require("util")
@@ -29,7 +29,7 @@ local IMPLEMENTATIONS = {
   round_robin = round_robin,
 }
 
-doors.close({ configuration.prohibited_localhost_port })
+protected_ports.add({ configuration.prohibited_localhost_port })
 
 local _M = {}
 
@@ -53,7 +53,7 @@ end
 -- with an error such as 503.
 local function sync_backend(backend)
   if backend.endpoints then
-    doors.guard(backend)
+    protected_ports.remove_from(backend)
   end
   local endpoints = backend.endpoints
   if not endpoints or #endpoints == 0 then

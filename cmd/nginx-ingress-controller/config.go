@@ -88,7 +88,7 @@ func (f *flags) config(ctx context.Context, env func(string) string, stderr io.W
 		}
 	}
 	f.watch.DefaultCertificate = types.NamespacedName(f.tls.defaultCertificate)
-	watched, own, err := watch.Check(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
+	watched, own, err := watch.CheckOptions(ctx, client, f.watch, pod, types.NamespacedName(f.defaultBackend))
 	if err != nil {
 		return config, err
 	}

@@ -93,7 +93,7 @@ func (f *flags) addCluster() {
 	s.Var(&f.tcpServices, "tcp-services-configmap", "namespace/name of the ConfigMap with TCP ports and their services: PORT: namespace/service:port[:PROXY[:PROXY]]")
 	s.Var(&f.udpServices, "udp-services-configmap", "namespace/name of the ConfigMap with UDP ports and their services: PORT: namespace/service:port")
 	s.StringVar(&w.ControllerClass, "controller-class", "k8s.io/ingress-nginx", "spec.controller of the IngressClasses to serve")
-	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "refuse ingresses whose hosts, paths or Secret names look like nginx directives")
+	s.BoolVar(&w.DeepInspect, "deep-inspect", true, "reject ingresses whose hosts, paths or Secret names look like nginx directives")
 	s.Var(&f.defaultBackend, "default-backend-service", "namespace/name of the service for requests that no ingress matches")
 	s.BoolVar(&w.DisableCatchAll, "disable-catch-all", false, "ignore ingresses with spec.defaultBackend")
 	s.BoolVar(&w.DisableSyncEvents, "disable-sync-events", false, "do not record an Event on each accepted ingress")

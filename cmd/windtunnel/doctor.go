@@ -24,10 +24,10 @@ func doctorCommand() *cobra.Command {
 			if err := useNginx(program); err != nil {
 				return err
 			}
-			findings := doctor.Examine(cmd.Context())
-			ok := !slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Needed && !f.OK })
+			results := doctor.Examine(cmd.Context())
+			ok := !slices.ContainsFunc(results, func(r doctor.Result) bool { return r.Needed && !r.OK })
 			if format.json() {
-				return errors.Join(printJSON(cmd.OutOrStdout(), examined{ok, findings}), failedUnless(ok))
+				return errors.Join(printJSON(cmd.OutOrStdout(), examined{ok, results}), failedUnless(ok))
 			}
 			var out table.Table
 			out.SetOutputMirror(cmd.OutOrStdout())
@@ -39,12 +39,12 @@ func doctorCommand() *cobra.Command {
 				{Number: 4, WidthMax: 30, WidthMaxEnforcer: text.WrapSoft},
 			})
 			out.AppendHeader(table.Row{"", "what", "found", "its absence switches off"})
-			for _, finding := range findings {
+			for _, result := range results {
 				mark := "ok"
-				if !finding.OK {
+				if !result.OK {
 					mark = "--"
 				}
-				out.AppendRow(table.Row{mark, finding.What, finding.Found, finding.Without})
+				out.AppendRow(table.Row{mark, result.What, result.Found, result.Without})
 			}
 			out.Render()
 			if !ok {
@@ -60,8 +60,8 @@ func doctorCommand() *cobra.Command {
 
 // examined is the JSON output of doctor.
 type examined struct {
-	OK       bool             `json:"ok"` // whether a local run can start
-	Findings []doctor.Finding `json:"findings"`
+	OK      bool            `json:"ok"` // whether a local run can start
+	Results []doctor.Result `json:"findings"`
 }
 
 // failedUnless returns the error of a failed command, or nil if ok.

@@ -17,8 +17,8 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Checker checks ingresses against the present cluster.
-type Checker struct {
+// Reviewer reviews ingresses against the present cluster.
+type Reviewer struct {
 	// Cluster returns the present cluster.
 	Cluster func() snapshot.Snapshot
 	// Input returns what the configuration depends on besides the cluster.
@@ -35,47 +35,47 @@ type Checker struct {
 
 // Verdict is the answer to a review.
 type Verdict struct {
-	Refusal  error    // nil: the ingress may be stored
+	Denial   error    // nil: the ingress may be stored
 	Warnings []string // for the author of the ingress
 	Cost     metrics.Admission
 }
 
-// Check decides whether an ingress may be stored. It runs its checks in the order of ingress-nginx.
-// The error of the first one that fails is the refusal.
-func (c *Checker) Check(ingress *networkingv1.Ingress) Verdict {
+// Review decides whether an ingress may be stored. It runs its checks in the order of
+// ingress-nginx. The error of the first one that fails becomes Verdict.Denial.
+func (r *Reviewer) Review(ingress *networkingv1.Ingress) Verdict {
 	if ingress == nil || ingress.DeletionTimestamp != nil {
 		return Verdict{}
 	}
-	if err := c.Inspect(ingress); err != nil {
-		return Verdict{Refusal: err}
+	if err := r.Inspect(ingress); err != nil {
+		return Verdict{Denial: err}
 	}
-	if !c.Serves(ingress) {
+	if !r.Serves(ingress) {
 		return Verdict{}
 	}
-	if c.DisableCatchAll && ingress.Spec.DefaultBackend != nil {
-		return Verdict{Refusal: fmt.Errorf("spec.defaultBackend: not allowed by --disable-catch-all of this controller")}
+	if r.DisableCatchAll && ingress.Spec.DefaultBackend != nil {
+		return Verdict{Denial: fmt.Errorf("spec.defaultBackend: not allowed by --disable-catch-all of this controller")}
 	}
-	cluster, input := c.Cluster(), c.Input()
+	cluster, input := r.Cluster(), r.Input()
 	opts, _ := compile.Options(cluster.ConfigMaps[input.ConfigMap], input) // each sync reports its findings
 	v := Verdict{Warnings: warnings(ingress, opts)}
-	if v.Refusal = checkAlone(ingress, opts); v.Refusal != nil {
+	if v.Denial = checkAlone(ingress, opts); v.Denial != nil {
 		return v
 	}
-	c.try(&v, with(near(cluster, ingress, opts), ingress), input, ingress)
+	r.try(&v, with(neighboursOf(cluster, ingress, opts), ingress), input, ingress)
 	return v
 }
 
 // try compiles and renders the configuration with the new ingress.
-func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input, ingress *networkingv1.Ingress) {
+func (r *Reviewer) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input, ingress *networkingv1.Ingress) {
 	began := time.Now()
 	built := compile.Build(cluster, input)
 	v.Cost.Tested, v.Cost.Test = len(cluster.Ingresses), time.Since(began)
 	v.Warnings = append(v.Warnings, about(ingress, built.Findings)...)
-	if v.Refusal = overlap(ingress, cluster.Ingresses, built.Input.Options); v.Refusal != nil {
+	if v.Denial = overlap(ingress, cluster.Ingresses, built.Input.Options); v.Denial != nil {
 		return
 	}
 	v.Cost.Rendered = len(cluster.Ingresses)
-	if c.OnlyNew {
+	if r.OnlyNew {
 		cluster.Ingresses = []*networkingv1.Ingress{ingress}
 		built = compile.Build(cluster, input)
 		v.Cost.Rendered = 1
@@ -83,7 +83,7 @@ func (c *Checker) try(v *Verdict, cluster snapshot.Snapshot, input compile.Input
 	began = time.Now()
 	conf, err := built.Conf()
 	v.Cost.Render, v.Cost.Size = time.Since(began), len(conf)
-	v.Refusal = err
+	v.Denial = err
 }
 
 // about returns the findings about one ingress, for its author.

@@ -59,7 +59,7 @@ func annotated(pairs string) string { return `metadata: {annotations: {` + pairs
 
 const ours = "nginx.ingress.kubernetes.io/"
 
-func checker(t *testing.T, config map[string]string) *Checker {
+func reviewer(t *testing.T, config map[string]string) *Reviewer {
 	t.Helper()
 	manifests, err := snapshot.FromYAML(snapshot.File{Name: "shop", Data: []byte(shop)})
 	if err != nil {
@@ -67,7 +67,7 @@ func checker(t *testing.T, config map[string]string) *Checker {
 	}
 	opts := options.Options{DynamicConfiguration: true, Ports: options.DefaultPorts}
 	opts.Config, _ = options.Parse(config, options.Defaults(1, false))
-	return &Checker{
+	return &Reviewer{
 		Cluster: func() snapshot.Snapshot { return snapshot.Take(manifests) },
 		Input:   func() compile.Input { return compile.Input{Input: render.Input{Options: opts, FileLimit: 4096}} },
 		Inspect: func(*networkingv1.Ingress) error { return nil },
@@ -80,55 +80,55 @@ func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
 		ingress string
 		config  map[string]string
-		change  func(*Checker)
-		refusal string // empty: allowed
+		change  func(*Reviewer)
+		denial  string // empty: allowed
 		warning string
 	}{
 		"new host":                    {ingress: paths("new.example", "/", "Prefix")},
 		"new path":                    {ingress: paths("shop.example", "/new", "Prefix")},
-		"host and path of another":    {ingress: paths("shop.example", "/", "Prefix"), refusal: `host "shop.example" and path "/" is already defined in ingress default/old`},
-		"the same with an empty path": {ingress: paths("shop.example", "", "ImplementationSpecific"), refusal: "already defined"},
+		"host and path of another":    {ingress: paths("shop.example", "/", "Prefix"), denial: `host "shop.example" and path "/" is already defined in ingress default/old`},
+		"the same with an empty path": {ingress: paths("shop.example", "", "ImplementationSpecific"), denial: "already defined"},
 		"an update of itself":         {ingress: "metadata: {name: old}\n" + paths("shop.example", "/", "Prefix")},
-		"not a UUID":                  {ingress: "metadata: {uid: x}\n" + paths("new.example", "/", "Prefix"), refusal: `metadata.uid "x"`},
+		"not a UUID":                  {ingress: "metadata: {uid: x}\n" + paths("new.example", "/", "Prefix"), denial: `metadata.uid "x"`},
 		"being deleted":               {ingress: "metadata: {uid: x, deletionTimestamp: 2026-01-01T00:00:00Z}\n"},
-		"of another class":            {ingress: "metadata: {uid: x}\n", change: func(c *Checker) { c.Serves = func(*networkingv1.Ingress) bool { return false } }},
-		"suspicious, though of another class": {ingress: "", change: func(c *Checker) {
-			c.Serves = func(*networkingv1.Ingress) bool { return false }
-			c.Inspect = func(*networkingv1.Ingress) error { return errors.New("suspicious") }
-		}, refusal: "suspicious"},
-		"default backend forbidden":       {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(c *Checker) { c.DisableCatchAll = true }, refusal: "--disable-catch-all"},
+		"of another class":            {ingress: "metadata: {uid: x}\n", change: func(r *Reviewer) { r.Serves = func(*networkingv1.Ingress) bool { return false } }},
+		"suspicious, though of another class": {ingress: "", change: func(r *Reviewer) {
+			r.Serves = func(*networkingv1.Ingress) bool { return false }
+			r.Inspect = func(*networkingv1.Ingress) error { return errors.New("suspicious") }
+		}, denial: "suspicious"},
+		"default backend forbidden":       {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n", change: func(r *Reviewer) { r.DisableCatchAll = true }, denial: "--disable-catch-all"},
 		"default backend":                 {ingress: "spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"},
-		"regular expression as Prefix":    {ingress: paths("new.example", "/a(/|$)(.*)", "Prefix"), refusal: `path "/a(/|$)(.*)" cannot have the pathType Prefix`, warning: "cannot have the pathType"},
+		"regular expression as Prefix":    {ingress: paths("new.example", "/a(/|$)(.*)", "Prefix"), denial: `path "/a(/|$)(.*)" cannot have the pathType Prefix`, warning: "cannot have the pathType"},
 		"the same, allowed by ConfigMap":  {ingress: paths("new.example", "/a.(b)", "Exact"), config: map[string]string{"strict-validate-path-type": "false"}, warning: "cannot have the pathType Exact"},
 		"regular expression without type": {ingress: paths("new.example", "/a(/|$)(.*)", "ImplementationSpecific")},
-		"snippet":                         {ingress: annotated(ours+"configuration-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
-		"snippet of another prefix":       {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "annotation nginx.example/server-snippet: snippets are disabled"},
-		"snippet without a prefix":        {ingress: annotated("my-snippet: a") + paths("new.example", "/", "Prefix"), refusal: "snippets are disabled"},
+		"snippet":                         {ingress: annotated(ours+"configuration-snippet: a") + paths("new.example", "/", "Prefix"), denial: "snippets are disabled"},
+		"snippet of another prefix":       {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), denial: "annotation nginx.example/server-snippet: snippets are disabled"},
+		"snippet without a prefix":        {ingress: annotated("my-snippet: a") + paths("new.example", "/", "Prefix"), denial: "snippets are disabled"},
 		"other snippet, allowed":          {ingress: annotated("nginx.example/server-snippet: a") + paths("new.example", "/", "Prefix"), config: snippets},
 		"snippet, allowed":                {ingress: annotated(ours+`configuration-snippet: "# a"`) + paths("new.example", "/", "Prefix"), config: snippets},
-		"forbidden word":                  {ingress: annotated(ours+"rewrite-target: /secret") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotation-value-word-blocklist": "secret"}, refusal: "annotation-value-word-blocklist"},
-		"too risky":                       {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotations-risk-level": "Low"}, refusal: "risk"},
-		"prefix of another controller":    {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example"), refusal: "begin with mine.example"},
+		"forbidden word":                  {ingress: annotated(ours+"rewrite-target: /secret") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotation-value-word-blocklist": "secret"}, denial: "annotation-value-word-blocklist"},
+		"too risky":                       {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), config: map[string]string{"annotations-risk-level": "Low"}, denial: "risk"},
+		"prefix of another controller":    {ingress: annotated(ours+"rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example"), denial: "begin with mine.example"},
 		"its own prefix":                  {ingress: annotated("mine.example/rewrite-target: /a") + paths("new.example", "/", "Prefix"), change: withPrefix("mine.example")},
 		"bad value that is ignored":       {ingress: annotated(ours+"proxy-connect-timeout: soon") + paths("new.example", "/", "Prefix"), warning: "proxy-connect-timeout"},
 		"obsolete annotation":             {ingress: annotated(ours+"influxdb-host: a") + paths("new.example", "/", "Prefix"), warning: "no longer has an effect"},
-		"second canary":                   {ingress: annotated(ours+`canary: "true"`) + paths("shop.example", "/", "Prefix"), refusal: "already defined in ingress default/canary"},
+		"second canary":                   {ingress: annotated(ours+`canary: "true"`) + paths("shop.example", "/", "Prefix"), denial: "already defined in ingress default/canary"},
 		"main ingress with canary: false": {ingress: annotated(ours+`canary: "false"`) + paths("shop.example", "/", "Prefix"), warning: "already taken by default/old"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := checker(t, test.config)
+			r := reviewer(t, test.config)
 			if test.change != nil {
-				test.change(c)
+				test.change(r)
 			}
-			for _, c.OnlyNew = range []bool{false, true} {
-				v := c.Check(ingress(t, test.ingress))
+			for _, r.OnlyNew = range []bool{false, true} {
+				v := r.Review(ingress(t, test.ingress))
 				switch {
-				case v.Refusal == nil && test.refusal != "":
-					t.Errorf("allowed, want %q", test.refusal)
-				case v.Refusal != nil && (test.refusal == "" || !strings.Contains(v.Refusal.Error(), test.refusal)):
-					t.Errorf("refused: %v, want %q", v.Refusal, test.refusal)
+				case v.Denial == nil && test.denial != "":
+					t.Errorf("allowed, want %q", test.denial)
+				case v.Denial != nil && (test.denial == "" || !strings.Contains(v.Denial.Error(), test.denial)):
+					t.Errorf("denied: %v, want %q", v.Denial, test.denial)
 				}
-				if got := strings.Join(v.Warnings, "\n"); !strings.Contains(got, test.warning) || test.warning == "" && test.refusal == "" && got != "" {
+				if got := strings.Join(v.Warnings, "\n"); !strings.Contains(got, test.warning) || test.warning == "" && test.denial == "" && got != "" {
 					t.Errorf("warnings %q, want %q", got, test.warning)
 				}
 			}
@@ -136,58 +136,58 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func withPrefix(prefix string) func(*Checker) {
-	return func(c *Checker) {
-		in := c.Input()
+func withPrefix(prefix string) func(*Reviewer) {
+	return func(r *Reviewer) {
+		in := r.Input()
 		in.Options.AnnotationsPrefix = prefix
-		c.Input = func() compile.Input { return in }
+		r.Input = func() compile.Input { return in }
 	}
 }
 
 func TestReviewWithoutIngressIsAllowed(t *testing.T) {
-	if v := checker(t, nil).Check(nil); v.Refusal != nil {
-		t.Error(v.Refusal)
+	if v := reviewer(t, nil).Review(nil); v.Denial != nil {
+		t.Error(v.Denial)
 	}
 }
 
 // The cost of a check covers all ingresses of its hosts, or the new ingress alone if only that is
 // rendered.
 func TestCost(t *testing.T) {
-	c := checker(t, nil)
-	whole := c.Check(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
+	r := reviewer(t, nil)
+	whole := r.Review(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
 	if whole.Tested != 3 || whole.Rendered != 3 || whole.Size == 0 || whole.Test <= 0 || whole.Render <= 0 {
 		t.Errorf("whole: %+v", whole)
 	}
-	c.OnlyNew = true
-	alone := c.Check(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
+	r.OnlyNew = true
+	alone := r.Review(ingress(t, paths("shop.example", "/new", "Prefix"))).Cost
 	if alone.Tested != 3 || alone.Rendered != 1 || alone.Size == 0 {
 		t.Errorf("alone: %+v, whole: %+v", alone, whole)
 	}
 }
 
-// An ingress is refused if the template fails with it.
+// An ingress is denied if the template fails with it.
 func TestFailingTemplate(t *testing.T) {
-	c := checker(t, nil)
+	r := reviewer(t, nil)
 	template, err := render.Parse("my.tmpl", []byte(`{{ range .Servers }}{{ if eq .Hostname "new.example" }}{{ .NoSuchField }}{{ end }}{{ end }}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := c.Input()
+	in := r.Input()
 	in.Template = template
-	c.Input = func() compile.Input { return in }
-	if v := c.Check(ingress(t, paths("new.example", "/", "Prefix"))); v.Refusal == nil || !strings.Contains(v.Refusal.Error(), "my.tmpl:1") {
-		t.Errorf("refusal: %v", v.Refusal)
+	r.Input = func() compile.Input { return in }
+	if v := r.Review(ingress(t, paths("new.example", "/", "Prefix"))); v.Denial == nil || !strings.Contains(v.Denial.Error(), "my.tmpl:1") {
+		t.Errorf("denial: %v", v.Denial)
 	}
-	if v := c.Check(ingress(t, paths("other.example", "/", "Prefix"))); v.Refusal != nil {
-		t.Errorf("refusal: %v", v.Refusal)
+	if v := r.Review(ingress(t, paths("other.example", "/", "Prefix"))); v.Denial != nil {
+		t.Errorf("denial: %v", v.Denial)
 	}
 }
 
 func TestCheckDoesNotChangeTheCluster(t *testing.T) {
-	c := checker(t, nil)
-	before := c.Cluster()
-	c.Cluster = func() snapshot.Snapshot { return before }
-	c.Check(ingress(t, "metadata: {name: old}\n"+paths("shop.example", "/other", "Prefix")))
+	r := reviewer(t, nil)
+	before := r.Cluster()
+	r.Cluster = func() snapshot.Snapshot { return before }
+	r.Review(ingress(t, "metadata: {name: old}\n"+paths("shop.example", "/other", "Prefix")))
 	if len(before.Ingresses) != 2 || before.Ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path != "/" || before.Ingresses[1].Spec.Rules[0].HTTP.Paths[0].Path != "/" {
 		t.Errorf("now: %v", before.Ingresses)
 	}

@@ -25,10 +25,10 @@ func TestOnlyIngressesOfItsHostsAreCompiled(t *testing.T) {
 	alias := ingress(t, annotated(ours+`server-alias: "a.example, www.h7.example"`)+paths("alias.example", "/", "Prefix"))
 	alias.Name = "alias"
 	cluster.Ingresses = append(cluster.Ingresses, alias)
-	c := checker(t, nil)
-	options := c.Input().Options
+	r := reviewer(t, nil)
+	options := r.Input().Options
 	var kept []string
-	for _, other := range near(cluster, ingress(t, paths("h7.example", "/a", "Prefix")), options).Ingresses {
+	for _, other := range neighboursOf(cluster, ingress(t, paths("h7.example", "/a", "Prefix")), options).Ingresses {
 		kept = append(kept, other.Name)
 	}
 	if got := strings.Join(kept, " "); got != "other-7 alias" {
@@ -36,7 +36,7 @@ func TestOnlyIngressesOfItsHostsAreCompiled(t *testing.T) {
 	}
 }
 
-// An ingress with too many paths is refused before it is compiled.
+// An ingress with too many paths is denied before it is compiled.
 func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 	many := ingress(t, paths("h.example", "/", "Prefix"))
 	rule := many.Spec.Rules[0].HTTP
@@ -45,9 +45,9 @@ func TestTooManyPathsAreRefusedAtOnce(t *testing.T) {
 		path.Path = fmt.Sprintf("/%d", i)
 		rule.Paths = append(rule.Paths, path)
 	}
-	c := checker(t, nil)
-	verdict := c.Check(many)
-	if verdict.Refusal == nil || !strings.Contains(verdict.Refusal.Error(), "more than 5000") || verdict.Cost.Tested > 0 {
+	r := reviewer(t, nil)
+	verdict := r.Review(many)
+	if verdict.Denial == nil || !strings.Contains(verdict.Denial.Error(), "more than 5000") || verdict.Cost.Tested > 0 {
 		t.Errorf("verdict %+v", verdict)
 	}
 }

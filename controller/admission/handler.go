@@ -77,10 +77,10 @@ func Handler(check func(*networkingv1.Ingress) Verdict, done func(metrics.Admiss
 		verdict := judge(request, check)
 		cost := verdict.Cost
 		cost.Namespace, cost.Ingress = request.Namespace, request.Name
-		cost.Refused, cost.Roundtrip = verdict.Refusal != nil, time.Since(began)
+		cost.Denied, cost.Roundtrip = verdict.Denial != nil, time.Since(began)
 		done(cost)
-		if verdict.Refusal != nil {
-			log.Info("admission refused", "ingress", request.Namespace+"/"+request.Name, "operation", string(request.Operation), "reason", verdict.Refusal.Error())
+		if verdict.Denial != nil {
+			log.Info("admission denied", "ingress", request.Namespace+"/"+request.Name, "operation", string(request.Operation), "reason", verdict.Denial.Error())
 		}
 		answer(w, review, verdict)
 	})
@@ -119,19 +119,19 @@ func judge(request *admissionv1.AdmissionRequest, check func(*networkingv1.Ingre
 	}
 	ingress := new(networkingv1.Ingress)
 	if err := json.Unmarshal(request.Object.Raw, ingress); err != nil {
-		return Verdict{Refusal: fmt.Errorf("not an Ingress: %w", err)}
+		return Verdict{Denial: fmt.Errorf("not an Ingress: %w", err)}
 	}
 	return check(ingress)
 }
 
 func answer(w http.ResponseWriter, review *admissionv1.AdmissionReview, v Verdict) {
-	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: v.Refusal == nil, Warnings: v.Warnings}
-	if v.Refusal != nil {
+	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: v.Denial == nil, Warnings: v.Warnings}
+	if v.Denial != nil {
 		response.Result = &metav1.Status{
 			Status:  metav1.StatusFailure,
 			Code:    http.StatusBadRequest,
 			Reason:  metav1.StatusReasonBadRequest,
-			Message: v.Refusal.Error(),
+			Message: v.Denial.Error(),
 		}
 	}
 	text, err := json.Marshal(&admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: response})

@@ -22,17 +22,17 @@ func with(cluster snapshot.Snapshot, ingress *networkingv1.Ingress) snapshot.Sna
 	return cluster
 }
 
-// place is a host and a path for which an ingress answers requests.
-type place struct{ host, path string }
+// route is a host and a path for which an ingress answers requests.
+type route struct{ host, path string }
 
-func places(ingress *networkingv1.Ingress) []place {
-	var all []place
+func routes(ingress *networkingv1.Ingress) []route {
+	var all []route
 	for _, rule := range ingress.Spec.Rules {
 		if rule.HTTP == nil {
 			continue
 		}
 		for _, path := range rule.HTTP.Paths {
-			all = append(all, place{rule.Host, cmp.Or(path.Path, "/")})
+			all = append(all, route{rule.Host, cmp.Or(path.Path, "/")})
 		}
 	}
 	return all
@@ -41,9 +41,9 @@ func places(ingress *networkingv1.Ingress) []place {
 // overlap returns an error if another ingress has a host and path of this one. An ingress and its
 // canary may share them.
 func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts options.Options) error {
-	wanted := make(map[place]bool)
-	for _, place := range places(ingress) {
-		wanted[place] = true
+	wanted := make(map[route]bool)
+	for _, route := range routes(ingress) {
+		wanted[route] = true
 	}
 	if len(wanted) == 0 {
 		return nil
@@ -58,9 +58,9 @@ func overlap(ingress *networkingv1.Ingress, all []*networkingv1.Ingress, opts op
 		if (annotated || otherAnnotated) && !(canary && otherCanary) {
 			continue
 		}
-		for _, place := range places(other) {
-			if wanted[place] {
-				return fmt.Errorf("host %q and path %q is already defined in ingress %s", cmp.Or(place.host, "_"), place.path, snapshot.NameOf(other))
+		for _, route := range routes(other) {
+			if wanted[route] {
+				return fmt.Errorf("host %q and path %q is already defined in ingress %s", cmp.Or(route.host, "_"), route.path, snapshot.NameOf(other))
 			}
 		}
 	}

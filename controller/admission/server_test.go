@@ -104,7 +104,7 @@ func TestHandler(t *testing.T) {
 	w := startWebhook(t, func(ingress *networkingv1.Ingress) Verdict {
 		v := Verdict{Warnings: []string{"careful"}, Cost: metrics.Admission{Tested: 7}}
 		if ingress.Name == "bad" {
-			v.Refusal = errors.New("it is bad")
+			v.Denial = errors.New("it is bad")
 		}
 		return v
 	})
@@ -123,13 +123,13 @@ func TestHandler(t *testing.T) {
 	if r := ask(`{"metadata":{"name":"good"}}`); !r.Allowed || r.Result != nil || len(r.Warnings) != 1 {
 		t.Errorf("good: %+v", r)
 	}
-	if cost := <-w.costs; cost.Refused || cost.Namespace != "shop" || cost.Ingress != "web" || cost.Tested != 7 || cost.Roundtrip <= 0 {
+	if cost := <-w.costs; cost.Denied || cost.Namespace != "shop" || cost.Ingress != "web" || cost.Tested != 7 || cost.Roundtrip <= 0 {
 		t.Errorf("cost %+v", cost)
 	}
 	if r := ask(`{"metadata":{"name":"bad"}}`); r.Allowed || r.Result.Code != 400 || r.Result.Status != "Failure" || r.Result.Reason != "BadRequest" || r.Result.Message != "it is bad" || len(r.Warnings) != 1 {
 		t.Errorf("bad: %+v", r)
 	}
-	if cost := <-w.costs; !cost.Refused {
+	if cost := <-w.costs; !cost.Denied {
 		t.Errorf("cost %+v", cost)
 	}
 	if r := ask(`{"spec":7}`); r.Allowed || r.Result.Code != 400 || r.Result.Reason != "BadRequest" {
@@ -205,7 +205,7 @@ func FuzzReview(f *testing.F) {
 		if json.Unmarshal(body, &review) != nil || review.Request == nil {
 			return
 		}
-		c := checker(&testing.T{}, nil)
-		judge(review.Request, c.Check)
+		r := reviewer(&testing.T{}, nil)
+		judge(review.Request, r.Review)
 	})
 }

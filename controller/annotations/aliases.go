@@ -18,7 +18,7 @@ func isServerName(s string) bool {
 var aliases = Family{
 	Name: "aliases",
 	Keys: []Key{
-		{Name: "server-alias", Doc: "Additional names of the host; ~ starts a regular expression.", Risk: High, Scope: OfServer, Want: ListOf(serverName), Bad: RejectsAll},
+		{Name: "server-alias", Doc: "Additional names of the host; ~ starts a regular expression.", Risk: High, Scope: OfServer, Want: ListOf(serverName), Bad: RejectsAll, Protects: hostAliases},
 	},
 	parse: func(r *reader, set *Set) { set.Aliases = r.list("server-alias") },
 }

@@ -31,6 +31,14 @@ type Key struct {
 	Want    Want // the format of valid values
 	Bad     Bad  // what happens if the value is invalid
 	Secret  bool // the value names a Secret, and changes of the Secret need a sync
+
+	// Protects is the protection that the annotation is part of, or Harmless. Each row must decide:
+	// does a version of an ingress without the annotation protect less?
+	Protects *Protection
+	// TurnsOn means that the annotation, alone or with others that do, turns the protection on. A
+	// protection that no annotation turns on is always on: a version without its annotations may
+	// protect more or less than one with them.
+	TurnsOn bool
 }
 
 // Family is a group of annotations that together set one option struct.
@@ -94,15 +102,15 @@ func (b Bad) String() string {
 	return [...]string{"it is ignored", "invalid items are dropped", "it allows nothing", "requests get 503", "the ingress is rejected"}[b]
 }
 
-// Finding describes an annotation that has no effect, or not exactly the requested one.
-type Finding struct {
+// Problem describes an annotation that has no effect, or not exactly the requested one.
+type Problem struct {
 	Key    string // with the prefix
 	Reason string // what is wrong, and what the controller does instead
 }
 
 // Parse parses the annotations of an ingress, in the order of the families. An error rejects the
 // whole ingress: it names the annotation and gives the reason.
-func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding, error) {
+func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Problem, error) {
 	opts.AnnotationsPrefix = cmp.Or(opts.AnnotationsPrefix, DefaultPrefix)
 	given := ours(ingress.Annotations, opts.AnnotationsPrefix+"/")
 	if err := acceptable(given, opts); err != nil {
@@ -119,7 +127,7 @@ func Parse(ingress *networkingv1.Ingress, opts options.Options) (Set, []Finding,
 		}
 	}
 	set.Denied = r.denied
-	return set, append(r.findings, unknown(given, opts.AnnotationsPrefix)...), nil
+	return set, append(r.problems, unknown(given, opts.AnnotationsPrefix)...), nil
 }
 
 // ours returns the annotations whose keys begin with prefix, with the prefix removed.

@@ -20,12 +20,12 @@ var matchCN = Want{Text: "CN= and a regular expression", ok: func(s string) bool
 var authTLS = Family{
 	Name: "client certificates",
 	Keys: []Key{
-		{Name: "auth-tls-secret", Doc: "Secret (namespace/name) with the CA (ca.crt) of client certificates; required by the other annotations of this group.", Risk: Medium, Scope: OfServer, Want: Whole, Bad: RejectsAll, Secret: true},
-		{Name: "auth-tls-verify-client", Doc: "Whether a client must present a certificate.", Risk: Medium, Scope: OfServer, Want: OneOf("on", "off", "optional", "optional_no_ca")},
-		{Name: "auth-tls-verify-depth", Doc: "Maximum number of certificates between the client's and the CA's.", Risk: Low, Scope: OfServer, Want: Natural},
-		{Name: "auth-tls-error-page", Doc: "Where clients without a valid certificate are redirected.", Risk: High, Scope: OfServer, Want: pattern(`@[A-Za-z0-9_\-]+|[/\-._~a-zA-Z0-9:,?&=]+`, "@name, a URL or a path"), Bad: RejectsAll},
-		{Name: "auth-tls-pass-certificate-to-upstream", Doc: "Send the certificate to pods, in the header ssl-client-cert.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
-		{Name: "auth-tls-match-cn", Doc: "CN= and a regular expression that the certificate's common name must match.", Risk: High, Scope: OfServer, Want: matchCN, Bad: RejectsAll},
+		{Name: "auth-tls-secret", Doc: "Secret (namespace/name) with the CA (ca.crt) of client certificates; required by the other annotations of this group.", Risk: Medium, Scope: OfServer, Want: Whole, Bad: RejectsAll, Secret: true, Protects: clientCertificates, TurnsOn: true},
+		{Name: "auth-tls-verify-client", Doc: "Whether a client must present a certificate.", Risk: Medium, Scope: OfServer, Want: OneOf("on", "off", "optional", "optional_no_ca"), Protects: clientCertificates},
+		{Name: "auth-tls-verify-depth", Doc: "Maximum number of certificates between the client's and the CA's.", Risk: Low, Scope: OfServer, Want: Natural, Protects: clientCertificates},
+		{Name: "auth-tls-error-page", Doc: "Where clients without a valid certificate are redirected.", Risk: High, Scope: OfServer, Want: pattern(`@[A-Za-z0-9_\-]+|[/\-._~a-zA-Z0-9:,?&=]+`, "@name, a URL or a path"), Bad: RejectsAll, Protects: clientCertificates},
+		{Name: "auth-tls-pass-certificate-to-upstream", Doc: "Send the certificate to pods, in the header ssl-client-cert.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll, Protects: clientCertificates},
+		{Name: "auth-tls-match-cn", Doc: "CN= and a regular expression that the certificate's common name must match.", Risk: High, Scope: OfServer, Want: matchCN, Bad: RejectsAll, Protects: clientCertificates},
 	},
 	parse: func(r *reader, set *Set) {
 		secret := r.reference("auth-tls-secret", true)

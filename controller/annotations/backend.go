@@ -24,13 +24,13 @@ const mostInSubset = 1000
 var backend = Family{
 	Name: "backends",
 	Keys: []Key{
-		{Name: "load-balance", Doc: "The load-balancing algorithm.", Risk: Low, Scope: OfBackend, Want: OneOf("round_robin", "chash", "chashsubset", "sticky_balanced", "sticky_persistent", "ewma"), Bad: RejectsAll},
-		{Name: "upstream-hash-by", Doc: "Choose a pod by the hash of this text, which may contain nginx variables.", Risk: High, Scope: OfBackend, Want: Variable, Bad: RejectsAll},
-		{Name: "upstream-hash-by-subset", Doc: "The hash selects a subset of the pods; each request goes to a random pod of the subset.", Risk: Low, Scope: OfBackend, Want: Boolean, Bad: RejectsAll},
-		{Name: "upstream-hash-by-subset-size", Doc: "Number of pods in a subset.", Risk: Low, Scope: OfBackend, Want: Number, Bad: RejectsAll},
-		{Name: "service-upstream", Doc: "Send requests to the address of the service instead of its pods.", Risk: Low, Scope: OfBackend, Want: Boolean},
-		{Name: "default-backend", Doc: "Service that answers if there is no pod, and for the statuses of custom-http-errors.", Risk: Low, Scope: OfLocation, Want: Label, Bad: RejectsAll},
-		{Name: "ssl-passthrough", Doc: "Pass TLS connections to the pods without terminating them.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
+		{Name: "load-balance", Doc: "The load-balancing algorithm.", Risk: Low, Scope: OfBackend, Want: OneOf("round_robin", "chash", "chashsubset", "sticky_balanced", "sticky_persistent", "ewma"), Bad: RejectsAll, Protects: Harmless},
+		{Name: "upstream-hash-by", Doc: "Choose a pod by the hash of this text, which may contain nginx variables.", Risk: High, Scope: OfBackend, Want: Variable, Bad: RejectsAll, Protects: Harmless},
+		{Name: "upstream-hash-by-subset", Doc: "The hash selects a subset of the pods; each request goes to a random pod of the subset.", Risk: Low, Scope: OfBackend, Want: Boolean, Bad: RejectsAll, Protects: Harmless},
+		{Name: "upstream-hash-by-subset-size", Doc: "Number of pods in a subset.", Risk: Low, Scope: OfBackend, Want: Number, Bad: RejectsAll, Protects: Harmless},
+		{Name: "service-upstream", Doc: "Send requests to the address of the service instead of its pods.", Risk: Low, Scope: OfBackend, Want: Boolean, Protects: Harmless},
+		{Name: "default-backend", Doc: "Service that answers if there is no pod, and for the statuses of custom-http-errors.", Risk: Low, Scope: OfLocation, Want: Label, Bad: RejectsAll, Protects: Harmless},
+		{Name: "ssl-passthrough", Doc: "Pass TLS connections to the pods without terminating them.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll, Protects: clientTLS},
 	},
 	parse: func(r *reader, set *Set) {
 		size := r.atMost(mostInSubset, "upstream-hash-by-subset-size", subsetSize)

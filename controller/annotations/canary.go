@@ -17,13 +17,13 @@ const mostWeight = 1000000
 var canary = Family{
 	Name: "canaries",
 	Keys: []Key{
-		{Name: "canary", Doc: "The ingress gets a share of the requests of another ingress with the same host and path; required by the other annotations of this group.", Risk: Low, Scope: OfCanary, Want: Boolean, Bad: RejectsAll},
-		{Name: "canary-weight", Doc: "How many of canary-weight-total requests go to the canary.", Risk: Low, Scope: OfCanary, Want: Number},
-		{Name: "canary-weight-total", Doc: "The total that canary-weight is a share of; at least 100.", Risk: Low, Scope: OfCanary, Want: Number},
-		{Name: "canary-by-header", Doc: "Header: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic},
-		{Name: "canary-by-header-value", Doc: "Requests whose header has this value go to the canary.", Risk: Medium, Scope: OfCanary, Want: Basic},
-		{Name: "canary-by-header-pattern", Doc: "Requests whose header matches this go to the canary; canary-by-header-value takes precedence.", Risk: Medium, Scope: OfCanary, Want: Regex},
-		{Name: "canary-by-cookie", Doc: "Cookie: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic},
+		{Name: "canary", Doc: "The ingress gets a share of the requests of another ingress with the same host and path; required by the other annotations of this group.", Risk: Low, Scope: OfCanary, Want: Boolean, Bad: RejectsAll, Protects: canarySelection},
+		{Name: "canary-weight", Doc: "How many of canary-weight-total requests go to the canary.", Risk: Low, Scope: OfCanary, Want: Number, Protects: Harmless},
+		{Name: "canary-weight-total", Doc: "The total that canary-weight is a share of; at least 100.", Risk: Low, Scope: OfCanary, Want: Number, Protects: Harmless},
+		{Name: "canary-by-header", Doc: "Header: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic, Protects: canarySelection},
+		{Name: "canary-by-header-value", Doc: "Requests whose header has this value go to the canary.", Risk: Medium, Scope: OfCanary, Want: Basic, Protects: canarySelection},
+		{Name: "canary-by-header-pattern", Doc: "Requests whose header matches this go to the canary; canary-by-header-value takes precedence.", Risk: Medium, Scope: OfCanary, Want: Regex, Protects: canarySelection},
+		{Name: "canary-by-cookie", Doc: "Cookie: requests with the value always go to the canary, requests with never do not.", Risk: Medium, Scope: OfCanary, Want: Basic, Protects: canarySelection},
 	},
 	parse: func(r *reader, set *Set) {
 		if !r.flag("canary", false) {

@@ -8,7 +8,7 @@ var buffered = Want{Text: "a size such as 512, 8k, 1m, of at most 128m", ok: fun
 var clientBody = Family{
 	Name: "request bodies",
 	Keys: []Key{
-		{Name: "client-body-buffer-size", Doc: "Larger bodies are written to a file.", Risk: Low, Scope: OfLocation, Want: buffered, Bad: RejectsAll},
+		{Name: "client-body-buffer-size", Doc: "Larger bodies are written to a file.", Risk: Low, Scope: OfLocation, Want: buffered, Bad: RejectsAll, Protects: Harmless},
 	},
 	parse: func(r *reader, set *Set) {
 		set.ClientBodyBufferSize = r.text("client-body-buffer-size", r.options.Config.ClientBodyBufferSize)

@@ -9,7 +9,7 @@ type Connection struct {
 var connection = Family{
 	Name: "connections",
 	Keys: []Key{
-		{Name: "connection-proxy-header", Doc: "The Connection header sent to pods: close or keep-alive.", Risk: Low, Scope: OfLocation, Want: OneOf("close", "keep-alive"), Bad: RejectsAll},
+		{Name: "connection-proxy-header", Doc: "The Connection header sent to pods: close or keep-alive.", Risk: Low, Scope: OfLocation, Want: OneOf("close", "keep-alive"), Bad: RejectsAll, Protects: Harmless},
 	},
 	parse: func(r *reader, set *Set) {
 		header := r.text("connection-proxy-header", "")

@@ -27,13 +27,13 @@ var (
 var cors = Family{
 	Name: "cross-origin requests",
 	Keys: []Key{
-		{Name: "enable-cors", Doc: "Allow requests of pages from other origins; required by the other annotations of this group.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "cors-allow-origin", Doc: "Allowed origins; * allows all. If the list has no valid item, no origin is allowed.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems},
-		{Name: "cors-allow-methods", Doc: "Allowed methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: AllowsNothing},
-		{Name: "cors-allow-headers", Doc: "Allowed request headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: AllowsNothing},
-		{Name: "cors-expose-headers", Doc: "Response headers that scripts can read.", Risk: Medium, Scope: OfLocation, Want: exposed},
-		{Name: "cors-allow-credentials", Doc: "Allow cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: AllowsNothing},
-		{Name: "cors-max-age", Doc: "Seconds for which browsers cache the preflight response.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32)},
+		{Name: "enable-cors", Doc: "Allow requests of pages from other origins; required by the other annotations of this group.", Risk: Low, Scope: OfLocation, Want: Boolean, Protects: crossOrigin, TurnsOn: true},
+		{Name: "cors-allow-origin", Doc: "Allowed origins; * allows all. If the list has no valid item, no origin is allowed.", Risk: Medium, Scope: OfLocation, Want: Want{Text: ListOf(origin).Text}, Bad: DropsItems, Protects: crossOrigin},
+		{Name: "cors-allow-methods", Doc: "Allowed methods.", Risk: Medium, Scope: OfLocation, Want: methods, Bad: AllowsNothing, Protects: crossOrigin},
+		{Name: "cors-allow-headers", Doc: "Allowed request headers.", Risk: Medium, Scope: OfLocation, Want: Headers, Bad: AllowsNothing, Protects: crossOrigin},
+		{Name: "cors-expose-headers", Doc: "Response headers that scripts can read.", Risk: Medium, Scope: OfLocation, Want: exposed, Protects: crossOrigin},
+		{Name: "cors-allow-credentials", Doc: "Allow cookies and passwords.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: AllowsNothing, Protects: crossOrigin},
+		{Name: "cors-max-age", Doc: "Seconds for which browsers cache the preflight response.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Protects: Harmless},
 	},
 	parse: func(r *reader, set *Set) {
 		if !r.flag("enable-cors", false) {
@@ -83,7 +83,7 @@ func (r *reader) origins(name string) []string {
 	return good
 }
 
-// mostNamed limits how many items a finding names.
+// mostNamed limits how many items a problem names.
 const mostNamed = 10
 
 // some formats the first items of a list, and the number of further items.

@@ -11,8 +11,8 @@ var answered = Want{Text: "statuses from 400 to 599 but 499", ok: func(s string)
 var customErrors = Family{
 	Name: "errors",
 	Keys: []Key{
-		{Name: "custom-http-errors", Doc: "Statuses of pods for which the default backend answers instead.", Risk: Low, Scope: OfLocation, Want: ListOf(answered), Bad: RejectsAll},
-		{Name: "disable-proxy-intercept-errors", Doc: "Pass the statuses of custom-http-errors through.", Risk: Low, Scope: OfLocation, Want: Boolean},
+		{Name: "custom-http-errors", Doc: "Statuses of pods for which the default backend answers instead.", Risk: Low, Scope: OfLocation, Want: ListOf(answered), Bad: RejectsAll, Protects: interceptedErrors},
+		{Name: "disable-proxy-intercept-errors", Doc: "Pass the statuses of custom-http-errors through.", Risk: Low, Scope: OfLocation, Want: Boolean, Protects: interceptedErrors},
 	},
 	parse: func(r *reader, set *Set) {
 		set.DisableProxyInterceptErrors = r.flag("disable-proxy-intercept-errors", false)

@@ -34,21 +34,21 @@ var verb = Want{Text: "an HTTP method in capitals", ok: options.IsVerb}
 var externalAuth = Family{
 	Name: "external authentication",
 	Keys: []Key{
-		{Name: "auth-url", Doc: "URL of the service that authenticates each request; required by the other annotations of this group.", Risk: High, Scope: OfLocation, Want: URLVars, Bad: RejectsAll},
-		{Name: "auth-method", Doc: "HTTP method of the authentication request; default: that of the client's request.", Risk: Low, Scope: OfLocation, Want: verb, Bad: DeniesRequest},
-		{Name: "auth-signin", Doc: "Where clients that are not authenticated are redirected.", Risk: High, Scope: OfLocation, Want: URLVars},
-		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that contains the requested URL.", Risk: Medium, Scope: OfLocation, Want: URL},
-		{Name: "auth-response-headers", Doc: "Headers of the authentication response to send to pods.", Risk: Medium, Scope: OfLocation, Want: inOne(ListOf(Header)), Bad: DeniesRequest},
-		{Name: "auth-proxy-set-headers", Doc: "ConfigMap ([namespace/]name) of headers to send to the service.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest},
-		{Name: "auth-request-redirect", Doc: "Value of X-Auth-Request-Redirect for the service.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DeniesRequest},
-		{Name: "auth-snippet", Doc: "Inserted into the location that sends the authentication request.", Risk: Critical, Scope: OfLocation, Want: Anything},
-		{Name: "auth-cache-key", Doc: "Cache key of authentication responses.", Risk: Medium, Scope: OfLocation, Want: Variable},
-		{Name: "auth-cache-duration", Doc: "How long authentication responses are cached, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DeniesRequest},
-		{Name: "auth-keepalive", Doc: "Idle connections to the service per worker; not with HTTP/2 or a variable host.", Risk: Low, Scope: OfLocation, Want: Number},
-		{Name: "auth-keepalive-share-vars", Doc: "Share the client request's nginx variables with the authentication request.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "auth-keepalive-requests", Doc: "Maximum number of requests per connection.", Risk: Low, Scope: OfLocation, Want: Positive},
-		{Name: "auth-keepalive-timeout", Doc: "Seconds a connection may be idle.", Risk: Low, Scope: OfLocation, Want: Natural},
-		{Name: "auth-always-set-cookie", Doc: "Send the cookies of the authentication response to the client, whatever its status.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: DeniesRequest},
+		{Name: "auth-url", Doc: "URL of the service that authenticates each request; required by the other annotations of this group.", Risk: High, Scope: OfLocation, Want: URLVars, Bad: RejectsAll, Protects: externalAuthentication, TurnsOn: true},
+		{Name: "auth-method", Doc: "HTTP method of the authentication request; default: that of the client's request.", Risk: Low, Scope: OfLocation, Want: verb, Bad: DeniesRequest, Protects: externalAuthentication},
+		{Name: "auth-signin", Doc: "Where clients that are not authenticated are redirected.", Risk: High, Scope: OfLocation, Want: URLVars, Protects: externalAuthentication},
+		{Name: "auth-signin-redirect-param", Doc: "Parameter of that URL that contains the requested URL.", Risk: Medium, Scope: OfLocation, Want: URL, Protects: externalAuthentication},
+		{Name: "auth-response-headers", Doc: "Headers of the authentication response to send to pods.", Risk: Medium, Scope: OfLocation, Want: inOne(ListOf(Header)), Bad: DeniesRequest, Protects: externalAuthentication},
+		{Name: "auth-proxy-set-headers", Doc: "ConfigMap ([namespace/]name) of headers to send to the service.", Risk: Medium, Scope: OfLocation, Want: Object, Bad: DeniesRequest, Protects: externalAuthentication},
+		{Name: "auth-request-redirect", Doc: "Value of X-Auth-Request-Redirect for the service.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: DeniesRequest, Protects: externalAuthentication},
+		{Name: "auth-snippet", Doc: "Inserted into the location that sends the authentication request.", Risk: Critical, Scope: OfLocation, Want: Anything, Protects: externalAuthentication},
+		{Name: "auth-cache-key", Doc: "Cache key of authentication responses.", Risk: Medium, Scope: OfLocation, Want: Variable, Protects: externalAuthentication},
+		{Name: "auth-cache-duration", Doc: "How long authentication responses are cached, by status: 200 202 30m, 401 1m.", Risk: Medium, Scope: OfLocation, Want: Extended, Bad: DeniesRequest, Protects: externalAuthentication},
+		{Name: "auth-keepalive", Doc: "Idle connections to the service per worker; not with HTTP/2 or a variable host.", Risk: Low, Scope: OfLocation, Want: Number, Protects: Harmless},
+		{Name: "auth-keepalive-share-vars", Doc: "Share the client request's nginx variables with the authentication request.", Risk: Low, Scope: OfLocation, Want: Boolean, Protects: externalAuthentication},
+		{Name: "auth-keepalive-requests", Doc: "Maximum number of requests per connection.", Risk: Low, Scope: OfLocation, Want: Positive, Protects: Harmless},
+		{Name: "auth-keepalive-timeout", Doc: "Seconds a connection may be idle.", Risk: Low, Scope: OfLocation, Want: Natural, Protects: Harmless},
+		{Name: "auth-always-set-cookie", Doc: "Send the cookies of the authentication response to the client, whatever its status.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: DeniesRequest, Protects: externalAuthentication},
 	},
 	parse: func(r *reader, set *Set) {
 		url := r.text("auth-url", "")
@@ -57,11 +57,11 @@ var externalAuth = Family{
 		}
 		host, err := options.AuthHost(url)
 		if err != nil {
-			r.refuse("auth-url", err.Error())
+			r.deny("auth-url", err.Error())
 			return
 		}
-		if r.options.Ports.NamesDoor(url) {
-			r.refuse("auth-url", options.IsDoor)
+		if r.options.Ports.NamesProtected(url) {
+			r.deny("auth-url", options.ProtectedReason)
 			return
 		}
 		set.ExternalAuth = ExternalAuth{
@@ -91,7 +91,7 @@ const mostKeepalive = 1000
 func (r *reader) cacheDurations(name string) []string {
 	durations, err := options.CacheDurations(r.text(name, defaultCacheDuration))
 	if err != nil {
-		r.refuse(name, err.Error())
+		r.deny(name, err.Error())
 	}
 	return durations
 }

@@ -19,7 +19,7 @@ import (
 
 // Each file in testdata covers a family. A case consists of the annotations of an ingress without
 // their prefix (CASE.yaml), an optional ConfigMap (CASE.config.yaml), and the expected differences
-// from the values without annotations, with the findings (CASE).
+// from the values without annotations, with the problems (CASE).
 func TestFamilies(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -56,15 +56,15 @@ func TestFamilies(t *testing.T) {
 // outcome formats the result of parsing annotations.
 func outcome(t *testing.T, given, config string) string {
 	t.Helper()
-	set, findings, err := annotations.Parse(ingress(t, given), with(t, config))
+	set, problems, err := annotations.Parse(ingress(t, given), with(t, config))
 	if err != nil {
 		return "rejected: " + err.Error() + "\n"
 	}
 	none, _, _ := annotations.Parse(ingress(t, ""), with(t, config))
 	var text strings.Builder
 	describe(&text, "", reflect.ValueOf(none), reflect.ValueOf(set))
-	for _, finding := range findings {
-		fmt.Fprintf(&text, "finding: %s: %s\n", finding.Key, finding.Reason)
+	for _, problem := range problems {
+		fmt.Fprintf(&text, "problem: %s: %s\n", problem.Key, problem.Reason)
 	}
 	return text.String()
 }
@@ -109,9 +109,9 @@ func with(t testing.TB, config string) options.Options {
 	if err := yaml.Unmarshal([]byte(config), &data); err != nil {
 		t.Fatalf("%v in\n%s", err, config)
 	}
-	parsed, findings := options.Parse(data, options.Defaults(2, true))
-	if len(findings) > 0 {
-		t.Fatalf("the ConfigMap is wrong: %v", findings)
+	parsed, problems := options.Parse(data, options.Defaults(2, true))
+	if len(problems) > 0 {
+		t.Fatalf("the ConfigMap is wrong: %v", problems)
 	}
 	return options.Options{Config: parsed}
 }

@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 		given[annotations.DefaultPrefix+"/"+names[int(one)%len(names)]] = first
 		given[annotations.DefaultPrefix+"/"+names[int(other)%len(names)]] = second
 		in := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: given}}
-		set, findings, err := annotations.Parse(in, opts)
+		set, problems, err := annotations.Parse(in, opts)
 		if err != nil {
 			if !strings.Contains(err.Error(), "the ingress is rejected") {
 				t.Errorf("error %v does not say that the ingress is rejected", err)
@@ -53,8 +53,8 @@ func FuzzParse(f *testing.F) {
 		}
 		unsafe(t, "", reflect.ValueOf(plain), reflect.ValueOf(set))
 		again, same, _ := annotations.Parse(in, opts)
-		if !reflect.DeepEqual(set, again) || !reflect.DeepEqual(findings, same) {
-			t.Error("parsing twice gives another result than parsing once")
+		if !reflect.DeepEqual(set, again) || !reflect.DeepEqual(problems, same) {
+			t.Error("parsing twice is not parsing once")
 		}
 	})
 }

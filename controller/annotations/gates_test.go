@@ -14,7 +14,7 @@ func TestGates(t *testing.T) {
 		options       func(*options.Options)
 		rejected      string // substring of the error
 		denied        string // substring of the reason
-		finding       string // substring of a finding
+		problem       string // substring of a problem
 		holds         func(annotations.Set) bool
 	}{
 		"the level itself is taken": {
@@ -36,7 +36,7 @@ func TestGates(t *testing.T) {
 			given: `whitelist-source-range: 10.0.0.0/8`, config: `annotations-risk-level: Low`, rejected: "/whitelist-source-range: its risk is Medium",
 		},
 		"what we do not know has no risk": {
-			given: `server-snippets: x`, config: `annotations-risk-level: Low`, finding: "did you mean nginx.ingress.kubernetes.io/server-snippet?",
+			given: `server-snippets: x`, config: `annotations-risk-level: Low`, problem: "did you mean nginx.ingress.kubernetes.io/server-snippet?",
 			holds: func(s annotations.Set) bool { return s.Denied == nil },
 		},
 		"a forbidden word": {
@@ -52,7 +52,7 @@ func TestGates(t *testing.T) {
 			given: "allowlist-source-range: x\nload-balance: fair", rejected: "/load-balance",
 		},
 		"denied": {
-			given: `denylist-source-range: x`, denied: "/denylist-source-range", finding: "its requests get 503",
+			given: `denylist-source-range: x`, denied: "/denylist-source-range", problem: "its requests get 503",
 		},
 		"the first reason to deny stands": {
 			given: "auth-url: /a\ndenylist-source-range: x", denied: "/auth-url",
@@ -64,10 +64,10 @@ func TestGates(t *testing.T) {
 			given: "upstream-vhost: \"  a.example \\n\"", holds: func(s annotations.Set) bool { return s.UpstreamVhost == "a.example" },
 		},
 		"an empty value is none, where a bad one rejects": {
-			given: `load-balance: " "`, finding: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Backend.LoadBalance == "" },
+			given: `load-balance: " "`, problem: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Backend.LoadBalance == "" },
 		},
 		"an empty value is none, where a bad one denies": {
-			given: `denylist-source-range: ""`, finding: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Denied == nil },
+			given: `denylist-source-range: ""`, problem: "it is empty; it is ignored", holds: func(s annotations.Set) bool { return s.Denied == nil },
 		},
 		"a list of nothing denies": {
 			given: `allowlist-source-range: ","`, denied: "/allowlist-source-range",
@@ -101,7 +101,7 @@ func TestGates(t *testing.T) {
 			if test.options != nil {
 				test.options(&opts)
 			}
-			set, findings, err := annotations.Parse(ingress(t, test.given), opts)
+			set, problems, err := annotations.Parse(ingress(t, test.given), opts)
 			if test.rejected != "" {
 				if err == nil || !strings.Contains(err.Error(), test.rejected) {
 					t.Errorf("error %v, want %q", err, test.rejected)
@@ -117,11 +117,11 @@ func TestGates(t *testing.T) {
 			if test.denied != "" && (set.Denied == nil || !strings.Contains(*set.Denied, test.denied)) {
 				t.Errorf("not denied for %q", test.denied)
 			}
-			if test.finding != "" && (len(findings) == 0 || !strings.Contains(findings[0].Reason, test.finding)) {
-				t.Errorf("findings %v, want %q", findings, test.finding)
+			if test.problem != "" && (len(problems) == 0 || !strings.Contains(problems[0].Reason, test.problem)) {
+				t.Errorf("problems %v, want %q", problems, test.problem)
 			}
-			if test.finding == "" && test.denied == "" && len(findings) > 0 {
-				t.Errorf("findings %v", findings)
+			if test.problem == "" && test.denied == "" && len(problems) > 0 {
+				t.Errorf("problems %v", problems)
 			}
 			if test.holds != nil && !test.holds(set) {
 				t.Errorf("set %+v", set)
@@ -144,10 +144,10 @@ func TestInvalidValuesFollowTheTable(t *testing.T) {
 				in.Annotations[annotations.DefaultPrefix+"/"+name] = value
 			}
 			in.Annotations[annotations.DefaultPrefix+"/"+key.Name] = bad
-			set, findings, err := annotations.Parse(in, with(t, ""))
+			set, problems, err := annotations.Parse(in, with(t, ""))
 			told := false
-			for _, finding := range findings {
-				told = told || strings.HasSuffix(finding.Key, "/"+key.Name) && strings.HasSuffix(finding.Reason, map[annotations.Bad]string{
+			for _, problem := range problems {
+				told = told || strings.HasSuffix(problem.Key, "/"+key.Name) && strings.HasSuffix(problem.Reason, map[annotations.Bad]string{
 					annotations.UsesDefault:   "; it is ignored",
 					annotations.DropsItems:    "; no origin is allowed",
 					annotations.AllowsNothing: "; it allows nothing",
@@ -161,11 +161,11 @@ func TestInvalidValuesFollowTheTable(t *testing.T) {
 				}
 			case annotations.DeniesRequest:
 				if set.Denied == nil || !told {
-					t.Errorf("%s: denied %v, findings %v", key.Name, set.Denied, findings)
+					t.Errorf("%s: denied %v, problems %v", key.Name, set.Denied, problems)
 				}
 			default:
 				if err != nil || set.Denied != nil || !told {
-					t.Errorf("%s: error %v, denied %v, findings %v", key.Name, err, set.Denied, findings)
+					t.Errorf("%s: error %v, denied %v, problems %v", key.Name, err, set.Denied, problems)
 				}
 			}
 		}

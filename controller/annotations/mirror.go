@@ -18,9 +18,9 @@ type Mirror struct {
 var mirror = Family{
 	Name: "mirroring",
 	Keys: []Key{
-		{Name: "mirror-target", Doc: "URL to which a copy of each request is sent; it may contain variables.", Risk: High, Scope: OfLocation, Want: Template},
-		{Name: "mirror-request-body", Doc: "Include the body in the copy.", Risk: Low, Scope: OfLocation, Want: OnOff, Bad: RejectsAll},
-		{Name: "mirror-host", Doc: "The Host header of the copy; default: the host of the URL.", Risk: High, Scope: OfLocation, Want: Template},
+		{Name: "mirror-target", Doc: "URL to which a copy of each request is sent; it may contain variables.", Risk: High, Scope: OfLocation, Want: Template, Protects: mirroring, TurnsOn: true},
+		{Name: "mirror-request-body", Doc: "Include the body in the copy.", Risk: Low, Scope: OfLocation, Want: OnOff, Bad: RejectsAll, Protects: mirroring},
+		{Name: "mirror-host", Doc: "The Host header of the copy; default: the host of the URL.", Risk: High, Scope: OfLocation, Want: Template, Protects: mirroring},
 	},
 	parse: func(r *reader, set *Set) {
 		target := r.text("mirror-target", "")
@@ -32,8 +32,8 @@ var mirror = Family{
 			r.ignore("mirror-target", "want a URL with scheme and host")
 			return
 		}
-		if r.options.Ports.NamesDoor(target) {
-			r.ignore("mirror-target", options.IsDoor)
+		if r.options.Ports.NamesProtected(target) {
+			r.ignore("mirror-target", options.ProtectedReason)
 			return
 		}
 		set.Mirror = Mirror{

@@ -12,10 +12,10 @@ type ModSecurity struct {
 var modSecurity = Family{
 	Name: "web application firewall",
 	Keys: []Key{
-		{Name: "enable-modsecurity", Doc: "Enable ModSecurity for the location; the ConfigMap sets the default.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "enable-owasp-core-rules", Doc: "Enable the OWASP core rules.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "modsecurity-transaction-id", Doc: "ID of a request in ModSecurity's logs; it may contain nginx variables.", Risk: High, Scope: OfLocation, Want: Variable},
-		{Name: "modsecurity-snippet", Doc: "ModSecurity rules.", Risk: Critical, Scope: OfLocation, Want: Anything},
+		{Name: "enable-modsecurity", Doc: "Enable ModSecurity for the location; the ConfigMap sets the default.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll, Protects: firewall},
+		{Name: "enable-owasp-core-rules", Doc: "Enable the OWASP core rules.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll, Protects: firewall},
+		{Name: "modsecurity-transaction-id", Doc: "ID of a request in ModSecurity's logs; it may contain nginx variables.", Risk: High, Scope: OfLocation, Want: Variable, Protects: Harmless},
+		{Name: "modsecurity-snippet", Doc: "ModSecurity rules.", Risk: Critical, Scope: OfLocation, Want: Anything, Protects: firewall},
 	},
 	parse: func(r *reader, set *Set) {
 		set.ModSecurity = ModSecurity{

@@ -12,9 +12,9 @@ type Opentelemetry struct {
 var opentelemetry = Family{
 	Name: "tracing",
 	Keys: []Key{
-		{Name: "enable-opentelemetry", Doc: "Trace requests; the ConfigMap sets the default.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "opentelemetry-trust-incoming-span", Doc: "Continue the client's span.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "opentelemetry-operation-name", Doc: "Operation name of the spans.", Risk: Medium, Scope: OfLocation, Want: pattern(`[A-Za-z0-9_\-]*`, "letters, digits and _ -"), Bad: RejectsAll},
+		{Name: "enable-opentelemetry", Doc: "Trace requests; the ConfigMap sets the default.", Risk: Low, Scope: OfLocation, Want: Boolean, Protects: Harmless},
+		{Name: "opentelemetry-trust-incoming-span", Doc: "Continue the client's span.", Risk: Low, Scope: OfLocation, Want: Boolean, Protects: Harmless},
+		{Name: "opentelemetry-operation-name", Doc: "Operation name of the spans.", Risk: Medium, Scope: OfLocation, Want: pattern(`[A-Za-z0-9_\-]*`, "letters, digits and _ -"), Bad: RejectsAll, Protects: Harmless},
 	},
 	parse: func(r *reader, set *Set) {
 		set.Opentelemetry.OperationName = r.text("opentelemetry-operation-name", "")

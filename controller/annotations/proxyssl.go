@@ -31,13 +31,13 @@ func areCiphers(s string) bool {
 var proxySSL = Family{
 	Name: "TLS to pods",
 	Keys: []Key{
-		{Name: "proxy-ssl-secret", Doc: "Secret (namespace/name) with the client certificate for pods (tls.crt, tls.key) and the CA of their certificates (ca.crt); required by the other annotations of this group.", Risk: Medium, Scope: OfBoth, Want: Whole, Bad: RejectsAll, Secret: true},
-		{Name: "proxy-ssl-ciphers", Doc: "Cipher suites.", Risk: Medium, Scope: OfBoth, Want: ciphers, Bad: RejectsAll},
-		{Name: "proxy-ssl-protocols", Doc: "TLS versions: TLSv1.2, TLSv1.3 or both.", Risk: Low, Scope: OfBoth, Want: WordsOf("TLSv1.2", "TLSv1.3")},
-		{Name: "proxy-ssl-name", Doc: "Expected name in the certificates of pods.", Risk: High, Scope: OfBoth, Want: Template},
-		{Name: "proxy-ssl-verify", Doc: "Verify the certificates of pods.", Risk: Low, Scope: OfBoth, Want: OnOff, Bad: RejectsAll},
-		{Name: "proxy-ssl-verify-depth", Doc: "Maximum number of certificates between a pod's and the CA's.", Risk: Low, Scope: OfBoth, Want: Natural},
-		{Name: "proxy-ssl-server-name", Doc: "Send the name to pods (SNI).", Risk: Low, Scope: OfBoth, Want: OnOff},
+		{Name: "proxy-ssl-secret", Doc: "Secret (namespace/name) with the client certificate for pods (tls.crt, tls.key) and the CA of their certificates (ca.crt); required by the other annotations of this group.", Risk: Medium, Scope: OfBoth, Want: Whole, Bad: RejectsAll, Secret: true, Protects: podVerification, TurnsOn: true},
+		{Name: "proxy-ssl-ciphers", Doc: "Cipher suites.", Risk: Medium, Scope: OfBoth, Want: ciphers, Bad: RejectsAll, Protects: podVerification},
+		{Name: "proxy-ssl-protocols", Doc: "TLS versions: TLSv1.2, TLSv1.3 or both.", Risk: Low, Scope: OfBoth, Want: WordsOf("TLSv1.2", "TLSv1.3"), Protects: podVerification},
+		{Name: "proxy-ssl-name", Doc: "Expected name in the certificates of pods.", Risk: High, Scope: OfBoth, Want: Template, Protects: podVerification},
+		{Name: "proxy-ssl-verify", Doc: "Verify the certificates of pods.", Risk: Low, Scope: OfBoth, Want: OnOff, Bad: RejectsAll, Protects: podVerification},
+		{Name: "proxy-ssl-verify-depth", Doc: "Maximum number of certificates between a pod's and the CA's.", Risk: Low, Scope: OfBoth, Want: Natural, Protects: podVerification},
+		{Name: "proxy-ssl-server-name", Doc: "Send the name to pods (SNI).", Risk: Low, Scope: OfBoth, Want: OnOff, Protects: podVerification},
 	},
 	parse: func(r *reader, set *Set) {
 		secret := r.reference("proxy-ssl-secret", true)

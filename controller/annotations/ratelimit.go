@@ -33,13 +33,13 @@ const mostConnections = 65535
 var rateLimit = Family{
 	Name: "limits",
 	Keys: []Key{
-		{Name: "limit-connections", Doc: "Concurrent connections per client.", Risk: Low, Scope: OfLocation, Want: AtMost(mostConnections), Bad: RejectsAll},
-		{Name: "limit-rps", Doc: "Requests per second and client.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
-		{Name: "limit-rpm", Doc: "Requests per minute and client.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll},
-		{Name: "limit-burst-multiplier", Doc: "Burst size, as a multiple of the limit.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000), Bad: RejectsAll},
-		{Name: "limit-rate", Doc: "Rate at which a response is sent, in KB/s; 0: no limit.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
-		{Name: "limit-rate-after", Doc: "KB of a response after which limit-rate applies.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll},
-		{Name: "limit-allowlist", Aliases: []string{"limit-whitelist"}, Doc: "Clients to which the limits do not apply.", Risk: Low, Scope: OfLocation, Want: Networks, Bad: RejectsAll},
+		{Name: "limit-connections", Doc: "Concurrent connections per client.", Risk: Low, Scope: OfLocation, Want: AtMost(mostConnections), Bad: RejectsAll, Protects: rateLimits, TurnsOn: true},
+		{Name: "limit-rps", Doc: "Requests per second and client.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll, Protects: rateLimits, TurnsOn: true},
+		{Name: "limit-rpm", Doc: "Requests per minute and client.", Risk: Low, Scope: OfLocation, Want: AtMost(math.MaxInt32), Bad: RejectsAll, Protects: rateLimits, TurnsOn: true},
+		{Name: "limit-burst-multiplier", Doc: "Burst size, as a multiple of the limit.", Risk: Low, Scope: OfLocation, Want: Between(1, 1000000), Bad: RejectsAll, Protects: rateLimits},
+		{Name: "limit-rate", Doc: "Rate at which a response is sent, in KB/s; 0: no limit.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll, Protects: rateLimits, TurnsOn: true},
+		{Name: "limit-rate-after", Doc: "KB of a response after which limit-rate applies.", Risk: Low, Scope: OfLocation, Want: Natural, Bad: RejectsAll, Protects: rateLimits},
+		{Name: "limit-allowlist", Aliases: []string{"limit-whitelist"}, Doc: "Clients to which the limits do not apply.", Risk: Low, Scope: OfLocation, Want: Networks, Bad: RejectsAll, Protects: rateLimits},
 	},
 	parse: func(r *reader, set *Set) {
 		connections := max(0, r.number("limit-connections", 0))

@@ -21,7 +21,7 @@ type reader struct {
 	family   *Family
 	denied   *string
 	rejected error
-	findings []Finding
+	problems []Problem
 }
 
 // text returns the value of a key, or otherwise.
@@ -69,9 +69,9 @@ func (r *reader) choice(name string) *bool {
 	return &on
 }
 
-// Says reports whether a Boolean annotation was probably meant to be true. A bad value counts as
-// true. It is for an ingress that may be rejected because of that value.
-func Says(value string) bool {
+// ProbablyTrue reports whether a Boolean annotation was probably meant to be true. A bad value
+// counts as true. It is for an ingress that may be rejected because of that value.
+func ProbablyTrue(value string) bool {
 	on, err := strconv.ParseBool(strings.TrimSpace(value))
 	return on || err != nil && strings.TrimSpace(value) != ""
 }
@@ -127,10 +127,10 @@ func (r *reader) reference(name string, wantsBoth bool) string {
 	}
 	switch {
 	case namespace == "" || object == "" || strings.Contains(object, "/"):
-		r.refuse(name, "want namespace/name")
+		r.deny(name, "want namespace/name")
 		return ""
 	case namespace != r.ingress.Namespace && !r.options.Config.AllowCrossNamespaceResources:
-		r.refuse(name, "other namespaces may not be named (allow-cross-namespace-resources)")
+		r.deny(name, "other namespaces may not be named (allow-cross-namespace-resources)")
 		return ""
 	}
 	return namespace + "/" + object
@@ -204,7 +204,7 @@ func (r *reader) key(name string) Key {
 	return r.family.Keys[i]
 }
 
-// bad handles a bad value as the key defines, and records a finding.
+// bad handles a bad value as the key defines, and records a problem.
 func (r *reader) bad(name, reason string) {
 	switch r.key(name).Bad {
 	case UsesDefault:
@@ -212,7 +212,7 @@ func (r *reader) bad(name, reason string) {
 	case AllowsNothing:
 		r.note(name, reason+"; it allows nothing")
 	case DeniesRequest:
-		r.refuse(name, reason)
+		r.deny(name, reason)
 	case RejectsAll:
 		if r.rejected == nil {
 			value, _ := r.raw(r.key(name))
@@ -224,23 +224,23 @@ func (r *reader) bad(name, reason string) {
 // ignore records that a value has no effect.
 func (r *reader) ignore(name, reason string) { r.note(name, reason+"; it is ignored") }
 
-// refuse makes the locations of the ingress respond with 503, and records a finding. Only the first
+// deny makes the locations of the ingress respond with 503, and records a problem. Only the first
 // reason is kept.
-func (r *reader) refuse(name, reason string) {
+func (r *reader) deny(name, reason string) {
 	r.note(name, reason+"; its requests get 503")
 	if r.denied == nil {
 		r.denied = new(fmt.Sprintf("annotation %s: %s", r.full(name), reason))
 	}
 }
 
-// note records a finding about a key. Only the first one per key is kept.
+// note records a problem about a key. Only the first one per key is kept.
 func (r *reader) note(name, reason string) {
 	key := r.full(name)
-	if slices.ContainsFunc(r.findings, func(f Finding) bool { return f.Key == key }) {
+	if slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Key == key }) {
 		return
 	}
 	value, _ := r.raw(r.key(name))
-	r.findings = append(r.findings, Finding{Key: key, Reason: shown(value) + ": " + reason})
+	r.problems = append(r.problems, Problem{Key: key, Reason: shown(value) + ": " + reason})
 }
 
 // full returns a key as users write it.

@@ -19,12 +19,12 @@ var httpURL = Want{Text: "a URL that begins with http:// or https://", ok: func(
 var redirect = Family{
 	Name: "redirects",
 	Keys: []Key{
-		{Name: "temporal-redirect", Doc: "Target of a temporary redirect; takes precedence over permanent-redirect.", Risk: Medium, Scope: OfLocation, Want: httpURL, Bad: RejectsAll},
-		{Name: "temporal-redirect-code", Doc: "Its status, from 300 to 307.", Risk: Low, Scope: OfLocation, Want: Number, Bad: RejectsAll},
-		{Name: "permanent-redirect", Doc: "Target of a permanent redirect.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: RejectsAll},
-		{Name: "permanent-redirect-code", Doc: "Its status, from 300 to 308.", Risk: Low, Scope: OfLocation, Want: Number, Bad: RejectsAll},
-		{Name: "relative-redirects", Doc: "Send redirects of nginx without scheme and host.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "from-to-www-redirect", Doc: "Redirect www.HOST to HOST or, if the host is www.HOST, the reverse.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll},
+		{Name: "temporal-redirect", Doc: "Target of a temporary redirect; takes precedence over permanent-redirect.", Risk: Medium, Scope: OfLocation, Want: httpURL, Bad: RejectsAll, Protects: redirection, TurnsOn: true},
+		{Name: "temporal-redirect-code", Doc: "Its status, from 300 to 307.", Risk: Low, Scope: OfLocation, Want: Number, Bad: RejectsAll, Protects: Harmless},
+		{Name: "permanent-redirect", Doc: "Target of a permanent redirect.", Risk: Medium, Scope: OfLocation, Want: URL, Bad: RejectsAll, Protects: redirection, TurnsOn: true},
+		{Name: "permanent-redirect-code", Doc: "Its status, from 300 to 308.", Risk: Low, Scope: OfLocation, Want: Number, Bad: RejectsAll, Protects: Harmless},
+		{Name: "relative-redirects", Doc: "Send redirects of nginx without scheme and host.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll, Protects: Harmless},
+		{Name: "from-to-www-redirect", Doc: "Redirect www.HOST to HOST or, if the host is www.HOST, the reverse.", Risk: Low, Scope: OfServer, Want: Boolean, Bad: RejectsAll, Protects: Harmless},
 	},
 	parse: func(r *reader, set *Set) {
 		set.Redirect = Redirect{

@@ -15,14 +15,14 @@ var appRoot = variables(pattern(`/[/\-._~a-zA-Z0-9:$]*`, "a path that begins wit
 var rewrite = Family{
 	Name: "rewriting",
 	Keys: []Key{
-		{Name: "rewrite-target", Doc: "Path to request from pods; $1 is the first capture of the ingress path.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll},
-		{Name: "use-regex", Doc: "Paths are regular expressions; applies to the whole host.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "app-root", Doc: "Where requests of / are redirected.", Risk: Medium, Scope: OfServer, Want: appRoot},
-		{Name: "ssl-redirect", Doc: "Redirect HTTP to HTTPS if the host has a certificate.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "force-ssl-redirect", Doc: "Redirect HTTP to HTTPS.", Risk: Medium, Scope: OfLocation, Want: Boolean, Bad: RejectsAll},
-		{Name: "use-port-in-redirects", Doc: "Include the port in redirects to HTTPS.", Risk: Low, Scope: OfLocation, Want: Boolean},
-		{Name: "preserve-trailing-slash", Doc: "Keep a trailing slash in that redirect.", Risk: Medium, Scope: OfLocation, Want: Boolean},
-		{Name: "x-forwarded-prefix", Doc: "X-Forwarded-Prefix sent to pods; requires rewrite-target.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll},
+		{Name: "rewrite-target", Doc: "Path to request from pods; $1 is the first capture of the ingress path.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll, Protects: podRequests},
+		{Name: "use-regex", Doc: "Paths are regular expressions; applies to the whole host.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll, Protects: podRequests},
+		{Name: "app-root", Doc: "Where requests of / are redirected.", Risk: Medium, Scope: OfServer, Want: appRoot, Protects: Harmless},
+		{Name: "ssl-redirect", Doc: "Redirect HTTP to HTTPS if the host has a certificate.", Risk: Low, Scope: OfLocation, Want: Boolean, Bad: RejectsAll, Protects: redirectToHTTPS},
+		{Name: "force-ssl-redirect", Doc: "Redirect HTTP to HTTPS.", Risk: Medium, Scope: OfLocation, Want: Boolean, Bad: RejectsAll, Protects: redirectToHTTPS},
+		{Name: "use-port-in-redirects", Doc: "Include the port in redirects to HTTPS.", Risk: Low, Scope: OfLocation, Want: Boolean, Protects: Harmless},
+		{Name: "preserve-trailing-slash", Doc: "Keep a trailing slash in that redirect.", Risk: Medium, Scope: OfLocation, Want: Boolean, Protects: Harmless},
+		{Name: "x-forwarded-prefix", Doc: "X-Forwarded-Prefix sent to pods; requires rewrite-target.", Risk: Medium, Scope: OfLocation, Want: Capture, Bad: RejectsAll, Protects: Harmless},
 	},
 	parse: func(r *reader, set *Set) {
 		c := r.options.Config

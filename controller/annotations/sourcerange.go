@@ -13,8 +13,8 @@ type SourceRange struct {
 var sourceRange = Family{
 	Name: "source ranges",
 	Keys: []Key{
-		{Name: "allowlist-source-range", Aliases: []string{"whitelist-source-range"}, Doc: "Allowed clients; others get 403.", Risk: Medium, Scope: OfLocation, Want: Networks, Bad: DeniesRequest},
-		{Name: "denylist-source-range", Doc: "Denied clients.", Risk: Medium, Scope: OfLocation, Want: Networks, Bad: DeniesRequest},
+		{Name: "allowlist-source-range", Aliases: []string{"whitelist-source-range"}, Doc: "Allowed clients; others get 403.", Risk: Medium, Scope: OfLocation, Want: Networks, Bad: DeniesRequest, Protects: allowList, TurnsOn: true},
+		{Name: "denylist-source-range", Doc: "Denied clients.", Risk: Medium, Scope: OfLocation, Want: Networks, Bad: DeniesRequest, Protects: denyList, TurnsOn: true},
 	},
 	parse: func(r *reader, set *Set) {
 		set.Allowlist.CIDR = r.networks("allowlist-source-range", r.options.Config.WhitelistSourceRange)

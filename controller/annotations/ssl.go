@@ -9,8 +9,8 @@ type SSL struct {
 var ssl = Family{
 	Name: "TLS to clients",
 	Keys: []Key{
-		{Name: "ssl-ciphers", Doc: "Cipher suites of the host up to TLS 1.2.", Risk: Low, Scope: OfServer, Want: ciphers, Bad: RejectsAll},
-		{Name: "ssl-prefer-server-ciphers", Doc: "Prefer the server's order of ciphers to the client's.", Risk: Low, Scope: OfServer, Want: Boolean},
+		{Name: "ssl-ciphers", Doc: "Cipher suites of the host up to TLS 1.2.", Risk: Low, Scope: OfServer, Want: ciphers, Bad: RejectsAll, Protects: clientTLS},
+		{Name: "ssl-prefer-server-ciphers", Doc: "Prefer the server's order of ciphers to the client's.", Risk: Low, Scope: OfServer, Want: Boolean, Protects: clientTLS},
 	},
 	parse: func(r *reader, set *Set) {
 		set.SSL.Ciphers = r.text("ssl-ciphers", "")

@@ -42,6 +42,9 @@ func TestRowsAreComplete(t *testing.T) {
 			t.Errorf("family %q has no name or no keys", family.Name)
 		}
 		for _, key := range family.Keys {
+			if key.Protects == nil || key.TurnsOn && key.Protects == annotations.Harmless {
+				t.Errorf("%s: Protects is missing, or Harmless and turned on: does a version without the annotation protect less?", key.Name)
+			}
 			if !name.MatchString(key.Name) || key.Want.Text == "" || !strings.HasSuffix(key.Doc, ".") {
 				t.Errorf("%s: the name, the description (%q) or the wanted value (%q) is missing", key.Name, key.Doc, key.Want.Text)
 			}

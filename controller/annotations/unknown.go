@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/internal/suggest"
 )
 
-// mostUnknown limits the findings about unknown annotations of one ingress, because each one
+// mostUnknown limits the problems about unknown annotations of one ingress, because each one
 // becomes an Event.
 const mostUnknown = 10
 
@@ -17,11 +17,11 @@ func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(byName))
 
-// unknown returns a finding for each annotation with our prefix that is not in the table. The
-// finding suggests a similar name. ingress-nginx ignores unknown annotations silently, so nobody
+// unknown returns a problem for each annotation with our prefix that is not in the table. The
+// problem suggests a similar name. ingress-nginx ignores unknown annotations silently, so nobody
 // notices a typo there.
-func unknown(given map[string]string, prefix string) []Finding {
-	var found []Finding
+func unknown(given map[string]string, prefix string) []Problem {
+	var found []Problem
 	more := 0
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, known := byName[name]; known {
@@ -35,7 +35,7 @@ func unknown(given map[string]string, prefix string) []Finding {
 		if nearest := suggest.Nearest(name, names); nearest != "" {
 			reason += fmt.Sprintf("; did you mean %s/%s?", prefix, nearest)
 		}
-		found = append(found, Finding{Key: prefix + "/" + name, Reason: reason})
+		found = append(found, Problem{Key: prefix + "/" + name, Reason: reason})
 	}
 	if more > 0 {
 		found[mostUnknown-1].Reason += fmt.Sprintf(" (and %d more unknown annotations)", more)

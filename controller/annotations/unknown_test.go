@@ -13,12 +13,12 @@ import (
 
 func findingsOf(t *testing.T, annotations map[string]string, opts options.Options) []string {
 	t.Helper()
-	_, findings, err := Parse(&networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}, opts)
+	_, problems, err := Parse(&networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, f := range findings {
+	for _, f := range problems {
 		all = append(all, f.Key+": "+f.Reason)
 	}
 	return all
@@ -42,7 +42,7 @@ func TestUnknownAnnotationsAreFindings(t *testing.T) {
 		DefaultPrefix + "/rewrit-target: this controller has no such annotation; it is ignored; did you mean " + DefaultPrefix + "/rewrite-target?",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("findings:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 
 	opts.AnnotationsPrefix = "example.com"
@@ -59,6 +59,6 @@ func TestManyUnknownAnnotationsGiveFewFindings(t *testing.T) {
 	}
 	got := findingsOf(t, many, options.Options{Config: options.Defaults(1, false)})
 	if len(got) != mostUnknown || !strings.Contains(got[mostUnknown-1], "(and 990 more unknown annotations)") {
-		t.Errorf("got %d findings, the last is %q", len(got), got[len(got)-1])
+		t.Errorf("%d problems, the last %q", len(got), got[len(got)-1])
 	}
 }

@@ -29,7 +29,7 @@ type fixture struct {
 	target *Target
 	layout Layout
 	port   int          // of nginx
-	refuse atomic.Int32 // number of POSTs to refuse from now on
+	reject atomic.Int32 // number of POSTs to reject from now on
 	posted []string     // paths and bodies of accepted POSTs
 }
 
@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{T: t, layout: Layout{Root: root}, port: freePort(t)}
 	status := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if f.refuse.Add(-1) >= 0 {
+		if f.reject.Add(-1) >= 0 {
 			http.Error(w, "dictionary is full", http.StatusInternalServerError)
 			return
 		}
@@ -169,11 +169,11 @@ func TestHalfFailedApplyIsCompleted(t *testing.T) {
 	f := newFixture(t)
 	f.must(f.reach(f.state("one", "[1]")))
 
-	f.refuse.Store(3) // all tries
+	f.reject.Store(3) // all tries
 	next := f.state("two", "[2]")
 	report, err := f.reach(next)
 	if err == nil || !strings.Contains(err.Error(), "dictionary is full") || !report.Reloaded || len(report.Posts) > 0 {
-		t.Fatalf("a refused POST: %+v, %v", report, err)
+		t.Fatalf("a rejected POST: %+v, %v", report, err)
 	}
 	f.wantAnswer("two")
 	if running := f.target.Running(); string(running.Conf) != string(next.Conf) || string(running.Backends.Body()) != "[1]" {
@@ -191,7 +191,7 @@ func TestHalfFailedApplyIsCompleted(t *testing.T) {
 
 func TestPostIsRetried(t *testing.T) {
 	f := newFixture(t)
-	f.refuse.Store(2)
+	f.reject.Store(2)
 	report := f.must(f.reach(f.state("one", "[1]")))
 	if len(report.Posts) != 1 || report.Posts[0].Bytes != len("[1]") || report.Posts[0].Took < 2*time.Millisecond {
 		t.Errorf("posts: %+v, want one POST with two pauses", report.Posts)
@@ -201,7 +201,7 @@ func TestPostIsRetried(t *testing.T) {
 func TestPostEndsWithTheContext(t *testing.T) {
 	f := newFixture(t)
 	f.must(f.reach(f.state("one", "[1]")))
-	f.refuse.Store(1 << 30)
+	f.reject.Store(1 << 30)
 	f.target.retry = Retry(15) // would take minutes
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

@@ -28,7 +28,7 @@ func (t *Target) postBackends(ctx context.Context, step plan.Step, report *Repor
 	return nil
 }
 
-// postDelta sends a delta and reports whether nginx accepted it. It does not retry: nginx refuses
+// postDelta sends a delta and reports whether nginx accepted it. It does not retry: nginx rejects
 // the delta if its backends are not the ones we expect, which is also the case if it accepted the
 // delta and only its answer was lost. The caller then sends all backends.
 func (t *Target) postDelta(ctx context.Context, delta []byte, report *Report) bool {

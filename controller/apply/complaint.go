@@ -13,19 +13,19 @@ type Complaint struct {
 	Text string // one line
 }
 
-// rejection is the error of a POST with an answer other than 201.
-type rejection struct {
+// postError is the error of a POST with an answer other than 201.
+type postError struct {
 	status string // for example, 400 Bad Request
 	body   string
 }
 
-func (r *rejection) Error() string {
+func (r *postError) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("nginx answered %s instead of 201: %s", r.status, r.body), ": ")
 }
 
 // reason returns Lua's message. It returns the status if there is none, or if the body is one of
 // nginx's own HTML pages.
-func (r *rejection) reason() string {
+func (r *postError) reason() string {
 	if r.body == "" || strings.ContainsAny(r.body, "<\n") {
 		return r.status
 	}

@@ -25,7 +25,7 @@ func (f *withLua) deltaState(n, port int) plan.State {
 		add(fmt.Sprint("backend-", i), 80)
 	}
 	add("last", port)
-	state.TakesDeltas = true
+	state.AcceptsDeltas = true
 	return state
 }
 

@@ -57,7 +57,7 @@ func (t *Target) writeBeside(next plan.State) error {
 	if err := writeTracing(next.Tracing); err != nil {
 		return err
 	}
-	return t.place(next)
+	return t.writeSecretFiles(next)
 }
 
 // writeLuaConfig writes the file if its content differs. If content is nil, there is no file to

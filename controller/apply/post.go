@@ -36,8 +36,8 @@ func (t *Target) repeat(ctx context.Context, to string, body []byte, report *Rep
 	var last error
 	err := wait.ExponentialBackoffWithContext(ctx, t.retry, func(ctx context.Context) (bool, error) {
 		last = send(ctx)
-		if rejected := new(rejection); errors.As(last, &rejected) {
-			t.complain(Complaint{to, rejected.reason()})
+		if failed := new(postError); errors.As(last, &failed) {
+			t.complain(Complaint{to, failed.reason()})
 		}
 		return last == nil, nil
 	})
@@ -71,7 +71,7 @@ func (t *Target) postOnce(ctx context.Context, path string, body []byte) (answer
 	}
 	answer = strings.TrimSpace(string(text))
 	if response.StatusCode != http.StatusCreated {
-		return "", &rejection{response.Status, answer}
+		return "", &postError{response.Status, answer}
 	}
 	return answer, nil
 }

@@ -15,9 +15,9 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// place writes those files of next that differ from the ones on disk. It keeps files that next does
-// not need, because the running nginx may still read them.
-func (t *Target) place(next plan.State) error {
+// writeSecretFiles writes those files of next that differ from the ones on disk. It keeps files
+// that next does not need, because the running nginx may still read them.
+func (t *Target) writeSecretFiles(next plan.State) error {
 	for path, content := range next.Files {
 		if present, err := os.ReadFile(path); err == nil && bytes.Equal(present, content) {
 			continue

@@ -42,7 +42,7 @@ func TestFilesFollowTheState(t *testing.T) {
 	f.wantFile(a, []byte("2"))
 	f.wantFile(b, []byte("b"))
 
-	// A state that nginx refuses leaves the files as they were.
+	// A state that nginx rejects leaves the files as they were.
 	c := f.layout.path("/etc/ingress-controller/ssl/c.pem")
 	bad := with("two", map[string][]byte{a: []byte("3"), c: []byte("c")})
 	bad.Conf = append(bad.Conf, "nonsense;\n"...)
@@ -67,7 +67,7 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 	f := newFixture(t)
 	path := filepath.Join(f.layout.Passwords(), "x.passwd")
 	for conf, name := range map[string]string{"": f.target.nginx.User(), "user  daemon daemon;\n": "daemon"} {
-		if err := f.target.place(plan.State{Conf: []byte("daemon off;\n" + conf), Files: map[string][]byte{path: []byte(name)}}); err != nil {
+		if err := f.target.writeSecretFiles(plan.State{Conf: []byte("daemon off;\n" + conf), Files: map[string][]byte{path: []byte(name)}}); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)
@@ -82,7 +82,7 @@ func TestWorkersOwnPasswordFiles(t *testing.T) {
 			t.Errorf("owner %s, mode %v, want %s (%s) alone", uid, info.Mode(), worker.Uid, name)
 		}
 	}
-	err := f.target.place(plan.State{Conf: []byte("user no-such-user;\n"), Files: map[string][]byte{path: []byte("x")}})
+	err := f.target.writeSecretFiles(plan.State{Conf: []byte("user no-such-user;\n"), Files: map[string][]byte{path: []byte("x")}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-user") {
 		t.Errorf("an unknown user: %v", err)
 	}
@@ -94,12 +94,12 @@ func TestServersArePosted(t *testing.T) {
 	state := f.state("one", "[]")
 	state.Servers = []byte(`{"certificates":{"1":"KEY"},"servers":{"a":"1"}}`)
 	f.must(f.reach(state))
-	f.refuse.Store(3) // all tries
+	f.reject.Store(3) // all tries
 	next := state
 	next.Servers = []byte(`{"certificates":{"2":"KEY"},"servers":{"b":"2"}}`)
 	report, err := f.reach(next)
 	if err == nil || strings.Contains(err.Error(), "KEY") || report.Reloaded {
-		t.Errorf("a refused POST: %+v, %v", report, err)
+		t.Errorf("a rejected POST: %+v, %v", report, err)
 	}
 	f.must(f.reach(next))
 	want := []string{

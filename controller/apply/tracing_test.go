@@ -22,7 +22,7 @@ func TestTracersFilesFollowTheState(t *testing.T) {
 		t.Errorf("%v, %v: nginx's workers cannot read it", info, err)
 	}
 
-	// A state that nginx refuses leaves the files as they were.
+	// A state that nginx rejects leaves the files as they were.
 	next := map[string][]byte{changed: []byte("2"), fresh: []byte("new")}
 	bad := with("two", next)
 	bad.Conf = append(bad.Conf, "nonsense;\n"...)

@@ -11,20 +11,21 @@ import (
 	"windtunnel.dev/controller/plan"
 )
 
-// Refusal is the error of a configuration that nginx -t refuses. Its text contains nginx's message.
-type Refusal struct {
+// Rejection is the error of a configuration that nginx -t rejects. Its text contains nginx's
+// message.
+type Rejection struct {
 	cause error
-	File  string // the refused configuration
+	File  string // the rejected configuration
 	Conf  []byte // its content
 }
 
-// place matches the line number at the end of nginx's messages.
-var place = regexp.MustCompile(`:(\d+)$`)
+// lineNumber matches the line number at the end of nginx's messages.
+var lineNumber = regexp.MustCompile(`:(\d+)$`)
 
 // Line returns the line of the configuration that nginx complained about; empty if nginx named
 // none.
-func (r *Refusal) Line() string {
-	found := place.FindStringSubmatch(r.cause.Error())
+func (r *Rejection) Line() string {
+	found := lineNumber.FindStringSubmatch(r.cause.Error())
 	if found == nil || !strings.Contains(r.cause.Error(), r.File+":") {
 		return ""
 	}
@@ -36,14 +37,14 @@ func (r *Refusal) Line() string {
 	return strings.TrimSpace(string(lines[number-1]))
 }
 
-func (r *Refusal) Error() string {
-	return r.cause.Error() + "; nginx keeps its present configuration, the refused one is " + r.File
+func (r *Rejection) Error() string {
+	return r.cause.Error() + "; nginx keeps its present configuration, the rejected one is " + r.File
 }
 
 // Unwrap returns the error of nginx -t.
-func (r *Refusal) Unwrap() error { return r.cause }
+func (r *Rejection) Unwrap() error { return r.cause }
 
-// Try checks whether nginx would accept a state, and changes nothing. The error is a *Refusal if
+// Try checks whether nginx would accept a state, and changes nothing. The error is a *Rejection if
 // nginx would not; any other error means that the check could not be made.
 func (t *Target) Try(ctx context.Context, state plan.State) error {
 	candidate := t.layout.Conf() + ".try"
@@ -55,7 +56,7 @@ func (t *Target) Try(ctx context.Context, state plan.State) error {
 	return err
 }
 
-// test writes a state and runs nginx -t on it. A test that ctx interrupts is not a refusal.
+// test writes a state and runs nginx -t on it. A test that ctx interrupts is not a rejection.
 func (t *Target) test(ctx context.Context, candidate string, next plan.State) error {
 	if err := Write(candidate, next.Conf); err != nil {
 		return err
@@ -67,5 +68,5 @@ func (t *Target) test(ctx context.Context, candidate string, next plan.State) er
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &Refusal{cause: err, File: candidate, Conf: next.Conf}
+	return &Rejection{cause: err, File: candidate, Conf: next.Conf}
 }

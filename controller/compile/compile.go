@@ -113,19 +113,19 @@ func Options(config *corev1.ConfigMap, in Input) (options.Options, []model.Findi
 		data = config.Data
 	}
 	opts, defaults := in.Options, in.Options.Config
-	var found []options.Finding
-	opts.Config, found = options.Parse(data, defaults)
+	var problems []options.Problem
+	opts.Config, problems = options.Parse(data, defaults)
 	opts, unusable := opts.KeepUsable(defaults)
-	found = append(found, unusable...)
+	problems = append(problems, unusable...)
 	if path := opts.Config.OpentelemetryConfig; in.Writable != nil && path != defaults.OpentelemetryConfig {
 		if err := in.Writable(opts.Path(path)); err != nil { // one key must not prevent every reload
 			opts.Config.OpentelemetryConfig = defaults.OpentelemetryConfig
-			found = append(found, options.Finding{Key: "opentelemetry-config", Value: path, Reason: err.Error(), Used: defaults.OpentelemetryConfig})
+			problems = append(problems, options.Problem{Key: "opentelemetry-config", Value: path, Reason: err.Error(), Used: defaults.OpentelemetryConfig})
 		}
 	}
 	var findings []model.Finding
-	for _, finding := range found {
-		findings = append(findings, model.Finding{Object: "ConfigMap " + in.ConfigMap.String(), Reason: finding.String()})
+	for _, problem := range problems {
+		findings = append(findings, model.Finding{Object: "ConfigMap " + in.ConfigMap.String(), Reason: problem.String()})
 	}
 	return opts, findings
 }

@@ -210,8 +210,8 @@ func another(key options.Key) (value string, data map[string]string) {
 func stateWith(t *testing.T, data map[string]string) plan.State {
 	t.Helper()
 	opts := parse(flags{StreamLua: true, EnableSSLPassthrough: true, TCPServices: "demo/tcp", UDPServices: "demo/udp"}, data)
-	if len(opts.findings) > 0 {
-		t.Fatal(opts.findings)
+	if len(opts.problems) > 0 {
+		t.Fatal(opts.problems)
 	}
 	source, err := snapshot.FromYAML(snapshot.File{Name: "cluster.yaml", Data: []byte(everything)})
 	if err != nil {
@@ -340,8 +340,8 @@ func TestNginxAcceptsEveryKey(t *testing.T) {
 	all["access-log-path"], all["error-log-path"], all["http-access-log-path"], all["stream-access-log-path"] = "/dev/null", "stderr", "", ""
 	all["syslog-host"] = "127.0.0.1"
 	opts := parse(flags{TCPServices: "demo/tcp", UDPServices: "demo/udp"}, all)
-	if len(opts.findings) > 0 {
-		t.Fatal(opts.findings)
+	if len(opts.problems) > 0 {
+		t.Fatal(opts.problems)
 	}
 	source, err := snapshot.FromYAML(snapshot.File{Name: "cluster.yaml", Data: []byte(everything)})
 	if err != nil {

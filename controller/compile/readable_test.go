@@ -16,7 +16,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// scraps are parts of random values: some that nginx accepts, and some that it refuses.
+// scraps are parts of random values: some that nginx accepts, and some that it rejects.
 var scraps = strings.Fields(`$ $x ${ ${host} ${x} $1 $host $request_uri $http_a ~ ~* ( ) (?<n>a) (?<host>b) (?=c) [ [a-z] ] { } {2} {2,1} * + ? ++ | \ \d \x{100} \Q \1 ^
 	/ /a . .. , , : - _ = & 0 1 2 -1 499 404 99999999999999999999 8k 4b 1m 2g off on default close basic http:// https://a.example http://127.0.0.1:81/ auth.example
 	10.0.0.0/8 ::1 127.0.0.1 a b.example *.c.example d.* GET 200 5m error timeout http_502 true false GRPC FCGI AUTO_HTTP cookie any all`)

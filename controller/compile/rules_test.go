@@ -25,12 +25,12 @@ type flags = rule.Flags
 
 type parsed struct {
 	options.Options
-	findings []options.Finding
+	problems []options.Problem
 }
 
 func parse(f flags, config map[string]string) parsed {
-	opts, findings := rule.Options(f, config)
-	return parsed{opts, findings}
+	opts, problems := rule.Options(f, config)
+	return parsed{opts, problems}
 }
 
 // A rule for a change is a file in testdata. Its input is a cluster (cluster.yaml), options

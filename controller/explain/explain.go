@@ -62,10 +62,10 @@ func (o Options) outcome(cluster snapshot.Snapshot, before []*networkingv1.Ingre
 	input := o.input()
 	opts, _ := compile.Options(cluster.ConfigMaps[o.ConfigMap], input)
 	cluster.Ingresses, result.leftOut = ofClass(o.IngressClass, cluster.Ingresses)
-	cluster, refused := replaceRefused(cluster, before, opts)
+	cluster, rejected := replaceRejected(cluster, before, opts)
 	result.ingresses = cluster.Ingresses
 	compiled, err := compile.Compile(cluster, input)
-	result.state, result.findings = compiled.State, append(refused, compiled.Findings...)
+	result.state, result.findings = compiled.State, append(rejected, compiled.Findings...)
 	return result, err
 }
 

@@ -17,11 +17,11 @@ const Schema = "windtunnel.dev/explain/v1"
 
 // Explanation is what the controller does, and why.
 type Explanation struct {
-	Schema   string    `json:"schema"`
-	Reload   bool      `json:"reload"`
-	Steps    []Step    `json:"steps"` // in order; none if nginx would read the same bytes
-	Findings []Finding `json:"findings"`
-	LeftOut  []string  `json:"leftOut,omitempty"` // ingresses of other classes
+	Schema   string          `json:"schema"`
+	Reload   bool            `json:"reload"`
+	Steps    []Step          `json:"steps"` // in order; none if nginx would read the same bytes
+	Findings []FindingOutput `json:"findings"`
+	LeftOut  []string        `json:"leftOut,omitempty"` // ingresses of other classes
 }
 
 // Step is a step of a plan.
@@ -39,8 +39,8 @@ type Reason struct {
 	New      string `json:"new,omitempty"`
 }
 
-// Finding is a problem with an object that the controller does not serve exactly as written.
-type Finding struct {
+// FindingOutput is a model.Finding in the output format.
+type FindingOutput struct {
 	Object string `json:"object"`
 	Key    string `json:"key,omitempty"`
 	Reason string `json:"reason"`
@@ -76,10 +76,10 @@ func size(running plan.State, step plan.Step) int {
 	return 0
 }
 
-func findings(before, now []model.Finding) []Finding {
-	all := []Finding{}
+func findings(before, now []model.Finding) []FindingOutput {
+	all := []FindingOutput{}
 	for _, f := range now {
-		all = append(all, Finding{Object: f.Object, Key: f.Key, Reason: f.Reason, New: !slices.Contains(before, f)})
+		all = append(all, FindingOutput{Object: f.Object, Key: f.Key, Reason: f.Reason, New: !slices.Contains(before, f)})
 	}
 	return all
 }

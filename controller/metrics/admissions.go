@@ -24,7 +24,7 @@ func newAdmissions(mint maker) admissions {
 		size:        mint.gauge("admission_config_size", "Bytes of the rendered configuration."),
 		roundtrip:   mint.gauge("admission_roundtrip_duration", "Seconds from the request of the API server to the answer."),
 		successes:   mint.counters("check_success", "Ingresses that the admission webhook allowed.", of...),
-		failures:    mint.counters("check_errors", "Ingresses that the admission webhook refused.", of...),
+		failures:    mint.counters("check_errors", "Ingresses that the admission webhook denied.", of...),
 	}
 }
 
@@ -35,7 +35,7 @@ func (a *admissions) all() []prometheus.Collector {
 // Admission is the cost of checking one ingress. A field is 0 if the check ended before that part.
 type Admission struct {
 	Namespace, Ingress string
-	Refused            bool
+	Denied             bool
 	Tested, Rendered   int // ingresses
 	Size               int // bytes of nginx.conf
 	Test, Render       time.Duration
@@ -50,7 +50,7 @@ func (a *admissions) Admitted(c Admission) {
 	a.renderedFor.Set(c.Render.Seconds())
 	a.size.Set(float64(c.Size))
 	a.roundtrip.Set(c.Roundtrip.Seconds())
-	if c.Refused {
+	if c.Denied {
 		a.failures.WithLabelValues(c.Namespace, c.Ingress).Inc()
 	} else {
 		a.successes.WithLabelValues(c.Namespace, c.Ingress).Inc()

@@ -137,7 +137,7 @@ func TestOrphans(t *testing.T) {
 func TestAdmissions(t *testing.T) {
 	m := New(options)
 	m.Admitted(Admission{Namespace: "shop", Ingress: "web", Tested: 3, Rendered: 2, Size: 1000, Test: time.Second, Render: 2 * time.Second, Roundtrip: 4 * time.Second})
-	m.Admitted(Admission{Namespace: "shop", Ingress: "web", Refused: true, Tested: 3, Rendered: 2, Size: 1000, Test: time.Second, Render: 2 * time.Second, Roundtrip: 4 * time.Second})
+	m.Admitted(Admission{Namespace: "shop", Ingress: "web", Denied: true, Tested: 3, Rendered: 2, Size: 1000, Test: time.Second, Render: 2 * time.Second, Roundtrip: 4 * time.Second})
 	for name, value := range map[string]string{"tested_ingresses": "3", "tested_duration": "1", "render_ingresses": "2", "render_duration": "2", "config_size": "1000", "roundtrip_duration": "4"} {
 		want(t, m, "admission_"+name+"{"+common+"} "+value)
 	}

@@ -83,7 +83,7 @@ func TestNamesTypesAndLabels(t *testing.T) {
 	m.Certificates([]Certificate{{Host: "web.example"}})
 	m.Orphans([]Orphan{{"shop", "web", NoService}})
 	m.Admitted(Admission{Namespace: "shop", Ingress: "web"})
-	m.Admitted(Admission{Namespace: "shop", Ingress: "web", Refused: true})
+	m.Admitted(Admission{Namespace: "shop", Ingress: "web", Denied: true})
 
 	families, err := m.registry.Gather()
 	if err != nil {

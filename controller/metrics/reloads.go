@@ -46,11 +46,11 @@ func (r *reloads) Loaded(conf []byte, at time.Time) {
 	r.successes.Inc()
 }
 
-// Current records that nginx runs the wanted configuration. A configuration that it refused before
+// Current records that nginx runs the wanted configuration. A configuration that it rejected before
 // is no longer wanted.
 func (r *reloads) Current() { r.loaded.Set(1) }
 
-// Partial records that nginx runs the wanted configuration without the parts that it refused.
+// Partial records that nginx runs the wanted configuration without the parts that it rejected.
 func (r *reloads) Partial() { r.loaded.Set(0) }
 
 // LoadFailed counts a configuration that nginx did not load.

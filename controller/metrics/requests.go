@@ -59,8 +59,8 @@ type requests struct {
 	count      *prometheus.CounterVec // nil if it is excluded
 	histograms []histogram
 
-	mu      sync.RWMutex
-	serving Serving
+	mu     sync.RWMutex
+	served Served
 }
 
 // histogram is a metric, and the value of a record that it observes.
@@ -147,11 +147,11 @@ func (r *requests) add(record *Record) {
 // series by sending arbitrary host names. Deleted ingresses are not, so that late records do not
 // bring back their series.
 func (r *requests) counts(record *Record) bool {
-	if r.options.PerHost && !r.options.PerUndefinedHost && !r.serving.Hosts[record.Host] {
+	if r.options.PerHost && !r.options.PerUndefinedHost && !r.served.Hosts[record.Host] {
 		return false
 	}
 	ofNone := record.Ingress == "" || record.Ingress == "-"
-	return ofNone || r.serving.Ingresses[types.NamespacedName{Namespace: record.Namespace, Name: record.Ingress}]
+	return ofNone || r.served.Ingresses[types.NamespacedName{Namespace: record.Namespace, Name: record.Ingress}]
 }
 
 func (r *requests) status(code string) string {
@@ -161,35 +161,35 @@ func (r *requests) status(code string) string {
 	return code
 }
 
-// Serving is what nginx serves, or is about to serve.
-type Serving struct {
+// Served is what nginx serves, or is about to serve.
+type Served struct {
 	Hosts     map[string]bool
 	Ingresses map[types.NamespacedName]bool
 }
 
 // WillServe adds what nginx is about to serve to what it serves now.
-func (m *Metrics) WillServe(more Serving) {
+func (m *Metrics) WillServe(more Served) {
 	r := m.requests
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := Serving{maps.Clone(more.Hosts), maps.Clone(more.Ingresses)}
-	maps.Copy(now.Hosts, r.serving.Hosts)
-	maps.Copy(now.Ingresses, r.serving.Ingresses)
-	r.serving = now
+	now := Served{maps.Clone(more.Hosts), maps.Clone(more.Ingresses)}
+	maps.Copy(now.Hosts, r.served.Hosts)
+	maps.Copy(now.Ingresses, r.served.Ingresses)
+	r.served = now
 }
 
 // Serves replaces what nginx serves. It removes the series of ingresses that are gone.
-func (m *Metrics) Serves(now Serving) {
+func (m *Metrics) Serves(now Served) {
 	r := m.requests
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name := range r.serving.Ingresses {
+	for name := range r.served.Ingresses {
 		if !now.Ingresses[name] {
 			r.remove(name)
 			m.admissions.remove(name)
 		}
 	}
-	r.serving = now
+	r.served = now
 }
 
 func (r *requests) remove(name types.NamespacedName) {

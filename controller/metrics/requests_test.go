@@ -17,8 +17,8 @@ func record() Record {
 		RequestLength: 20, RequestTime: 0.25, ResponseLength: 300, ConnectTime: -1, HeaderTime: 0.125, ResponseTime: 0.5}
 }
 
-func serving(host string) Serving {
-	return Serving{Hosts: map[string]bool{host: true}, Ingresses: map[types.NamespacedName]bool{{Namespace: "shop", Name: "web"}: true}}
+func serving(host string) Served {
+	return Served{Hosts: map[string]bool{host: true}, Ingresses: map[types.NamespacedName]bool{{Namespace: "shop", Name: "web"}: true}}
 }
 
 // labels are the labels of record. They come after the common ones.
@@ -87,7 +87,7 @@ func TestSeriesOfARemovedIngressAreRemoved(t *testing.T) {
 	m.Serves(serving("web.example"))
 	m.Requests([]Record{record()})
 	m.Admitted(Admission{Namespace: "shop", Ingress: "web"})
-	next := Serving{Hosts: map[string]bool{"web.example": true}, Ingresses: map[types.NamespacedName]bool{{Namespace: "shop", Name: "new"}: true}}
+	next := Served{Hosts: map[string]bool{"web.example": true}, Ingresses: map[types.NamespacedName]bool{{Namespace: "shop", Name: "new"}: true}}
 	m.WillServe(next)
 	want(t, m, "requests"+withCanary+" 1") // until nginx has the new configuration
 	m.Serves(next)

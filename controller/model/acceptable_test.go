@@ -44,7 +44,7 @@ func built(t *testing.T, given map[string]string, change func(*networkingv1.Ingr
 	return m, text.String()
 }
 
-// Ingresses with names that the Kubernetes API would refuse, or with too many paths, are left out.
+// Ingresses with names that the Kubernetes API would reject, or with too many paths, are left out.
 func TestUnacceptableIngressesAreLeftOut(t *testing.T) {
 	for what, change := range map[string]func(*networkingv1.Ingress){
 		"metadata.name":      func(i *networkingv1.Ingress) { i.Name = "a:1m; evil on" },
@@ -87,7 +87,7 @@ func TestProtectionThatDoesNotFitDenies(t *testing.T) {
 	}
 	_, findings := built(t, map[string]string{"allowlist-source-range": strings.Join(list, ",")}, nil)
 	if strings.Contains(findings, "lines of nginx.conf") {
-		t.Errorf("an allowlist of 4000 networks on one path is refused: %s", findings)
+		t.Errorf("an allowlist of 4000 networks on one path is rejected: %s", findings)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // parsed is a result of annotations.Parse.
 type parsed struct {
 	annotations.Set
-	findings []annotations.Finding
+	problems []annotations.Problem
 	err      error
 	closed   bool // see close
 }
@@ -29,16 +29,16 @@ func (b *builder) readAnnotations() {
 		read := b.parsedBefore[ingress]
 		if read == nil {
 			read = new(parsed)
-			read.Set, read.findings, read.err = annotations.Parse(ingress, b.options)
+			read.Set, read.problems, read.err = annotations.Parse(ingress, b.options)
 		}
 		b.sets[ingress] = read
-		if closure, closed := b.Closed[ingress]; closed && closure.Places == nil {
+		if closure, closed := b.Closed[ingress]; closed && closure.Routes == nil {
 			b.close(ingress, read, closure.Reason)
 			taken = append(taken, ingress)
 			continue
 		}
-		for _, finding := range read.findings {
-			b.find(ingress, "metadata.annotations["+finding.Key+"]", "%s", finding.Reason)
+		for _, problem := range read.problems {
+			b.find(ingress, "metadata.annotations["+problem.Key+"]", "%s", problem.Reason)
 		}
 		if read.err != nil {
 			b.find(ingress, "metadata.annotations", "%v; its requests get 503", read.err)

@@ -100,7 +100,7 @@ func (b *builder) sortedBackends() Backends {
 
 func (b *builder) sortedServers() []*Server {
 	for _, server := range b.servers {
-		server.places = nil // sorting invalidates the indexes
+		server.byClaim = nil // sorting invalidates the indexes
 		sortLocations(server.Locations)
 		server.Locations = splitPrefixes(server.Locations)
 	}

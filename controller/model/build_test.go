@@ -65,7 +65,7 @@ func matches(claim string, isExact bool, request string) bool {
 }
 
 // Whichever paths two ingresses claim: no two locations of a server are equal, because nginx would
-// refuse them; every claim that is kept gets its requests; the older ingress wins; requests that a
+// reject them; every claim that is kept gets its requests; the older ingress wins; requests that a
 // path does not match in Kubernetes do not reach it.
 func FuzzPaths(f *testing.F) {
 	f.Add("/p", false, "/p", true, "/p")

@@ -32,12 +32,12 @@ func (b *builder) annotationOf(ingress *networkingv1.Ingress, name string) strin
 // hasCanaryAnnotation reports whether an ingress is a canary, even if other annotations are
 // invalid.
 func (b *builder) hasCanaryAnnotation(ingress *networkingv1.Ingress) bool {
-	return annotations.Says(b.annotationOf(ingress, "canary"))
+	return annotations.ProbablyTrue(b.annotationOf(ingress, "canary"))
 }
 
 // usesRegex reports whether the paths of an ingress are regular expressions.
 func (b *builder) usesRegex(ingress *networkingv1.Ingress) bool {
-	return annotations.Says(b.annotationOf(ingress, "use-regex")) || b.annotationOf(ingress, "rewrite-target") != ""
+	return annotations.ProbablyTrue(b.annotationOf(ingress, "use-regex")) || b.annotationOf(ingress, "rewrite-target") != ""
 }
 
 // aliasesOf returns the aliases of an ingress, or nil if they are invalid or forbidden.
@@ -65,9 +65,9 @@ func (b *builder) backendOf(ingress *networkingv1.Ingress, wanted *networkingv1.
 	return backendName(ingress.Namespace, wanted)
 }
 
-// closePlace makes a location answer 503 if its place in the ingress is closed.
-func (b *builder) closePlace(location *Location, place snapshot.Place) {
-	if closure, ok := b.Closed[location.Ingress]; ok && closure.Places[place] {
+// closeRoute makes a location answer 503 if its route in the ingress is closed.
+func (b *builder) closeRoute(location *Location, route snapshot.Route) {
+	if closure, ok := b.Closed[location.Ingress]; ok && closure.Routes[route] {
 		location.Denied = &closure.Reason
 	}
 }

@@ -56,14 +56,14 @@ func served(s *model.Server) string {
 
 // A closed ingress answers 503 and keeps its names. It does not affect the backends of others.
 func TestClosedIngresses(t *testing.T) {
-	place := func(path string) snapshot.Place { return snapshot.Place{Host: "a.example", Path: path, Exact: true} }
+	place := func(path string) snapshot.Route { return snapshot.Route{Host: "a.example", Path: path, Exact: true} }
 	for name, test := range map[string]struct {
 		closure snapshot.Closure
 		old     string // annotations of the older ingress
 		want    string
 	}{
 		"all":                          {snapshot.Closure{Reason: "x"}, "", "a.example b.example [/y] [/x] /"},
-		"a place":                      {snapshot.Closure{Reason: "x", Places: map[snapshot.Place]bool{place("/y"): true}}, "", "a.example b.example [/y] /x /"},
+		"a place":                      {snapshot.Closure{Reason: "x", Routes: map[snapshot.Route]bool{place("/y"): true}}, "", "a.example b.example [/y] /x /"},
 		"the host":                     {snapshot.Closure{Reason: "x", ServerSnippet: true}, "", "a.example b.example [/y] [/x] [/]"},
 		"the host has its own snippet": {snapshot.Closure{Reason: "x", ServerSnippet: true}, `nginx.ingress.kubernetes.io/server-snippet: "etag off;"`, "a.example b.example [/y] [/x] /"},
 		"by certificates":              {snapshot.Closure{Reason: "x", ClientCertificates: true}, "", "a.example b.example [/y] [/x] [/]"},

@@ -32,14 +32,14 @@ func (b *builder) endpoints(from source) []Endpoint {
 }
 
 // allowedEndpoints returns the endpoints of a source without those that are ports of the controller
-// itself. Kubernetes refuses loopback addresses in EndpointSlices, but other API servers may allow
+// itself. Kubernetes rejects loopback addresses in EndpointSlices, but other API servers may allow
 // them.
 func (b *builder) allowedEndpoints(from source) []Endpoint {
 	found := from.endpoints(b.Snapshot, b.options.Zone)
 	if from.service == nil {
 		return found // nginx's own server, or a name that Lua resolves
 	}
-	kept := withoutDoors(found, b.options.Ports)
+	kept := withoutProtected(found, b.options.Ports)
 	if len(kept) < len(found) {
 		name := snapshot.NameOf(from.service)
 		b.frozen[name] = true // a full build repeats the finding
@@ -48,17 +48,17 @@ func (b *builder) allowedEndpoints(from source) []Endpoint {
 	return kept
 }
 
-// withoutDoors returns the endpoints except those in options.Ports.Doors.
-func withoutDoors(endpoints []Endpoint, ports options.Ports) []Endpoint {
-	isDoor := func(e Endpoint) bool {
+// withoutProtected returns the endpoints that are not protected ports.
+func withoutProtected(endpoints []Endpoint, ports options.Ports) []Endpoint {
+	isProtected := func(e Endpoint) bool {
 		address, err := netip.ParseAddr(e.Address)
 		port, _ := strconv.Atoi(e.Port)
-		return err == nil && ports.IsDoor(address, port)
+		return err == nil && ports.IsProtected(address, port)
 	}
-	if !slices.ContainsFunc(endpoints, isDoor) {
+	if !slices.ContainsFunc(endpoints, isProtected) {
 		return endpoints
 	}
-	return slices.DeleteFunc(slices.Clone(endpoints), isDoor)
+	return slices.DeleteFunc(slices.Clone(endpoints), isProtected)
 }
 
 // follows reports whether the endpoints come from the slices of a service.

@@ -43,7 +43,7 @@ func externalPort(service *corev1.Service, wanted intstr.IntOrString) int {
 	return int(wanted.IntVal)
 }
 
-// invalidExternalName returns the reason why an external name is refused, or "". It prevents
+// invalidExternalName returns the reason why an external name is rejected, or "". It prevents
 // ingresses from reaching servers inside the controller's own pod.
 func invalidExternalName(name string) string {
 	bare := strings.TrimSuffix(name, ".")

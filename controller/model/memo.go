@@ -95,7 +95,7 @@ func (m *Memo) withEndpointsOf(cluster snapshot.Snapshot) *Model {
 		for _, i := range last.followers[service] {
 			backend := next.Backends[i]
 			endpoints := backend.source.endpoints(cluster, m.options.Zone)
-			if len(withoutDoors(endpoints, m.options.Ports)) < len(endpoints) {
+			if len(withoutProtected(endpoints, m.options.Ports)) < len(endpoints) {
 				return nil // a full build reports a finding
 			}
 			if last.decisive[backend.Name] && (len(endpoints) == 0) != (len(backend.Endpoints) == 0) {

@@ -96,8 +96,8 @@ type Server struct {
 	RedirectFromToWWW      bool
 	ServerSnippet          string
 
-	closed *string       // why all its requests get 503
-	places map[claim]int // indexes into Locations; see find
+	closed  *string       // why all its requests get 503
+	byClaim map[claim]int // indexes into Locations; see find
 }
 
 // Location is a path of a server and how its requests are handled.

@@ -34,7 +34,7 @@ func (b *builder) addPath(ingress *networkingv1.Ingress, path rulePath) {
 		return
 	}
 	location := b.location(path.Path, path.PathType, ingress, b.backendOf(ingress, path.Backend.Service))
-	b.closePlace(location, path.place)
+	b.closeRoute(location, path.route)
 	b.closeIfNameTaken(location, path.Backend.Service)
 	i := server.find(path.Path, *path.PathType)
 	switch {
@@ -55,7 +55,7 @@ type rulePath struct {
 	networkingv1.HTTPIngressPath
 	host  string // "_" for a rule without one
 	key   string // the field of the ingress, for findings
-	place snapshot.Place
+	route snapshot.Route
 }
 
 // paths returns the paths of all rules of an ingress. As in ingress-nginx, an empty path is "/",
@@ -72,7 +72,7 @@ func paths(ingress *networkingv1.Ingress) iter.Seq[rulePath] {
 			}
 			for j, path := range rule.HTTP.Paths {
 				key := fmt.Sprintf("%s.http.paths[%d]", ruleKey(i), j)
-				if !yield(rulePath{normal(path), host, key, snapshot.PlaceOf(rule.Host, path)}) {
+				if !yield(rulePath{normal(path), host, key, snapshot.RouteOf(rule.Host, path)}) {
 					return
 				}
 			}

@@ -10,7 +10,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// keepReadable replaces annotation values that nginx would refuse together with the whole
+// keepReadable replaces annotation values that nginx would reject together with the whole
 // configuration: unknown variables, invalid regular expressions, unknown ciphers. It reports each
 // replacement as a finding.
 func (b *builder) keepReadable() {

@@ -22,8 +22,8 @@ func TestRules(t *testing.T) {
 			opts, ofOptions := rule.Options(flags, config)
 			built, ofModel := model.Build(snapshot.Take(file.Cluster(t)), opts)
 			var findings []model.Finding
-			for _, finding := range ofOptions {
-				findings = append(findings, model.Finding{Object: "ConfigMap", Reason: finding.String()})
+			for _, problem := range ofOptions {
+				findings = append(findings, model.Finding{Object: "ConfigMap", Reason: problem.String()})
 			}
 			out := file.Input()
 			for _, part := range []struct{ name, text string }{

@@ -7,7 +7,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-// badServerName returns an error if nginx would refuse the name in server_name.
+// badServerName returns an error if nginx would reject the name in server_name.
 func badServerName(name string) error {
 	if pattern, ok := strings.CutPrefix(name, "~"); ok {
 		if pattern == "" {

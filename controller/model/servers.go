@@ -111,14 +111,14 @@ func (l *Location) owner() types.NamespacedName {
 // find returns the index of the location with exactly this path and type, or -1. ingress-nginx
 // compares the path alone, and so can produce two equal locations.
 func (s *Server) find(path string, pathType networkingv1.PathType) int {
-	if s.places == nil {
-		s.places = make(map[claim]int)
+	if s.byClaim == nil {
+		s.byClaim = make(map[claim]int)
 	}
-	for i := len(s.places); i < len(s.Locations); i++ { // all are different, so places has one entry per location
+	for i := len(s.byClaim); i < len(s.Locations); i++ { // all are different, so byClaim has one entry per location
 		l := s.Locations[i]
-		s.places[claim{l.Path, *l.PathType}] = i
+		s.byClaim[claim{l.Path, *l.PathType}] = i
 	}
-	if i, ok := s.places[claim{path, pathType}]; ok {
+	if i, ok := s.byClaim[claim{path, pathType}]; ok {
 		return i
 	}
 	return -1

@@ -16,7 +16,7 @@ func isVariable(name string, further map[string]bool) bool {
 var reference = regexp.MustCompile(`\$(?:[1-9]|\{(\w+)\}|(\w+)|)`)
 
 // escapeUnknownVariables replaces the dollar sign of each variable that nginx does not know, and
-// would refuse, by a literal one. It also returns those variables as written.
+// would reject, by a literal one. It also returns those variables as written.
 func escapeUnknownVariables(text string, further map[string]bool) (known string, unknown []string) {
 	if !strings.Contains(text, "$") {
 		return text, nil

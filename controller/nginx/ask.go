@@ -16,9 +16,9 @@ import (
 
 // answer is nginx's answer about a module.
 type answer struct {
-	usable  bool
-	file    string // to be loaded; "" if the module is linked in
-	refusal string // nginx's message when it refuses the module's file
+	usable    bool
+	file      string // to be loaded; "" if the module is linked in
+	rejection string // nginx's message when it rejects the module's file
 }
 
 // asked caches the answers for this process. The key changes when the binary or its folder of
@@ -67,7 +67,7 @@ func stamp(path string) string {
 	return fmt.Sprintf("%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
 }
 
-// askEach asks for one module after another. It returns an error if nginx refuses even a
+// askEach asks for one module after another. It returns an error if nginx rejects even a
 // configuration without modules.
 func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 	if _, err := n.ask(dir, nil); err != nil {
@@ -78,7 +78,7 @@ func (n *Nginx) askEach(dir string, names []string) (map[string]answer, error) {
 		own, err := n.ask(dir, inOrder([]string{name}))
 		answers[name] = own[name]
 		if err != nil {
-			answers[name] = answer{refusal: err.Error()}
+			answers[name] = answer{rejection: err.Error()}
 		}
 	}
 	return answers, nil
@@ -106,7 +106,7 @@ func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
 			return nil, err
 		}
 		_, why, _ = strings.Cut(why, "[emerg] ")
-		q.refuse(number-1, why)
+		q.reject(number-1, why)
 	}
 }
 
@@ -114,12 +114,12 @@ func (n *Nginx) ask(dir string, names []string) (map[string]answer, error) {
 type question []line
 
 type line struct {
-	text    string
-	module  string
-	kind    kind
-	refusal string
-	out     bool // nginx refused it
-	known   bool // nginx refused the line, but has the module
+	text      string
+	module    string
+	kind      kind
+	rejection string
+	out       bool // nginx rejected it
+	known     bool // nginx rejected the line, but has the module
 }
 
 // streamBlock is the first line of the stream module's block.
@@ -134,15 +134,15 @@ const (
 	directive             // a directive of a module
 )
 
-// refuse drops line i, about which nginx complained. If the line begins the stream block, which is
-// the last one, refuse drops the whole block.
-func (q question) refuse(i int, why string) {
+// reject drops line i, about which nginx complained. If the line begins the stream block, which is
+// the last one, reject drops the whole block.
+func (q question) reject(i int, why string) {
 	l := &q[i]
-	l.out, l.refusal = true, why
+	l.out, l.rejection = true, why
 	l.known = l.kind == directive && !strings.HasPrefix(why, "unknown directive") &&
 		(catalogue[l.module].elsewhere || !strings.HasSuffix(why, "is not allowed here")) // http and stream may have directives of the same name
 	if l.kind == load && strings.HasSuffix(why, "is already loaded") {
-		l.known, l.refusal = true, "" // the module is linked in
+		l.known, l.rejection = true, "" // the module is linked in
 	}
 	if l.text == streamBlock {
 		for rest := i + 1; rest < len(q); rest++ {
@@ -210,7 +210,7 @@ func (n *Nginx) answers(q question, names []string) map[string]answer {
 			switch {
 			case l.kind != load:
 			case l.out:
-				a.refusal = l.refusal
+				a.rejection = l.rejection
 			default:
 				a.file = n.moduleFile(name)
 			}

@@ -96,7 +96,7 @@ func inOrder(names []string) []string {
 // missing returns an error that explains why a module cannot be used and what to install. A Debian
 // package installs the modules that its own modules need, too.
 func (n *Nginx) missing(name string, answers map[string]answer) error {
-	if why := answers[name].refusal; why != "" {
+	if why := answers[name].rejection; why != "" {
 		return fmt.Errorf("nginx has no module %s: %s cannot load it: %s", name, n.Binary, why)
 	}
 	what, pkg := name, catalogue[name].pkg

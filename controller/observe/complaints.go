@@ -9,7 +9,7 @@ import (
 	"windtunnel.dev/controller/model"
 )
 
-// dynamicFailed is the reason of Events about configuration that nginx's Lua refused.
+// dynamicFailed is the reason of Events about configuration that nginx's Lua rejected.
 const dynamicFailed = "DynamicConfigurationFailed"
 
 // dictionaries maps the path of a POST to the shared dictionaries that store its body. The user

@@ -24,32 +24,32 @@ type Observer struct {
 	Metrics   *metrics.Metrics
 	Pod       *corev1.Pod          // the controller's own
 	ConfigMap types.NamespacedName // the controller's own
-	// Serving enables the metrics of what is served: hosts, ingresses, certificates.
-	Serving bool
+	// ServedMetrics enables the metrics of what is served: hosts, ingresses, certificates.
+	ServedMetrics bool
 
 	known      map[string]bool          // findings of the last sync
 	complaints map[apply.Complaint]bool // of Lua, about configuration that nginx has not accepted since
 	served     *model.Model             // the only model in the metrics of hosts and certificates; nil: they contain others, too
 }
 
-// Verdict records an Event on an object that nginx refuses.
+// Verdict records an Event on an object that nginx rejects.
 func (o *Observer) Verdict(cluster snapshot.Snapshot, verdict quarantine.Verdict) {
-	const refused = "Refused"
+	const reason = "Refused" // users match on it
 	switch config := cluster.ConfigMaps[o.ConfigMap]; {
 	case verdict.Ingress != nil:
-		o.Events.Event(verdict.Ingress, corev1.EventTypeWarning, refused, verdict.Reason)
+		o.Events.Event(verdict.Ingress, corev1.EventTypeWarning, reason, verdict.Reason)
 	case config != nil:
-		o.Events.Event(config, corev1.EventTypeWarning, refused, verdict.Reason)
+		o.Events.Event(config, corev1.EventTypeWarning, reason, verdict.Reason)
 	}
 }
 
-// Template reports a change of the user's template: it is refused because of err, or in use if err
+// Template reports a change of the user's template: it is rejected because of err, or in use if err
 // is nil.
 func (o *Observer) Template(file string, err error) {
 	if err == nil {
 		o.Log.Info("the new template is in use", "file", file)
 		return
 	}
-	o.Log.Error("the new template is refused, the old one stays in use", "file", file, "error", err.Error())
-	o.Events.Eventf(o.Pod, corev1.EventTypeWarning, "Template", "the new %s is refused, the old one stays in use: %v", file, err)
+	o.Log.Error("the new template is rejected, the old one stays in use", "file", file, "error", err.Error())
+	o.Events.Eventf(o.Pod, corev1.EventTypeWarning, "Template", "the new %s is rejected, the old one stays in use: %v", file, err)
 }

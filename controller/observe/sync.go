@@ -56,7 +56,7 @@ func (o *Observer) Sync(s Sync) {
 		o.Events.Event(o.Pod, corev1.EventTypeNormal, "RELOAD", "nginx loaded a new configuration: "+why[0])
 	case s.Err != nil && (s.Steps == nil || slices.ContainsFunc(s.Steps, isReload)):
 		o.Metrics.LoadFailed()
-		o.Events.Event(o.Pod, corev1.EventTypeWarning, "RELOAD", "nginx keeps its configuration: "+problem)
+		o.Events.Event(o.Pod, corev1.EventTypeWarning, "RELOAD", "nginx was not reloaded: "+problem)
 	}
 }
 

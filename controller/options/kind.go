@@ -225,7 +225,7 @@ func (k Key) list(text string) (items []string, bad error) {
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" || slices.ContainsFunc(items, func(other string) bool { return strings.EqualFold(other, item) }) {
-			continue // nginx refuses some duplicates, regardless of case
+			continue // nginx rejects some duplicates, regardless of case
 		}
 		if len(items) == mostItems {
 			return items, fmt.Errorf("want at most %d items", mostItems)

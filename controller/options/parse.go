@@ -12,16 +12,44 @@ import (
 
 // Key is one row of the table.
 type Key struct {
-	Name    string
-	Type    string // for users: bool, number, size, list of header …
-	Default string
-	Doc     string
-	field   int
-	tags    reflect.StructTag
+	Name     string
+	Type     string // for users: bool, number, size, list of header …
+	Default  string
+	Doc      string
+	Protects Protection
+	field    int
+	tags     reflect.StructTag
 }
+
+// Protection is what a key does for the protection of the locations. The quarantine serves an
+// earlier value of a key only if that protects no less than the wanted one.
+type Protection string
+
+// What a key protects: the values of the tag protects.
+const (
+	// Protecting keys restrict access, determine the client's identity, or decide what passes
+	// between client, nginx and pods.
+	Protecting Protection = "yes"
+	// Harmless keys do none of this.
+	Harmless Protection = "no"
+	// Directives are nginx directives, of which only some protect.
+	Directives Protection = "directives"
+	// Gate keys decide which ingresses and annotations are accepted. If nginx rejects something
+	// that they admit, the ingress is at fault, not the key.
+	Gate Protection = "gate"
+)
 
 // Keys returns the table, in its order.
 func Keys() []Key { return slices.Clone(table) }
+
+// ProtectionOf returns what a key protects; Protecting for an unknown key.
+func ProtectionOf(key string) Protection {
+	i := slices.IndexFunc(table, func(k Key) bool { return k.Name == key })
+	if i < 0 {
+		return Protecting
+	}
+	return table[i].Protects
+}
 
 var table = readTable()
 
@@ -32,7 +60,7 @@ func readTable() []Key {
 		field := config.Field(i)
 		keys = append(keys, Key{
 			Name: field.Tag.Get("key"), Type: typeName(field), Default: field.Tag.Get("default"),
-			Doc: field.Tag.Get("doc"), field: i, tags: field.Tag,
+			Doc: field.Tag.Get("doc"), Protects: Protection(field.Tag.Get("protects")), field: i, tags: field.Tag,
 		})
 	}
 	return keys
@@ -58,15 +86,15 @@ func Defaults(cpus int, ipv6 bool) Config {
 }
 
 // Parse applies the data of the ConfigMap to the defaults. Bad values and unknown keys become
-// findings, in the order of the keys. The good items of a list are used even if other items are
+// problems, in the order of the keys. The good items of a list are used even if other items are
 // bad.
-func Parse(data map[string]string, defaults Config) (Config, []Finding) {
+func Parse(data map[string]string, defaults Config) (Config, []Problem) {
 	config := defaults
-	var findings []Finding
+	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(data)) {
 		i := slices.IndexFunc(table, func(k Key) bool { return k.Name == name })
 		if i < 0 {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: noSuchKey(name)})
+			problems = append(problems, Problem{Key: name, Value: data[name], Reason: noSuchKey(name)})
 			continue
 		}
 		value, err := table[i].parse(strings.TrimSpace(data[name]))
@@ -79,10 +107,10 @@ func Parse(data map[string]string, defaults Config) (Config, []Finding) {
 			used = table[i].giveUp(&config, defaults)
 		}
 		if err != nil {
-			findings = append(findings, Finding{Key: name, Value: data[name], Reason: err.Error(), Used: used})
+			problems = append(problems, Problem{Key: name, Value: data[name], Reason: err.Error(), Used: used})
 		}
 	}
-	return config, append(findings, fit(&config, defaults)...)
+	return config, append(problems, dropConflicts(&config, defaults)...)
 }
 
 // Names returns the names of all keys, in the order of the table.

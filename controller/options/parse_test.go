@@ -16,9 +16,9 @@ import (
 
 func TestEmptyConfigMapGivesTheDefaults(t *testing.T) {
 	defaults := options.Defaults(4, true)
-	config, findings := options.Parse(nil, defaults)
-	if diff := cmp.Diff(defaults, config); diff != "" || len(findings) > 0 {
-		t.Errorf("findings %v, difference %s", findings, diff)
+	config, problems := options.Parse(nil, defaults)
+	if diff := cmp.Diff(defaults, config); diff != "" || len(problems) > 0 {
+		t.Errorf("problems %v, difference %s", problems, diff)
 	}
 	if config.WorkerProcesses != "4" || config.KeepAlive != 75 || config.ProxyNextUpstream != "error timeout" {
 		t.Errorf("workers %q, keep-alive %d, next upstream %q", config.WorkerProcesses, config.KeepAlive, config.ProxyNextUpstream)
@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 	for name, test := range map[string]struct {
 		key, value string
 		want       func(*options.Config)
-		reason     string // expected in the finding
+		reason     string // expected in the problem
 	}{
 		"bool":                 {"use-gzip", "true", func(c *options.Config) { c.UseGzip = true }, ""},
 		"bool, not one":        {"use-gzip", "on", nil, "want true or false"},
@@ -137,15 +137,15 @@ func TestParse(t *testing.T) {
 			if test.want != nil {
 				test.want(&want)
 			}
-			got, findings := options.Parse(map[string]string{test.key: test.value}, defaults)
+			got, problems := options.Parse(map[string]string{test.key: test.value}, defaults)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("config (-want +got):\n%s", diff)
 			}
 			switch {
-			case test.reason == "" && len(findings) > 0:
-				t.Errorf("finding %v", findings)
-			case test.reason != "" && (len(findings) != 1 || findings[0].Reason != test.reason):
-				t.Errorf("findings %v, want %q", findings, test.reason)
+			case test.reason == "" && len(problems) > 0:
+				t.Errorf("problem %v", problems)
+			case test.reason != "" && (len(problems) != 1 || problems[0].Reason != test.reason):
+				t.Errorf("problems %v, want %q", problems, test.reason)
 			}
 		})
 	}
@@ -179,33 +179,33 @@ func TestUnknownVariables(t *testing.T) {
 		foreign bool
 		reason  string
 	}{
-		"known":               {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
-		"unknown":             {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
-		"no name":             {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
-		"of a module":         {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
-		"of a snippet":        {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
-		"of a template":       {map[string]string{"log-format-upstream": "$mine"}, true, ""},
-		"of TCP":              {map[string]string{"log-format-stream": "$session_time"}, false, ""},
-		"of HTTP, for TCP":    {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
-		"in authentication":   {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
-		"door":                {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, false, options.IsDoor},
-		"door, of a template": {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, true, options.IsDoor},
-		"in limits":           {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
-		"in a pattern":        {map[string]string{"block-user-agents": "~a$"}, false, ""},
+		"known":                         {map[string]string{"log-format-upstream": "$host ${status}"}, false, ""},
+		"unknown":                       {map[string]string{"log-format-upstream": "$nothing"}, false, "nginx has no variable $nothing"},
+		"no name":                       {map[string]string{"log-format-upstream": "a$"}, false, "nginx has no variable $"},
+		"of a module":                   {map[string]string{"log-format-upstream": "$geoip2_city $otel_trace_id"}, false, ""},
+		"of a snippet":                  {map[string]string{"log-format-upstream": "$mine", "http-snippet": "map $host $mine { default a; }"}, false, ""},
+		"of a template":                 {map[string]string{"log-format-upstream": "$mine"}, true, ""},
+		"of TCP":                        {map[string]string{"log-format-stream": "$session_time"}, false, ""},
+		"of HTTP, for TCP":              {map[string]string{"log-format-stream": "$request"}, false, "nginx has no variable $request"},
+		"in authentication":             {map[string]string{"global-auth-url": "http://a/$nothing"}, false, "nginx has no variable $nothing"},
+		"protected port":                {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, false, options.ProtectedReason},
+		"protected port, of a template": {map[string]string{"global-auth-url": "http://127.0.0.1:10246/healthz"}, true, options.ProtectedReason},
+		"in limits":                     {map[string]string{"limit-conn-zone-variable": "$nothing"}, false, "nginx has no variable $nothing"},
+		"in a pattern":                  {map[string]string{"block-user-agents": "~a$"}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts := options.Options{ForeignTemplate: test.foreign, Ports: options.DefaultPorts}
-			var findings []options.Finding
-			opts.Config, findings = options.Parse(test.data, defaults)
-			if len(findings) > 0 {
-				t.Fatal(findings)
+			var problems []options.Problem
+			opts.Config, problems = options.Parse(test.data, defaults)
+			if len(problems) > 0 {
+				t.Fatal(problems)
 			}
-			kept, findings := opts.KeepUsable(defaults)
+			kept, problems := opts.KeepUsable(defaults)
 			switch {
-			case test.reason == "" && (len(findings) > 0 || !reflect.DeepEqual(kept, opts)):
-				t.Errorf("findings %v", findings)
-			case test.reason != "" && (len(findings) != 1 || findings[0].Reason != test.reason || reflect.DeepEqual(kept, opts)):
-				t.Errorf("findings %v, want %q", findings, test.reason)
+			case test.reason == "" && (len(problems) > 0 || !reflect.DeepEqual(kept, opts)):
+				t.Errorf("problems %v", problems)
+			case test.reason != "" && (len(problems) != 1 || problems[0].Reason != test.reason || reflect.DeepEqual(kept, opts)):
+				t.Errorf("problems %v, want %q", problems, test.reason)
 			}
 		})
 	}
@@ -244,6 +244,16 @@ func TestRootMovesOnlyOurFolders(t *testing.T) {
 	}
 }
 
+func TestEveryKeySaysWhatItProtects(t *testing.T) {
+	for _, key := range options.Keys() {
+		switch key.Protects {
+		case options.Protecting, options.Harmless, options.Directives, options.Gate:
+		default:
+			t.Errorf("%s: the tag protects is %q: does an earlier value protect less?", key.Name, key.Protects)
+		}
+	}
+}
+
 // TestDocs checks that docs/configmap.md matches the table, or rewrites it from the table.
 func TestDocs(t *testing.T) {
 	var page strings.Builder
@@ -264,7 +274,7 @@ func TestDocs(t *testing.T) {
 // unchanged or in quotes, and text that never gets there.
 var free = map[string]bool{"text": true, "quoted": true, "list of texts": true, "dicts": true, "ticketkey": true}
 
-// For any ConfigMap, each key gets its value or a finding. Parsing the displayed form of a good
+// For any ConfigMap, each key gets its value or a problem. Parsing the displayed form of a good
 // value again returns the same value.
 func FuzzParse(f *testing.F) {
 	for _, key := range options.Keys() {
@@ -280,7 +290,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key, value string) {
 		defaults := options.Defaults(2, true)
-		config, findings := options.Parse(map[string]string{key: value}, defaults)
+		config, problems := options.Parse(map[string]string{key: value}, defaults)
 		instead := defaults
 		switch key {
 		case "global-auth-url":
@@ -288,8 +298,8 @@ func FuzzParse(f *testing.F) {
 		case "whitelist-source-range":
 			instead.WhitelistSourceRange = []string{"0.0.0.0/32"}
 		}
-		if len(findings) > 0 && !reflect.DeepEqual(config, instead) && !isList(key) {
-			t.Errorf("%s: the invalid value %q is used", key, value)
+		if len(problems) > 0 && !reflect.DeepEqual(config, instead) && !isList(key) {
+			t.Errorf("%s: %q is bad and still used", key, value)
 		}
 		if i := slices.IndexFunc(options.Keys(), func(k options.Key) bool { return k.Name == key }); i >= 0 && !free[options.Keys()[i].Type] {
 			if line := lineBreak(reflect.ValueOf(config)); line != "" && line != lineBreak(reflect.ValueOf(defaults)) {
@@ -297,8 +307,8 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		again, same := options.Parse(map[string]string{key: value}, config)
-		if !reflect.DeepEqual(config, again) || len(same) != len(findings) {
-			t.Errorf("%s: parsing %q twice gives another result than %q", key, value, value)
+		if !reflect.DeepEqual(config, again) || len(same) != len(problems) {
+			t.Errorf("%s: %q twice is not %q once", key, value, value)
 		}
 	})
 }

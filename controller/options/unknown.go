@@ -26,16 +26,16 @@ var withoutVariables = strings.Fields("mapkey regexes ciphers curves")
 
 // KeepUsable replaces values that contain an unknown variable by their defaults, because nginx
 // would reject the whole configuration. Snippets of the ConfigMap, and a user's template, may
-// define any variable. A global-auth-url that is one of the Doors is replaced by one that denies
-// every request.
-func (o Options) KeepUsable(defaults Config) (Options, []Finding) {
-	var findings []Finding
-	if o.Ports.NamesDoor(o.Config.GlobalAuthURL) {
-		findings = append(findings, Finding{Key: globalAuthURL, Value: o.Config.GlobalAuthURL, Reason: IsDoor, Used: denied})
+// define any variable. A global-auth-url that names a protected port is replaced by one that
+// denies every request.
+func (o Options) KeepUsable(defaults Config) (Options, []Problem) {
+	var problems []Problem
+	if o.Ports.NamesProtected(o.Config.GlobalAuthURL) {
+		problems = append(problems, Problem{Key: globalAuthURL, Value: o.Config.GlobalAuthURL, Reason: ProtectedReason, Used: denied})
 		o.Config.GlobalAuthURL = Unanswered
 	}
 	if o.ForeignTemplate {
-		return o, findings
+		return o, problems
 	}
 	defined := make(map[string]bool)
 	for _, snippet := range []string{o.Config.MainSnippet, o.Config.HTTPSnippet, o.Config.ServerSnippet, o.Config.LocationSnippet, o.Config.StreamSnippet} {
@@ -49,12 +49,12 @@ func (o Options) KeepUsable(defaults Config) (Options, []Finding) {
 			continue
 		}
 		if unknown := key.unknownVariable(text, defined); unknown != "" {
-			findings = append(findings, Finding{
+			problems = append(problems, Problem{
 				Key: key.Name, Value: text, Reason: fmt.Sprintf("nginx has no variable %s", unknown), Used: key.giveUp(&o.Config, defaults),
 			})
 		}
 	}
-	return o, findings
+	return o, problems
 }
 
 func (k Key) withoutVariables() bool {

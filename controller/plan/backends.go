@@ -52,7 +52,7 @@ func whyPost(dict string, running, next State, told, wanted wire.List) []Why {
 		case change.After == nil:
 			whys = append(whys, Why{Old: "backend " + change.Name})
 		default:
-			whys = append(whys, compareAt(place{}, describe(change.Name, change.Before), describe(change.Name, change.After))...)
+			whys = append(whys, compareAt(block{}, describe(change.Name, change.Before), describe(change.Name, change.After))...)
 		}
 	}
 	if len(whys) == 0 {

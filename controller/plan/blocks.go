@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// place identifies a block of nginx.conf: a server, a location, and the innermost block if that is
+// block identifies a block of nginx.conf: a server, a location, and the innermost block if that is
 // neither (upstream x, map $a $b, if …).
-type place struct {
-	server, location, block string
+type block struct {
+	server, location, inner string
 }
 
-// outer returns the place that contains this one.
-func (p place) outer() place {
+// outer returns the block that contains this one.
+func (p block) outer() block {
 	switch {
-	case p.block != "":
-		return place{server: p.server, location: p.location}
+	case p.inner != "":
+		return block{server: p.server, location: p.location}
 	case p.location != "":
-		return place{server: p.server}
+		return block{server: p.server}
 	}
-	return place{}
+	return block{}
 }
 
-// lines groups the lines of nginx.conf by place. order has the places in the order of the file.
+// lines groups the lines of nginx.conf by block. order has the blocks in the order of the file.
 type lines struct {
-	at    map[place][]string
-	order []place
+	at    map[block][]string
+	order []block
 }
 
-// split groups the lines of nginx.conf by place. It relies on the layout that both render and
+// split groups the lines of nginx.conf by block. It relies on the layout that both render and
 // ingress-nginx use: blocks open and close at the end of a line, and server_name precedes the
 // locations. TCP and UDP servers have no name and are identified by their port.
 func split(conf []byte) lines {
-	l := lines{at: make(map[place][]string)}
+	l := lines{at: make(map[block][]string)}
 	var around []string // the open blocks, outermost first
 	server := ""
-	l.add(place{}, "")
+	l.add(block{}, "")
 	for line := range strings.Lines(string(conf)) { // substrings, not copies
 		line = strings.TrimSpace(line)
 		switch {
@@ -77,22 +77,22 @@ func serverName(subsystem, line string) string {
 	return ""
 }
 
-func within(server string, around []string) place {
-	at := place{server: server}
+func within(server string, around []string) block {
+	at := block{server: server}
 	for _, block := range slices.Backward(around) {
 		if location, ok := strings.CutPrefix(block, "location "); ok {
 			at.location = location
 			break
 		}
-		if at.block == "" && block != "http" && block != "server" && (block != "stream" || server == "") {
-			at.block = block
+		if at.inner == "" && block != "http" && block != "server" && (block != "stream" || server == "") {
+			at.inner = block
 		}
 	}
 	return at
 }
 
-// add adds a line to a place. An empty line only adds the place.
-func (l *lines) add(at place, line string) {
+// add adds a line to a block. An empty line only adds the block.
+func (l *lines) add(at block, line string) {
 	have, known := l.at[at]
 	if !known {
 		l.order = append(l.order, at)
@@ -103,7 +103,7 @@ func (l *lines) add(at place, line string) {
 	l.at[at] = have
 }
 
-func (l lines) has(at place) bool {
+func (l lines) has(at block) bool {
 	_, known := l.at[at]
 	return known
 }

@@ -22,7 +22,7 @@ func many(port int) wire.List {
 }
 
 func deltas(port int) plan.State {
-	return plan.State{Conf: []byte("conf"), Backends: many(port), TakesDeltas: true}
+	return plan.State{Conf: []byte("conf"), Backends: many(port), AcceptsDeltas: true}
 }
 
 // post returns the only step from one state to the next.
@@ -45,7 +45,7 @@ func TestDeltaIsPlannedWhereItSavesBytes(t *testing.T) {
 		t.Errorf("planned a delta of %d bytes instead of a list of %d bytes", len(step.Delta), other.Backends.Size())
 	}
 	unasked := deltas(2)
-	unasked.TakesDeltas = false
+	unasked.AcceptsDeltas = false
 	if step := post(t, deltas(1), unasked); step.Delta != nil {
 		t.Error("a delta for Lua that does not accept deltas")
 	}

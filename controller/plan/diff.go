@@ -10,7 +10,7 @@ import (
 func Diff(running, next State) []Step {
 	var steps []Step
 	now := running
-	now.TakesDeltas = next.TakesDeltas
+	now.AcceptsDeltas = next.AcceptsDeltas
 	step := func(kind StepKind, why []Why) { steps = append(steps, Step{Kind: kind, Next: now, Why: why}) }
 	if !sameAtStart(running, next) {
 		now = now.withStartOf(next)

@@ -72,6 +72,6 @@ func static(m *model.Model, in render.Input) (State, error) {
 	}
 	return State{
 		Conf: conf, LuaConfig: luaConfig, Files: m.Files, Stream: stream,
-		Servers: servers, Passthrough: passthrough, Tracing: tracing.Files(in.Options), TakesDeltas: in.Options.BackendsDelta,
+		Servers: servers, Passthrough: passthrough, Tracing: tracing.Files(in.Options), AcceptsDeltas: in.Options.BackendsDelta,
 	}, nil
 }

@@ -25,8 +25,8 @@ type State struct {
 
 	Tracing map[string][]byte // the tracers' files, by path, which nginx reads when it starts
 
-	TakesDeltas bool // whether Lua accepts deltas of backends
-	DeltaBytes  int  // bytes of the deltas since all backends were sent
+	AcceptsDeltas bool // whether Lua accepts deltas of backends
+	DeltaBytes    int  // bytes of the deltas since all backends were sent
 }
 
 // StepKind is the kind of a step.

@@ -17,7 +17,7 @@ func sameTracing(running, next State) bool {
 func whyTracing(running, next State) []Why {
 	var whys []Why
 	for _, file := range slices.Sorted(maps.Keys(next.Tracing)) {
-		whys = append(whys, compareAt(place{block: path.Base(file)}, linesOf(running.Tracing[file]), linesOf(next.Tracing[file]))...)
+		whys = append(whys, compareAt(block{inner: path.Base(file)}, linesOf(running.Tracing[file]), linesOf(next.Tracing[file]))...)
 	}
 	for _, file := range slices.Sorted(maps.Keys(running.Tracing)) {
 		if _, kept := next.Tracing[file]; !kept {

@@ -43,7 +43,7 @@ func whyReload(running, next State) []Why {
 	if len(whys) == 0 && !bytes.Equal(running.Conf, next.Conf) {
 		whys = append(whys, firstDifference(running.Conf, next.Conf))
 	}
-	whys = append(whys, compareAt(place{}, settings(running.LuaConfig), settings(next.LuaConfig))...)
+	whys = append(whys, compareAt(block{}, settings(running.LuaConfig), settings(next.LuaConfig))...)
 	whys = append(whys, whyTracing(running, next)...)
 	whys = append(whys, whyFiles(running, next)...)
 	whys = append(whys, whyForeign(running, next)...)
@@ -72,24 +72,24 @@ func compare(old, new lines) []Why {
 	return whys
 }
 
-func (p place) why(old, new string) Why {
+func (p block) why(old, new string) Why {
 	return Why{Server: p.server, Location: p.location, Old: old, New: new}
 }
 
-// name returns the name of a place in a reason about the whole place.
-func (p place) name() string {
+// name returns the name of a block in a reason about the whole block.
+func (p block) name() string {
 	switch {
-	case p.block != "":
-		return p.block
+	case p.inner != "":
+		return p.inner
 	case p.location != "":
 		return "location"
 	}
 	return "server"
 }
 
-// compareAt lists additions and removals in one place. A removed line and an added line with the
+// compareAt lists additions and removals in one block. A removed line and an added line with the
 // same subject become one change.
-func compareAt(at place, old, new []string) []Why {
+func compareAt(at block, old, new []string) []Why {
 	if slices.Equal(old, new) {
 		return nil
 	}
@@ -110,11 +110,11 @@ func compareAt(at place, old, new []string) []Why {
 }
 
 // line prefixes a line with its block, if that is neither server nor location.
-func (p place) line(text string) string {
-	if p.block == "" {
+func (p block) line(text string) string {
+	if p.inner == "" {
 		return text
 	}
-	return p.block + ": " + text
+	return p.inner + ": " + text
 }
 
 // without returns the lines that are not in others. Both may contain duplicates, each of which
@@ -159,7 +159,7 @@ func settings(luaConfig []byte) []string {
 }
 
 // firstDifference returns the first difference between two files that have the same lines in the
-// same places. They differ in order, comments or layout.
+// same blocks. They differ in order, comments or layout.
 func firstDifference(old, new []byte) Why {
 	a, b := strings.Split(string(old), "\n"), strings.Split(string(new), "\n")
 	for i := range min(len(a), len(b)) {

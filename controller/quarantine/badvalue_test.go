@@ -46,7 +46,7 @@ func TestInvalidValuesNeverWidenAccess(t *testing.T) {
 	for _, unchecked := range []bool{false, true} {
 		for _, p := range protections {
 			for _, key := range p.keys {
-				if p.inSnippet || key == "auth-snippet" || key == "modsecurity-snippet" {
+				if p.Directives || key == "auth-snippet" || key == "modsecurity-snippet" {
 					continue // any text is valid for these annotations
 				}
 				for _, bad := range []string{"nö;\n}", "%", "{;}"} {
@@ -68,9 +68,9 @@ func TestInvalidValuesNeverWidenAccess(t *testing.T) {
 					switch {
 					case closed || unchecked && !ignored:
 					case closedWithout[key] == "":
-						t.Errorf("%s (%s): %q neither denies nor rejects (unchecked: %t), findings %v", key, p.name, bad, unchecked, findings)
+						t.Errorf("%s (%s): %q neither denies nor rejects (unchecked: %t), findings %v", key, p.Name, bad, unchecked, findings)
 					case !told:
-						t.Errorf("%s (%s): %q: no finding (unchecked: %t)", key, p.name, bad, unchecked)
+						t.Errorf("%s (%s): %q: no finding (unchecked: %t)", key, p.Name, bad, unchecked)
 					}
 				}
 			}

@@ -11,9 +11,9 @@ import (
 // Tester is the interface between Bisect and its caller.
 type Tester struct {
 	Clock func() time.Time
-	// Test runs nginx -t on the configuration of a cluster. words is nginx's message if it refuses
+	// Test runs nginx -t on the configuration of a cluster. words is nginx's message if it rejects
 	// the cluster. An error says that the test could not be run.
-	Test func(context.Context, snapshot.Snapshot) (words string, refused bool, err error)
+	Test func(context.Context, snapshot.Snapshot) (words string, rejected bool, err error)
 	// Report is called for each verdict that differs from the object's previous one.
 	Report func(Verdict)
 	// Yield is called after each trial. It reports whether a sync is due, which goes first.
@@ -23,12 +23,12 @@ type Tester struct {
 // testRetry is the pause after a test that could not be run.
 const testRetry = 5 * time.Second
 
-// Hopeless is the error of a search that found no object at fault: nginx refuses the configuration
+// Hopeless is the error of a search that found no object at fault: nginx rejects the configuration
 // no matter which object is left out.
 type Hopeless struct{ words string }
 
 func (h *Hopeless) Error() string {
-	return fmt.Sprintf("nginx refuses the configuration no matter which ingress or key is left out: %s", h.words)
+	return fmt.Sprintf("nginx rejects the configuration no matter which ingress or key is left out: %s", h.words)
 }
 
 // Bisect tests the objects that wait in quarantine, one trial after another. It stops when no
@@ -41,24 +41,24 @@ func (q *Quarantine) Bisect(ctx context.Context, cluster snapshot.Snapshot, t Te
 		if !any {
 			break
 		}
-		words, refused := q.isKnown(next)
-		if !refused {
+		words, rejected := q.isKnown(next)
+		if !rejected {
 			if q.budget.wait(t.Clock()) > 0 {
 				break
 			}
 			began := t.Clock()
-			words, refused, err = t.Test(ctx, next.cluster)
+			words, rejected, err = t.Test(ctx, next.cluster)
 			q.budget.spend(t.Clock(), t.Clock().Sub(began))
 			if err != nil {
 				q.retry = t.Clock().Add(testRetry)
 				return changed, nil //nolint:nilerr // the trial is repeated after testRetry
 			}
 		}
-		if !refused {
+		if !rejected {
 			q.accept(next)
 			changed = changed || len(next.part) > 0
 		} else {
-			verdict, hopeless := q.refuse(next, words, t.Clock())
+			verdict, hopeless := q.reject(next, words, t.Clock())
 			if hopeless {
 				return changed, &Hopeless{words}
 			}

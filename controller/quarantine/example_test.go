@@ -8,8 +8,8 @@ import (
 	"windtunnel.dev/controller/quarantine"
 )
 
-// If nginx refuses a version, the earlier one replaces it only if it protects no less.
-func ExampleInsteadOf() {
+// If nginx rejects a version, the earlier one replaces it only if it protects no less.
+func ExampleReplacementOf() {
 	version := func(annotations ...string) *networkingv1.Ingress {
 		ingress := new(networkingv1.Ingress)
 		ingress.Name, ingress.Annotations = "web", make(map[string]string)
@@ -19,8 +19,8 @@ func ExampleInsteadOf() {
 		return ingress
 	}
 	good := version()
-	fmt.Println(quarantine.InsteadOf(version("proxy-body-size", "2m"), good, "").Says)
-	fmt.Println(quarantine.InsteadOf(version("auth-url", "http://auth.example/"), good, "").Says)
+	fmt.Println(quarantine.ReplacementOf(version("proxy-body-size", "2m"), good, "").Description)
+	fmt.Println(quarantine.ReplacementOf(version("auth-url", "http://auth.example/"), good, "").Description)
 	// Output:
 	// its earlier version is served
 	// its requests get 503, because its earlier version protects less: external authentication

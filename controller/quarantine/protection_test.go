@@ -7,8 +7,6 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"windtunnel.dev/controller/annotations"
 )
 
 // asking returns an ingress of host a.example. The text has its annotations as "key: value",
@@ -31,39 +29,6 @@ func asking(name, text string, paths ...string) *networkingv1.Ingress {
 	}
 	ingress.Spec.Rules = []networkingv1.IngressRule{{Host: "a.example", IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &http}}}
 	return ingress
-}
-
-func TestEachAnnotationIsInOneTable(t *testing.T) {
-	rows := make(map[string]string)
-	for key := range harmless {
-		rows[key] = "harmless"
-	}
-	for _, p := range protections {
-		for _, key := range p.keys {
-			if rows[key] != "" {
-				t.Errorf("%s is in %q and in %q", key, rows[key], p.name)
-			}
-			rows[key] = p.name
-		}
-		for _, key := range p.asks {
-			if !slices.Contains(p.keys, key) {
-				t.Errorf("%s: %s is in asks but not in keys", p.name, key)
-			}
-		}
-	}
-	for _, family := range annotations.Families() {
-		for _, key := range family.Keys {
-			for _, name := range append([]string{key.Name}, key.Aliases...) {
-				if rows[name] == "" {
-					t.Errorf("%s (%s) is in no table: does a version without it protect less?", name, family.Name)
-				}
-				delete(rows, name)
-			}
-		}
-	}
-	for key := range rows {
-		t.Errorf("there is no annotation %s", key)
-	}
 }
 
 func TestWeaker(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package quarantine prevents a single object that nginx refuses from blocking all others. It
-// stands between the cluster and the model. It replaces a refused ingress with its last known good
-// version or with 503, and a refused key of the ConfigMap with its previous value. It finds the
+// Package quarantine prevents a single object that nginx rejects from blocking all others. It
+// stands between the cluster and the model. It replaces a rejected ingress with its last known good
+// version or with 503, and a rejected key of the ConfigMap with its previous value. It finds the
 // object at fault by bisection, one trial at a time; the caller runs nginx -t for each trial. Its
 // one rule: it never serves a version that protects less than the wanted one.
 package quarantine
@@ -20,7 +20,7 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// Quarantine tracks the ingresses and keys that nginx refuses. It is not safe for concurrent use.
+// Quarantine tracks the ingresses and keys that nginx rejects. It is not safe for concurrent use.
 type Quarantine struct {
 	Prefix    string               // prefix of annotations; empty means ingress-nginx's
 	ConfigMap types.NamespacedName // the controller's own
@@ -28,14 +28,14 @@ type Quarantine struct {
 	cases map[types.NamespacedName]*refusedIngress
 	keys  map[string]*refusedKey
 
-	good     map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
-	tookLast []*networkingv1.Ingress                        // the ingresses in the last call of Took
+	good         map[types.NamespacedName]*networkingv1.Ingress // last known good, by name
+	acceptedLast []*networkingv1.Ingress                        // the ingresses in the last call of Accepted
 
-	ever  bool              // whether nginx has accepted any configuration yet
-	taken map[string]string // the ConfigMap's data in the last accepted one
+	ever         bool              // whether nginx has accepted any configuration yet
+	acceptedData map[string]string // the ConfigMap's data in the last accepted one
 
-	unaccepted map[*networkingv1.Ingress]unaccepted // the stand-ins for a snapshot's Refused
-	stands     map[*networkingv1.Ingress]bool       // the set of these stand-ins
+	unaccepted   map[*networkingv1.Ingress]unaccepted // the replacements for a snapshot's Rejected
+	replacements map[*networkingv1.Ingress]bool       // the set of these replacements
 
 	seen     snapshot.Snapshot // the cluster in the last call of Follow
 	settings string
@@ -48,31 +48,31 @@ type Quarantine struct {
 
 // refusedIngress is an ingress in quarantine.
 type refusedIngress struct {
-	refusals
-	wanted *networkingv1.Ingress
-	stand  StandIn
-	around string // its surroundings at the refusal
-	bare   bool   // its stand-in is untested, and nginx may refuse that as well
+	rejections
+	wanted      *networkingv1.Ingress
+	replacement Replacement
+	around      string // its surroundings at the rejection
+	untested    bool   // its replacement is untested, and nginx may reject that as well
 }
 
-// demote chooses the next stand-in: after the earlier version a 503, after that none, which leaves
-// the ingress out.
+// demote chooses the next replacement: after the earlier version a 503, after that none, which
+// leaves the ingress out.
 func (one *refusedIngress) demote(prefix string) {
-	switch closed := InsteadOf(one.wanted, nil, prefix); {
-	case one.stand.Closure != nil && one.stand.Closure.Places == nil, closed.Ingress == nil:
-		one.stand = StandIn{Says: "it is left out, because nginx refuses even a 503 at its paths"}
+	switch closed := ReplacementOf(one.wanted, nil, prefix); {
+	case one.replacement.Closure != nil && one.replacement.Closure.Routes == nil, closed.Ingress == nil:
+		one.replacement = Replacement{Description: "it is left out, because nginx rejects even a 503 at its paths"}
 	default:
-		one.stand = closed
+		one.replacement = closed
 	}
 }
 
 type unaccepted struct {
-	good  *networkingv1.Ingress
-	stand StandIn
+	good        *networkingv1.Ingress
+	replacement Replacement
 }
 
 // Follow compares the cluster with that of the last call. An object that has changed, or whose
-// surroundings have changed since its refusal, waits for another trial. settings represents all
+// surroundings have changed since its rejection, waits for another trial. settings represents all
 // other input of nginx.conf, such as the template.
 func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time.Time) {
 	q.known = nil
@@ -83,9 +83,9 @@ func (q *Quarantine) Follow(cluster snapshot.Snapshot, settings string, now time
 		q.followIngresses(cluster)
 		q.followKeys(cluster)
 	}
-	for _, s := range q.allRefusals() {
-		if s.refused && s.due(now) {
-			s.refused = false
+	for _, s := range q.allRejections() {
+		if s.rejected && s.due(now) {
+			s.rejected = false
 		}
 	}
 }
@@ -100,11 +100,11 @@ func (q *Quarantine) followIngresses(cluster snapshot.Snapshot) {
 		switch {
 		case now == nil || now.UID != one.wanted.UID || q.isGood(now):
 			delete(q.cases, name) // deleted, replaced, or back at the version that nginx accepted
-		case !SameWishes(now, one.wanted, q.Prefix):
-			one.wanted, one.refused = now, false
-			one.stand, one.bare = InsteadOf(now, q.goodVersion(now), q.Prefix), false
-		case one.refused && one.around != q.surroundings(now):
-			one.refused = false
+		case !SameConfiguration(now, one.wanted, q.Prefix):
+			one.wanted, one.rejected = now, false
+			one.replacement, one.untested = ReplacementOf(now, q.goodVersion(now), q.Prefix), false
+		case one.rejected && one.around != q.surroundings(now):
+			one.rejected = false
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 	for key, one := range q.keys {
 		value := valueOf(data, key)
 		switch {
-		case q.ever && equal(value, valueOf(q.taken, key)):
+		case q.ever && equal(value, valueOf(q.acceptedData, key)):
 			delete(q.keys, key)
 			continue
 		case !q.ever && value == nil:
@@ -124,7 +124,7 @@ func (q *Quarantine) followKeys(cluster snapshot.Snapshot) {
 			one.value = value
 			one.closed = q.closesKey(key, value)
 		}
-		one.refused = false // a file that it names, or an ingress that it conflicts with, may have changed
+		one.rejected = false // a file that it names, or an ingress that it conflicts with, may have changed
 	}
 }
 
@@ -143,14 +143,14 @@ func sameObjects[T comparable](a, b map[types.NamespacedName]T) bool {
 // isGood reports whether nginx has accepted this version of an ingress.
 func (q *Quarantine) isGood(ingress *networkingv1.Ingress) bool {
 	good := q.goodVersion(ingress)
-	return good != nil && SameWishes(good, ingress, q.Prefix) && q.sinceGood(ingress)
+	return good != nil && SameConfiguration(good, ingress, q.Prefix) && q.sinceGood(ingress)
 }
 
 // sinceGood reports whether the version in quarantine differs from the accepted one. If it does
-// not, a change of the surroundings caused the refusal.
+// not, a change of the surroundings caused the rejection.
 func (q *Quarantine) sinceGood(ingress *networkingv1.Ingress) bool {
 	one := q.cases[snapshot.NameOf(ingress)]
-	return one == nil || !SameWishes(one.wanted, ingress, q.Prefix)
+	return one == nil || !SameConfiguration(one.wanted, ingress, q.Prefix)
 }
 
 // goodVersion returns the last known good version of an ingress, or nil.
@@ -162,20 +162,20 @@ func (q *Quarantine) goodVersion(ingress *networkingv1.Ingress) *networkingv1.In
 	return good
 }
 
-// Serve returns the cluster with a stand-in for each object that is in quarantine or not accepted,
-// and one finding for each of them.
+// Serve returns the cluster with a replacement for each object that is in quarantine or not
+// accepted, and one finding for each of them.
 func (q *Quarantine) Serve(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
 	var findings []model.Finding
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		findings = append(findings, q.keys[key].finding(q.ConfigMap, key))
 	}
-	cluster, ofRefused := q.accepted(cluster)
-	findings = append(findings, ofRefused...)
+	cluster, ofRejected := q.accepted(cluster)
+	findings = append(findings, ofRejected...)
 	if len(q.cases) == 0 && len(q.keys) == 0 {
 		return cluster, findings
 	}
 	for _, ingress := range cluster.Ingresses {
-		if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !q.stands[ingress] {
+		if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !q.replacements[ingress] {
 			findings = append(findings, one.finding())
 		}
 	}
@@ -195,24 +195,24 @@ func (one *refusedIngress) finding() model.Finding {
 }
 
 func (one *refusedIngress) reasonToPeople() string {
-	if !one.refused {
-		return fmt.Sprintf("it waits to be tested, because nginx refused it or a change made at the same time; until then %s", one.stand.Says)
+	if !one.rejected {
+		return fmt.Sprintf("it waits to be tested, because nginx rejected it or a change made at the same time; until then %s", one.replacement.Description)
 	}
-	return fmt.Sprintf("nginx refuses it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.stand.Says)
+	return fmt.Sprintf("nginx rejects it (%s); %s until it, or an object that it may conflict with, changes", one.reason, one.replacement.Description)
 }
 
-// accepted returns the cluster with a stand-in for each version that is not accepted.
+// accepted returns the cluster with a replacement for each version that is not accepted.
 func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []model.Finding) {
-	if len(cluster.Refused) == 0 {
-		q.unaccepted, q.stands = nil, nil
+	if len(cluster.Rejected) == 0 {
+		q.unaccepted, q.replacements = nil, nil
 		return cluster, nil
 	}
 	var findings []model.Finding
 	still := make(map[*networkingv1.Ingress]unaccepted)
 	ingresses := slices.Clone(cluster.Ingresses)
 	closed := maps.Clone(cluster.Closed)
-	for _, refusal := range cluster.Refused {
-		name := snapshot.NameOf(refusal.Ingress)
+	for _, rejection := range cluster.Rejected {
+		name := snapshot.NameOf(rejection.Ingress)
 		i := slices.IndexFunc(ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == name })
 		var good *networkingv1.Ingress
 		if i >= 0 {
@@ -222,23 +222,23 @@ func (q *Quarantine) accepted(cluster snapshot.Snapshot) (snapshot.Snapshot, []m
 				good = q.goodVersion(good)
 			}
 		}
-		one, known := q.unaccepted[refusal.Ingress]
+		one, known := q.unaccepted[rejection.Ingress]
 		if !known || one.good != good {
-			one = unaccepted{good, InsteadOf(refusal.Ingress, good, q.Prefix)}
+			one = unaccepted{good, ReplacementOf(rejection.Ingress, good, q.Prefix)}
 		}
-		still[refusal.Ingress] = one
-		ingresses, closed = one.stand.addTo(ingresses, closed)
-		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: refusal.Reason + "; " + one.stand.Says})
+		still[rejection.Ingress] = one
+		ingresses, closed = one.replacement.addTo(ingresses, closed)
+		findings = append(findings, model.Finding{Object: "Ingress " + name.String(), Reason: rejection.Reason + "; " + one.replacement.Description})
 	}
-	q.unaccepted, q.stands = still, make(map[*networkingv1.Ingress]bool)
+	q.unaccepted, q.replacements = still, make(map[*networkingv1.Ingress]bool)
 	for _, one := range still {
-		q.stands[one.stand.Ingress] = true
+		q.replacements[one.replacement.Ingress] = true
 	}
 	cluster.Ingresses, cluster.Closed = snapshot.OldestFirst(ingresses), closed
 	return cluster, findings
 }
 
-func (s StandIn) addTo(ingresses []*networkingv1.Ingress, closed map[*networkingv1.Ingress]snapshot.Closure) ([]*networkingv1.Ingress, map[*networkingv1.Ingress]snapshot.Closure) {
+func (s Replacement) addTo(ingresses []*networkingv1.Ingress, closed map[*networkingv1.Ingress]snapshot.Closure) ([]*networkingv1.Ingress, map[*networkingv1.Ingress]snapshot.Closure) {
 	if s.Ingress == nil {
 		return ingresses, closed
 	}
@@ -251,18 +251,19 @@ func (s StandIn) addTo(ingresses []*networkingv1.Ingress, closed map[*networking
 	return append(ingresses, s.Ingress), closed
 }
 
-// without returns the cluster with a stand-in for each object for which out returns true. The order
-// of ingresses stays the same, because a stand-in has the name and age of the object it replaces.
+// without returns the cluster with a replacement for each object for which out returns true. The
+// order of ingresses stays the same, because a replacement has the name and age of the object it
+// replaces.
 func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) snapshot.Snapshot {
 	var ingresses []*networkingv1.Ingress
 	closed := maps.Clone(cluster.Closed)
 	for _, ingress := range cluster.Ingresses {
 		name := snapshot.NameOf(ingress)
-		if q.stands[ingress] || !out(suspect{ingress: name}) {
+		if q.replacements[ingress] || !out(suspect{ingress: name}) {
 			ingresses = append(ingresses, ingress)
 			continue
 		}
-		ingresses, closed = q.standIn(ingress).addTo(ingresses, closed)
+		ingresses, closed = q.replacementOf(ingress).addTo(ingresses, closed)
 	}
 	cluster.Ingresses, cluster.Closed = ingresses, closed
 	instead := make(map[string]*string)
@@ -277,25 +278,25 @@ func (q *Quarantine) without(cluster snapshot.Snapshot, out func(suspect) bool) 
 	return cluster
 }
 
-// standIn returns the stand-in of an ingress.
-func (q *Quarantine) standIn(ingress *networkingv1.Ingress) StandIn {
-	if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !one.bare {
-		return one.stand
+// replacementOf returns the replacement of an ingress.
+func (q *Quarantine) replacementOf(ingress *networkingv1.Ingress) Replacement {
+	if one := q.cases[snapshot.NameOf(ingress)]; one != nil && !one.untested {
+		return one.replacement
 	}
-	return StandIn{} // the search has not reached it yet
+	return Replacement{} // the search has not reached it yet
 }
 
-// Took records that nginx accepted a cluster that Serve returned.
-func (q *Quarantine) Took(served snapshot.Snapshot) {
-	q.base, q.ever, q.taken = true, true, dataOf(served, q.ConfigMap)
-	if slices.Equal(q.tookLast, served.Ingresses) {
+// Accepted records that nginx accepted a cluster that Serve returned.
+func (q *Quarantine) Accepted(served snapshot.Snapshot) {
+	q.base, q.ever, q.acceptedData = true, true, dataOf(served, q.ConfigMap)
+	if slices.Equal(q.acceptedLast, served.Ingresses) {
 		return
 	}
-	q.tookLast = served.Ingresses
+	q.acceptedLast = served.Ingresses
 	good := make(map[types.NamespacedName]*networkingv1.Ingress, len(served.Ingresses))
 	for _, ingress := range served.Ingresses {
 		name := snapshot.NameOf(ingress)
-		if q.cases[name] != nil || q.stands[ingress] {
+		if q.cases[name] != nil || q.replacements[ingress] {
 			if before := q.good[name]; before != nil && before.UID == ingress.UID {
 				good[name] = before
 			}
@@ -306,33 +307,33 @@ func (q *Quarantine) Took(served snapshot.Snapshot) {
 	q.good = good
 }
 
-// Frozen returns an error as long as no reload may be done: nginx refuses a key that has no safe
+// Frozen returns an error as long as no reload may be done: nginx rejects a key that has no safe
 // replacement, or everything is a suspect.
 func (q *Quarantine) Frozen() error {
 	for _, key := range slices.Sorted(maps.Keys(q.keys)) {
 		if q.keys[key].closed {
-			return fmt.Errorf("nginx refuses a key that nothing can replace: %v", q.keys[key].finding(q.ConfigMap, key))
+			return fmt.Errorf("nginx rejects a key that nothing can replace: %v", q.keys[key].finding(q.ConfigMap, key))
 		}
 	}
 	for _, one := range q.cases {
-		if one.bare {
+		if one.untested {
 			return fmt.Errorf("the replacement of %s has not been tested yet", snapshot.NameOf(one.wanted))
 		}
 	}
 	if len(q.wide) > 0 {
-		return fmt.Errorf("nginx refuses a configuration that it accepted before; %d ingresses and keys have not been tested yet", len(q.wide))
+		return fmt.Errorf("nginx rejects a configuration that it accepted before; %d ingresses and keys have not been tested yet", len(q.wide))
 	}
 	return nil
 }
 
-// allRefusals returns the refusals of all ingresses and keys, in any order.
-func (q *Quarantine) allRefusals() []*refusals {
-	var all []*refusals
+// allRejections returns the rejections of all ingresses and keys, in any order.
+func (q *Quarantine) allRejections() []*rejections {
+	var all []*rejections
 	for _, one := range q.cases {
-		all = append(all, &one.refusals)
+		all = append(all, &one.rejections)
 	}
 	for _, one := range q.keys {
-		all = append(all, &one.refusals)
+		all = append(all, &one.rejections)
 	}
 	return all
 }
@@ -343,16 +344,16 @@ func (q *Quarantine) waitForTrial(now time.Time) (time.Duration, bool) {
 	if len(q.wide) > 0 || len(q.unproven(now)) > 0 {
 		return 0, true
 	}
-	all := q.allRefusals()
+	all := q.allRejections()
 	if len(all) == 0 {
 		return 0, false
 	}
-	soonest := slices.MinFunc(all, func(a, b *refusals) int { return a.when().Compare(b.when()) })
+	soonest := slices.MinFunc(all, func(a, b *rejections) int { return a.when().Compare(b.when()) })
 	return max(0, soonest.when().Sub(now)), true
 }
 
 // byAge compares suspects. Keys come first, because snippets of ingresses can depend on them. Then
-// come suspects with fewer refusals, then those that are earlier in the cluster.
+// come suspects with fewer rejections, then those that are earlier in the cluster.
 func byAge(order map[suspect]int, times func(suspect) int) func(a, b suspect) int {
 	return func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(times(a), times(b)), cmp.Compare(order[a], order[b]))

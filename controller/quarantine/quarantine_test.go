@@ -18,18 +18,18 @@ import (
 
 var configMap = types.NamespacedName{Namespace: "demo", Name: "config"}
 
-// fakeNginx refuses an ingress that says poison, and two ingresses that say the same clash.
+// fakeNginx rejects an ingress that says poison, and two ingresses that say the same clash.
 type fakeNginx struct {
 	trials int
-	broken func(snapshot.Snapshot) string // returns further refusals; may be nil
+	broken func(snapshot.Snapshot) string // returns further rejections; may be nil
 }
 
 const prefix = "nginx.ingress.kubernetes.io/"
 
-func (n *fakeNginx) refuses(cluster snapshot.Snapshot) string {
+func (n *fakeNginx) rejects(cluster snapshot.Snapshot) string {
 	clashes := make(map[string]bool)
 	for _, ingress := range cluster.Ingresses {
-		if closure, closed := cluster.Closed[ingress]; closed && closure.Places == nil {
+		if closure, closed := cluster.Closed[ingress]; closed && closure.Routes == nil {
 			continue
 		}
 		if ingress.Annotations[prefix+"poison"] != "" {
@@ -65,15 +65,15 @@ func newRun(t *testing.T) *run {
 	return r
 }
 
-func (r *run) bring(cluster snapshot.Snapshot) (refused string) {
+func (r *run) bring(cluster snapshot.Snapshot) (rejected string) {
 	served, _ := r.Serve(cluster)
 	if r.Frozen() != nil {
 		return ""
 	}
-	if words := r.nginx.refuses(served); words != "" {
+	if words := r.nginx.rejects(served); words != "" {
 		return words
 	}
-	r.Took(served)
+	r.Accepted(served)
 	r.served = served
 	return ""
 }
@@ -88,11 +88,11 @@ func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 	if trials > 0 {
 		_, err := r.Bisect(r.Context(), cluster, Tester{
 			Clock: func() time.Time { return r.now },
-			Test: func(_ context.Context, cluster snapshot.Snapshot) (words string, refused bool, err error) {
+			Test: func(_ context.Context, cluster snapshot.Snapshot) (words string, rejected bool, err error) {
 				trials--
 				r.nginx.trials++
 				r.budget = budget{} // full
-				words = r.nginx.refuses(cluster)
+				words = r.nginx.rejects(cluster)
 				return words, words != "", nil
 			},
 			Report: func(Verdict) {},
@@ -103,7 +103,7 @@ func (r *run) sync(cluster snapshot.Snapshot, trials int) (hopeless bool) {
 		}
 	}
 	if words := r.bring(cluster); words != "" && trials > 0 {
-		r.Fatalf("nginx refuses the final configuration: %s", words)
+		r.Fatalf("nginx rejects what is served in the end: %s", words)
 	}
 	return false
 }
@@ -157,7 +157,7 @@ func TestRefusedObjectsAreFound(t *testing.T) {
 			t.Fatalf("seed %d: served %q, want %q", seed, got, want)
 		}
 		if most := 4 + 12*(1+len(poisoned)); r.nginx.trials-before > most {
-			t.Errorf("seed %d: %d trials for %d refused objects of %d, want at most %d", seed, r.nginx.trials-before, len(poisoned), n, most)
+			t.Errorf("seed %d: %d trials for %d rejected objects of %d, want at most %d", seed, r.nginx.trials-before, len(poisoned), n, most)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func TestClashEndsWithTheOtherIngress(t *testing.T) {
 	}
 }
 
-// As long as a refused ingress does not change, it causes no trials.
+// As long as a rejected ingress does not change, it causes no trials.
 func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	r := newRun(t)
 	good := asking("good", "")
@@ -233,7 +233,7 @@ func TestUnchangedObjectsCauseNoTrials(t *testing.T) {
 	}
 }
 
-// If nginx refuses what it accepted before, no reload is done until the objects at fault are found;
+// If nginx rejects what it accepted before, no reload is done until the objects at fault are found;
 // they are closed.
 func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	r := newRun(t)
@@ -276,7 +276,7 @@ func TestAcceptedObjectsBecomeInvalid(t *testing.T) {
 	}
 }
 
-// If nginx refuses even the 503 at an ingress's paths, that ingress is left out, but no other.
+// If nginx rejects even the 503 at an ingress's paths, that ingress is left out, but no other.
 func TestAPathThatCannotBeClosed(t *testing.T) {
 	r := newRun(t)
 	owner, squatter := asking("owner", ""), asking("squatter", "auth-url: http://a", "/taken")
@@ -289,7 +289,7 @@ func TestAPathThatCannotBeClosed(t *testing.T) {
 	r.sync(clusterOf(owner), 9)
 	r.sync(clusterOf(owner, squatter), 1)
 	if r.Frozen() == nil {
-		t.Error("not frozen although the stand-in is untested")
+		t.Error("not frozen although the replacement is untested")
 	}
 	r.sync(clusterOf(owner, squatter), 9)
 	settled := func() {

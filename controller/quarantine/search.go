@@ -10,10 +10,11 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"windtunnel.dev/controller/options"
 	"windtunnel.dev/controller/snapshot"
 )
 
-// suspect is an ingress or a key of the ConfigMap that nginx may refuse.
+// suspect is an ingress or a key of the ConfigMap that nginx may reject.
 type suspect struct {
 	ingress types.NamespacedName
 	key     string
@@ -25,12 +26,12 @@ type search struct {
 	base  bool // nginx accepts the cluster without the suspects
 	batch int  // suspects per trial; 0 means all
 
-	// known are the suspects that nginx refused together; words is its message. Both are valid
+	// known are the suspects that nginx rejected together; words is its message. Both are valid
 	// until something changes.
 	known map[suspect]bool
 	words string
 
-	// wide is set if nginx refuses even what it accepted before. Then every object that is not in
+	// wide is set if nginx rejects even what it accepted before. Then every object that is not in
 	// quarantine is a suspect. They are tested in pinned, the cluster of that time, and it is
 	// served unchanged until the search ends.
 	wide   map[suspect]bool
@@ -39,19 +40,19 @@ type search struct {
 
 // trial is one test with nginx -t: does nginx accept this cluster?
 type trial struct {
-	cluster snapshot.Snapshot
-	part    []suspect // the suspects under test; if empty, the test is of the rest of the cluster
-	stand   bool      // the test is of the stand-in for part
+	cluster     snapshot.Snapshot
+	part        []suspect // the suspects under test; if empty, the test is of the rest of the cluster
+	replacement bool      // the test is of the replacement for part
 }
 
-// Verdict reports that nginx refuses an ingress or a key.
+// Verdict reports that nginx rejects an ingress or a key.
 type Verdict struct {
 	Ingress *networkingv1.Ingress // nil if the verdict is about a key
 	Reason  string                // for people: what is wrong and what is served instead
 	news    bool                  // the reason differs from that of the previous verdict
 }
 
-// Suspect starts the search after nginx has refused the cluster that Serve returned. The suspects
+// Suspect starts the search after nginx has rejected the cluster that Serve returned. The suspects
 // are all objects that nginx has not accepted before. If there are none, something that the objects
 // refer to has changed, and every object is a suspect. words is nginx's message.
 func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
@@ -65,14 +66,14 @@ func (q *Quarantine) Suspect(cluster snapshot.Snapshot, words string) {
 	cluster, _ = q.accepted(cluster)
 	for _, ingress := range cluster.Ingresses {
 		name := snapshot.NameOf(ingress)
-		if q.cases[name] != nil || q.stands[ingress] {
+		if q.cases[name] != nil || q.replacements[ingress] {
 			continue
 		}
 		good := q.goodVersion(ingress)
-		if good != nil && SameWishes(good, ingress, q.Prefix) {
+		if good != nil && SameConfiguration(good, ingress, q.Prefix) {
 			continue
 		}
-		q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, stand: InsteadOf(ingress, good, q.Prefix)})
+		q.put(suspect{ingress: name}, &refusedIngress{wanted: ingress, replacement: ReplacementOf(ingress, good, q.Prefix)})
 	}
 	if len(q.known) == 0 && !q.strip() {
 		q.suspectAll()
@@ -103,15 +104,15 @@ func (q *Quarantine) suspectAll() {
 	q.pinned, _ = q.accepted(q.seen)
 	data := dataOf(q.pinned, q.ConfigMap)
 	for key := range data {
-		if q.keys[key] == nil && !slices.Contains(gates, key) {
+		if q.keys[key] == nil && !isGate(key) {
 			q.wide[suspect{key: key}] = true
 		}
 	}
 	for _, one := range q.cases {
-		one.bare = true
+		one.untested = true
 	}
 	for _, ingress := range q.pinned.Ingresses {
-		if name := snapshot.NameOf(ingress); q.cases[name] == nil && !q.stands[ingress] {
+		if name := snapshot.NameOf(ingress); q.cases[name] == nil && !q.replacements[ingress] {
 			q.wide[suspect{ingress: name}] = true
 		}
 	}
@@ -128,9 +129,9 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 	if q.base && len(unproven) > 0 {
 		one := unproven[0]
 		rest := q.without(cluster, func(s suspect) bool { return q.wide[s] || q.isHeld(s) })
-		rest.Ingresses, rest.Closed = one.stand.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
+		rest.Ingresses, rest.Closed = one.replacement.addTo(slices.Clone(rest.Ingresses), maps.Clone(rest.Closed))
 		rest.Ingresses = snapshot.OldestFirst(rest.Ingresses)
-		return trial{cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, stand: true}, true
+		return trial{cluster: rest, part: []suspect{{ingress: snapshot.NameOf(one.wanted)}}, replacement: true}, true
 	}
 	waiting := q.waiting(cluster, now)
 	if len(waiting) == 0 && (q.base || len(unproven) == 0) {
@@ -153,24 +154,24 @@ func (q *Quarantine) next(cluster snapshot.Snapshot, now time.Time) (trial, bool
 	}, true
 }
 
-// strip removes the untested stand-ins of waiting objects from the cluster, because each needs its
-// own trial. It reports whether there were any.
+// strip removes the untested replacements of waiting objects from the cluster, because each needs
+// its own trial. It reports whether there were any.
 func (q *Quarantine) strip() bool {
 	any := false
 	for _, one := range q.cases {
-		if !one.refused && !one.bare && one.stand.Ingress != nil {
-			one.bare, any = true, true
+		if !one.rejected && !one.untested && one.replacement.Ingress != nil {
+			one.untested, any = true, true
 		}
 	}
 	return any
 }
 
 // unproven returns the objects in quarantine that are not due for a trial but have an untested
-// stand-in, sorted by name.
+// replacement, sorted by name.
 func (q *Quarantine) unproven(now time.Time) []*refusedIngress {
 	var all []*refusedIngress
 	for _, one := range q.cases {
-		if one.bare && (one.refused || !one.due(now)) {
+		if one.untested && (one.rejected || !one.due(now)) {
 			all = append(all, one)
 		}
 	}
@@ -191,7 +192,7 @@ func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect
 	}
 	var all []suspect
 	for s := range order {
-		if one := q.refusalsOf(s); one != nil && !one.refused && one.due(now) || one == nil && q.wide[s] {
+		if one := q.refusalsOf(s); one != nil && !one.rejected && one.due(now) || one == nil && q.wide[s] {
 			all = append(all, s)
 		}
 	}
@@ -204,21 +205,21 @@ func (q *Quarantine) waiting(cluster snapshot.Snapshot, now time.Time) []suspect
 	return all
 }
 
-func (q *Quarantine) refusalsOf(s suspect) *refusals {
+func (q *Quarantine) refusalsOf(s suspect) *rejections {
 	if s.key != "" {
 		if one := q.keys[s.key]; one != nil {
-			return &one.refusals
+			return &one.rejections
 		}
 	} else if one := q.cases[s.ingress]; one != nil {
-		return &one.refusals
+		return &one.rejections
 	}
 	return nil
 }
 
-// isKnown reports whether the result of a trial is already known because nginx refused the same
+// isKnown reports whether the result of a trial is already known because nginx rejected the same
 // suspects before. It returns nginx's message from then.
 func (q *Quarantine) isKnown(trial trial) (words string, known bool) {
-	if trial.stand || len(trial.part) == 0 || len(trial.part) != len(q.known) {
+	if trial.replacement || len(trial.part) == 0 || len(trial.part) != len(q.known) {
 		return "", false
 	}
 	for _, s := range trial.part {
@@ -235,8 +236,8 @@ func (q *Quarantine) accept(trial trial) {
 		q.base = true
 		return
 	}
-	if trial.stand {
-		q.cases[trial.part[0].ingress].bare = false
+	if trial.replacement {
+		q.cases[trial.part[0].ingress].untested = false
 		return
 	}
 	for _, s := range trial.part {
@@ -250,19 +251,19 @@ func (q *Quarantine) accept(trial trial) {
 	q.batch = 2 * len(trial.part)
 }
 
-// refuse records that nginx refuses the cluster of a trial, and why. hopeless means that no object
-// is at fault: nginx refuses the cluster no matter which objects are left out.
-func (q *Quarantine) refuse(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
+// reject records that nginx rejects the cluster of a trial, and why. hopeless means that no object
+// is at fault: nginx rejects the cluster no matter which objects are left out.
+func (q *Quarantine) reject(trial trial, words string, now time.Time) (verdict *Verdict, hopeless bool) {
 	switch {
-	case trial.stand:
+	case trial.replacement:
 		one := q.cases[trial.part[0].ingress]
 		one.demote(q.Prefix)
-		one.bare = one.stand.Ingress != nil
+		one.untested = one.replacement.Ingress != nil
 		return &Verdict{Ingress: one.wanted, Reason: one.reasonToPeople(), news: one.isNews(one.reasonToPeople())}, false
 	case len(trial.part) == 0 && len(q.wide) > 0:
 		q.wide = nil
 		for _, one := range q.cases {
-			one.bare = false
+			one.untested = false
 		}
 		return nil, true
 	case len(trial.part) == 0 && q.strip():
@@ -296,7 +297,7 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 	if one == nil {
 		i := slices.IndexFunc(q.pinned.Ingresses, func(ingress *networkingv1.Ingress) bool { return snapshot.NameOf(ingress) == s.ingress })
 		ingress := q.pinned.Ingresses[i]
-		one = &refusedIngress{wanted: ingress, stand: InsteadOf(ingress, nil, q.Prefix), bare: true}
+		one = &refusedIngress{wanted: ingress, replacement: ReplacementOf(ingress, nil, q.Prefix), untested: true}
 		delete(q.good, s.ingress) // no longer good
 		q.known = map[suspect]bool{}
 		q.put(s, one)
@@ -309,14 +310,14 @@ func (q *Quarantine) hold(s suspect, words string, now time.Time) *Verdict {
 }
 
 // isNews reports whether a verdict differs from the previous one.
-func (s *refusals) isNews(reason string) bool {
+func (s *rejections) isNews(reason string) bool {
 	news := s.told != reason
 	s.told = reason
 	return news
 }
 
-func (s *refusals) pass(words string, now time.Time) {
-	s.refused, s.reason, s.last = true, words, now
+func (s *rejections) pass(words string, now time.Time) {
+	s.rejected, s.reason, s.last = true, words, now
 	s.times++
 }
 
@@ -332,7 +333,9 @@ func keySeq(keys map[string]bool) iter.Seq[string] {
 
 // suspicious returns the keys whose values nginx reads, sorted.
 func suspicious(keys iter.Seq[string]) []string {
-	all := slices.DeleteFunc(slices.Collect(keys), func(key string) bool { return slices.Contains(gates, key) })
+	all := slices.DeleteFunc(slices.Collect(keys), isGate)
 	slices.Sort(all)
 	return all
 }
+
+func isGate(key string) bool { return options.ProtectionOf(key) == options.Gate }

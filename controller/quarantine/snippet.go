@@ -20,6 +20,14 @@ var cosmetic = words(`
 	proxy_next_upstream_timeout proxy_next_upstream_tries worker_rlimit_core worker_priority timer_resolution pcre_jit
 	server_names_hash_bucket_size server_names_hash_max_size map_hash_bucket_size map_hash_max_size variables_hash_bucket_size variables_hash_max_size`)
 
+func words(text string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
 // snippetLacks reports whether an earlier snippet may protect less than the wanted one: the wanted
 // one has protecting directives, and those of the earlier one differ in content or order. An
 // unknown directive counts as protecting.
@@ -29,7 +37,7 @@ func snippetLacks(earlier, wanted string) bool {
 }
 
 // forgotten are the names of access control directives. If one of them is a parameter of another
-// directive, a semicolon may be missing. That is possible because nginx has refused the text.
+// directive, a semicolon may be missing. That is possible because nginx has rejected the text.
 var forgotten = words("allow deny satisfy return if auth_basic auth_request auth_jwt limit_req limit_conn modsecurity ssl_verify_client internal")
 
 // protecting returns the directives of a snippet that may protect, in order. A block counts as one

@@ -118,7 +118,7 @@ func namesIn(ingress *networkingv1.Ingress, r reader) []types.NamespacedName {
 	for _, entry := range ingress.Spec.TLS {
 		add(entry.SecretName)
 	}
-	for _, path := range snapshot.Places(ingress) {
+	for _, path := range snapshot.Routes(ingress) {
 		if path.Backend.Service != nil {
 			add(path.Backend.Service.Name)
 		}

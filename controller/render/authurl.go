@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// URLs in annotations can contain nginx's variables anywhere. net/url would refuse them, so these
+// URLs in annotations can contain nginx's variables anywhere. net/url would reject them, so these
 // functions split URLs by hand.
 
 // extractHostPort returns the host of a URL, and the port if there is one.

@@ -25,7 +25,7 @@ func (in Input) lacks(file string) bool { return slices.Contains(in.Missing, fil
 func (in Input) missing(file string) string { return "there is no file " + in.Options.Path(file) }
 
 // globalFirewall turns off the ConfigMap's ModSecurity settings that are impossible here, because
-// nginx would refuse the whole configuration. It returns the reason, or "" if all are possible.
+// nginx would reject the whole configuration. It returns the reason, or "" if all are possible.
 func (in Input) globalFirewall(c *options.Config) string {
 	wantsOWASP := c.EnableModsecurity && c.EnableOWASPCoreRules
 	switch {

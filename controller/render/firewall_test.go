@@ -17,7 +17,7 @@ import (
 )
 
 // If nginx lacks the firewall's module or the files of its rules, locations with firewall
-// annotations get 503, and the ConfigMap's setting is a finding, because nginx would refuse the
+// annotations get 503, and the ConfigMap's setting is a finding, because nginx would reject the
 // configuration.
 func TestUnavailableFirewall(t *testing.T) {
 	const rules, owasp = "/etc/nginx/modsecurity/modsecurity.conf", "/etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"

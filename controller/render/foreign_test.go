@@ -304,7 +304,7 @@ func TestPlaceFindsTheMostSimilarLine(t *testing.T) {
 		"keepalive_timeout":       "my/nginx.tmpl:4",
 		"x;":                      "my",
 	} {
-		if got := template.Place(line); got != want {
+		if got := template.Position(line); got != want {
 			t.Errorf("%q is at %s, want %s", line, got, want)
 		}
 	}

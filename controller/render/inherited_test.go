@@ -131,7 +131,7 @@ func (k kind) check(t *testing.T, l location) {
 	}
 }
 
-// If nginx lacks a module, it would refuse the module's directives.
+// If nginx lacks a module, it would reject the module's directives.
 func TestNoDirectivesOfMissingModules(t *testing.T) {
 	text := inheriting(t, func(in *render.Input) { in.Optional = nil })
 	for _, word := range []string{"modsecurity", "opentelemetry"} {

@@ -89,25 +89,25 @@ func (t *Template) Text() string {
 	return text.String()
 }
 
-// Place returns the line of the template, as "file:line", that writes the given line of nginx.conf:
-// an equal line, or the most similar one with the same directive. If there is none, as for a line
-// of a snippet, it returns only the file or folder.
-func (t *Template) Place(line string) string {
+// Position returns the line of the template, as "file:line", that writes the given line of
+// nginx.conf: an equal line, or the most similar one with the same directive. If there is none, as
+// for a line of a snippet, it returns only the file or folder.
+func (t *Template) Position(line string) string {
 	line = strings.TrimSpace(line)
 	word, _ := directive(line)
-	place, best := "", -1
+	position, best := "", -1
 	for _, f := range t.files {
 		number := 0
 		for written := range strings.Lines(f.text) {
 			number++
 			if likeness := similarity(strings.TrimSpace(written), line, word); likeness > best {
-				place, best = fmt.Sprintf("%s:%d", f.name, number), likeness
+				position, best = fmt.Sprintf("%s:%d", f.name, number), likeness
 			}
 		}
 	}
 	switch {
-	case place != "":
-		return place
+	case position != "":
+		return position
 	case t.folder != "":
 		return t.folder
 	}

@@ -20,8 +20,8 @@ type Snapshot struct {
 	Secrets        map[types.NamespacedName]*corev1.Secret
 	ConfigMaps     map[types.NamespacedName]*corev1.ConfigMap
 
-	// Refused are the newest versions of ingresses that are not accepted, sorted by name.
-	Refused []Refusal
+	// Rejected are the newest versions of ingresses that are not accepted, sorted by name.
+	Rejected []Rejection
 	// Closed are the members of Ingresses that get 503 for all or some requests. The key is a copy
 	// of the object, made for this purpose.
 	Closed map[*networkingv1.Ingress]Closure

@@ -50,7 +50,7 @@ func TestExportedTemplateIsRead(t *testing.T) {
 	if before.Text() == after.Text() {
 		t.Error("a change of an included file has no effect")
 	}
-	if got, want := after.Place("# mine"), filepath.Join(folder, "http.tmpl")+":"; !strings.HasPrefix(got, want) {
+	if got, want := after.Position("# mine"), filepath.Join(folder, "http.tmpl")+":"; !strings.HasPrefix(got, want) {
 		t.Errorf("the line is at %s, want %s…", got, want)
 	}
 }

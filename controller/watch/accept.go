@@ -12,29 +12,29 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// refusal is a refused version of an ingress.
-type refusal struct {
+// rejection is a rejected version of an ingress.
+type rejection struct {
 	ingress *networkingv1.Ingress
 	clean   *networkingv1.Ingress // without text that must not appear in nginx.conf
 	reason  error
 }
 
-// accept stores an ingress. If its content is refused, the earlier version stays, and accept stores
-// the refused one beside it. The sync decides which of the two to serve, if any. So both cases are
-// changes.
+// accept stores an ingress. If its content is rejected, the earlier version stays, and accept
+// stores the rejected one beside it. The sync decides which of the two to serve, if any. So both
+// cases are changes.
 func (s *Store) accept(ingress *networkingv1.Ingress) {
-	denied, err := s.check(ingress)
+	denied, err := s.verdict(ingress)
 	s.mu.Lock()
 	if err != nil {
-		s.refused[key(ingress)] = refusal{ingress, WithoutSuspicious(ingress), err}
+		s.rejected[key(ingress)] = rejection{ingress, WithoutSuspicious(ingress), err}
 	} else {
-		delete(s.refused, key(ingress))
+		delete(s.rejected, key(ingress))
 		s.accepted[key(ingress)] = ingress
 		s.ledger.Put(ingress)
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.log.Warn("ingress refused", "ingress", key(ingress), "reason", err.Error())
+		s.log.Warn("ingress rejected", "ingress", key(ingress), "reason", err.Error())
 		s.events.Event(ingress, corev1.EventTypeWarning, "Rejected", err.Error())
 		return
 	}
@@ -51,32 +51,32 @@ func (s *Store) recordAccepted(ingress *networkingv1.Ingress, denied string) {
 	}
 }
 
-func (s *Store) check(ingress *networkingv1.Ingress) (denied string, err error) {
+func (s *Store) verdict(ingress *networkingv1.Ingress) (denied string, err error) {
 	if s.options.DeepInspect {
 		if err := Inspect(ingress); err != nil {
 			return "", err
 		}
 	}
-	if s.options.Check == nil {
+	if s.options.Accept == nil {
 		return "", nil
 	}
-	return s.options.Check(ingress)
+	return s.options.Accept(ingress)
 }
 
-// reconsider accepts those refused ingresses that the present ConfigMap allows.
+// reconsider accepts those rejected ingresses that the present ConfigMap allows.
 func (s *Store) reconsider() {
 	s.mu.RLock()
-	refused := maps.Clone(s.refused)
+	rejected := maps.Clone(s.rejected)
 	s.mu.RUnlock()
-	for name, was := range refused {
-		denied, err := s.check(was.ingress)
+	for name, was := range rejected {
+		denied, err := s.verdict(was.ingress)
 		if err != nil {
 			continue
 		}
 		s.mu.Lock()
-		current := s.refused[name].ingress == was.ingress // no newer version has arrived
+		current := s.rejected[name].ingress == was.ingress // no newer version has arrived
 		if current {
-			delete(s.refused, name)
+			delete(s.rejected, name)
 			s.accepted[name] = was.ingress
 			s.ledger.Put(was.ingress)
 		}
@@ -87,18 +87,18 @@ func (s *Store) reconsider() {
 	}
 }
 
-// Refused returns the newest versions of ingresses that are refused, sorted by name.
-func (s *Store) Refused() []snapshot.Refusal {
+// Rejected returns the newest versions of ingresses that are rejected, sorted by name.
+func (s *Store) Rejected() []snapshot.Rejection {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.refusals()
+	return s.rejections()
 }
 
-func (s *Store) refusals() []snapshot.Refusal {
-	var all []snapshot.Refusal
-	for _, name := range slices.SortedFunc(maps.Keys(s.refused), func(x, y types.NamespacedName) int { return cmp.Compare(x.String(), y.String()) }) {
-		refused := s.refused[name]
-		all = append(all, snapshot.Refusal{Ingress: refused.clean, Reason: refused.reason.Error()})
+func (s *Store) rejections() []snapshot.Rejection {
+	var all []snapshot.Rejection
+	for _, name := range slices.SortedFunc(maps.Keys(s.rejected), func(x, y types.NamespacedName) int { return cmp.Compare(x.String(), y.String()) }) {
+		rejected := s.rejected[name]
+		all = append(all, snapshot.Rejection{Ingress: rejected.clean, Reason: rejected.reason.Error()})
 	}
 	return all
 }
@@ -108,9 +108,9 @@ func (s *Store) forget(ingress *networkingv1.Ingress) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, had := s.accepted[key(ingress)]
-	_, refused := s.refused[key(ingress)]
+	_, rejected := s.rejected[key(ingress)]
 	delete(s.accepted, key(ingress))
 	s.ledger.Drop(ingress)
-	delete(s.refused, key(ingress))
-	return had || refused
+	delete(s.rejected, key(ingress))
+	return had || rejected
 }

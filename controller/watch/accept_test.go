@@ -27,7 +27,7 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	var lenient atomic.Bool
 	options := standard()
 	options.DisableSyncEvents = true
-	options.Check = func(ingress *networkingv1.Ingress) (string, error) {
+	options.Accept = func(ingress *networkingv1.Ingress) (string, error) {
 		switch verdict := ingress.Annotations["verdict"]; {
 		case verdict == "risky" && !lenient.Load():
 			return "", errors.New("too risky")
@@ -43,8 +43,8 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 		for _, i := range c.store.Ingresses() {
 			all = append(all, i.Name+" "+i.Annotations["verdict"])
 		}
-		for _, f := range c.store.Refused() {
-			all = append(all, f.Ingress.Name+" refused: "+f.Reason)
+		for _, f := range c.store.Rejected() {
+			all = append(all, f.Ingress.Name+" rejected: "+f.Reason)
 		}
 		return strings.Join(all, ", ")
 	}
@@ -61,7 +61,7 @@ func TestRefusedVersionIsAcceptedWhenTheConfigMapAllowsIt(t *testing.T) {
 	c.must(ingresses.Update(t.Context(), judged("web", "risky"), update))
 	c.next("update Ingress demo/web")
 	event("Warning Rejected too risky")
-	if got, want := verdicts(), "web good, new refused: too risky, web refused: too risky"; got != want {
+	if got, want := verdicts(), "web good, new rejected: too risky, web rejected: too risky"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 

@@ -58,10 +58,10 @@ func CheckService(ctx context.Context, client kubernetes.Interface, flag string,
 	return nil
 }
 
-// Check reads the objects that the options name, so that a wrong name is an error at start. It also
-// finds out whether IngressClasses may be read. It returns the options to use and the controller's
-// own pod.
-func Check(ctx context.Context, client kubernetes.Interface, options Options, pod, defaultBackend types.NamespacedName) (Options, *corev1.Pod, error) {
+// CheckOptions reads the objects that the options name, so that a wrong name is an error at start.
+// It also finds out whether IngressClasses may be read. It returns the options to use and the
+// controller's own pod.
+func CheckOptions(ctx context.Context, client kubernetes.Interface, options Options, pod, defaultBackend types.NamespacedName) (Options, *corev1.Pod, error) {
 	if err := CheckService(ctx, client, "default-backend-service", defaultBackend); err != nil {
 		return options, nil, err
 	}

@@ -71,7 +71,7 @@ func TestCheckReadsObjectsThatFlagsName(t *testing.T) {
 		"no namespace":     {"elsewhere", here, here, "--watch-namespace elsewhere: "},
 		"no pod":           {"", missing, here, "the controller's own pod system/missing"},
 	} {
-		options, own, err := Check(t.Context(), client, Options{Namespace: test.namespace}, test.pod, test.service)
+		options, own, err := CheckOptions(t.Context(), client, Options{Namespace: test.namespace}, test.pod, test.service)
 		switch {
 		case test.want == "" && (err != nil || own.Name != "here" || options.IgnoreClasses):
 			t.Errorf("%s: %v, %v", name, own, err)
@@ -82,7 +82,7 @@ func TestCheckReadsObjectsThatFlagsName(t *testing.T) {
 	client.PrependReactor("list", "ingressclasses", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "ingressclasses"}, "", nil)
 	})
-	if options, _, err := Check(t.Context(), client, Options{}, here, here); err != nil || !options.IgnoreClasses {
+	if options, _, err := CheckOptions(t.Context(), client, Options{}, here, here); err != nil || !options.IgnoreClasses {
 		t.Errorf("IngressClasses may not be read: %+v, %v", options, err)
 	}
 }

@@ -50,9 +50,9 @@ func (s *Store) replace(old, new *networkingv1.Ingress) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if refused, is := s.refused[key(new)]; is && refused.ingress == old {
-		refused.ingress = new
-		s.refused[key(new)] = refused
+	if rejected, is := s.rejected[key(new)]; is && rejected.ingress == old {
+		rejected.ingress = new
+		s.rejected[key(new)] = rejected
 		return true
 	}
 	if s.accepted[key(new)] != old {
@@ -110,13 +110,13 @@ func (s *Store) followsNamespace(name string) bool {
 	return err == nil && exists
 }
 
-// has reports whether an ingress is stored: accepted, or refused for its content.
+// has reports whether an ingress is stored: accepted, or rejected for its content.
 func (s *Store) has(ingress *networkingv1.Ingress) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	_, accepted := s.accepted[key(ingress)]
-	_, refused := s.refused[key(ingress)]
-	return accepted || refused
+	_, rejected := s.rejected[key(ingress)]
+	return accepted || rejected
 }
 
 func key(ingress *networkingv1.Ingress) types.NamespacedName {

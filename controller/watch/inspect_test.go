@@ -28,7 +28,7 @@ func TestInspect(t *testing.T) {
 		err := Inspect(ingress)
 		switch {
 		case c.want == "" && err != nil:
-			t.Errorf("%+v: refused: %v", c, err)
+			t.Errorf("%+v: rejected: %v", c, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%+v: got %v", c, err)
 		}

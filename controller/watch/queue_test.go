@@ -99,7 +99,7 @@ func TestForcedTasksAreNotMerged(t *testing.T) {
 func TestFailedSyncIsRetriedUntilItSucceeds(t *testing.T) {
 	failTwice := func(nth int) error {
 		if nth <= 2 {
-			return errors.New("nginx refused it")
+			return errors.New("nginx rejected it")
 		}
 		return nil
 	}
@@ -113,7 +113,7 @@ func TestFailedSyncIsRetriedUntilItSucceeds(t *testing.T) {
 func TestFailedSyncDoesNotSkipEarlierTasks(t *testing.T) {
 	failOnce := func(nth int) error {
 		if nth == 1 {
-			return errors.New("nginx refused it")
+			return errors.New("nginx rejected it")
 		}
 		return nil
 	}

@@ -121,7 +121,7 @@ func (s *Store) namespaceRule() rule[corev1.Namespace] {
 }
 
 // configMapRule considers the controller's own ConfigMaps, and those from which the configuration
-// was built. After a change of its own ones, the controller may accept ingresses that it refused
+// was built. After a change of its own ones, the controller may accept ingresses that it rejected
 // before.
 func (s *Store) configMapRule() rule[corev1.ConfigMap] {
 	changed := func(config *corev1.ConfigMap, verb string) bool {

@@ -33,7 +33,7 @@ type Store struct {
 
 	mu       sync.RWMutex
 	accepted map[types.NamespacedName]*networkingv1.Ingress
-	refused  map[types.NamespacedName]refusal // the newest versions, if they are refused
+	rejected map[types.NamespacedName]rejection // the newest versions, if they are rejected
 	ledger   *snapshot.Ledger
 }
 
@@ -46,7 +46,7 @@ func New(client kubernetes.Interface, options Options, events record.EventRecord
 		changes:   NewRing(ringSize),
 		informers: newInformers(client, options),
 		accepted:  map[types.NamespacedName]*networkingv1.Ingress{},
-		refused:   map[types.NamespacedName]refusal{},
+		rejected:  map[types.NamespacedName]rejection{},
 		ledger:    snapshot.NewLedger(),
 	}
 }
@@ -109,7 +109,7 @@ func (s *Store) Snapshot() snapshot.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cluster := s.ledger.Snapshot()
-	cluster.Refused = s.refusals()
+	cluster.Rejected = s.rejections()
 	return cluster
 }
 

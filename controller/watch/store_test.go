@@ -183,9 +183,9 @@ func TestIngressEvents(t *testing.T) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 	c.must(ingresses.Create(t.Context(), ingress("foreign", "other"), create))
-	refused := ingress("web", "nginx")
-	refused.Spec.Rules[0].Host = "x_by_lua"
-	c.must(ingresses.Update(t.Context(), refused, update))
+	rejected := ingress("web", "nginx")
+	rejected.Spec.Rules[0].Host = "x_by_lua"
+	c.must(ingresses.Update(t.Context(), rejected, update))
 	c.next("update Ingress demo/web")
 	changed := ingress("web", "nginx")
 	changed.Spec.Rules[0].Host = "other.example"
@@ -210,9 +210,9 @@ func TestIngressEvents(t *testing.T) {
 func TestRefusedUpdateKeepsTheEarlierVersion(t *testing.T) {
 	c := followed(t, standard(), ingress("web", "nginx"))
 	ingresses := c.NetworkingV1().Ingresses("demo")
-	refused := ingress("web", "nginx")
-	refused.Spec.Rules[0].Host = "x_by_lua"
-	c.must(ingresses.Update(t.Context(), refused, update))
+	rejected := ingress("web", "nginx")
+	rejected.Spec.Rules[0].Host = "x_by_lua"
+	c.must(ingresses.Update(t.Context(), rejected, update))
 	c.must(ingresses.Create(t.Context(), ingress("later", "nginx"), create))
 	c.next("create Ingress demo/web")
 	c.next("update Ingress demo/web")

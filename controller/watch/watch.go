@@ -28,17 +28,17 @@ type Options struct {
 	WithoutClass    bool   // serve ingresses without a class
 	IgnoreClasses   bool   // do not read IngressClasses, because RBAC forbids it
 
-	DisableCatchAll bool // refuse an ingress with spec.defaultBackend
-	DeepInspect     bool // refuse an ingress whose fields look like nginx directives
+	DisableCatchAll bool // reject an ingress with spec.defaultBackend
+	DeepInspect     bool // reject an ingress whose fields look like nginx directives
 	// Reads reports whether the configuration was built from a ConfigMap. Its changes then trigger
 	// a sync, like those of ConfigMaps. nil means none.
 	Reads func(types.NamespacedName) bool
 	// ReadsSecret does the same for Secrets, in addition to those that ingresses name.
 	ReadsSecret func(types.NamespacedName) bool
-	// Check checks an ingress's annotations against the present ConfigMap. An error refuses this
+	// Accept checks an ingress's annotations against the present ConfigMap. An error rejects this
 	// version of the ingress. If denied is not empty, it is the reason why requests get 503. nil
 	// accepts all ingresses.
-	Check             func(*networkingv1.Ingress) (denied string, err error)
+	Accept            func(*networkingv1.Ingress) (denied string, err error)
 	DisableSyncEvents bool // record no Event "Sync" on accepted ingresses
 
 	Resync time.Duration // how often informers repeat all objects; 0 means never

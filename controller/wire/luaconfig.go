@@ -24,8 +24,8 @@ type luaConfig struct {
 	HSTSIncludeSubdomains   bool     `json:"hsts_include_subdomains"`
 	HSTSPreload             bool     `json:"hsts_preload"`
 
-	// Not in ingress-nginx: the ports of options.Ports.Doors, to which Lua does not connect.
-	ClosedPorts []int `json:"closed_ports"`
+	// Not in ingress-nginx: the protected ports, to which Lua does not connect.
+	ProtectedPorts []int `json:"closed_ports"`
 
 	// Not in ingress-nginx: these fields are present only if the features are turned on.
 	ReportWorkers bool   `json:"report_workers,omitempty"`
@@ -67,7 +67,7 @@ func LuaConfig(opts options.Options) ([]byte, error) {
 		HSTSMaxAge:              strconv.Itoa(c.HSTSMaxAge),
 		HSTSIncludeSubdomains:   c.HSTSIncludeSubdomains,
 		HSTSPreload:             c.HSTSPreload,
-		ClosedPorts:             opts.Ports.Doors(),
+		ProtectedPorts:          opts.Ports.Protected(),
 		ReportWorkers:           opts.ReportWorkers,
 		MetricsSocket:           metricsSocket(opts),
 		BackendsSync:            backendsSync,

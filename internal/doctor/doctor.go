@@ -1,5 +1,5 @@
 // Package doctor checks whether the machine has what Windtunnel needs. Its one rule: it changes
-// nothing, and every finding names the features that do not work without the item.
+// nothing, and every result names the features that do not work without the item.
 package doctor
 
 import (
@@ -18,8 +18,8 @@ import (
 	"windtunnel.dev/internal/command"
 )
 
-// Finding is the result of one check.
-type Finding struct {
+// Result is the result of one check.
+type Result struct {
 	What    string `json:"what"`
 	OK      bool   `json:"ok"`
 	Needed  bool   `json:"needed"`  // a local run cannot start without it
@@ -28,11 +28,11 @@ type Finding struct {
 }
 
 // Examine runs all checks. It takes at most one or two seconds.
-func Examine(ctx context.Context) []Finding {
+func Examine(ctx context.Context) []Result {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	findings := append(examineNginx(), examineEngine(ctx)...)
-	return append(findings,
+	results := append(examineNginx(), examineEngine(ctx)...)
+	return append(results,
 		examineProc(),
 		examineFiles(),
 		examineLoopback(),
@@ -54,119 +54,119 @@ var modules = []struct {
 	{"http_headers_more_filter", false, "a third-party template that uses more_set_headers"},
 }
 
-func examineNginx() []Finding {
+func examineNginx() []Result {
 	found, err := nginx.Find("")
 	if err != nil {
-		return []Finding{{What: "nginx", Needed: true, Found: err.Error(), Without: "every local run"}}
+		return []Result{{What: "nginx", Needed: true, Found: err.Error(), Without: "every local run"}}
 	}
-	findings := []Finding{{What: "nginx", OK: true, Found: found.Version + " at " + found.Binary, Without: "every local run"}}
+	results := []Result{{What: "nginx", OK: true, Found: found.Version + " at " + found.Binary, Without: "every local run"}}
 	for _, module := range modules {
-		findings = append(findings, examineModule(found, module.name, module.needed, module.without))
+		results = append(results, examineModule(found, module.name, module.needed, module.without))
 	}
-	return append(findings, examineTypes(found), examineCJSON())
+	return append(results, examineTypes(found), examineCJSON())
 }
 
 // examineModule runs `nginx -t` on a configuration that needs the module.
-func examineModule(program *nginx.Nginx, name string, needed bool, without string) Finding {
-	finding := Finding{What: "nginx module " + name, Needed: needed, Found: "linked in", Without: without}
+func examineModule(program *nginx.Nginx, name string, needed bool, without string) Result {
+	result := Result{What: "nginx module " + name, Needed: needed, Found: "linked in", Without: without}
 	files, err := program.Load(name)
-	switch finding.OK = err == nil; {
+	switch result.OK = err == nil; {
 	case err != nil:
-		finding.Found = err.Error()
+		result.Found = err.Error()
 	case len(files) > 0:
-		finding.Found = files[len(files)-1]
+		result.Found = files[len(files)-1]
 	}
-	return finding
+	return result
 }
 
-func examineTypes(program *nginx.Nginx) Finding {
-	finding := Finding{What: "nginx's mime.types", Without: "a third-party template that includes it"}
+func examineTypes(program *nginx.Nginx) Result {
+	result := Result{What: "nginx's mime.types", Without: "a third-party template that includes it"}
 	file, err := program.File("mime.types")
-	finding.OK, finding.Found = err == nil, file
+	result.OK, result.Found = err == nil, file
 	if err != nil {
-		finding.Found = err.Error()
+		result.Found = err.Error()
 	}
-	return finding
+	return result
 }
 
-func examineCJSON() Finding {
-	finding := Finding{What: "Lua module cjson", Needed: true, Found: "not found: apt-get install lua-cjson", Without: "every run: Lua reads the backends as JSON"}
+func examineCJSON() Result {
+	result := Result{What: "Lua module cjson", Needed: true, Found: "not found: apt-get install lua-cjson", Without: "every run: Lua reads the backends as JSON"}
 	for _, pattern := range []string{"/usr/lib/*/lua/5.1/cjson.so", "/usr/local/lib/lua/5.1/cjson.so", "/usr/local/openresty/lualib/cjson.so"} {
 		if paths, _ := filepath.Glob(pattern); len(paths) > 0 {
-			finding.OK, finding.Found = true, paths[0]
+			result.OK, result.Found = true, paths[0]
 		}
 	}
-	return finding
+	return result
 }
 
 // examineProc checks whether the probes can read /proc of processes of another user: nginx's
 // workers, when the master runs as root.
-func examineProc() Finding {
-	finding := Finding{What: "/proc of other processes", Without: "memory of nginx; which worker owns a connection"}
+func examineProc() Result {
+	result := Result{What: "/proc of other processes", Without: "memory of nginx; which worker owns a connection"}
 	switch _, err := os.ReadDir("/proc/1/fd"); {
 	case err == nil:
-		finding.OK, finding.Found = true, "readable"
+		result.OK, result.Found = true, "readable"
 	case os.Geteuid() != 0:
 		// nginx then runs as the same user, so its processes are readable.
-		finding.OK, finding.Found = true, "readable for this user's processes; this is enough, because nginx runs as this user"
+		result.OK, result.Found = true, "readable for this user's processes; this is enough, because nginx runs as this user"
 	default:
-		finding.Found = err.Error()
+		result.Found = err.Error()
 	}
-	return finding
+	return result
 }
 
 // wantFiles is enough for 10,000 pods and the connections to them.
 const wantFiles = 16384
 
-func examineFiles() Finding {
-	finding := Finding{What: "open files", Without: fmt.Sprintf("populations of thousands of pods (each is a socket; %d wanted)", wantFiles)}
+func examineFiles() Result {
+	result := Result{What: "open files", Without: fmt.Sprintf("populations of thousands of pods (each is a socket; %d wanted)", wantFiles)}
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		finding.Found = err.Error()
-		return finding
+		result.Found = err.Error()
+		return result
 	}
-	finding.OK = limit.Max >= wantFiles
-	finding.Found = "limit " + strconv.FormatUint(limit.Max, 10)
-	return finding
+	result.OK = limit.Max >= wantFiles
+	result.Found = "limit " + strconv.FormatUint(limit.Max, 10)
+	return result
 }
 
-func examineLoopback() Finding {
-	finding := Finding{What: "ephemeral ports", Without: "high rates of new connections"}
+func examineLoopback() Result {
+	result := Result{What: "ephemeral ports", Without: "high rates of new connections"}
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
-		finding.Found = err.Error()
-		return finding
+		result.Found = err.Error()
+		return result
 	}
-	finding.OK, finding.Found = true, strings.Join(strings.Fields(string(text)), " to ")
-	return finding
+	result.OK, result.Found = true, strings.Join(strings.Fields(string(text)), " to ")
+	return result
 }
 
-func examineProcessors() Finding {
+func examineProcessors() Result {
 	n := runtime.NumCPU()
-	return Finding{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: the load generator and the subject would share one processor"}
+	return Result{What: "processors", OK: n >= 2, Found: strconv.Itoa(n), Without: "valid timings: the load generator and the subject would share one processor"}
 }
 
-func examineTool(ctx context.Context, what, without string, line ...string) Finding {
-	finding := Finding{What: what, Without: without}
+func examineTool(ctx context.Context, what, without string, line ...string) Result {
+	result := Result{What: what, Without: without}
 	out, err := command.New(ctx, line[0], line[1:]...).CombinedOutput()
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	switch {
 	case err == nil:
-		finding.OK, finding.Found = true, first
+		result.OK, result.Found = true, first
 	case first != "":
-		finding.Found = first
+		result.Found = first
 	default:
-		finding.Found = "not found"
+		result.Found = "not found"
 	}
-	return finding
+	return result
 }
 
 // Fit returns nil if a local run can start on this machine. Otherwise the error names what is
 // missing and how to install it.
 func Fit() error {
-	for _, finding := range examineNginx() {
-		if finding.Needed && !finding.OK {
-			return fmt.Errorf("%s: %s", finding.What, finding.Found)
+	for _, result := range examineNginx() {
+		if result.Needed && !result.OK {
+			return fmt.Errorf("%s: %s", result.What, result.Found)
 		}
 	}
 	return nil

@@ -43,9 +43,9 @@ func TestNoNginxIsNotFit(t *testing.T) {
 }
 
 func TestFindingsAreComplete(t *testing.T) {
-	for _, finding := range Examine(t.Context()) {
-		if finding.What == "" || finding.Found == "" || finding.Without == "" {
-			t.Errorf("finding %+v has an empty field", finding)
+	for _, result := range Examine(t.Context()) {
+		if result.What == "" || result.Found == "" || result.Without == "" {
+			t.Errorf("result %+v has an empty field", result)
 		}
 	}
 }

@@ -4,7 +4,7 @@
 local http = require("resty.http")
 local ocsp = require("ngx.ocsp")
 local dns = require("util.dns")
-local doors = require("doors")
+local protected_ports = require("protected_ports")
 
 local ngx = ngx
 local string = string
@@ -47,7 +47,7 @@ local function ask(url, request)
   local host, port = authority:match("^(.*):(%d+)$")
   host = host or authority:gsub(":$", "")
   local ip = address(host)
-  if doors.is_closed(ip, port or DEFAULT_PORTS[scheme]) then
+  if protected_ports.includes(ip, port or DEFAULT_PORTS[scheme]) then
     return nil, "the responder is a port of the controller"
   end
   local target = string.format("%s://%s%s%s", scheme, ip,

@@ -39,7 +39,7 @@ describe("balancer", function()
 
   it("removes endpoints at ports of the controller", function()
     local balancer = load("balancer", { var = {}, ctx = {} })
-    require("doors").close({ 10246 })
+    require("protected_ports").add({ 10246 })
     spy.on(ngx, "log")
     local shop = endpoints(2)
     shop[3] = { address = "127.0.0.1", port = "10246" }

@@ -107,7 +107,7 @@ local function time_delta(data, changed)
   local all = cjson.decode(changed)
   local text = cjson.encode({ changed = { all[#all] }, removed = {} })
   sync(data)
-  configuration.takes_deltas = true
+  configuration.accepts_deltas = true
   deltas.follow(ngx.shared.configuration_data:get(version))
   local took = time(function()
     assert(deltas.add(text, ngx.shared.configuration_data:get(version)))
@@ -115,7 +115,7 @@ local function time_delta(data, changed)
     take_over()
   end)
   deltas.forget(deltas.suspend())
-  configuration.takes_deltas = nil
+  configuration.accepts_deltas = nil
   return took
 end
 

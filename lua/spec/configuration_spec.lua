@@ -109,11 +109,11 @@ describe("configuration", function()
     body = "[]"
     configuration.call()
     assert.spy(ngx.print).was_not_called()
-    configuration.serving = { tell = function(certificates) return "certificates " .. tostring(certificates) end }
+    configuration.worker_report = { tell = function(certificates) return "certificates " .. tostring(certificates) end }
     configuration.call()
     assert.spy(ngx.print).was_called_with("7")
     assert.same({ 200, "certificates nil" }, { get("/configuration/workers") })
-    configuration.serving = nil
+    configuration.worker_report = nil
     assert.same({ 404, "Not found!" }, { get("/configuration/workers") })
   end)
 

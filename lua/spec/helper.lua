@@ -24,9 +24,9 @@ end
 -- The modules that load loads again: they capture ngx, and their state need not be shared.
 local OURS = { "balancer", "balancer.resty", "balancer.sticky", "balancer.ewma", "balancer.chash",
   "balancer.chashsubset", "balancer.round_robin", "balancer.sticky_balanced",
-  "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas", "doors",
-  "serving", "tcp_udp_balancer", "tcp_udp_configuration", "util", "util.external_name",
-  "util.nodemap" }
+  "balancer.sticky_persistent", "canary", "certificate", "configuration", "deltas",
+  "protected_ports", "worker_report", "tcp_udp_balancer", "tcp_udp_configuration", "util",
+  "util.external_name", "util.nodemap" }
 
 -- Loads a module again, with all modules of ours that it requires.
 function _M.load(name, fields)

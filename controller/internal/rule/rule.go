@@ -34,9 +34,9 @@ type Flags struct {
 	StreamLua             bool   `json:"stream-lua"` // not a flag: whether nginx has the module
 }
 
-// Options returns the options for flags and the data of a ConfigMap, and findings about that data.
-func Options(f Flags, data map[string]string) (options.Options, []options.Finding) {
-	config, findings := options.Parse(data, options.Defaults(2, false))
+// Options returns the options for flags and the data of a ConfigMap, and problems of that data.
+func Options(f Flags, data map[string]string) (options.Options, []options.Problem) {
+	config, problems := options.Parse(data, options.Defaults(2, false))
 	stream := options.PlainStream
 	if f.StreamLua {
 		stream = options.LuaStream
@@ -54,7 +54,7 @@ func Options(f Flags, data map[string]string) (options.Options, []options.Findin
 		DefaultCertificate:    fakeCertificate(),
 		DefaultSSLCertificate: named(f.DefaultSSLCertificate),
 		EnableSSLPassthrough:  f.EnableSSLPassthrough,
-	}, findings
+	}, problems
 }
 
 func named(text string) types.NamespacedName {

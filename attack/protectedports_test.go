@@ -42,8 +42,8 @@ import (
 	"windtunnel.dev/sim/kubeapi"
 )
 
-// doorSite is a real controller with a real nginx, whose DNS resolves every name to loopback.
-type doorSite struct {
+// portSite is a real controller with a real nginx, whose DNS resolves every name to loopback.
+type portSite struct {
 	*testing.T
 	client  kubernetes.Interface
 	ports   options.Ports
@@ -79,51 +79,51 @@ func insides(random *rand.Rand, addresses bool, n int) []string {
 	return all[:n]
 }
 
-// doorKind is a way in which an ingress can name an address.
-type doorKind struct {
+// route is a way in which an ingress can name an address.
+type route struct {
 	name      string
 	speaks    bool // speaks HTTP, so that it can reach a pod next to the controller
 	addresses bool // addresses only, no names
 	// lead routes NAME.example to a path at an address. It returns false if the API rejects that.
-	lead func(s *doorSite, name, host string, port int, path string) bool
+	lead func(s *portSite, name, host string, port int, path string) bool
 }
 
-var doorKinds = []doorKind{
-	{"auth-url", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+var routes = []route{
+	{"auth-url", true, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "plain", "auth-url", fmt.Sprintf("http://%s:%d%s", host, port, path))
 	}},
-	{"auth-url with keepalive", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"auth-url with keepalive", true, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "plain", "auth-url", fmt.Sprintf("http://%s:%d%s", host, port, path), "auth-keepalive", "2")
 	}},
-	{"auth-url with variables", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"auth-url with variables", true, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "plain", "auth-url", "http://$http_x_to"+path)
 	}},
-	{"mirror-target", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"mirror-target", true, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "inward", "mirror-target", fmt.Sprintf("http://%s:%d%s", host, port, path))
 	}},
-	{"mirror-target with variables", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"mirror-target with variables", true, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.ingress(name, "inward", "mirror-target", fmt.Sprintf("http://%s:$http_x_port%s", host, path))
 	}},
-	{"an ExternalName", true, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"an ExternalName", true, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.external(name, strings.Trim(host, "[]"), port) && s.ingress(name, name)
 	}},
-	{"an EndpointSlice", true, true, func(s *doorSite, name, host string, port int, path string) bool {
+	{"an EndpointSlice", true, true, func(s *portSite, name, host string, port int, path string) bool {
 		return s.slice(name, strings.Trim(host, "[]"), port) && s.ingress(name, name)
 	}},
-	{"a default backend", true, true, func(s *doorSite, name, host string, port int, path string) bool {
+	{"a default backend", true, true, func(s *portSite, name, host string, port int, path string) bool {
 		return s.slice(name, strings.Trim(host, "[]"), port) && s.ingress(name, "nobody", "default-backend", name)
 	}},
-	{"gRPC", false, true, func(s *doorSite, name, host string, port int, path string) bool {
+	{"gRPC", false, true, func(s *portSite, name, host string, port int, path string) bool {
 		return s.slice(name, strings.Trim(host, "[]"), port) && s.ingress(name, name, "backend-protocol", "GRPC")
 	}},
-	{"FastCGI", false, false, func(s *doorSite, name, host string, port int, path string) bool {
+	{"FastCGI", false, false, func(s *portSite, name, host string, port int, path string) bool {
 		return s.external(name, strings.Trim(host, "[]"), port) && s.ingress(name, name, "backend-protocol", "FCGI")
 	}},
 }
 
-// doorTry is an ingress that leads to a door, see lua/doors.lua.
-type doorTry struct {
-	doorKind
+// portTry is an ingress that leads to a protected port, see lua/protected_ports.lua.
+type portTry struct {
+	route
 	name, host, path string
 	port             int
 	row              *attack.Row
@@ -132,31 +132,31 @@ type doorTry struct {
 // batch is the number of tries at once: nginx reads all of them at each reload.
 const batch = 400
 
-// TestDoors tries to reach the doors, the internal ports of nginx and the controller, in every way
+// TestProtectedPorts tries to reach the protected ports of nginx and the controller, in every way
 // that an ingress can name an address. A pod on loopback next to the controller, which may be
 // reached, shows that each way works.
-func TestDoors(t *testing.T) {
+func TestProtectedPorts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	s := newDoorSite(t)
+	s := newPortSite(t)
 	beside := s.listen("127.0.0.1", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "beside") })
 	var rows []*attack.Row
-	var tries []doorTry
-	for _, door := range []struct {
+	var tries []portTry
+	for _, protected := range []struct {
 		name, path string
 		port       int
 	}{
 		{"status port", "/configuration/backends", s.ports.Status}, {"stream port", "/", s.ports.Stream},
 		{"metrics and health", "/metrics", s.ports.Health}, {"profiler", "/debug/pprof/cmdline", s.ports.Profiler},
 	} {
-		for _, kind := range doorKinds {
-			row := &attack.Row{Target: door.name, Attack: "reached through " + kind.name, Success: "a response 200 of the port, or a mirrored request changes the backends"}
+		for _, kind := range routes {
+			row := &attack.Row{Target: protected.name, Attack: "reached through " + kind.name, Success: "a response 200 of the port, or a mirrored request changes the backends"}
 			rows = append(rows, row)
 			n := attack.Times(3, 100)
 			if kind.addresses {
 				n *= 3 // the API accepts few of them
 			}
 			for _, host := range insides(random, kind.addresses, n) {
-				tries = append(tries, doorTry{doorKind: kind, host: host, path: door.path, port: door.port, row: row})
+				tries = append(tries, portTry{route: kind, host: host, path: protected.path, port: protected.port, row: row})
 			}
 		}
 	}
@@ -192,13 +192,13 @@ func TestDoors(t *testing.T) {
 }
 
 // fresh returns an unused name.
-func (s *doorSite) fresh() string {
+func (s *portSite) fresh() string {
 	s.created++
 	return fmt.Sprintf("t%d", s.created)
 }
 
 // create creates the ingresses, and returns those that the API accepted.
-func (s *doorSite) create(tries []doorTry) (made []doorTry) {
+func (s *portSite) create(tries []portTry) (made []portTry) {
 	for _, try := range tries {
 		try.name = s.fresh()
 		if try.lead(s, try.name, try.host, try.port, try.path) {
@@ -209,14 +209,14 @@ func (s *doorSite) create(tries []doorTry) (made []doorTry) {
 	return made
 }
 
-// ways creates, for each kind that speaks HTTP, an ingress to a pod on loopback, which is not a
-// door.
-func (s *doorSite) ways(port int) (made []doorTry) {
-	for _, kind := range doorKinds {
+// ways creates, for each kind that speaks HTTP, an ingress to a pod on loopback, whose port is not
+// protected.
+func (s *portSite) ways(port int) (made []portTry) {
+	for _, kind := range routes {
 		for _, host := range []string{"inside.test", "127.0.0.1"} {
 			name := s.fresh()
 			if kind.speaks && kind.lead(s, name, host, port, "/") {
-				made = append(made, doorTry{doorKind: kind, name: name, host: host, path: "/", port: port})
+				made = append(made, portTry{route: kind, name: name, host: host, path: "/", port: port})
 				break
 			}
 		}
@@ -224,8 +224,8 @@ func (s *doorSite) ways(port int) (made []doorTry) {
 	return made
 }
 
-// enters returns what a door answers; empty if it cannot be reached.
-func (s *doorSite) enters(try doorTry) string {
+// enters returns what a protected port answers; empty if it cannot be reached.
+func (s *portSite) enters(try portTry) string {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		status, body := s.ask(method, try.name+".example", try.path, try.host, try.port)
 		if status == http.StatusOK && body != "inward" {
@@ -294,7 +294,7 @@ func luaAsking(t *testing.T, nameserver net.Addr) fs.FS {
 	return copied
 }
 
-func newDoorSite(t *testing.T) *doorSite {
+func newPortSite(t *testing.T) *portSite {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs nginx; not run with -short")
@@ -325,7 +325,7 @@ func newDoorSite(t *testing.T) *doorSite {
 			t.Fatal(err)
 		}
 	}
-	s := &doorSite{T: t, client: client, root: t.TempDir(), ports: options.Ports{
+	s := &portSite{T: t, client: client, root: t.TempDir(), ports: options.Ports{
 		HTTP: base, HTTPS: base + 1, Default: base + 2, Status: base + 3, Stream: base + 4,
 		Health: own[0].Addr().(*net.TCPAddr).Port, Profiler: own[1].Addr().(*net.TCPAddr).Port,
 	}}
@@ -369,7 +369,7 @@ func newDoorSite(t *testing.T) *doorSite {
 	return s
 }
 
-func (s *doorSite) must(_ any, err error) {
+func (s *portSite) must(_ any, err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
@@ -378,7 +378,7 @@ func (s *doorSite) must(_ any, err error) {
 
 // inward returns the handler of a pod that lets nginx return the response to a mirrored request, if
 // there is one.
-func (s *doorSite) inward() http.HandlerFunc {
+func (s *portSite) inward() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		conf, _ := os.ReadFile(filepath.Join(s.root, "etc/nginx/nginx.conf"))
 		host := r.Header.Get("X-Forwarded-Host")
@@ -394,7 +394,7 @@ func (s *doorSite) inward() http.HandlerFunc {
 }
 
 // listen serves at an address and returns the port.
-func (s *doorSite) listen(address string, handler http.HandlerFunc) int {
+func (s *portSite) listen(address string, handler http.HandlerFunc) int {
 	s.Helper()
 	listener, err := net.Listen("tcp", address+":0")
 	if err != nil {
@@ -407,13 +407,13 @@ func (s *doorSite) listen(address string, handler http.HandlerFunc) int {
 }
 
 // pod creates a service with a pod.
-func (s *doorSite) pod(name, address string, handler http.HandlerFunc) {
+func (s *portSite) pod(name, address string, handler http.HandlerFunc) {
 	s.Helper()
 	s.slice(name, address, s.listen(address, handler))
 }
 
 // slice creates a service with an endpoint. It returns false if the API rejects it.
-func (s *doorSite) slice(name, address string, port int) bool {
+func (s *portSite) slice(name, address string, port int) bool {
 	s.Helper()
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -434,7 +434,7 @@ func (s *doorSite) slice(name, address string, port int) bool {
 }
 
 // external creates a service of type ExternalName. It returns false if the API rejects it.
-func (s *doorSite) external(name, host string, port int) bool {
+func (s *portSite) external(name, host string, port int) bool {
 	_, err := s.client.CoreV1().Services("default").Create(s.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeExternalName, ExternalName: host, Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt(port)}},
 	}}, metav1.CreateOptions{})
@@ -443,7 +443,7 @@ func (s *doorSite) external(name, host string, port int) bool {
 
 // ingress routes NAME.example to a service. It returns false if the API rejects it. annotations are
 // pairs of keys and values.
-func (s *doorSite) ingress(name, service string, annotations ...string) bool {
+func (s *portSite) ingress(name, service string, annotations ...string) bool {
 	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}}
 	for i := 0; i < len(annotations); i += 2 {
 		ingress.Annotations["nginx.ingress.kubernetes.io/"+annotations[i]] = annotations[i+1]
@@ -461,13 +461,13 @@ func (s *doorSite) ingress(name, service string, annotations ...string) bool {
 
 // settle waits until all ways work: then nginx serves everything that was created before them, with
 // the addresses from DNS.
-func (s *doorSite) settle(ways []doorTry) {
+func (s *portSite) settle(ways []portTry) {
 	s.Helper()
 	end := time.Now().Add(time.Minute)
 	for _, way := range ways {
 		for s.enters(way) == "" {
 			if time.Now().After(end) {
-				s.Fatalf("%s to %s:%d does not work", way.doorKind.name, way.host, way.port)
+				s.Fatalf("%s to %s:%d does not work", way.route.name, way.host, way.port)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -475,13 +475,13 @@ func (s *doorSite) settle(ways []doorTry) {
 }
 
 // clear deletes the ingresses of the tries.
-func (s *doorSite) clear() {
+func (s *portSite) clear() {
 	s.must(nil, s.client.NetworkingV1().Ingresses("default").DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 }
 
 // ask sends a request for a path of a host. Headers carry the address and port for ingresses that
 // use variables.
-func (s *doorSite) ask(method, host, path, to string, port int) (status int, body string) {
+func (s *portSite) ask(method, host, path, to string, port int) (status int, body string) {
 	request, err := http.NewRequestWithContext(s.Context(), method, fmt.Sprintf("http://127.0.0.1:%d%s", s.ports.HTTP, path), strings.NewReader("[]"))
 	s.must(nil, err)
 	request.Host = host
@@ -500,7 +500,7 @@ func (s *doorSite) ask(method, host, path, to string, port int) (status int, bod
 }
 
 // backends returns nginx's backends, as a tool in the pod reads them.
-func (s *doorSite) backends() string {
+func (s *portSite) backends() string {
 	s.Helper()
 	response, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/configuration/backends", s.ports.Status))
 	s.must(nil, err)

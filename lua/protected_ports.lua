@@ -1,4 +1,4 @@
--- Protects the doors: the controller's own ports on loopback, for configuration and internal data.
+-- The protected ports: the controller's own ports on loopback, for configuration and internal data.
 -- A user who controls an endpoint, a DNS name or a certificate must not reach them through nginx.
 
 local ngx = ngx
@@ -8,13 +8,13 @@ local tostring = tostring
 
 local _M = {}
 
-local closed = {} -- ports, as text
-local refused = {} -- by backend: the last door that was removed
+local protected = {} -- ports, as text
+local removed = {} -- by backend: the last endpoint that was removed
 
 -- Adds ports, a list of numbers or strings.
-function _M.close(ports)
+function _M.add(ports)
   for _, port in ipairs(ports) do
-    closed[tostring(port)] = true
+    protected[tostring(port)] = true
   end
 end
 
@@ -81,35 +81,35 @@ local function is_loopback(address)
   return groups[6] == 0
 end
 
--- Reports whether an address (IPv6 with or without brackets) and a port are a door.
-function _M.is_closed(address, port)
-  return closed[tostring(port)] ~= nil and is_loopback(address)
+-- Reports whether an address (IPv6 with or without brackets) and a port lead to a protected port.
+function _M.includes(address, port)
+  return protected[tostring(port)] ~= nil and is_loopback(address)
 end
 
--- Returns the first endpoint that is a door.
-local function door_among(endpoints)
+-- Returns the first endpoint that is a protected port.
+local function first_among(endpoints)
   for _, endpoint in ipairs(endpoints) do
-    if _M.is_closed(endpoint.address, endpoint.port) then
+    if _M.includes(endpoint.address, endpoint.port) then
       return endpoint.address .. ":" .. endpoint.port
     end
   end
 end
 
--- Removes the endpoints of a backend that are doors, and logs a line when they change.
-function _M.guard(backend)
-  local door = door_among(backend.endpoints)
-  if door and refused[backend.name] ~= door then
-    ngx.log(ngx.ERR, "attempted to proxy to self, backend: ", backend.name, ", peer: ", door,
+-- Removes the endpoints of a backend that are protected ports, and logs a line when they change.
+function _M.remove_from(backend)
+  local first = first_among(backend.endpoints)
+  if first and removed[backend.name] ~= first then
+    ngx.log(ngx.ERR, "attempted to proxy to self, backend: ", backend.name, ", peer: ", first,
       ", which is a port of the controller; ignoring it")
   end
-  refused[backend.name] = door
-  if not door then
+  removed[backend.name] = first
+  if not first then
     return
   end
 
   local kept = {}
   for _, endpoint in ipairs(backend.endpoints) do
-    if not _M.is_closed(endpoint.address, endpoint.port) then
+    if not _M.includes(endpoint.address, endpoint.port) then
       kept[#kept + 1] = endpoint
     end
   end

@@ -12,10 +12,10 @@ import (
 	"windtunnel.dev/controller/status"
 )
 
-// beside starts everything that runs in parallel with the syncs, until ctx is done: leader election
-// and the status of ingresses, the profiler and the webhook. The returned function waits until they
-// have ended.
-func (c *controller) beside(ctx context.Context) (wait func()) {
+// startBackground starts everything that runs in parallel with the syncs, until ctx is done: leader
+// election and the status of ingresses, the profiler and the webhook. The returned function waits
+// until they have ended.
+func (c *controller) startBackground(ctx context.Context) (wait func()) {
 	var all sync.WaitGroup
 	if c.Status != nil {
 		all.Go(func() { status.Run(ctx, c.statusOptions()) })
@@ -45,7 +45,7 @@ func (c *controller) statusOptions() status.Options {
 }
 
 func (c *controller) webhook() *http.Server {
-	checker := &admission.Checker{
+	reviewer := &admission.Reviewer{
 		Cluster:         func() snapshot.Snapshot { return c.store.Snapshot() },
 		Input:           c.input.now,
 		Inspect:         c.store.Inspect,
@@ -53,5 +53,5 @@ func (c *controller) webhook() *http.Server {
 		DisableCatchAll: c.Watch.DisableCatchAll,
 		OnlyNew:         c.Admission.OnlyNew,
 	}
-	return admission.Server(admission.Handler(checker.Check, c.Metrics.Admitted, c.Log), c.Admission.Certificate, c.Log)
+	return admission.Server(admission.Handler(reviewer.Review, c.Metrics.Admitted, c.Log), c.Admission.Certificate, c.Log)
 }

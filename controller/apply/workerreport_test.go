@@ -127,14 +127,14 @@ func (f *withLua) reach(next plan.State) Report {
 }
 
 // awaitServing waits for all workers and returns their reports.
-func (f *withLua) awaitServing() []Serving {
+func (f *withLua) awaitServing() []WorkerReport {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), patience)
 	defer cancel()
-	if err := f.target.AwaitServing(ctx); err != nil {
+	if err := f.target.AwaitWorkers(ctx); err != nil {
 		f.Fatal(err)
 	}
-	reports, err := f.target.Serving(ctx)
+	reports, err := f.target.WorkerReports(ctx)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -177,32 +177,32 @@ func TestAwaitServingThroughChangesReloadsAndDeaths(t *testing.T) {
 
 func TestAwaitServingFailsWithoutReports(t *testing.T) {
 	f := newWithLua(t)
-	if err := f.target.AwaitServing(t.Context()); err == nil {
+	if err := f.target.AwaitWorkers(t.Context()); err == nil {
 		t.Error("no error before the start")
 	}
 	f.reach(f.state("one", "", "[]"))
-	if err := f.target.AwaitServing(t.Context()); !errors.Is(err, ErrNotTold) {
+	if err := f.target.AwaitWorkers(t.Context()); !errors.Is(err, ErrNoReports) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestAllServe(t *testing.T) {
 	worker := func(pid int) nginx.Worker { return nginx.Worker{PID: pid} }
-	one, two := Serving{PID: 1, Generation: 3, Workers: 2, Backends: 7}, Serving{PID: 2, Generation: 3, Workers: 2, Backends: 8}
-	old := Serving{PID: 9, Generation: 2, Workers: 2, Backends: 8}
+	one, two := WorkerReport{PID: 1, Generation: 3, Workers: 2, Backends: 7}, WorkerReport{PID: 2, Generation: 3, Workers: 2, Backends: 8}
+	old := WorkerReport{PID: 9, Generation: 2, Workers: 2, Backends: 8}
 	for name, test := range map[string]struct {
 		workers []nginx.Worker
-		reports []Serving
+		reports []WorkerReport
 		want    bool
 	}{
-		"all":                       {[]nginx.Worker{worker(1), worker(2)}, []Serving{one, two}, true},
-		"all, one old is draining":  {[]nginx.Worker{worker(1), worker(2), {PID: 9, Draining: true}}, []Serving{one, two, old}, true},
+		"all":                       {[]nginx.Worker{worker(1), worker(2)}, []WorkerReport{one, two}, true},
+		"all, one old is draining":  {[]nginx.Worker{worker(1), worker(2), {PID: 9, Draining: true}}, []WorkerReport{one, two, old}, true},
 		"no workers":                {nil, nil, false},
-		"one has not started":       {[]nginx.Worker{worker(1)}, []Serving{one}, false},
-		"one has not reported":      {[]nginx.Worker{worker(1), worker(2)}, []Serving{one}, false},
-		"one is behind":             {[]nginx.Worker{worker(1), worker(2)}, []Serving{one, {PID: 2, Generation: 3, Workers: 2, Backends: 6}}, false},
-		"an old one still accepts":  {[]nginx.Worker{worker(1), worker(2), worker(9)}, []Serving{one, two, old}, false},
-		"a report of a dead worker": {[]nginx.Worker{worker(1), worker(3)}, []Serving{one, two}, false},
+		"one has not started":       {[]nginx.Worker{worker(1)}, []WorkerReport{one}, false},
+		"one has not reported":      {[]nginx.Worker{worker(1), worker(2)}, []WorkerReport{one}, false},
+		"one is behind":             {[]nginx.Worker{worker(1), worker(2)}, []WorkerReport{one, {PID: 2, Generation: 3, Workers: 2, Backends: 6}}, false},
+		"an old one still accepts":  {[]nginx.Worker{worker(1), worker(2), worker(9)}, []WorkerReport{one, two, old}, false},
+		"a report of a dead worker": {[]nginx.Worker{worker(1), worker(3)}, []WorkerReport{one, two}, false},
 	} {
 		if got := allServe(test.workers, test.reports, 7); got != test.want {
 			t.Errorf("%s: %v", name, got)

@@ -2,18 +2,18 @@ package quarantine
 
 import "time"
 
-// refusals records how often nginx refused an object, when it last did, and why.
-type refusals struct {
-	refused bool // if false, the object waits for a trial
-	reason  string
-	told    string // text of the object's last Event
-	times   int
-	last    time.Time
+// rejections records how often nginx rejected an object, when it last did, and why.
+type rejections struct {
+	rejected bool // if false, the object waits for a trial
+	reason   string
+	told     string // text of the object's last Event
+	times    int
+	last     time.Time
 }
 
 // These are the pauses before the next trial of an object. The first pair applies if the object, or
 // another one that it may conflict with, has changed. The idle pair applies if neither has; nginx
-// also reads files that are not known here. Both pauses double with each refusal.
+// also reads files that are not known here. Both pauses double with each rejection.
 const (
 	soonest, latest         = time.Second, 5 * time.Minute
 	idleSoonest, idleLatest = time.Minute, time.Hour
@@ -27,14 +27,14 @@ func pause(times int, least, most time.Duration) time.Duration {
 }
 
 // due reports whether a trial can run now.
-func (s *refusals) due(now time.Time) bool { return !now.Before(s.when()) }
+func (s *rejections) due(now time.Time) bool { return !now.Before(s.when()) }
 
 // when returns the earliest time of the next trial.
-func (s *refusals) when() time.Time {
+func (s *rejections) when() time.Time {
 	switch {
 	case s.times == 0:
 		return time.Time{}
-	case s.refused:
+	case s.rejected:
 		return s.last.Add(pause(s.times, idleSoonest, idleLatest))
 	}
 	return s.last.Add(pause(s.times, soonest, latest))

@@ -11,11 +11,11 @@ import (
 	"windtunnel.dev/controller/nginx"
 )
 
-// servingPoll is the pause between two requests for what the workers serve.
-const servingPoll = 10 * time.Millisecond
+// reportPoll is the pause between two requests for what the workers serve.
+const reportPoll = 10 * time.Millisecond
 
-// Serving is a worker's report of what it serves.
-type Serving struct {
+// WorkerReport is a worker's report of what it serves.
+type WorkerReport struct {
 	PID        int
 	Generation int // a number that grows with every load of nginx.conf
 	Workers    int // number of workers of that generation
@@ -24,12 +24,12 @@ type Serving struct {
 	Backends, Certificates uint64
 }
 
-// ErrNotTold means that nginx's Lua does not report what its workers serve: it is not our Lua code,
-// or options.ReportWorkers is off.
-var ErrNotTold = errors.New("nginx's Lua does not report what its workers serve")
+// ErrNoReports means that nginx's Lua does not report what its workers serve: it is not our Lua
+// code, or options.ReportWorkers is off.
+var ErrNoReports = errors.New("nginx's Lua does not report what its workers serve")
 
-// Serving asks nginx what each of its workers serves.
-func (t *Target) Serving(ctx context.Context) ([]Serving, error) {
+// WorkerReports asks nginx what each of its workers serves.
+func (t *Target) WorkerReports(ctx context.Context) ([]WorkerReport, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.control+"/configuration/workers", nil)
 	if err != nil {
 		return nil, err
@@ -40,30 +40,30 @@ func (t *Target) Serving(ctx context.Context) ([]Serving, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusNotFound {
-		return nil, ErrNotTold
+		return nil, ErrNoReports
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("asking nginx what its workers serve: %s answers %s", request.URL, response.Status)
 	}
-	var all []Serving
+	var all []WorkerReport
 	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
 		return nil, fmt.Errorf("reading what nginx's workers serve: %w", err)
 	}
 	return all, nil
 }
 
-// AwaitServing returns when every worker that accepts connections reports the newest accepted
-// backends, or newer ones. It retries after every error except ErrNotTold.
-func (t *Target) AwaitServing(ctx context.Context) error {
+// AwaitWorkers returns when every worker that accepts connections reports the newest accepted
+// backends, or newer ones. It retries after every error except ErrNoReports.
+func (t *Target) AwaitWorkers(ctx context.Context) error {
 	process := t.started()
 	if process == nil {
 		return errors.New("nginx is not running")
 	}
-	tick := time.NewTicker(servingPoll)
+	tick := time.NewTicker(reportPoll)
 	defer tick.Stop()
 	for {
-		reports, err := t.Serving(ctx)
-		if errors.Is(err, ErrNotTold) {
+		reports, err := t.WorkerReports(ctx)
+		if errors.Is(err, ErrNoReports) {
 			return err
 		}
 		if workers, workersErr := process.Workers(); workersErr == nil && allServe(workers, reports, t.sequence.Load()) {
@@ -81,9 +81,9 @@ func (t *Target) AwaitServing(ctx context.Context) error {
 
 // allServe reports whether the newest generation is complete, serves the sequence number, and is
 // the only one that accepts connections.
-func allServe(workers []nginx.Worker, reports []Serving, sequence uint64) bool {
-	byPID := make(map[int]Serving, len(reports))
-	newest := Serving{}
+func allServe(workers []nginx.Worker, reports []WorkerReport, sequence uint64) bool {
+	byPID := make(map[int]WorkerReport, len(reports))
+	newest := WorkerReport{}
 	for _, s := range reports {
 		byPID[s.PID] = s
 		if s.Generation > newest.Generation {

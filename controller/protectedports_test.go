@@ -18,9 +18,9 @@ import (
 	"windtunnel.dev/controller"
 )
 
-// doors returns the controller's own ports, which ingresses must not reach, with a path that
-// answers 200 inside the pod.
-func (r *running) doors() map[string]struct {
+// protectedPorts returns the controller's own ports, which ingresses must not reach, each with a
+// path that answers 200 inside the pod.
+func (r *running) protectedPorts() map[string]struct {
 	port int
 	path string
 } {
@@ -35,9 +35,9 @@ func (r *running) doors() map[string]struct {
 	}
 }
 
-// withDoors launches a controller with all these ports. The name inside.test resolves to loopback
-// in Lua and in nginx.
-func withDoors(t *testing.T, create func(*running)) *running {
+// withProtectedPorts launches a controller with all these ports. The name inside.test resolves to
+// loopback in Lua and in nginx.
+func withProtectedPorts(t *testing.T, create func(*running)) *running {
 	t.Helper()
 	names := serveNames(t, map[string]string{"inside.test.": "127.0.0.1"})
 	profiler, err := net.Listen("tcp", "127.0.0.1:0")
@@ -59,33 +59,33 @@ func withDoors(t *testing.T, create func(*running)) *running {
 func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 	t.Parallel()
 	var mirrored func() string // the internal location of a mirror
-	r := withDoors(t, func(r *running) {
+	r := withProtectedPorts(t, func(r *running) {
 		r.deploy("plain", serve(t, "127.89.1.1", echo("plain")))
 		r.deploy("teapot", serve(t, "127.89.1.2", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })))
 		r.deploy("inward", serve(t, "127.89.1.3", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Accel-Redirect", mirrored())
 		})))
 		r.deploy("nobody")
-		for name, door := range r.doors() {
-			loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: door.port}
+		for name, target := range r.protectedPorts() {
+			loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: target.port}
 			r.deploy("at-"+name, loopback)
 			r.create(&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "named-" + name}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "inside.test"}})
 			for _, protocol := range []string{"HTTP", "HTTPS", "AUTO_HTTP", "GRPC", "FCGI"} {
 				id := name + "-" + strings.ToLower(strings.ReplaceAll(protocol, "_", "-"))
 				r.route("slice-"+id, "slice-"+id+".example", "/", "at-"+name, "backend-protocol", protocol)
-				r.routePort("named-"+id, "named-"+id+".example", "/", "named-"+name, int32(door.port), "backend-protocol", protocol)
+				r.routePort("named-"+id, "named-"+id+".example", "/", "named-"+name, int32(target.port), "backend-protocol", protocol)
 			}
-			url := fmt.Sprintf("http://inside.test:%d%s", door.port, door.path)
-			literal := fmt.Sprintf("http://127.0.0.1:%d%s", door.port, door.path)
+			url := fmt.Sprintf("http://inside.test:%d%s", target.port, target.path)
+			literal := fmt.Sprintf("http://127.0.0.1:%d%s", target.port, target.path)
 			r.route("fallback-"+name, "fallback-"+name+".example", "/", "nobody", "default-backend", "at-"+name)
 			r.route("errors-"+name, "errors-"+name+".example", "/", "teapot", "custom-http-errors", "418", "default-backend", "at-"+name)
 			r.route("auth-literal-"+name, "auth-literal-"+name+".example", "/", "plain", "auth-url", literal)
 			r.route("auth-name-"+name, "auth-name-"+name+".example", "/", "plain", "auth-url", url)
-			r.route("auth-var-"+name, "auth-var-"+name+".example", "/", "plain", "auth-url", "http://$http_x_to"+door.path)
+			r.route("auth-var-"+name, "auth-var-"+name+".example", "/", "plain", "auth-url", "http://$http_x_to"+target.path)
 			r.route("auth-kept-"+name, "auth-kept-"+name+".example", "/", "plain", "auth-url", url, "auth-keepalive", "5")
 			r.route("mirror-literal-"+name, "mirror-literal-"+name+".example", "/", "plain", "mirror-target", literal)
 			r.route("mirror-name-"+name, "mirror-name-"+name+".example", "/", "plain", "mirror-target", url)
-			r.route("mirror-var-"+name, "mirror-var-"+name+".example", "/", "plain", "mirror-target", "http://inside.test:$http_x_port"+door.path)
+			r.route("mirror-var-"+name, "mirror-var-"+name+".example", "/", "plain", "mirror-target", "http://inside.test:$http_x_port"+target.path)
 			r.route("read-"+name, "read-"+name+".example", "/", "inward", "mirror-target", url)
 		}
 	})
@@ -97,12 +97,12 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 	}
 	r.log.next("ready")
 	backends := r.inside(http.MethodGet, r.ports.Status, "/configuration/backends", "").body
-	for name, door := range r.doors() {
-		to := fmt.Sprintf("127.0.0.1:%d", door.port)
+	for name, target := range r.protectedPorts() {
+		to := fmt.Sprintf("127.0.0.1:%d", target.port)
 		refused := func(kind string, statuses ...int) {
 			t.Helper()
 			host := kind + "-" + name + ".example"
-			got := r.ask(host, door.path, "X-To", to)
+			got := r.ask(host, target.path, "X-To", to)
 			for _, status := range statuses {
 				if got.StatusCode == status {
 					return
@@ -111,11 +111,11 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 			t.Errorf("%s: status %d, want one of %v; %.100s", host, got.StatusCode, statuses, got.body)
 		}
 		for _, protocol := range []string{"http", "https", "auto-http", "grpc", "fcgi"} {
-			got := r.ask("slice-"+name+"-"+protocol+".example", door.path)
+			got := r.ask("slice-"+name+"-"+protocol+".example", target.path)
 			if got.StatusCode != http.StatusServiceUnavailable {
 				t.Errorf("an endpoint, %s over %s: status %d, want 503; %.100s", name, protocol, got.StatusCode, got.body)
 			}
-			got = r.ask("named-"+name+"-"+protocol+".example", door.path)
+			got = r.ask("named-"+name+"-"+protocol+".example", target.path)
 			if got.StatusCode != http.StatusServiceUnavailable {
 				t.Errorf("a name, %s over %s: status %d, want 503; %.100s", name, protocol, got.StatusCode, got.body)
 			}
@@ -127,11 +127,11 @@ func TestNoIngressReachesThePortsOfTheController(t *testing.T) {
 		refused("auth-var", http.StatusForbidden, http.StatusInternalServerError)
 		refused("auth-kept", http.StatusInternalServerError)
 		for _, kind := range []string{"mirror-literal", "mirror-name", "mirror-var"} {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", r.ports.HTTP, door.path), strings.NewReader("[]"))
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d%s", r.ports.HTTP, target.path), strings.NewReader("[]"))
 			r.must(err)
 			request.Header["Idempotency-Key"] = []string{} // see inside
 			request.Host = kind + "-" + name + ".example"
-			request.Header.Set("X-Port", fmt.Sprint(door.port))
+			request.Header.Set("X-Port", fmt.Sprint(target.port))
 			response, err := http.DefaultTransport.RoundTrip(request)
 			r.must(err)
 			io.Copy(io.Discard, response.Body) // at its end, the mirrored requests have been answered, too
@@ -170,7 +170,7 @@ func (r *running) inside(method string, port int, path, body string, headers ...
 
 func TestToolsInThePodNeedNoSecret(t *testing.T) {
 	t.Parallel()
-	r := withDoors(t, func(r *running) { r.service(pod(t, "127.89.2.1", "one")) })
+	r := withProtectedPorts(t, func(r *running) { r.service(pod(t, "127.89.2.1", "one")) })
 	r.log.next("ready")
 	for _, path := range []string{"/configuration/backends", "/configuration/workers", "/is-dynamic-lb-initialized", "/healthz", "/nginx_status"} {
 		if got := r.inside(http.MethodGet, r.ports.Status, path, ""); got.StatusCode != http.StatusOK {
@@ -192,7 +192,7 @@ func TestToolsInThePodNeedNoSecret(t *testing.T) {
 // The secret is only in its file, which others cannot read, and in Lua.
 func TestSecretDoesNotLeak(t *testing.T) {
 	t.Parallel()
-	r := withDoors(t, func(r *running) {
+	r := withProtectedPorts(t, func(r *running) {
 		r.configure(map[string]string{"error-log-level": "debug"}, r.client.CoreV1().ConfigMaps("default").Update)
 		r.service(serve(t, "127.89.3.1", echo("one")))
 	})

@@ -32,34 +32,34 @@ func ofClass(class string, all []*networkingv1.Ingress) (ours []*networkingv1.In
 	return ours, others
 }
 
-// replaceRefused replaces ingresses that the controller refuses for their content by what
-// quarantine.InsteadOf returns, and reports a finding for each.
-func replaceRefused(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
+// replaceRejected replaces ingresses that the controller rejects for their content by what
+// quarantine.ReplacementOf returns, and reports a finding for each.
+func replaceRejected(cluster snapshot.Snapshot, before []*networkingv1.Ingress, opts options.Options) (snapshot.Snapshot, []model.Finding) {
 	var served []*networkingv1.Ingress
 	var findings []model.Finding
 	cluster.Closed = make(map[*networkingv1.Ingress]snapshot.Closure)
 	for _, ingress := range cluster.Ingresses {
-		err := check(ingress, opts)
+		err := rejectionOf(ingress, opts)
 		if err == nil {
 			served = append(served, ingress)
 			continue
 		}
-		stand := quarantine.InsteadOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
-		if stand.Ingress != nil {
-			served = append(served, stand.Ingress)
-			if stand.Closure != nil {
-				cluster.Closed[stand.Ingress] = *stand.Closure
+		replacement := quarantine.ReplacementOf(watch.WithoutSuspicious(ingress), version(before, ingress), opts.AnnotationsPrefix)
+		if replacement.Ingress != nil {
+			served = append(served, replacement.Ingress)
+			if replacement.Closure != nil {
+				cluster.Closed[replacement.Ingress] = *replacement.Closure
 			}
 		}
 		findings = append(findings, model.Finding{
-			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, stand.Says),
+			Object: "Ingress " + snapshot.NameOf(ingress).String(), Reason: fmt.Sprintf("%v; %s", err, replacement.Description),
 		})
 	}
 	cluster.Ingresses = snapshot.OldestFirst(served)
 	return cluster, findings
 }
 
-func check(ingress *networkingv1.Ingress, opts options.Options) error {
+func rejectionOf(ingress *networkingv1.Ingress, opts options.Options) error {
 	if err := watch.Inspect(ingress); err != nil {
 		return err
 	}

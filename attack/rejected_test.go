@@ -64,8 +64,8 @@ func newJudge(t testing.TB) judge {
 	}}
 }
 
-// refuses returns nginx's error for a cluster's configuration; nil if nginx accepts it.
-func (j judge) refuses(t testing.TB, c *population) error {
+// rejects returns nginx's error for a cluster's configuration; nil if nginx accepts it.
+func (j judge) rejects(t testing.TB, c *population) error {
 	t.Helper()
 	o, err := stages(c, j.input)
 	if err != nil {
@@ -93,7 +93,7 @@ func (j judge) install(t testing.TB, o outcome) {
 
 // culprits returns the ingresses for which nginx rejects a cluster, with its errors.
 func (j judge) culprits(t testing.TB, c *population) (found []*networkingv1.Ingress, reasons []error) {
-	err := j.refuses(t, c)
+	err := j.rejects(t, c)
 	if err == nil {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func TestNginxAcceptsAcceptedConfigMaps(t *testing.T) {
 		c.ingresses = append(c.ingresses, ingress("web", nil))
 		c.config = awkwardConfig(random)
 		row.Tried++
-		err := j.refuses(t, c)
+		err := j.rejects(t, c)
 		if err == nil {
 			continue
 		}
@@ -154,7 +154,7 @@ func TestNginxAcceptsAcceptedConfigMaps(t *testing.T) {
 		for key, value := range c.config { // find the key that causes the error
 			part := *c
 			part.config = map[string]string{key: value}
-			if own := j.refuses(t, &part); own != nil {
+			if own := j.rejects(t, &part); own != nil {
 				t.Errorf("%s: %q: %v", key, shortened(value), own)
 				err = nil
 			}

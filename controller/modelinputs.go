@@ -10,26 +10,26 @@ import (
 	"windtunnel.dev/controller/watch"
 )
 
-// reading knows from which ConfigMaps and Secrets the last model was built.
-type reading struct {
+// modelInputs knows from which ConfigMaps and Secrets the last model was built.
+type modelInputs struct {
 	last atomic.Pointer[model.Model]
 }
 
 // has implements watch.Options.Reads.
-func (r *reading) has(configMap types.NamespacedName) bool {
+func (r *modelInputs) has(configMap types.NamespacedName) bool {
 	last := r.last.Load()
 	return last != nil && last.Reads(configMap)
 }
 
 // hasSecret implements watch.Options.ReadsSecret.
-func (r *reading) hasSecret(secret types.NamespacedName) bool {
+func (r *modelInputs) hasSecret(secret types.NamespacedName) bool {
 	last := r.last.Load()
 	return last != nil && last.ReadsSecret(secret)
 }
 
 // follow makes the store report changes of a model's ConfigMaps from now on. It also puts changes
 // since the snapshot of the cluster, which the store did not report.
-func (r *reading) follow(m *model.Model, cluster snapshot.Snapshot, store *watch.Store) {
+func (r *modelInputs) follow(m *model.Model, cluster snapshot.Snapshot, store *watch.Store) {
 	before := r.last.Swap(m)
 	for name := range m.ConfigMaps() {
 		if (before == nil || !before.Reads(name)) && store.ConfigMap(name) != cluster.ConfigMaps[name] {

@@ -8,7 +8,7 @@ import (
 	"windtunnel.dev/controller/options"
 )
 
-func TestNamesDoor(t *testing.T) {
+func TestNamesProtected(t *testing.T) {
 	for url, want := range map[string]bool{
 		"http://127.0.0.1:10246/configuration/backends": true,
 		"https://127.0.0.1:10246":                       true,
@@ -49,18 +49,18 @@ func TestNamesDoor(t *testing.T) {
 		"127.0.0.1:10246":                               false,
 		"":                                              false,
 	} {
-		if got := options.DefaultPorts.NamesDoor(url); got != want {
+		if got := options.DefaultPorts.NamesProtected(url); got != want {
 			t.Errorf("%s: %v, want %v", url, got, want)
 		}
 	}
 }
 
-func TestDoors(t *testing.T) {
+func TestProtected(t *testing.T) {
 	ports := options.Ports{Status: 3, Stream: 4, Profiler: 5}
-	if got := ports.Doors(); !slices.Equal(got, []int{3, 4, 5}) {
+	if got := ports.Protected(); !slices.Equal(got, []int{3, 4, 5}) {
 		t.Error(got)
 	}
-	if ports.IsDoor(netip.MustParseAddr("127.0.0.1"), 80) || !ports.IsDoor(netip.MustParseAddr("::ffff:127.0.0.1"), 4) || ports.IsDoor(netip.MustParseAddr("10.0.0.1"), 4) {
-		t.Error("IsDoor is wrong: only the doors on loopback addresses are doors")
+	if ports.IsProtected(netip.MustParseAddr("127.0.0.1"), 80) || !ports.IsProtected(netip.MustParseAddr("::ffff:127.0.0.1"), 4) || ports.IsProtected(netip.MustParseAddr("10.0.0.1"), 4) {
+		t.Error("a protected port is protected on loopback, and only there")
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Check returns nil if nginx is healthy by ingress-nginx's rules: its PID file names a live
+// Healthy returns nil if nginx is healthy by ingress-nginx's rules: its PID file names a live
 // process, and its Lua code has received backends.
-func (t *Target) Check(ctx context.Context) error {
+func (t *Target) Healthy(ctx context.Context) error {
 	text, err := os.ReadFile(t.layout.PID())
 	if err != nil {
 		return fmt.Errorf("nginx is not running: %w", err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestCheck(t *testing.T) {
+func TestHealthy(t *testing.T) {
 	initialized := http.StatusOK
 	status := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/is-dynamic-lb-initialized" {
@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 	target := New(Options{Layout: layout, StatusPort: status.Listener.Addr().(*net.TCPAddr).Port})
 	want := func(part string) {
 		t.Helper()
-		err := target.Check(t.Context())
+		err := target.Healthy(t.Context())
 		if part == "" && err != nil || part != "" && (err == nil || !strings.Contains(err.Error(), part)) {
 			t.Errorf("got %v, want %q", err, part)
 		}

@@ -11,30 +11,30 @@ import (
 
 // WillServe prepares the metrics for a model that nginx is about to receive.
 func (o *Observer) WillServe(next *model.Model) {
-	if !o.Serving || next.SameButEndpoints(o.served) {
+	if !o.ServedMetrics || next.SameButEndpoints(o.served) {
 		return
 	}
 	o.served = nil
-	o.Metrics.WillServe(serving(next))
+	o.Metrics.WillServe(servedBy(next))
 }
 
 // Serves updates the metrics to a model that nginx serves now: its hosts, certificates, and
 // ingresses without a service or endpoint.
 func (o *Observer) Serves(now *model.Model) {
-	if !o.Serving {
+	if !o.ServedMetrics {
 		return
 	}
 	if !now.SameButEndpoints(o.served) {
-		o.Metrics.Serves(serving(now))
+		o.Metrics.Serves(servedBy(now))
 		o.Metrics.Certificates(certificates(now))
 		o.served = now
 	}
 	o.Metrics.Orphans(orphans(now))
 }
 
-// serving returns the hosts and ingresses of a model, for the metrics of requests.
-func serving(m *model.Model) metrics.Serving {
-	s := metrics.Serving{Hosts: map[string]bool{}, Ingresses: map[types.NamespacedName]bool{}}
+// servedBy returns the hosts and ingresses of a model, for the metrics of requests.
+func servedBy(m *model.Model) metrics.Served {
+	s := metrics.Served{Hosts: map[string]bool{}, Ingresses: map[types.NamespacedName]bool{}}
 	for _, server := range m.Servers {
 		s.Hosts[server.Hostname] = true
 		for _, alias := range server.Aliases {

@@ -34,16 +34,16 @@ func makeSecret(code fs.FS, files apply.Layout) (string, error) {
 	return secret, apply.WriteSecret(files.LuaSecret(), []byte(secret+"\n"))
 }
 
-// avoidDoors returns a Control function for a net.Dialer. The function refuses connections to
-// options.Ports.Doors. It is for dialers whose addresses come from an ingress or a certificate, and
+// avoidProtectedPorts returns a Control function for a net.Dialer. The function refuses connections
+// to protected ports. It is for dialers whose addresses come from an ingress or a certificate, and
 // runs after names are resolved.
-func avoidDoors(ports options.Ports) func(network, address string, conn syscall.RawConn) error {
+func avoidProtectedPorts(ports options.Ports) func(network, address string, conn syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err
 		}
-		if ports.IsDoor(to.Addr(), int(to.Port())) {
+		if ports.IsProtected(to.Addr(), int(to.Port())) {
 			return fmt.Errorf("%s is one of the controller's own ports", address)
 		}
 		return nil

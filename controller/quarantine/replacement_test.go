@@ -9,15 +9,15 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// shown summarizes a stand-in in one line: its paths, with closed ones in brackets.
-func shown(s StandIn) string {
+// shown summarizes a replacement in one line: its paths, with closed ones in brackets.
+func shown(s Replacement) string {
 	if s.Ingress == nil {
 		return "nothing"
 	}
 	var paths []string
-	for place := range snapshot.Places(s.Ingress) {
-		path := place.Path
-		if s.Closure != nil && (s.Closure.Places == nil || s.Closure.Places[place]) {
+	for route := range snapshot.Routes(s.Ingress) {
+		path := route.Path
+		if s.Closure != nil && (s.Closure.Routes == nil || s.Closure.Routes[route]) {
 			path = "[" + path + "]"
 		}
 		paths = append(paths, path)
@@ -31,7 +31,7 @@ func shown(s StandIn) string {
 	return strings.Join(paths, " ")
 }
 
-func TestInsteadOf(t *testing.T) {
+func TestReplacementOf(t *testing.T) {
 	const auth = "auth-url: http://a"
 	for name, test := range map[string]struct {
 		wanted, good *networkingv1.Ingress
@@ -55,15 +55,15 @@ func TestInsteadOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := test.wanted.DeepCopy()
-			stand := InsteadOf(test.wanted, test.good, "")
-			if got := shown(stand); got != test.want {
+			replacement := ReplacementOf(test.wanted, test.good, "")
+			if got := shown(replacement); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if stand.Closure != nil && (stand.Ingress == test.wanted || stand.Ingress == test.good) {
+			if replacement.Closure != nil && (replacement.Ingress == test.wanted || replacement.Ingress == test.good) {
 				t.Error("an object of the cluster is closed, not a copy")
 			}
-			if !SameWishes(before, test.wanted, "") || stand.Says == "" {
-				t.Errorf("the wanted version was modified, or Says is empty: %q", stand.Says)
+			if !SameConfiguration(before, test.wanted, "") || replacement.Description == "" {
+				t.Errorf("the wanted version was modified, or Description is empty: %q", replacement.Description)
 			}
 		})
 	}

@@ -12,10 +12,10 @@ import (
 	"windtunnel.dev/controller/snapshot"
 )
 
-// near returns the cluster with only those ingresses that share a host or alias with the new one.
-// The others do not affect whether it can be served. So the cost of a review depends on the hosts
-// of the new ingress, not on the size of the cluster.
-func near(cluster snapshot.Snapshot, ingress *networkingv1.Ingress, opts options.Options) snapshot.Snapshot {
+// neighboursOf returns the cluster with only those ingresses that share a host or alias with the
+// new one. The others do not affect whether it can be served. So the cost of a review depends on
+// the hosts of the new ingress, not on the size of the cluster.
+func neighboursOf(cluster snapshot.Snapshot, ingress *networkingv1.Ingress, opts options.Options) snapshot.Snapshot {
 	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
 	wanted := make(map[string]bool)
 	for _, name := range names(ingress, prefix) {

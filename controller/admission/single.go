@@ -73,7 +73,7 @@ func strangePaths(ingress *networkingv1.Ingress) []string {
 	return found
 }
 
-// warnings returns texts about mistakes for which an ingress is not refused.
+// warnings returns texts about mistakes for which an ingress is not denied.
 func warnings(ingress *networkingv1.Ingress, opts options.Options) []string {
 	prefix := cmp.Or(opts.AnnotationsPrefix, annotations.DefaultPrefix) + "/"
 	var found []string
