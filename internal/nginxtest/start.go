@@ -119,6 +119,16 @@ func (n *Nginx) Reload() {
 	})
 }
 
+// Quit ends nginx gracefully. The test fails if nginx does not end.
+func (n *Nginx) Quit() {
+	n.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience) // the test's ends before its cleanups
+	defer cancel()
+	if err := n.Process.Quit(ctx); err != nil {
+		n.t.Error(err)
+	}
+}
+
 // Workers returns the workers, as nginx.Workers does.
 func (n *Nginx) Workers() []nginx.Worker {
 	n.t.Helper()
