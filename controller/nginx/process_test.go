@@ -34,13 +34,8 @@ func TestReloadStartsNewWorkersOfTheSameMaster(t *testing.T) {
 	n.AwaitWorkers("two other workers", func(now []nginx.Worker) bool {
 		return twoActive(now) && !slices.ContainsFunc(now, func(w nginx.Worker) bool { return w.PID == old[0].PID || w.PID == old[1].PID })
 	})
-	response, err := http.Get("http://" + address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		t.Errorf("status %d after the reload, want 204", response.StatusCode)
+	if got := nginxtest.Get(t, http.DefaultClient, "http://"+address); got.Status != http.StatusNoContent {
+		t.Errorf("status %d after the reload, want 204", got.Status)
 	}
 }
 

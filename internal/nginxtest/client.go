@@ -28,6 +28,16 @@ func Do(t testing.TB, client *http.Client, request *http.Request) Answer {
 	return Answer{response.StatusCode, response.Header, string(body)}
 }
 
+// Get sends a GET request; see Do.
+func Get(t testing.TB, client *http.Client, url string) Answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Do(t, client, request)
+}
+
 // Client returns a client that follows no redirects and repeats requests as Repeating does.
 func Client(base http.RoundTripper) *http.Client {
 	return &http.Client{

@@ -21,13 +21,9 @@ func TestReloadTakesTheNewFile(t *testing.T) {
 	old := n.Workers()
 	answers("new").Write(t, n.Folder)
 	n.Reload()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // any worker may answer
 	for range 20 {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Close = true // so that any worker may answer the next request
-		if got := nginxtest.Do(t, http.DefaultClient, request); got.Body != "new" {
+		if got := nginxtest.Get(t, client, "http://"+address); got.Body != "new" {
 			t.Fatalf("nginx answers %d %q after the reload", got.Status, got.Body)
 		}
 	}
