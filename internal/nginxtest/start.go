@@ -38,7 +38,7 @@ func Start(t testing.TB, conf Conf) *Nginx {
 
 // StartFile starts nginx with a configuration file, which must contain `daemon off;`, and returns
 // when it serves. It kills nginx at the end of the test. If the test has failed, it then logs the
-// file errorLog.
+// end of the file errorLog.
 func StartFile(t testing.TB, program *nginx.Nginx, file, errorLog string) *Nginx {
 	t.Helper()
 	n := &Nginx{Program: program, Folder: filepath.Dir(file), t: t, errorLog: errorLog}
@@ -46,14 +46,14 @@ func StartFile(t testing.TB, program *nginx.Nginx, file, errorLog string) *Nginx
 	defer cancel()
 	var err error
 	if n.Process, err = program.Start(ctx, file, nginx.Stderr(t.Output()), endWithTest); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, numbered(file), n.ErrorLog())
+		t.Fatalf("%v\n%s\n%s", err, numbered(file), end(n.ErrorLog()))
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = n.Process.Quit(ctx) // by force: the test has ended
 		if t.Failed() {
-			t.Logf("%s:\n%s", errorLog, n.ErrorLog())
+			t.Logf("the end of %s:\n%s", errorLog, end(n.ErrorLog()))
 		}
 	})
 	return n
@@ -84,6 +84,13 @@ func numbered(file string) string {
 	return text.String()
 }
 
+// end returns the last lines of a text.
+func end(text string) string {
+	const most = 100
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "")
+}
+
 // ErrorLog returns what nginx has written to its error log.
 func (n *Nginx) ErrorLog() string {
 	text, err := os.ReadFile(n.errorLog)
@@ -93,14 +100,12 @@ func (n *Nginx) ErrorLog() string {
 	return string(text)
 }
 
-// Reload makes nginx read its file again. It returns when the new workers serve and no old worker
-// accepts connections.
+// Reload makes nginx read its file again, which must be valid. It returns when the new workers
+// serve and no old worker accepts connections.
 func (n *Nginx) Reload() {
 	n.t.Helper()
 	old := n.Workers()
-	ctx, cancel := context.WithTimeout(n.t.Context(), Patience)
-	defer cancel()
-	if err := n.Process.Reload(ctx); err != nil {
+	if err := syscall.Kill(n.Process.PID(), syscall.SIGHUP); err != nil {
 		n.t.Fatal(err)
 	}
 	n.AwaitWorkers("new workers only", func(now []nginx.Worker) bool {
